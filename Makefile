@@ -1,0 +1,57 @@
+# Every target makes its own environment in .venv: nothing but Python 3.11 - 3.13 and make is needed.
+
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
+	"$$name" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+	&& { echo "$$name"; break; }; done)
+BIN := .venv/bin
+
+# $(call environment,NAME,WHAT,PROOF) installs WHAT into .venv. Nothing happens when .venv/NAME.toml says
+# that it was done for this very pyproject.toml and PROOF still runs. A first install of NAME adds to a
+# sound environment; a changed pyproject.toml or a PROOF that fails starts from an empty one.
+define environment
+@test -n "$(PYTHON)" || { echo "nashboard needs Python 3.11, 3.12 or 3.13 (or: make PYTHON=/path/to/python)" >&2; exit 2; }
+@if cmp -s pyproject.toml .venv/$(1).toml && $(BIN)/python -c "$(3)" >/dev/null 2>&1; then exit 0; fi; \
+if test -e .venv/$(1).toml || ! cmp -s pyproject.toml .venv/demo.toml; then \
+	echo "Making an environment in .venv ..." >&2; rm -rf .venv && $(PYTHON) -m venv .venv || exit 1; fi; \
+echo "Installing nashboard ($(1)) ..." >&2; \
+$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(2)" || exit 1; \
+cp pyproject.toml .venv/$(1).toml
+endef
+DEMO_PROOF := import nashboard, numpy, scipy, polars, narwhals, typer, rich, zstandard
+DEV_PROOF := import nashboard, chess, duckdb, hypothesis, mypy, pandas, pyarrow, pytest, xdist
+
+.PHONY: help demo test lint format bench clean demo-environment dev-environment
+
+help:
+	@echo "make demo    read the bundled Atari table and show what is in it"
+	@echo "make test    run all tests"
+	@echo "make lint    ruff and mypy --strict over src and tests"
+	@echo "make bench   time the readers against bare Polars"
+	@echo "make clean   remove the environment and all caches"
+
+demo: demo-environment
+	@$(BIN)/nashboard inspect dataset:atari
+
+test: dev-environment
+	@$(BIN)/python -m pytest -n 2
+
+lint: dev-environment
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: dev-environment
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: dev-environment
+	@$(BIN)/python benchmarks/reading.py
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+demo-environment:
+	$(call environment,demo,.,$(DEMO_PROOF))
+
+dev-environment: demo-environment
+	$(call environment,dev,.[dev],$(DEV_PROOF))

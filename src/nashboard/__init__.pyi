@@ -1,0 +1,17 @@
+"""The public names. This file is read twice: by type checkers, and at run time to import names lazily."""
+
+from .data.datasets import load_dataset as load_dataset
+from .data.matches import Matches as Matches
+from .data.payoffs import Payoffs as Payoffs
+from .data.payoffs import payoffs as payoffs
+from .data.read import read as read
+from .data.read import read_matches as read_matches
+from .data.read import read_payoffs as read_payoffs
+from .data.read import read_scores as read_scores
+from .data.scores import Scores as Scores
+from .errors import ConvergenceError as ConvergenceError
+from .errors import InputError as InputError
+from .errors import MissingExtraError as MissingExtraError
+from .errors import NashboardError as NashboardError
+
+__version__: str

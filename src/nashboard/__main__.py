@@ -1,0 +1,5 @@
+"""``python -m nashboard`` is the ``nashboard`` command."""
+
+from nashboard.cli import main
+
+main()

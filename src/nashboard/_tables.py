@@ -1,0 +1,212 @@
+"""Tables as people and machines read them: one value, many renderings.
+
+A `Table` is what a result shows of itself. It is plain data (headings, what each heading means, cells);
+the renderings below turn it into text for a pipe, a coloured table for a terminal, HTML for a notebook,
+and csv, markdown, LaTeX or json for machines.
+"""
+
+import csv
+import html
+import io
+import json
+import math
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import rich.table
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A heading, what the numbers below it mean, and how many decimals they deserve."""
+
+    name: str
+    meaning: str = ""
+    decimals: int = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows of cells under columns, with a title and notes below."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+
+    def head(self, most: int) -> "Table":
+        """Return the first rows, with a note of how many are not shown."""
+        if len(self.rows) <= most:
+            return self
+        rest = f"... and {len(self.rows) - most:,} more rows"
+        return Table(columns=self.columns, rows=self.rows[:most], title=self.title, notes=(rest, *self.notes))
+
+    def cells(self) -> list[list[str]]:
+        """Return every cell as people read it."""
+        return [
+            [shown(cell, column.decimals) for cell, column in zip(row, self.columns, strict=True)] for row in self.rows
+        ]
+
+    def numeric(self) -> list[bool]:
+        """Say for each column whether it holds numbers, which are set flush right."""
+        return [all(isinstance(row[k], int | float | None) for row in self.rows) for k in range(len(self.columns))]
+
+
+def number(value: float, decimals: int = 3) -> str:
+    """Return a number with a fixed count of decimals; never ``-0.000``, and a dash for what is missing."""
+    if math.isnan(value):
+        return "–"
+    text = f"{value:,.{decimals}f}"
+    return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
+
+
+def count(value: float) -> str:
+    """Return a number of things: without decimals where it is whole."""
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.2f}"
+
+
+def shown(cell: Cell, decimals: int) -> str:
+    """Return a cell as people read it."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return number(cell, decimals) if isinstance(cell, float) else printable(cell)
+
+
+def printable(text: str) -> str:
+    """Return a name without line breaks or control characters: it may come from a stranger's file."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+
+
+def width(text: str) -> int:
+    """Return how many terminal columns a text takes: wide characters take two, combining marks none."""
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def plain(table: Table) -> str:
+    """Return aligned plain text."""
+    names, cells, numeric = [column.name for column in table.columns], table.cells(), table.numeric()
+    widths = [max(map(width, column)) for column in zip(names, *cells, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        padded = (
+            " " * (size - width(text)) + text if right else text + " " * (size - width(text))
+            for text, size, right in zip(row, widths, numeric, strict=True)
+        )
+        return "  ".join(padded).rstrip()
+
+    title = [table.title] if table.title else []
+    return "\n".join([*title, line(names), line(["-" * size for size in widths]), *map(line, cells), *table.notes])
+
+
+def coloured(table: Table) -> "rich.table.Table":
+    """Return a table for a terminal."""
+    import rich.box
+    import rich.table
+    import rich.text
+
+    drawn = rich.table.Table(
+        title=rich.text.Text(table.title) if table.title else None,
+        title_justify="left",
+        box=rich.box.SIMPLE_HEAD,
+    )
+    for column, right in zip(table.columns, table.numeric(), strict=True):
+        drawn.add_column(rich.text.Text(column.name), justify="right" if right else "left")
+    for row in table.cells():
+        drawn.add_row(*map(rich.text.Text, row))
+    drawn.caption = rich.text.Text("\n".join(table.notes)) if table.notes else None
+    drawn.caption_justify = "left"
+    return drawn
+
+
+def as_html(table: Table) -> str:
+    """Return an HTML table for a notebook; every name is escaped."""
+    align = ["right" if right else "left" for right in table.numeric()]
+    head = "".join(
+        f'<th style="text-align:{side}" title="{html.escape(column.meaning)}">{html.escape(column.name)}</th>'
+        for column, side in zip(table.columns, align, strict=True)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="text-align:{side}">{html.escape(cell)}</td>' for cell, side in zip(row, align, strict=True)
+        )
+        + "</tr>"
+        for row in table.cells()
+    )
+    caption = f"<caption>{html.escape(table.title)}</caption>" if table.title else ""
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in table.notes)
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def as_csv(table: Table) -> str:
+    """Return csv with full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in table.columns])
+    writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
+    return text.getvalue()
+
+
+def as_markdown(table: Table) -> str:
+    """Return a markdown table."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |"
+
+    rule = "|" + "|".join("---:" if right else "---" for right in table.numeric()) + "|"
+    title = [f"**{table.title}**", ""] if table.title else []
+    notes = ["", *table.notes] if table.notes else []
+    return (
+        "\n".join([*title, line([column.name for column in table.columns]), rule, *map(line, table.cells()), *notes])
+        + "\n"
+    )
+
+
+LATEX_SPECIAL = str.maketrans(
+    {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {character: f"\\{character}" for character in "&%$#_{}"}
+)
+
+
+def as_latex(table: Table) -> str:
+    """Return a LaTeX tabular (booktabs)."""
+
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(cell.translate(LATEX_SPECIAL).replace("–", "--") for cell in cells) + r" \\"
+
+    letters = "".join("r" if right else "l" for right in table.numeric())
+    head = line([column.name for column in table.columns])
+    rows = "\n".join(map(line, table.cells()))
+    return f"\\begin{{tabular}}{{{letters}}}\n\\toprule\n{head}\n\\midrule\n{rows}\n\\bottomrule\n\\end{{tabular}}\n"
+
+
+def as_json(table: Table) -> str:
+    """Return a list of objects, one per row; what is missing or not finite becomes null."""
+    names = [column.name for column in table.columns]
+    rows = [dict(zip(names, map(json_cell, row), strict=True)) for row in table.rows]
+    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+
+
+def json_cell(cell: Cell) -> Cell:
+    """Return the cell, or None where json has no number for it."""
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+MACHINE_FORMATS: dict[str, Callable[[Table], str]] = {
+    "json": as_json,
+    "csv": as_csv,
+    "md": as_markdown,
+    "latex": as_latex,
+}

@@ -1,0 +1,72 @@
+"""The ``nashboard`` command: what people type.
+
+Data goes to standard output, messages to standard error. Exit code 0 done, 1 failed, 2 wrong use or
+wrong input. Each command is a file in ``commands/``; nothing heavy is imported until a command runs.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from nashboard._version import __version__
+from nashboard.commands.datasets import datasets
+from nashboard.commands.inspect import inspect
+from nashboard.errors import ConvergenceError, NashboardError
+
+EXAMPLES = """
+Examples:
+
+  nashboard datasets
+
+  nashboard inspect battles.parquet
+
+  nashboard inspect scores.csv --format json
+
+  nashboard inspect dataset:atari
+"""
+
+app = typer.Typer(
+    help="Leaderboards that cannot be moved by entering the same agent or task twice.",
+    epilog=EXAMPLES,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+COMMANDS = (inspect, datasets)
+for command in COMMANDS:
+    app.command()(command)
+
+
+def print_version(asked: bool) -> None:
+    """Print the version and stop."""
+    if asked:
+        typer.echo(f"nashboard {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+def main() -> None:
+    """Run the command; turn our own errors into one sentence and the right exit code."""
+    try:
+        app()
+    except NashboardError as error:
+        typer.echo(f"nashboard: {error}", err=True)
+        sys.exit(1 if isinstance(error, ConvergenceError) else 2)
+    except BrokenPipeError:  # the reader of our output has gone, as in `nashboard ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except MemoryError:
+        typer.echo("nashboard: not enough memory for this input", err=True)
+        sys.exit(1)

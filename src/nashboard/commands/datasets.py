@@ -1,0 +1,23 @@
+"""``nashboard datasets``: what comes with the package."""
+
+from typing import Annotated
+
+import typer
+
+from nashboard.commands.output import Format, FormatOption, show
+
+
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="Show where this data set comes from.")] = None,
+    how: FormatOption = Format.text,
+) -> None:
+    """List the bundled data sets, or tell where one comes from.
+
+    Examples: nashboard datasets; nashboard datasets atari
+    """
+    from nashboard.data.datasets import catalogue, described
+
+    if name is None:
+        show(catalogue(), how)
+    else:
+        typer.echo(described(name))

@@ -1,0 +1,156 @@
+"""From pair counts to `Matches`: everything that can be wrong is checked here, on the small table."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from nashboard.data.counting import MatchTable, PairCounts, counted, require_found, text
+from nashboard.data.matches import Clusters, Matches
+from nashboard.data.names import look_alikes
+from nashboard.data.origin import LeftOut, Origin
+from nashboard.errors import InputError, listed
+
+COUNTS = ("wins", "draws", "losses")
+
+
+def count_matches(table: MatchTable) -> Matches:
+    """Return the matches of a table, or one clear sentence about what is wrong with it."""
+    if table.self_matches not in ("error", "drop"):
+        raise InputError(f"self_matches must be 'error' or 'drop', not {table.self_matches!r}")
+    return matches_of(counted(table))
+
+
+def matches_of(result: PairCounts) -> Matches:
+    """Check the counts and put the two directions of each pair together."""
+    table, counts = result.table, result.counts
+    rows = int(counts["rows"].sum())
+    if not rows:
+        raise InputError(f"{table.source!r} has columns but no rows")
+    kept = counts.filter(pl.col("left_out") == 0)
+    if kept.is_empty():
+        raise InputError(f"{table.source!r}: none of {rows:,} rows is left: {table.filters[0].why}")
+    refuse_nameless(table, kept)
+    refuse_weights(table, kept)
+    own = kept.filter(pl.col("first") == pl.col("second"))
+    if len(own) and table.self_matches == "error":
+        where = require_found(table, text(table.a) == text(table.b))
+        raise InputError(
+            f"{table.source!r}: {listed(own['first'].unique().sort(), 3)} met themselves in {own['rows'].sum():,} "
+            f"rows{where}; self_matches='drop' leaves such rows out"
+        )
+    others = kept.filter(pl.col("first") != pl.col("second"))
+    if others.is_empty():
+        raise InputError(
+            f"{table.source!r} holds only matches of {own['first'][0]!r} with itself: two agents are needed"
+        )
+    left_out = [
+        LeftOut(what="rows", count=int(number), why=table.filters[k].why)
+        for k in range(len(table.filters))
+        if (number := counts.filter(pl.col("left_out") == k + 1)["rows"].sum())
+    ]
+    if len(own):
+        left_out.append(LeftOut(what="rows", count=int(own["rows"].sum()), why="an agent met itself"))
+    if ignored := int(kept["ignored"].sum()):
+        left_out.append(LeftOut(what="rows", count=ignored, why="their outcome was to be ignored"))
+    agents = sorted(set(others["first"]) | set(others["second"]))
+    pairs = unordered(others, agents)
+    met = pairs.group_by("low", "high").agg(pl.col(COUNTS).sum()).sort("low", "high")
+    met = met.filter(pl.sum_horizontal(COUNTS) > 0).with_row_index("pair")
+    if met.is_empty():
+        raise InputError(f"{table.source!r} holds no match with an outcome and a weight above zero")
+    names = tuple(
+        f"{listed(group)} differ only in case or white space: one agent spelt twice?" for group in look_alikes(agents)
+    )
+    return Matches(
+        agents=tuple(agents),
+        pairs=met.select("low", "high").to_numpy(),
+        **{name: met[name].to_numpy() for name in COUNTS},
+        origin=Origin(
+            source=table.source,
+            format=table.format,
+            rows=rows,
+            left_out=tuple(left_out),
+            notes=(*table.notes, *names),
+            period=period(kept),
+        ),
+        clusters=clusters(pairs, met) if table.cluster else None,
+    )
+
+
+def unordered(counts: pl.DataFrame, agents: list[str]) -> pl.DataFrame:
+    """Return the counts by positions low < high in the list of agents, seen from the lower."""
+    label = pl.Enum(agents)
+    first, second = (pl.col(side).cast(label).to_physical().cast(pl.Int64) for side in ("first", "second"))
+    placed = counts.with_columns(first=first, second=second)
+    flip = pl.col("first") > pl.col("second")
+    return placed.with_columns(
+        low=pl.min_horizontal("first", "second"),
+        high=pl.max_horizontal("first", "second"),
+        wins=pl.when(flip).then("losses").otherwise("wins"),
+        losses=pl.when(flip).then("wins").otherwise("losses"),
+    )
+
+
+def clusters(pairs: pl.DataFrame, met: pl.DataFrame) -> Clusters:
+    """Return the counts split by cluster; rows without one are each a cluster of their own pair."""
+    split = pairs.group_by("cluster", "low", "high").agg(pl.col(COUNTS).sum()).sort("cluster", "low", "high")
+    split = split.join(met.select("low", "high", "pair"), on=["low", "high"], how="inner", maintain_order="left")
+    number = split["cluster"].rle_id().to_numpy()
+    return Clusters(
+        size=int(number.max()) + 1,
+        cluster=number,
+        pair=split["pair"].to_numpy(),
+        **{name: split[name].to_numpy() for name in COUNTS},
+    )
+
+
+def refuse_nameless(table: MatchTable, kept: pl.DataFrame) -> None:
+    """Raise an error where an agent has no name."""
+    for side, column in (("first", table.a), ("second", table.b)):
+        blank = kept.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
+        if len(blank):
+            if table.scan is not None:
+                table.scan.explain()  # a row that is too short is the likelier mistake
+            where = require_found(table, nw.col(column).is_null() | (text(column).str.strip_chars() == ""))
+            raise InputError(
+                f"{table.source!r}, column {column!r}: {blank['rows'].sum():,} rows have no agent name{where}; "
+                f"every match needs two named agents"
+            )
+
+
+def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
+    """Raise an error where a weight is missing, negative or not finite."""
+    if bad := kept["unsound"].sum():
+        assert table.weight is not None
+        weight = nw.col(table.weight).cast(nw.Float64)
+        where = require_found(table, weight.is_null() | ~((weight >= 0) & (weight < float("inf"))))
+        raise InputError(
+            f"{table.source!r}, column {table.weight!r}: {bad:,} rows have a weight that is missing, negative or not "
+            f"finite{where}; a weight must be a number of at least 0"
+        )
+
+
+def period(counts: pl.DataFrame) -> tuple[str, str] | None:
+    """Return the earliest and the latest time, as text."""
+    if "earliest" not in counts.columns:
+        return None
+    first, last = counts["earliest"].drop_nulls(), counts["latest"].drop_nulls()
+    return (moment(first.min()), moment(last.max())) if len(first) else None
+
+
+def moment(value: Any) -> str:
+    """Return a time as text; large numbers are seconds (or milliseconds) since 1970."""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="seconds")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    if 1e11 <= number < 1e14:
+        number /= 1000
+    if not 1e8 <= number < 1e11 or not np.isfinite(number):
+        return str(value)
+    return datetime.fromtimestamp(number, UTC).isoformat(sep=" ", timespec="seconds")

@@ -1,0 +1,134 @@
+"""From single scores to a table of scores: repeats, holes and directions are settled here.
+
+The common shape of every source of scores is a small frame with one row per (agent, task): score, stderr, n,
+runs, lower_is_better, in the order in which agents and tasks are to stand.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nashboard.data.origin import Origin
+from nashboard.data.scores import Scores
+from nashboard.errors import InputError, listed, nearest
+
+MISSING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "missing")
+CELL = {
+    "agent": pl.String,
+    "task": pl.String,
+    "score": pl.Float64,
+    "stderr": pl.Float64,
+    "n": pl.Float64,
+    "runs": pl.Int64,
+    "lower_is_better": pl.Boolean,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One measured score."""
+
+    agent: str
+    task: str
+    score: float | None
+    stderr: float | None = None
+    n: float | None = None
+    lower_is_better: bool | None = None
+
+    def row(self) -> tuple[Any, ...]:
+        """Return the cell as a row of the common frame."""
+        return (self.agent, self.task, self.score, self.stderr, self.n, 1, self.lower_is_better)
+
+
+def frame_of(cells: Sequence[Cell]) -> pl.DataFrame:
+    """Return cells as the common frame."""
+    return pl.DataFrame([cell.row() for cell in cells], schema=CELL, orient="row")
+
+
+def scores_of(
+    cells: pl.DataFrame,
+    *,
+    source: str,
+    origin: Origin,
+    lower_is_better: bool | str | Sequence[str] | None,
+    agents: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+) -> Scores:
+    """Put cells, one per agent and task, into a table; names are sorted unless an order is given."""
+    for side in ("agent", "task"):
+        blank = cells.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
+        if len(blank):
+            raise InputError(f"{source!r}: {len(blank):,} scores have no {side} name; every score needs one")
+    agents = sorted(cells["agent"].unique()) if agents is None else agents
+    tasks = sorted(cells["task"].unique()) if tasks is None else tasks
+    if len(agents) < 2:
+        only = f" ({agents[0]!r})" if agents else ""
+        raise InputError(f"{source!r} has scores of one agent only{only}: a comparison needs at least two")
+    row = cells["agent"].cast(pl.Enum(agents)).to_physical().to_numpy()
+    column = cells["task"].cast(pl.Enum(tasks)).to_physical().to_numpy()
+    shape = (len(agents), len(tasks))
+    table = {name: np.full(shape, np.nan) for name in ("score", "stderr", "n", "runs")}
+    for name, values in table.items():
+        values[row, column] = cells[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    return Scores(
+        agents=tuple(agents),
+        tasks=tuple(tasks),
+        values=table["score"],
+        lower_is_better=directions(cells, tasks, lower_is_better, source),
+        stderr=table["stderr"],
+        n=table["n"],
+        runs=np.nan_to_num(table["runs"]).astype(np.intp),
+        origin=origin,
+    )
+
+
+def directions(
+    cells: pl.DataFrame, tasks: Sequence[str], asked: bool | str | Sequence[str] | None, source: str
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return for each task whether lower is better: as asked, else as the file says, else no."""
+    if isinstance(asked, bool):
+        return np.full(len(tasks), asked)
+    if asked is not None:
+        names = [asked] if isinstance(asked, str) else list(asked)
+        for name in names:
+            if name not in tasks:
+                raise InputError(f"{source!r} has no task {name!r}{nearest(name, tasks)}: there are {listed(tasks)}")
+        return np.array([task in names for task in tasks])
+    said = (
+        cells.filter(pl.col("lower_is_better").is_not_null()).group_by("task").agg(pl.col("lower_is_better").unique())
+    )
+    by_task: dict[str, list[bool]] = dict(said.iter_rows())
+    torn = sorted(task for task, values in by_task.items() if len(values) > 1)
+    if torn:
+        raise InputError(
+            f"{source!r} says of {listed(torn)} both that lower and that higher is better: pass lower_is_better="
+        )
+    return np.array([by_task.get(task, [False])[0] for task in tasks])
+
+
+def runs_of(cells: pl.DataFrame) -> pl.DataFrame:
+    """Average repeated cells: their mean is the score, their spread gives the standard error."""
+    repeated = pl.len() > 1
+    spread = pl.col("score").std(ddof=1) / pl.len().sqrt()
+    return cells.group_by("agent", "task", maintain_order=True).agg(
+        score=pl.col("score").mean(),
+        stderr=pl.when(repeated).then(spread).otherwise(pl.col("stderr").first()),
+        n=pl.when(pl.col("n").count() > 0).then(pl.col("n").sum()),
+        runs=pl.len().cast(pl.Int64),
+        lower_is_better=pl.col("lower_is_better").first(),
+    )
+
+
+def number(value: object, where: str) -> float | None:
+    """Return a cell as a number, None where it is missing; text is an error that says where it stands."""
+    if value is None or (isinstance(value, str) and value.strip().casefold() in MISSING):
+        return None
+    try:
+        return float(str(value).strip()) if not isinstance(value, bool) else float(value)
+    except ValueError:
+        raise InputError(
+            f"{where} is {str(value)[:60]!r}, not a number; leave a cell empty where there is no score"
+        ) from None

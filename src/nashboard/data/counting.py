@@ -1,0 +1,239 @@
+"""Counting matches where the data is.
+
+One lazy expression reads the outcome, applies filters and weights, and counts per pair of agents; it runs in
+the frame's own engine, and only the pair counts come back. What is wrong in a row is counted in the same
+pass, and only then looked for.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import narwhals as nw
+import polars as pl
+
+from nashboard.data.outcomes import Rules, SeenLabel, Vocabulary, checked_rules, vocabulary
+from nashboard.data.scan import Scan
+from nashboard.errors import InputError
+
+SAMPLE = 10_000  # rows from which the meaning of labels is learnt; later surprises are caught by the count
+INFINITY = float("inf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Rows to keep, and why the others are left out."""
+
+    keep: nw.Expr
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchTable:
+    """A frame with one row per match (or per weighted group of matches), and which column is what."""
+
+    frame: nw.LazyFrame[Any]
+    source: str
+    format: str
+    a: str
+    b: str
+    outcome: str
+    weight: str | None = None
+    time: str | None = None
+    cluster: str | None = None
+    filters: tuple[Filter, ...] = ()
+    rules: Rules = field(default_factory=dict)
+    self_matches: Literal["error", "drop"] = "error"
+    scan: Scan | None = None
+    notes: tuple[str, ...] = ()
+
+    def collect(self, query: nw.LazyFrame[Any]) -> pl.DataFrame:
+        """Run a query in the frame's own engine; what comes back is small."""
+        native = query.to_native()
+        if self.scan is not None:
+            return self.scan.collect(native)
+        if isinstance(native, pl.LazyFrame):
+            return native.collect(engine="streaming")
+        return query.collect().to_polars()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairCounts:
+    """What came back: one row per ordered pair (and cluster, and filter), with everything counted."""
+
+    table: MatchTable
+    counts: pl.DataFrame
+
+
+def counted(table: MatchTable) -> PairCounts:
+    """Count the matches of a table; labels that nobody knows are an error."""
+    rules = checked_rules(table.rules)
+    numbers = with_numbers(table, outcome=not rules)
+    if numbers.frame.collect_schema()[table.outcome].is_numeric() and not rules:
+        counts = numbers.collect(pair_counts(numbers, None))
+        if unexplained(counts) == 0:
+            return PairCounts(table=numbers, counts=counts)
+    # Labels: learn what they mean from the first rows, and if that does not explain all rows, from all.
+    words = with_numbers(table, outcome=False)
+    with contextlib.suppress(InputError):  # an error is raised below, with the counts of all rows
+        known = vocabulary(seen_labels(words, words.frame.head(SAMPLE)), rules, table.outcome, table.source)
+        counts = words.collect(pair_counts(words, known))
+        if unexplained(counts) == 0:
+            return PairCounts(table=words, counts=counts)
+    known = vocabulary(seen_labels(words, words.frame), rules, table.outcome, table.source)
+    return PairCounts(table=words, counts=words.collect(pair_counts(words, known)))
+
+
+def unexplained(counts: pl.DataFrame) -> int:
+    """Return how many kept rows have an outcome that the count could not use."""
+    return int(counts.filter(pl.col("left_out") == 0).select(pl.col("rows") - pl.col("understood")).sum().item())
+
+
+def with_numbers(table: MatchTable, *, outcome: bool) -> MatchTable:
+    """Turn columns that must hold numbers, but were read as text from a file, into numbers; failures are null."""
+    if table.scan is None:
+        return table
+    schema = table.frame.collect_schema()
+    wanted = [name for name in (table.weight,) if name and schema[name] == nw.String]
+    native = table.frame.to_native()
+    if outcome and schema[table.outcome] == nw.String:
+        sample = table.scan.collect(native.select(table.outcome).head(SAMPLE))[table.outcome].drop_nulls()
+        if len(sample) and not sample.cast(pl.Float64, strict=False).null_count():
+            wanted.append(table.outcome)
+    return replace(table, frame=nw.from_native(native.with_columns(pl.col(wanted).cast(pl.Float64, strict=False))))
+
+
+def text(column: str) -> nw.Expr:
+    """Return a column as text, null where it is missing."""
+    return nw.when(~nw.col(column).is_null()).then(nw.col(column).cast(nw.String))
+
+
+def seen_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
+    """Return the distinct labels of the rows that are kept, and whether they are names of the agents there."""
+    for rule in table.filters:
+        frame = frame.filter(rule.keep)
+    labels = frame.select(
+        label=text(table.outcome).fill_null(""), first=text(table.a), second=text(table.b)
+    ).with_columns(
+        is_first=nw.when(nw.col("label") == nw.col("first")).then(nw.lit(1)).otherwise(nw.lit(0)),
+        is_second=nw.when(nw.col("label") == nw.col("second")).then(nw.lit(1)).otherwise(nw.lit(0)),
+    )
+    rows = table.collect(labels.group_by("label", "is_first", "is_second").agg(rows=nw.len()))
+    return [
+        SeenLabel(label=label, is_first=bool(first), is_second=bool(second), rows=count)
+        for label, first, second, count in rows.sort("label", "is_first", "is_second").rows()
+    ]
+
+
+def pair_counts(table: MatchTable, words: Vocabulary | None) -> nw.LazyFrame[Any]:
+    """Return the lazy expression that counts a table; without words its outcome column holds numbers."""
+    weight = nw.lit(1.0) if table.weight is None else nw.col(table.weight).cast(nw.Float64)
+    outcome = number_outcome if words is None else named_outcome(words) if words.by_name else label_outcome(words)
+    keys = ["first", "second", "left_out"] + ["cluster"] * (table.cluster is not None)
+    columns = {
+        "first": text(table.a),
+        "second": text(table.b),
+        "left_out": left_out(table.filters),
+        "weight": weight,
+        "label": nw.col(table.outcome).cast(nw.Float64) if words is None else text(table.outcome).fill_null(""),
+    }
+    if table.cluster is not None:
+        columns["cluster"] = text(table.cluster)
+    if table.time is not None:
+        columns["time"] = nw.col(table.time)
+    sound_weight = (nw.col("weight") >= 0) & (nw.col("weight") < INFINITY)
+    ignored = nw.col("label").is_in(list(words.ignored)) if words and words.ignored else nw.lit(False)
+    parts = outcome(nw.col("label"))
+
+    def share(part: nw.Expr) -> nw.Expr:
+        return nw.when(sound_weight & ~nw.col("ignored")).then(part * nw.col("weight")).otherwise(nw.lit(0.0))
+
+    rows = (
+        table.frame.select(**columns)
+        .with_columns(ignored=ignored, **parts)
+        .with_columns(
+            wins=share(nw.col("win")),
+            draws=share(nw.col("draw")),
+            losses=share(nw.col("loss")),
+            understood=indicator((nw.col("win") + nw.col("draw") + nw.col("loss") > 0) | nw.col("ignored")),
+            ignored=indicator(nw.col("ignored")),
+            unsound=indicator(sound_weight, one=0, zero=1),
+        )
+    )
+    sums = ("wins", "draws", "losses", "understood", "ignored", "unsound")
+    totals = {name: nw.col(name).sum() for name in sums}
+    if table.time is not None:
+        totals |= {"earliest": nw.col("time").min(), "latest": nw.col("time").max()}
+    return rows.group_by(*keys).agg(rows=nw.len(), **totals)
+
+
+def left_out(filters: tuple[Filter, ...]) -> nw.Expr:
+    """Return the number of the first filter that a row fails, 0 where it passes all."""
+    number: nw.Expr = nw.lit(0)
+    for k, rule in reversed(list(enumerate(filters, start=1))):
+        number = nw.when(rule.keep).then(number).otherwise(nw.lit(k))
+    return number
+
+
+def indicator(condition: nw.Expr, *, one: int = 1, zero: int = 0) -> nw.Expr:
+    """Return 1 where a condition holds and 0 where it does not, or is null."""
+    return nw.when(condition).then(nw.lit(one)).otherwise(nw.lit(zero))
+
+
+Parts = dict[str, nw.Expr]  # the shares of a point: win, draw, loss; all 0 where the outcome is not understood
+
+
+def number_outcome(share: nw.Expr) -> Parts:
+    """Return the parts for an outcome given as a number in [0, 1]; exactly one half is a draw."""
+    fraction = (share >= 0) & (share <= 1) & (share != 0.5)
+    return {
+        "win": nw.when(fraction).then(share).otherwise(nw.lit(0.0)),
+        "draw": nw.when(share == 0.5).then(nw.lit(1.0)).otherwise(nw.lit(0.0)),
+        "loss": nw.when(fraction).then(1 - share).otherwise(nw.lit(0.0)),
+    }
+
+
+def label_outcome(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
+    """Return the parts for an outcome given as a label that says which side won."""
+
+    def parts(label: nw.Expr) -> Parts:
+        win: nw.Expr = indicator_of(label, words.labels(low=1, high=1))
+        loss: nw.Expr = indicator_of(label, words.labels(low=0, high=0))
+        for word, share in words.outcomes.items():
+            if share not in (0, 0.5, 1):
+                win = win + share * indicator_of(label, [word])
+                loss = loss + (1 - share) * indicator_of(label, [word])
+        return {"win": win, "draw": indicator_of(label, words.labels(low=0.5, high=0.5)), "loss": loss}
+
+    return parts
+
+
+def indicator_of(label: nw.Expr, words: list[str]) -> nw.Expr:
+    """Return 1.0 where the label is one of the words."""
+    return nw.when(label.is_in(words)).then(nw.lit(1.0)).otherwise(nw.lit(0.0)) if words else nw.lit(0.0)
+
+
+def named_outcome(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
+    """Return the parts for an outcome given as the winner's own name."""
+
+    def parts(label: nw.Expr) -> Parts:
+        known = label_outcome(words)(label)
+        won, lost = label == nw.col("first"), label == nw.col("second")
+        zero = nw.lit(0.0)
+        return {
+            "win": nw.when(won).then(nw.lit(1.0)).otherwise(nw.when(lost).then(zero).otherwise(known["win"])),
+            "draw": nw.when(won | lost).then(zero).otherwise(known["draw"]),
+            "loss": nw.when(lost & ~won).then(nw.lit(1.0)).otherwise(nw.when(won).then(zero).otherwise(known["loss"])),
+        }
+
+    return parts
+
+
+def require_found(table: MatchTable, condition: nw.Expr) -> str:
+    """Return where the first row with a condition stands, for files; nothing for frames without row numbers."""
+    if table.scan is None:
+        return ""
+    numbered = nw.from_native(table.frame.to_native().with_row_index("nashboard_row", offset=1))
+    first = table.scan.collect(numbered.filter(condition).select("nashboard_row").head(1).to_native())
+    return f" (first in data row {first.item():,})" if len(first) else ""

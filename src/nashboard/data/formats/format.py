@@ -1,0 +1,100 @@
+"""What a format is, and what its reader is given."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from nashboard.data.json_objects import document
+from nashboard.data.matches import Matches
+from nashboard.data.outcomes import Rules
+from nashboard.data.payoffs import Payoffs
+from nashboard.data.scan import Kind, Scan, kind_of, scan
+from nashboard.data.scores import Scores
+from nashboard.data.sources import PlainFile
+from nashboard.errors import InputError
+
+Data = Matches | Scores | Payoffs
+TABLES = ("delimited", "parquet", "json lines", "json list")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Everything a user can say about a file; a reader takes what concerns it."""
+
+    # matches
+    a: str | None = None
+    b: str | None = None
+    outcome: str | None = None
+    weight: str | None = None
+    time: str | None = None
+    cluster: str | Literal[False] | None = None
+    outcomes: Rules = field(default_factory=dict)
+    self_matches: Literal["error", "drop"] = "error"
+    where: Mapping[str, object] = field(default_factory=dict)
+    # scores
+    agent: str | None = None
+    task: str | None = None
+    score: str | None = None
+    lower_is_better: bool | str | Sequence[str] | None = None
+    ignore: Sequence[str] = ()
+    repeats: Literal["error", "runs"] | None = None
+    metric: str | None = None
+    # matrices
+    symmetrise: bool = False
+    # text tables
+    separator: str | None = None
+
+
+@dataclass(frozen=True)
+class Input:
+    """The files behind a source, opened as far as a format needs them."""
+
+    files: tuple[PlainFile, ...]
+    folder: Path
+    options: Options
+
+    @property
+    def name(self) -> str:
+        """The name under which the user knows the source."""
+        return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
+
+    @cached_property
+    def kind(self) -> Kind | Literal["directory"]:
+        """What the files are, by their first bytes."""
+        if any(file.path.is_dir() for file in self.files):
+            if len(self.files) > 1:
+                raise InputError(f"a folder is read on its own, not together with other files: {self.name!r}")
+            return "directory"
+        return kind_of(self.files[0])
+
+    @cached_property
+    def scan(self) -> Scan:
+        """The files as one table."""
+        return scan(self.files, self.folder, self.options.separator)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a table; none where the files are no table."""
+        return self.scan.columns if self.kind in TABLES else ()
+
+    @cached_property
+    def document(self) -> Any:
+        """A single json file, parsed."""
+        return document(self.files[0])
+
+    def has(self, *columns: str) -> bool:
+        """Say whether a table has all these columns."""
+        return set(columns) <= set(self.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A layout of files: its name, how to recognise it, and how to read it."""
+
+    name: str
+    makes: Literal["matches", "scores", "payoffs"]
+    holds: str
+    fits: Callable[[Input], bool]
+    read: Callable[[Input], Data]

@@ -1,0 +1,108 @@
+"""Games of chess engines and players: PGN files, and the log that cutechess prints."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TextIO
+
+import narwhals as nw
+import polars as pl
+
+from nashboard.data.formats.format import Format, Input
+from nashboard.data.formats.match_tables import matches_from
+from nashboard.data.matches import Matches
+from nashboard.data.origin import LeftOut
+from nashboard.data.sources import PlainFile, check_lines
+from nashboard.errors import InputError, MissingExtraError
+
+Game = tuple[str, str, str, str]  # white, black, result, date
+FINISHED = re.compile(r"Finished game \d+ \((.+) vs (.+)\): (\S+)")
+UNFINISHED = "*"
+
+
+def text_of(file: PlainFile) -> TextIO:
+    """Open a text file as UTF-8, or as ISO-8859-1 where it is not; old PGN files are."""
+    check_lines(file)
+    try:
+        with file.path.open(encoding="utf-8-sig") as stream:
+            while stream.read(1 << 20):
+                pass
+    except UnicodeDecodeError:
+        return file.path.open(encoding="iso-8859-1")
+    return file.path.open(encoding="utf-8-sig")
+
+
+def pgn_games(file: PlainFile) -> Iterator[Game]:
+    """Yield the players and the result of each game; only the headers are parsed."""
+    try:
+        import chess.pgn
+    except ModuleNotFoundError:
+        raise MissingExtraError("chess", "pgn", "reading PGN") from None
+    with text_of(file) as stream:
+        while (headers := chess.pgn.read_headers(stream)) is not None:
+            yield headers["White"], headers["Black"], headers["Result"], headers.get("Date", "")
+
+
+def cutechess_games(file: PlainFile) -> Iterator[Game]:
+    """Yield the players and the result of each finished game."""
+    with text_of(file) as stream:
+        for line in stream:
+            if found := FINISHED.match(line):
+                white, black, result = found.groups()
+                yield white, black, result, ""
+
+
+def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Matches:
+    """Count games one by one: memory holds the pairs that met, not the games."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    earliest = latest = ""
+    for file in source.files:
+        for white, black, result, date in games(file):
+            counts[white, black, result] += 1
+            if date and "?" not in date:
+                earliest, latest = min(earliest or date, date), max(latest, date)
+    unfinished = sum(number for (_, _, result), number in counts.items() if result == UNFINISHED)
+    if sum(counts.values()) == unfinished:
+        raise InputError(f"{source.name!r} holds no finished game")
+    frame = pl.DataFrame(
+        [(*key, float(number)) for key, number in sorted(counts.items()) if key[2] != UNFINISHED],
+        schema={"white": pl.String, "black": pl.String, "result": pl.String, "weight": pl.Float64},
+        orient="row",
+    )
+    matches = matches_from(
+        nw.from_native(frame.lazy()),
+        source.options,
+        source=source.name,
+        format=format,
+        a="white",
+        b="black",
+        outcome="result",
+        weight="weight",
+    )
+    left_out = LeftOut(what="games", count=unfinished, why="they were not finished (*)")
+    origin = replace(
+        matches.origin,
+        rows=sum(counts.values()),
+        left_out=(*matches.origin.left_out, *([left_out] if unfinished else [])),
+        period=(earliest, latest) if latest else None,
+    )
+    return replace(matches, origin=origin)
+
+
+GAMES = (
+    Format(
+        name="pgn",
+        makes="matches",
+        holds="chess games in PGN",
+        fits=lambda x: x.kind == "pgn",
+        read=lambda x: counted_games(x, pgn_games, "pgn"),
+    ),
+    Format(
+        name="cutechess",
+        makes="matches",
+        holds="the log that cutechess prints",
+        fits=lambda x: x.kind == "cutechess",
+        read=lambda x: counted_games(x, cutechess_games, "cutechess"),
+    ),
+)

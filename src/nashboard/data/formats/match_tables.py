@@ -1,0 +1,112 @@
+"""Logs with one row per match: the generic layout, and the public ones that differ only in their columns."""
+
+from typing import Any
+
+import narwhals as nw
+
+from nashboard.data.assembly import count_matches
+from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, given, one, optional, sides
+from nashboard.data.counting import Filter, MatchTable
+from nashboard.data.formats.format import Format, Input, Options
+from nashboard.data.matches import Matches
+from nashboard.data.scan import Scan
+from nashboard.errors import InputError
+
+
+def matches_from(
+    frame: nw.LazyFrame[Any],
+    options: Options,
+    *,
+    source: str,
+    format: str,
+    scan: Scan | None = None,
+    filters: tuple[Filter, ...] = (),
+    a: str | None = None,
+    b: str | None = None,
+    outcome: str | None = None,
+    weight: str | None = None,
+    cluster: str | None = None,
+    notes: tuple[str, ...] = (),
+) -> Matches:
+    """Count the matches of a frame; a format's own columns stand where the user named none."""
+    columns = frame.collect_schema().names()
+    first, second = sides(columns, source, options.a or a, options.b or b)
+    named_cluster = None if options.cluster is False else options.cluster or cluster
+    return count_matches(
+        MatchTable(
+            frame=frame,
+            source=source,
+            format=format,
+            a=first,
+            b=second,
+            outcome=one("outcome", OUTCOME, columns, source, options.outcome or outcome),
+            weight=optional("weight", WEIGHT, columns, source, options.weight or weight),
+            time=optional("time", TIME, columns, source, options.time),
+            cluster=None if options.cluster is False else optional("cluster", CLUSTER, columns, source, named_cluster),
+            filters=(*filters, *chosen_rows(columns, options, source)),
+            rules=options.outcomes,
+            self_matches=options.self_matches,
+            scan=scan,
+            notes=(*(scan.notes if scan else ()), *notes),
+        )
+    )
+
+
+def chosen_rows(columns: list[str], options: Options, source: str) -> tuple[Filter, ...]:
+    """Return the filters of ``where={column: value or values}``."""
+    filters = []
+    for column, wanted in options.where.items():
+        given(column, columns, source)
+        values = list(wanted) if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
+        text = nw.col(column).cast(nw.String)
+        keep = text.is_in([str(value) for value in values])
+        filters.append(Filter(keep=keep, why=f"{column} is not {' or '.join(map(str, values))}"))
+    return tuple(filters)
+
+
+def from_scan(source: Input, format: str, **details: Any) -> Matches:
+    """Count the matches of a table on disk."""
+    table = source.scan
+    frame = details.pop("frame", table.frame)
+    return matches_from(nw.from_native(frame), source.options, source=table.name, format=format, scan=table, **details)
+
+
+def read_generic(source: Input) -> Matches:
+    """Read any table with two agents and an outcome per row."""
+    return from_scan(source, "matches")
+
+
+def has_sides(source: Input) -> bool:
+    """Say whether a table has two columns for the agents of a match."""
+    if source.options.a is not None or source.options.b is not None:
+        return bool(source.columns)
+    try:
+        sides(source.columns, source.name, None, None)
+    except InputError as error:
+        return "several" in str(error)
+    return True
+
+
+MATCH_TABLES = (
+    Format(
+        name="evalica",
+        makes="matches",
+        holds="evalica csv: left, right, winner",
+        fits=lambda x: x.has("left", "right", "winner"),
+        read=lambda x: from_scan(x, "evalica", a="left", b="right", outcome="winner"),
+    ),
+    Format(
+        name="esportsbench",
+        makes="matches",
+        holds="EsportsBench",
+        fits=lambda x: x.has("competitor_1", "competitor_2", "outcome"),
+        read=lambda x: from_scan(x, "esportsbench", a="competitor_1", b="competitor_2", outcome="outcome"),
+    ),
+)
+GENERIC_MATCHES = Format(
+    name="matches",
+    makes="matches",
+    holds="any table with two agents and an outcome per row",
+    fits=has_sides,
+    read=read_generic,
+)

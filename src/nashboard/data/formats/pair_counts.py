@@ -1,0 +1,61 @@
+"""Counts that are already summed: wins, draws and losses per pair of agents, as `Matches.write` writes them."""
+
+from dataclasses import replace
+
+import polars as pl
+
+from nashboard.data.columns import folded, sides
+from nashboard.data.formats.format import Format, Input
+from nashboard.data.formats.match_tables import from_scan, has_sides
+from nashboard.data.matches import Matches
+from nashboard.data.scan import Scan
+from nashboard.errors import InputError
+
+OUTCOMES = {"wins": "1", "draws": "0.5", "losses": "0"}
+
+
+def read_pair_counts(source: Input) -> Matches:
+    """Read a table of counts as three weighted logs, one for each outcome."""
+    table = source.scan
+    named = {folded(name): name for name in table.columns if folded(name) in OUTCOMES}
+    a, b = sides(table.columns, table.name, source.options.a, source.options.b)
+    for name in named.values():
+        refuse_counts(table, name)
+    stacked = pl.concat(
+        table.frame.select(
+            agent_a=pl.col(a),
+            agent_b=pl.col(b),
+            outcome=pl.lit(OUTCOMES[word]),
+            weight=pl.col(name).cast(pl.Float64, strict=False),
+        )
+        for word, name in named.items()
+    )
+    details = {"a": "agent_a", "b": "agent_b", "outcome": "outcome", "weight": "weight"}
+    options = replace(source.options, a=None, b=None)
+    matches = from_scan(Input(source.files, source.folder, options), "pair-counts", frame=stacked, **details)
+    origin = replace(matches.origin, rows=matches.origin.rows // len(named))
+    return replace(matches, origin=origin)
+
+
+def refuse_counts(table: Scan, column: str) -> None:
+    """Raise an error at the first count that is missing, negative or not finite."""
+    count = pl.col(column).cast(pl.Float64, strict=False)
+    sound = count.is_not_null() & (count >= 0) & count.is_finite()
+    numbered = table.frame.with_row_index("nashboard_row", offset=1)
+    bad = table.collect(numbered.filter(~sound).select("nashboard_row", column).head(1))
+    if len(bad):
+        row, value = bad.row(0)
+        raise InputError(
+            f"{table.name!r}, data row {row:,}, column {column!r} is {value!r}: a count must be a number of at least 0"
+        )
+
+
+PAIR_COUNTS = (
+    Format(
+        name="pair-counts",
+        makes="matches",
+        holds="wins, draws and losses per pair of agents",
+        fits=lambda x: {"wins", "losses"} <= set(map(folded, x.columns)) and has_sides(x),
+        read=read_pair_counts,
+    ),
+)

@@ -1,0 +1,118 @@
+"""A matrix with names: win rates, counts of wins, or payoffs that are antisymmetric already."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from nashboard._types import Floats
+from nashboard.data.cells import number
+from nashboard.data.formats.format import Format, Input
+from nashboard.data.matches import ROUNDING, Matches
+from nashboard.data.origin import Origin
+from nashboard.data.payoffs import Payoffs
+from nashboard.errors import InputError, listed
+
+
+def named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
+    """Return the agents and the matrix; rows are put in the order of the columns."""
+    table = source.scan
+    if table.kind == "delimited":
+        table.explain()
+    frame = table.collect(table.frame)
+    rows = [str(name or "") for name in frame[frame.columns[0]]]
+    columns = frame.columns[1:]
+    if len(rows) != len(columns):
+        raise InputError(f"{table.name!r} is not square: {len(rows)} rows and {len(columns)} columns of agents")
+    for here, there, extra in (
+        ("row", "column", set(rows) - set(columns)),
+        ("column", "row", set(columns) - set(rows)),
+    ):
+        if extra:
+            raise InputError(
+                f"{table.name!r}: {listed(sorted(extra), 3)} has a {here} but no {there}; names must agree"
+            )
+    if len(set(rows)) < len(rows):
+        raise InputError(f"{table.name!r}: agent {next(x for x in rows if rows.count(x) > 1)!r} has more than one row")
+    cells = [
+        [
+            number(cell, f"{table.name!r}, row {name!r}, column {column!r}")
+            for column, cell in zip(columns, values, strict=True)
+        ]
+        for name, values in zip(rows, frame.drop(frame.columns[0]).rows(), strict=True)
+    ]
+    place = {name: k for k, name in enumerate(rows)}
+    order = [place[name] for name in columns]
+    return tuple(columns), np.array(cells, dtype=np.float64)[order]
+
+
+def is_named_matrix(source: Input) -> bool:
+    """Say whether the header repeats the first column, nearly: a small slip must not turn it into scores."""
+    columns = source.columns
+    if len(columns) < 3 or len(columns) > 5000:
+        return False
+    first = source.scan.collect(source.scan.frame.select(pl.col(columns[0]).cast(pl.String)).head(len(columns)))
+    rows = set(first.to_series())
+    return len(rows & set(columns[1:])) > len(columns[1:]) / 2
+
+
+def read_matrix(source: Input) -> Payoffs | Matches:
+    """Read a matrix of whatever it holds, as its numbers show."""
+    agents, M = named_matrix(source)
+    kind = kind_of_matrix(M)
+    if kind == "payoffs":
+        return as_payoffs(source, agents, M)
+    return as_matches(source, agents, M)
+
+
+def as_payoffs(source: Input, agents: tuple[str, ...], M: Floats) -> Payoffs:
+    """Return a matrix as payoffs."""
+    if np.isnan(M).any():
+        i, j = np.argwhere(np.isnan(M))[0]
+        if i != j:
+            raise InputError(
+                f"{source.name!r}, row {agents[i]!r}, column {agents[j]!r} is empty: a payoff matrix must be complete"
+            )
+        np.fill_diagonal(M, 0.0)
+        return as_payoffs(source, agents, M)
+    made = Payoffs.from_array(M, agents, symmetrise=source.options.symmetrise)
+    return replace(made, origin=origin(source, len(agents), "payoffs"))
+
+
+def as_matches(source: Input, agents: tuple[str, ...], M: Floats) -> Matches:
+    """Return a matrix of win rates or of counts as matches."""
+    kind = kind_of_matrix(M)
+    if kind == "payoffs":
+        raise InputError(
+            f"{source.name!r} holds payoffs with negative numbers, not win rates or counts: use read_payoffs"
+        )
+    if kind == "win rates":
+        made = Matches.from_win_rates(M, agents, symmetrise=source.options.symmetrise)
+    else:
+        np.fill_diagonal(M, np.nan_to_num(np.diag(M)))
+        made = Matches.from_counts(M, agents)
+    return replace(made, origin=replace(origin(source, len(agents), kind), notes=made.origin.notes))
+
+
+def kind_of_matrix(M: Floats) -> str:
+    """Tell payoffs (negative numbers), win rates (in [0, 1], the two directions near 1) and counts apart."""
+    off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
+    if (M[off] < 0).any() or not M[off].any():
+        return "payoffs"
+    if (M[off] <= 1 + ROUNDING).all() and ((M[off] % 1 != 0).any() or np.allclose((M + M.T)[off & off.T], 1)):
+        return "win rates"
+    return "counts"
+
+
+def origin(source: Input, rows: int, kind: str) -> Origin:
+    """Return where the matrix came from."""
+    return Origin(source=source.scan.name, format=f"payoff-matrix ({kind})", rows=rows, notes=source.scan.notes)
+
+
+PAYOFF_MATRIX = Format(
+    name="payoff-matrix",
+    makes="payoffs",
+    holds="a square table, agents by agents: payoffs, win rates or counts of wins",
+    fits=is_named_matrix,
+    read=read_matrix,
+)

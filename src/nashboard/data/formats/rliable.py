@@ -1,0 +1,137 @@
+"""rliable: for each agent an array of runs by tasks, as npz or json; never as pickle."""
+
+import zipfile
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from nashboard._types import Floats, floats
+from nashboard.data.formats.format import Format, Input
+from nashboard.data.origin import Origin
+from nashboard.data.scores import Scores
+from nashboard.data.sources import PlainFile, one_file
+from nashboard.errors import InputError, listed
+
+LARGEST_ARRAY = 1 << 30  # bytes, unpacked
+
+
+def read(source: Input) -> Scores:
+    """Average the runs of each agent on each task; their spread gives the standard error."""
+    file = one_file(list(source.files), "a score dictionary")
+    arrays = npz_arrays(file) if source.kind == "numpy" else json_arrays(source.document, file.name)
+    widths = {name: array.shape[1] for name, array in arrays.items()}
+    if len(set(widths.values())) != 1:
+        raise InputError(f"{file.name!r}: every agent needs the same tasks, but the numbers of tasks are {widths}")
+    if len(arrays) < 2:
+        raise InputError(
+            f"{file.name!r} has scores of one agent only ({listed(arrays)}): a comparison needs at least two"
+        )
+    present = {name: (~np.isnan(array)).sum(axis=0) for name, array in arrays.items()}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = {name: np.nansum(array, axis=0) for name, array in arrays.items()}
+        mean = {name: total[name] / present[name] for name in arrays}
+        spread = {
+            name: np.sqrt(np.nansum((a - mean[name]) ** 2, axis=0) / (present[name] - 1)) for name, a in arrays.items()
+        }
+        stderr = np.stack(
+            [np.where(present[name] > 1, spread[name] / np.sqrt(present[name]), np.nan) for name in arrays]
+        )
+    values = np.stack(list(mean.values()))
+    return Scores(
+        agents=tuple(arrays),
+        tasks=tuple(f"task {k + 1}" for k in range(values.shape[1])),
+        values=values,
+        lower_is_better=np.zeros(values.shape[1], np.bool_)
+        if source.options.lower_is_better is None
+        else np.full(values.shape[1], bool(source.options.lower_is_better)),
+        stderr=stderr,
+        n=np.full(values.shape, np.nan),
+        runs=np.stack(list(present.values())),
+        origin=Origin(
+            source=file.name,
+            format="rliable",
+            rows=sum(len(array) for array in arrays.values()),
+            notes=("tasks have no names in this format: they are numbered",),
+        ),
+    )
+
+
+def npz_arrays(file: PlainFile) -> dict[str, Floats]:
+    """Return the arrays of an npz file, after a look at what their headers claim."""
+    try:
+        with zipfile.ZipFile(file.path) as archive:
+            return {
+                entry.filename.removesuffix(".npy"): runs_by_tasks(
+                    npz_entry(archive, entry, file), entry.filename, file.name
+                )
+                for entry in archive.infolist()
+            }
+    except zipfile.BadZipFile as error:
+        raise InputError(f"{file.name!r} is damaged or not an npz file: {error}") from None
+
+
+def npz_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: PlainFile) -> Any:
+    """Return one array; its header must agree with the size of the data behind it."""
+    where = f"{file.name!r}, array {entry.filename!r}"
+    try:
+        with archive.open(entry) as stream:
+            version = npy.read_magic(stream)
+            read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
+            if read_header is None:
+                raise InputError(f"{where} has an npy header of version {version}, which is not known")
+            shape, fortran_order, dtype = read_header(stream)
+            if dtype.hasobject or dtype.kind not in "biuf":
+                raise InputError(f"{where} holds {dtype}, not plain numbers")
+            claimed = int(np.prod(shape, dtype=object)) * dtype.itemsize
+            if claimed > LARGEST_ARRAY or claimed > entry.file_size:
+                raise InputError(
+                    f"{where} claims {claimed:,} bytes but holds {entry.file_size:,}: it is damaged or hostile"
+                )
+            values = np.frombuffer(stream.read(claimed), dtype=dtype)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{where} cannot be read: {error}") from None
+    if values.size * dtype.itemsize != claimed:
+        raise InputError(f"{where} is cut short")
+    return values.reshape(shape, order="F" if fortran_order else "C")
+
+
+def json_arrays(content: Any, name: str) -> dict[str, Floats]:
+    """Return the arrays of a json object."""
+    if not isinstance(content, dict):
+        raise InputError(f"{name!r} must hold an object: agent -> list of runs, each a list of scores")
+    return {agent: runs_by_tasks(rows, agent, name) for agent, rows in content.items()}
+
+
+def runs_by_tasks(values: Any, agent: str, name: str) -> Floats:
+    """Return an array of runs by tasks; a single run may have one axis."""
+    array = np.asarray(values, dtype=object) if isinstance(values, list) else values
+    return floats(values if array.ndim == 2 else [values], f"{name!r}, agent {agent!r}: the scores", ndim=2)
+
+
+def fits(source: Input) -> bool:
+    """Say whether this is an npz file, or a json object of lists of numbers."""
+    if source.kind == "numpy":
+        return True
+    if source.kind not in ("json", "json lines") or source.files[0].path.stat().st_size > (256 << 20):
+        return False
+    try:
+        content = source.document
+    except InputError:
+        return False
+    return (
+        isinstance(content, dict)
+        and bool(content)
+        and all(isinstance(rows, list) and rows for rows in content.values())
+    )
+
+
+RLIABLE = Format(
+    name="rliable",
+    makes="scores",
+    holds="a score dictionary, agent -> runs x tasks, as npz or json",
+    fits=fits,
+    read=read,
+)

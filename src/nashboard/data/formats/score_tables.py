@@ -1,0 +1,255 @@
+"""Tables of scores: long (a row per agent and task) and wide (a row per agent, a column per task)."""
+
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from nashboard.data.cells import MISSING, Cell, frame_of, number, runs_of, scores_of
+from nashboard.data.columns import (
+    AGENT,
+    ITEMS,
+    LOWER,
+    RUNS,
+    SCORE,
+    STDERR,
+    TASK,
+    derived,
+    given,
+    one,
+    optional,
+    recognised,
+)
+from nashboard.data.formats.format import Format, Input, Options
+from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.scan import Scan
+from nashboard.data.scores import Scores
+from nashboard.errors import InputError, listed
+
+OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
+
+
+def scores_from(frame: nw.LazyFrame[Any], options: Options, *, source: str, scan: Scan | None = None) -> Scores:
+    """Read the scores of any frame, long or wide."""
+    columns = frame.collect_schema().names()
+    reader = scores_from_long if is_long(columns, options) else scores_from_wide
+    return reader(frame, options, source=source, scan=scan)
+
+
+def is_long(columns: list[str] | tuple[str, ...], options: Options) -> bool:
+    """Say whether a table has a column of tasks and a column of scores."""
+    if options.task is not None or options.score is not None:
+        return True
+    return all(recognised(usual, columns) for usual in (AGENT, TASK, SCORE))
+
+
+def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str, scan: Scan | None = None) -> Scores:
+    """Read a row per agent, task and run; runs are averaged in the frame's own engine."""
+    columns = frame.collect_schema().names()
+    agent = one("agent", AGENT, columns, source, options.agent)
+    task = one("task", TASK, [name for name in columns if name != agent], source, options.task)
+    score = one("score", SCORE, [name for name in columns if name not in (agent, task)], source, options.score)
+    roles = {"agent": agent, "task": task, "score": score}
+    for role, usual in (*OPTIONAL_NUMBERS.items(), ("lower_is_better", LOWER)):
+        if (name := optional(role, usual, columns, source, None)) and name not in roles.values():
+            roles[role] = name
+    if scan is not None:
+        frame = nw.from_native(with_numbers(scan, frame.to_native(), roles))
+    numbers = [role for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
+    cells = frame.select(
+        *(nw.col(roles[role]).cast(nw.Float64).alias(role) for role in numbers),
+        *(
+            nw.when(~nw.col(roles[role]).is_null()).then(nw.col(roles[role]).cast(nw.String)).alias(role)
+            for role in ("agent", "task")
+        ),
+        *(
+            nw.col(roles[role]).cast(nw.String).str.to_lowercase().alias(role)
+            for role in ("lower_is_better",)
+            if role in roles
+        ),
+    ).with_columns(
+        missing=nw.when(nw.col("score").is_null() | nw.col("score").is_nan()).then(nw.lit(1)).otherwise(nw.lit(0))
+    )
+    totals = {
+        "rows": nw.len(),
+        "score": nw.col("score").mean(),
+        "spread": nw.col("score").std(ddof=1),
+        **{role: nw.col(role).max() for role in ("stderr", "runs") if role in roles},
+        **{role: nw.col(role).sum() for role in ("n",) if role in roles},
+    }
+    keys = ["agent", "task", "missing"] + ["lower_is_better"] * ("lower_is_better" in roles)
+    query = cells.group_by(*keys).agg(**totals)
+    found = scan.collect(query.to_native()) if scan is not None else query.collect().to_polars()
+    rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
+    if not rows:
+        raise InputError(f"{source!r} has columns but no rows")
+    left_out = (LeftOut(what="rows", count=holes, why="they have no score"),) if holes else ()
+    found = with_empty_names(found)
+    return scores_of(
+        one_row_per_cell(found.filter(pl.col("missing") == 0), source),
+        agents=sorted(set(found["agent"].drop_nulls())),
+        tasks=sorted(set(found["task"].drop_nulls())),
+        source=source,
+        origin=Origin(
+            source=source,
+            format="scores-long",
+            rows=rows,
+            left_out=left_out,
+            notes=scan.notes if scan else (),
+        ),
+        lower_is_better=options.lower_is_better,
+    )
+
+
+def with_empty_names(found: pl.DataFrame) -> pl.DataFrame:
+    """Refuse scores without a name before the names are sorted."""
+    return found
+
+
+def one_row_per_cell(found: pl.DataFrame, source: str) -> pl.DataFrame:
+    """Return the common frame of cells from the aggregated rows of a long table."""
+    single = pl.col("rows") == 1
+    empty = pl.lit(None, dtype=pl.Float64)
+    has = set(found.columns)
+    lower = (
+        pl.col("lower_is_better").is_in(["true", "1", "yes"])
+        if "lower_is_better" in has
+        else pl.lit(None, dtype=pl.Boolean)
+    )
+    cells = found.select(
+        "agent",
+        "task",
+        "score",
+        stderr=pl.when(single)
+        .then(pl.col("stderr") if "stderr" in has else empty)
+        .otherwise(pl.col("spread") / pl.col("rows").sqrt()),
+        n=pl.when(pl.col("n") > 0).then("n") if "n" in has else empty,
+        runs=pl.when(single & pl.col("runs").is_not_null()).then("runs").otherwise("rows").cast(pl.Int64)
+        if "runs" in has
+        else pl.col("rows").cast(pl.Int64),
+        lower_is_better=lower,
+    )
+    torn = cells.filter(cells.select("agent", "task").is_duplicated())
+    if len(torn):
+        raise InputError(
+            f"{source!r} says of {listed(torn['task'].unique().sort())} both that lower and that higher is better: "
+            f"pass lower_is_better="
+        )
+    return cells
+
+
+def with_numbers(scan: Scan, frame: pl.LazyFrame, roles: dict[str, str]) -> pl.LazyFrame:
+    """Turn text columns of a file into numbers; text that is no number is an error with row and column."""
+    schema = frame.collect_schema()
+    text = [roles[role] for role in ("score", *OPTIONAL_NUMBERS) if role in roles and schema[roles[role]] == pl.String]
+    for name in text:
+        empty = pl.col(name).is_null() | pl.col(name).str.strip_chars().str.to_lowercase().is_in(MISSING)
+        value = pl.col(name).str.strip_chars().cast(pl.Float64, strict=False)
+        numbered = frame.with_row_index("nashboard_row", offset=1)
+        bad = scan.collect(numbered.filter(~empty & value.is_null()).select("nashboard_row", name).head(1))
+        if len(bad):
+            scan.explain()
+            row, cell = bad.row(0)
+            number(cell, f"{scan.name!r}, data row {row:,}, column {name!r}")
+    return frame.with_columns(pl.col(text).str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None))
+
+
+def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str, scan: Scan | None = None) -> Scores:
+    """Read a row per agent and a column per task."""
+    if scan is not None and scan.kind == "delimited":
+        scan.explain()  # a row that is too short would pass for missing scores
+    table = scan.collect(frame.to_native()) if scan is not None else frame.collect().to_polars()
+    if table.is_empty():
+        raise InputError(f"{source!r} has columns but no rows")
+    agent = agent_column(table, options, source)
+    for name in options.ignore:
+        given(name, table.columns, source)
+    averages = [name for name in table.columns if derived(name) and name != agent and name not in options.ignore]
+    tasks = [name for name in table.columns if name not in (agent, *averages, *options.ignore)]
+    if not tasks:
+        raise InputError(f"{source!r} has no task: besides {agent!r} there is only {listed(averages)}")
+    cells = [
+        Cell(agent=name, task=task, score=number(value, f"{source!r}, data row {row:,}, column {task!r}"))
+        for row, (name, *values) in enumerate(table.select(agent, *tasks).rows(), start=1)
+        for task, value in zip(tasks, values, strict=True)
+    ]
+    names = agent_names(table[agent], source)
+    repeated = len(set(names)) < len(names)
+    if repeated and options.repeats != "runs":
+        twice = next(name for name in names if names.count(name) > 1)
+        rows = [k + 1 for k, name in enumerate(names) if name == twice]
+        raise InputError(
+            f"{source!r}: agent {twice!r} stands in data rows {rows[0]:,} and {rows[1]:,}; names must be unique, "
+            f"or pass repeats='runs' if these are repeated runs"
+        )
+    left_out = (
+        [LeftOut(what="columns", count=len(averages), why=f"computed from the others: {listed(averages)}")]
+        if averages
+        else []
+    )
+    if options.ignore:
+        left_out.append(
+            LeftOut(what="columns", count=len(options.ignore), why=f"ignored as asked: {listed(options.ignore)}")
+        )
+    measured = frame_of(cells).filter(pl.col("score").is_not_null() & pl.col("score").is_not_nan())
+    return scores_of(
+        runs_of(measured) if repeated else measured,
+        agents=list(dict.fromkeys(names)),
+        tasks=tasks,
+        source=source,
+        origin=Origin(
+            source=source,
+            format="scores-wide",
+            rows=len(table),
+            left_out=tuple(left_out),
+            notes=scan.notes if scan else (),
+        ),
+        lower_is_better=options.lower_is_better,
+    )
+
+
+def agent_column(table: pl.DataFrame, options: Options, source: str) -> str:
+    """Return the column of agents: as named, by its usual name, or the first if it holds text."""
+    found = optional("agent", AGENT, table.columns, source, options.agent)
+    if found is not None:
+        return found
+    first = table.columns[0]
+    if table[first].dtype.is_numeric() or not table[first].cast(pl.String).cast(pl.Float64, strict=False).null_count():
+        raise InputError(
+            f"{source!r} has no column of agents: name it 'agent' or 'model', put it first, or pass agent= "
+            f"(its columns are {listed(table.columns, 12)})"
+        )
+    return first
+
+
+def agent_names(column: pl.Series, source: str) -> list[str]:
+    """Return the names in a column, none of them empty."""
+    names = [str(name or "") for name in column]
+    for k, name in enumerate(names):
+        if not name.strip():
+            raise InputError(
+                f"{source!r}, data row {k + 1:,}, column {column.name!r} is empty: every agent needs a name"
+            )
+    return names
+
+
+def read_table(source: Input) -> Scores:
+    """Read a table of scores on disk."""
+    table = source.scan
+    return scores_from(nw.from_native(table.frame), source.options, source=table.name, scan=table)
+
+
+LONG_SCORES = Format(
+    name="scores-long",
+    makes="scores",
+    holds="a row per agent, task and run",
+    fits=lambda x: bool(x.columns) and is_long(x.columns, x.options),
+    read=read_table,
+)
+WIDE_SCORES = Format(
+    name="scores-wide",
+    makes="scores",
+    holds="a row per agent, a column per task",
+    fits=lambda x: bool(x.columns),
+    read=read_table,
+)

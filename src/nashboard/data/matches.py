@@ -1,0 +1,429 @@
+"""Matches: who met whom, how often, and how it ended.
+
+Symbols: ``W`` wins (``W[i, j]``: how often i beat j), ``D`` draws, ``P`` win rates, all (n, n); in the data
+type itself one row per unordered pair ``i < j`` that met, seen from ``i``.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nashboard._tables import Column, Table, as_html, count, plain
+from nashboard._types import Floats, Ints, frozen_copy, square
+from nashboard.data.matrices import game_counts, refuse_cells
+from nashboard.data.names import checked_names, positions
+from nashboard.data.origin import MEMORY, Origin
+from nashboard.errors import InputError, listed
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Published win rates are rounded: P[i, j] + P[j, i] may miss 1 by this much and still be one statement.
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Clusters:
+    """The same counts split by cluster (a voter's session, a prompt, an opening), for resampling.
+
+    One row per cluster and pair: ``cluster`` in ``range(size)``, ``pair`` a row of ``Matches.pairs``.
+    """
+
+    size: int
+    cluster: Ints
+    pair: Ints
+    wins: Floats
+    draws: Floats
+    losses: Floats
+
+    def __post_init__(self) -> None:
+        for name, kind in CLUSTER_COLUMNS.items():
+            object.__setattr__(self, name, frozen_copy(getattr(self, name), kind))
+
+
+CLUSTER_COLUMNS: dict[str, type[Any]] = {
+    "cluster": np.intp,
+    "pair": np.intp,
+    "wins": np.float64,
+    "draws": np.float64,
+    "losses": np.float64,
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Matches:
+    """Results of matches between agents, one row per unordered pair that met.
+
+    Parameters
+    ----------
+    agents
+        Names, unique.
+    pairs
+        ``(p, 2)`` positions ``i < j`` in ``agents``, in ascending order, each pair once.
+    wins, draws, losses
+        ``(p,)`` how often ``i`` won, drew and lost against ``j``; fractions and weights are allowed.
+    origin
+        Where the data came from.
+    clusters
+        The same counts split by cluster, where a cluster column was read.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> matches = nb.Matches.from_counts([[0, 9, 2], [1, 0, 7], [8, 3, 0]], agents=["rock", "paper", "scissors"])
+    >>> matches
+    Matches(3 agents, 3 of 3 pairs met, 30 games)
+    >>> matches.coverage
+    1.0
+    """
+
+    agents: tuple[str, ...]
+    pairs: Ints
+    wins: Floats
+    draws: Floats
+    losses: Floats
+    origin: Origin = MEMORY
+    clusters: Clusters | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "agents", checked_names(self.agents, size=len(self.agents), kind="agent"))
+        object.__setattr__(self, "pairs", frozen_copy(np.reshape(self.pairs, (-1, 2)), np.intp))
+        for name in ("wins", "draws", "losses"):
+            object.__setattr__(self, name, frozen_copy(getattr(self, name)))
+        if len(self.agents) < 2:
+            only = f", only {self.agents[0]!r}" if self.agents else ""
+            raise InputError(f"matches need at least two agents; there {'is' if only else 'are'}{only or ' none'}")
+        i, j = self.pairs.T
+        if len(self.pairs) and (i.min() < 0 or j.max() >= len(self.agents) or (i >= j).any()):
+            raise InputError("pairs must be positions i < j in the list of agents")
+        if (np.diff(i * len(self.agents) + j) <= 0).any():
+            raise InputError("pairs must be in ascending order, each pair once")
+        for name in ("wins", "draws", "losses"):
+            counts = getattr(self, name)
+            if counts.shape != i.shape:
+                raise InputError(f"{name} must hold one number per pair: {len(i):,}, not shape {counts.shape}")
+            bad = np.flatnonzero(~(np.isfinite(counts) & (counts >= 0)))
+            if bad.size:
+                a, b = (self.agents[k] for k in self.pairs[bad[0]])
+                raise InputError(
+                    f"{name} of {a!r} against {b!r} are {counts[bad[0]]:g}: counts must be finite and not negative"
+                )
+        if (self.games <= 0).any():
+            raise InputError("every listed pair must have met: leave out the pairs without games")
+
+    @staticmethod
+    def from_frame(frame: Any, **options: Any) -> "Matches":
+        """Count the matches in a data frame (pandas, Polars, PyArrow, DuckDB); options as `read_matches`."""
+        from nashboard.data.read import read_matches
+
+        return read_matches(frame, **options)
+
+    @staticmethod
+    def from_win_rates(
+        P: ArrayLike,
+        agents: Iterable[object] | None = None,
+        games: ArrayLike | None = None,
+        *,
+        symmetrise: bool = False,
+    ) -> "Matches":
+        """Make matches of a matrix of win rates, ``P[i, j]`` the share of games that i won against j.
+
+        Parameters
+        ----------
+        P
+            ``(n, n)`` numbers in [0, 1], NaN where a pair never met. The diagonal is not looked at.
+        games
+            How many games each pair played: a number, or a symmetric ``(n, n)`` matrix. Without it each
+            pair counts as one game's worth of evidence, and the result's origin says so.
+        symmetrise
+            Average the two directions of a pair where they disagree; otherwise that is an error.
+        """
+        P = square(P, "the matrix of win rates")
+        names = checked_names(agents, size=len(P), kind="agent")
+        np.fill_diagonal(P, 0.5)
+        where_met = ~np.isnan(P)
+        refuse_cells(where_met & ~((P >= 0) & (P <= 1)), P, names, "a win rate must lie in [0, 1]")
+        if symmetrise:
+            P = np.where(where_met, P, 1 - P.T)
+            P = (P + np.where(np.isnan(P.T), P, 1 - P.T)) / 2
+            where_met = ~np.isnan(P)
+        refuse_cells(where_met & ~where_met.T, P, names, "the other direction is missing; symmetrise=True fills it")
+        refuse_cells(
+            where_met & (np.abs(P + P.T - 1) > ROUNDING),
+            P,
+            names,
+            "the two directions of a pair must add up to 1; symmetrise=True averages them",
+        )
+        N = np.where(where_met, game_counts(games, names), 0.0)
+        i, j = np.nonzero(np.triu(N > 0, k=1))
+        note = "no game counts were given: each pair counts as one game" if games is None else ""
+        return Matches(
+            agents=names,
+            pairs=np.stack([i, j], axis=1),
+            wins=P[i, j] * N[i, j],
+            draws=np.zeros(i.size),
+            losses=(1 - P[i, j]) * N[i, j],
+            origin=Origin(format="win rates", notes=(note,) if note else ()),
+        )
+
+    @staticmethod
+    def from_counts(
+        W: ArrayLike, agents: Iterable[object] | None = None, *, draws: ArrayLike | None = None
+    ) -> "Matches":
+        """Make matches of a matrix of counts, ``W[i, j]`` how often i beat j; ``draws`` is symmetric.
+
+        The diagonal is not looked at: an agent's games against itself say nothing about the others.
+        """
+        W = square(W, "the matrix of wins")
+        names = checked_names(agents, size=len(W), kind="agent")
+        D = np.zeros_like(W) if draws is None else square(draws, "the matrix of draws")
+        if D.shape != W.shape:
+            raise InputError(f"wins are {W.shape} and draws {D.shape}: both must be agents x agents")
+        note = "games on the diagonal, of an agent with itself, are not counted" if np.diag(W + D).any() else ""
+        for counts in (W, D):
+            np.fill_diagonal(counts, 0.0)
+            rule = "counts must be finite and not negative"
+            refuse_cells(~(np.isfinite(counts) & (counts >= 0)), counts, names, rule)
+        refuse_cells(D != D.T, D, names, "draws must be the same in both directions")
+        i, j = np.nonzero(np.triu(W + W.T + D > 0, k=1))
+        return Matches(
+            agents=names,
+            pairs=np.stack([i, j], axis=1),
+            wins=W[i, j],
+            draws=D[i, j],
+            losses=W[j, i],
+            origin=Origin(format="counts", notes=(note,) if note else ()),
+        )
+
+    @cached_property
+    def games(self) -> Floats:
+        """Games (or total weight) of each pair, ``(p,)``."""
+        return frozen_copy(self.wins + self.draws + self.losses)
+
+    @cached_property
+    def n_games(self) -> float:
+        """All games, or their total weight."""
+        return float(self.games.sum())
+
+    @cached_property
+    def coverage(self) -> float:
+        """Share of the unordered pairs of agents that met at least once."""
+        n = len(self.agents)
+        return len(self.pairs) / (n * (n - 1) / 2)
+
+    @cached_property
+    def games_per_agent(self) -> Floats:
+        """Games of each agent, ``(n,)``."""
+        return frozen_copy(self.per_agent(self.games, self.games))
+
+    @cached_property
+    def unbeaten(self) -> tuple[str, ...]:
+        """Agents that played and lost no game."""
+        return self.named((self.per_agent(self.losses, self.wins) == 0) & (self.games_per_agent > 0))
+
+    @cached_property
+    def winless(self) -> tuple[str, ...]:
+        """Agents that played and won no game."""
+        return self.named((self.per_agent(self.wins, self.losses) == 0) & (self.games_per_agent > 0))
+
+    @cached_property
+    def components(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of agents connected by matches, the largest first, members with most games first.
+
+        Agents of different groups cannot be compared: no chain of matches leads from one to the other.
+        """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        n = len(self.agents)
+        graph = coo_array((np.ones(len(self.pairs)), tuple(self.pairs.T)), shape=(n, n))
+        number_of_groups, group = connected_components(graph, directed=False)
+        by_games = np.argsort(-self.games_per_agent, kind="stable")
+        members: list[list[str]] = [[] for _ in range(number_of_groups)]
+        for k in by_games:
+            members[group[k]].append(self.agents[k])
+        return tuple(sorted(map(tuple, members), key=lambda names: -len(names)))
+
+    def require_connected(self) -> None:
+        """Raise an error that names the groups if some agents cannot be compared with others."""
+        if len(self.components) > 1:
+            sizes = "; ".join(
+                f"{listed(group, most=3)} ({len(group):,} agent{'s' * (len(group) > 1)})"
+                for group in self.components[:4]
+            )
+            rest = f"; and {len(self.components) - 4:,} more groups" if len(self.components) > 4 else ""
+            raise InputError(
+                f"the agents fall into {len(self.components):,} groups that never met: {sizes}{rest}. "
+                f"Agents of different groups cannot be compared: add matches between them, or select one group"
+            )
+
+    def select(self, agents: Iterable[str]) -> "Matches":
+        """Return the matches among the named agents only, in the order given."""
+        kept = positions(agents, self.agents, kind="agent")
+        new = np.full(len(self.agents), -1)
+        new[kept] = np.arange(len(kept))
+        note = f"{len(kept):,} of {len(self.agents):,} agents selected"
+        return self.renumbered(new, [self.agents[k] for k in kept], note)
+
+    def merge(self, groups: Mapping[str, Iterable[str]]) -> "Matches":
+        """Return matches in which several names are one agent: ``{"new name": ["old", "older"]}``.
+
+        Matches between members of one group become matches of an agent with itself and are left out; the
+        origin says how many. The merged agent stands where its first member stood.
+        """
+        leader = np.arange(len(self.agents))
+        names = list(self.agents)
+        taken: dict[str, str] = {}
+        for name, members in groups.items():
+            chosen = list(members)
+            for member in chosen:
+                if taken.setdefault(member, name) != name:
+                    raise InputError(f"agent {member!r} cannot be merged into both {taken[member]!r} and {name!r}")
+            where = sorted(positions(chosen, self.agents, kind="agent"))
+            if not where:
+                raise InputError(f"the group {name!r} is empty: name the agents that become one")
+            leader[where] = where[0]
+            names[where[0]] = name
+        kept = np.unique(leader)
+        new = np.searchsorted(kept, leader)
+        within = new[self.pairs[:, 0]] == new[self.pairs[:, 1]]
+        lost = f"; {count(float(self.games[within].sum()))} games within a group left out" if within.any() else ""
+        note = f"{len(self.agents):,} agents merged into {len(kept):,}{lost}"
+        return self.renumbered(new, [names[k] for k in kept], note)
+
+    def renumbered(self, new: Ints, agents: list[str], note: str) -> "Matches":
+        """Return matches whose agent k is now ``new[k]``; -1 and games of an agent with itself drop out."""
+        i, j = new[self.pairs[:, 0]], new[self.pairs[:, 1]]
+        keep = (i >= 0) & (j >= 0) & (i != j)
+        flip = i > j
+        low, high = np.minimum(i, j), np.maximum(i, j)
+        code, pair = np.unique((low * len(agents) + high)[keep], return_inverse=True)
+        wins, losses = np.where(flip, self.losses, self.wins), np.where(flip, self.wins, self.losses)
+        clusters = None
+        if self.clusters is not None:
+            old, split = self.clusters.pair, self.clusters
+            rows = keep[old]
+            to = np.full(len(keep), -1)
+            to[keep] = pair
+            turned = flip[old]
+            clusters = Clusters(
+                size=split.size,
+                cluster=split.cluster[rows],
+                pair=to[old][rows],
+                wins=np.where(turned, split.losses, split.wins)[rows],
+                draws=split.draws[rows],
+                losses=np.where(turned, split.wins, split.losses)[rows],
+            )
+
+        def total(counts: Floats) -> Floats:
+            return np.bincount(pair, weights=counts[keep], minlength=code.size).astype(np.float64)
+
+        return replace(
+            self,
+            agents=tuple(agents),
+            pairs=np.stack(np.divmod(code, max(len(agents), 1)), axis=1),
+            wins=total(wins),
+            draws=total(self.draws),
+            losses=total(losses),
+            origin=self.origin.noting(note),
+            clusters=clusters,
+        )
+
+    def win_rates(self) -> Floats:
+        """Return ``(n, n)`` shares of points won by row against column, draws half; NaN where never met."""
+        P = np.full((len(self.agents),) * 2, np.nan)
+        i, j = self.pairs.T
+        P[i, j] = (self.wins + self.draws / 2) / self.games
+        P[j, i] = (self.losses + self.draws / 2) / self.games
+        return P
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Return the pair counts as a Polars frame: agent_a, agent_b, wins, draws, losses."""
+        import polars as pl
+
+        names = np.array(self.agents, dtype=object)
+        return pl.DataFrame(
+            {
+                "agent_a": pl.Series(names[self.pairs[:, 0]], dtype=pl.String),
+                "agent_b": pl.Series(names[self.pairs[:, 1]], dtype=pl.String),
+                "wins": self.wins,
+                "draws": self.draws,
+                "losses": self.losses,
+            }
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write the pair counts to a csv, tsv, parquet or json lines file that `read_matches` reads back.
+
+        An agent without games is kept by a row of zeros. Clusters are not written.
+        """
+        import polars as pl
+
+        from nashboard.data.write import write_frame
+
+        idle = list(np.flatnonzero(self.games_per_agent == 0))
+        zeros = pl.DataFrame(
+            {
+                "agent_a": [self.agents[k] for k in idle],
+                "agent_b": [self.agents[0 if k else 1] for k in idle],
+                **{name: [0.0] * len(idle) for name in ("wins", "draws", "losses")},
+            },
+            schema={"agent_a": pl.String, "agent_b": pl.String}
+            | dict.fromkeys(("wins", "draws", "losses"), pl.Float64),
+        )
+        write_frame(pl.concat([self.to_frame(), zeros]), path)
+
+    def per_agent(self, of_first: Floats, of_second: Floats) -> Floats:
+        """Sum a count over each agent's pairs, given as seen from the first and the second of a pair."""
+        n = len(self.agents)
+        i, j = self.pairs.T
+        return (np.bincount(i, of_first, minlength=n) + np.bincount(j, of_second, minlength=n)).astype(np.float64)
+
+    def named(self, chosen: Any) -> tuple[str, ...]:
+        """Return the names where a mask is true."""
+        return tuple(self.agents[k] for k in np.flatnonzero(chosen))
+
+    def table(self) -> Table:
+        """Return games, wins, draws and losses per agent."""
+        wins = self.per_agent(self.wins, self.losses)
+        draws = self.per_agent(self.draws, self.draws)
+        losses = self.per_agent(self.losses, self.wins)
+        points = wins + draws / 2
+        games = self.games_per_agent
+        share = np.divide(points, games, out=np.full(len(games), np.nan), where=games > 0)
+        order = np.lexsort([np.arange(len(games)), -np.nan_to_num(share, nan=-1.0)])
+        return Table(
+            title=repr(self),
+            columns=(
+                Column(name="agent"),
+                Column(name="games", meaning="games played, or their total weight"),
+                Column(name="wins", meaning="games won"),
+                Column(name="draws", meaning="games drawn"),
+                Column(name="losses", meaning="games lost"),
+                Column(name="share", meaning="share of points won; a draw is half a point"),
+            ),
+            rows=tuple(
+                (self.agents[k], *(whole(x[k]) for x in (games, wins, draws, losses)), float(share[k])) for k in order
+            ),
+        )
+
+    def __repr__(self) -> str:
+        n = len(self.agents)
+        met = f"{len(self.pairs):,} of {n * (n - 1) // 2:,} pairs met"
+        return f"Matches({n:,} agents, {met}, {count(self.n_games)} games)"
+
+    def __str__(self) -> str:
+        return plain(self.table().head(20))
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table().head(50))
+
+
+def whole(value: float) -> int | float:
+    """Return an int where a count is whole, so that it is shown without decimals."""
+    return int(value) if float(value).is_integer() else float(value)

@@ -1,0 +1,148 @@
+"""How a match ended: the words that logs use, and what they mean.
+
+An outcome is the share of the point that the first agent takes: 1 a win, 0 a loss, 0.5 a draw.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nashboard.errors import InputError, listed, nearest
+
+# What a label means can be given by the user: a share in [0, 1], or None to leave such rows out.
+Rules = Mapping[Any, float | None]
+
+FIRST_WINS = (
+    "model_a", "agent_a", "player_a", "team_a", "left", "a", "win", "won", "w", "1-0", "1", "model_1", "agent_1",
+    "player_1", "team_1", "competitor_1", "generator_1", "first", "white", "home", "a wins", "true",
+)  # fmt: skip
+SECOND_WINS = (
+    "model_b", "agent_b", "player_b", "team_b", "right", "b", "loss", "lost", "lose", "l", "0-1", "0", "model_2",
+    "agent_2", "player_2", "team_2", "competitor_2", "generator_2", "second", "black", "away", "b wins", "false",
+)  # fmt: skip
+DRAWN = (
+    "tie", "tie (bothbad)", "both_bad", "bothbad", "tie (both bad)", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½",
+    "1/2", "½", "0.5", "equal",
+)  # fmt: skip
+KNOWN = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
+USUAL = ["model_a", "model_b", "tie", "left", "right", "win", "loss", "draw", "1-0", "0-1", "1/2-1/2", "1", "0.5", "0"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """What the labels of a log mean. A missing outcome is the empty label."""
+
+    outcomes: dict[str, float]
+    ignored: tuple[str, ...] = ()
+    by_name: bool = False  # the label is the winner's own name, and only draws and rules stand in `outcomes`
+
+    def labels(self, *, low: float, high: float) -> list[str]:
+        """Return the raw labels whose outcome lies in [low, high]."""
+        return [label for label, outcome in self.outcomes.items() if low <= outcome <= high]
+
+
+def folded(label: str) -> str:
+    """Return a label without case and spare white space; numbers as the shortest text."""
+    text = " ".join(label.casefold().split())
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return text
+
+
+def checked_rules(rules: Rules | None) -> dict[str, float | None]:
+    """Return the user's own rules by folded label, checked."""
+    for label, outcome in (rules or {}).items():
+        if outcome is not None and not 0 <= outcome <= 1:
+            raise InputError(
+                f"outcomes= gives {label!r} the value {outcome!r}: use a number in [0, 1], or None to leave out"
+            )
+    return {folded("" if label is None else str(label)): outcome for label, outcome in (rules or {}).items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenLabel:
+    """A label as it stands in a log, whether it is the name of the first or second agent there, and how often."""
+
+    label: str
+    is_first: bool
+    is_second: bool
+    rows: int
+
+
+def meaning(label: str) -> float | None:
+    """Return the outcome that a label stands for, if it says which side won or is a number in [0, 1]."""
+    word = folded(label)
+    try:
+        return KNOWN[word] if word in KNOWN else float(word) if 0 <= float(word) <= 1 else None
+    except ValueError:
+        return None
+
+
+def vocabulary(seen: Iterable[SeenLabel], rules: Mapping[str, float | None], column: str, source: str) -> Vocabulary:
+    """Learn what the labels of a log mean; a label that nobody knows is an error.
+
+    Labels say either which side won, or the winner's own name. Where both readings fit and contradict each
+    other (agents called ``a`` and ``b``, say) nothing is guessed.
+    """
+    outcomes: dict[str, float] = {}
+    ignored: dict[str, None] = {}
+    not_sides: dict[str, int] = {}
+    not_names: dict[str, int] = {}
+    contradiction = ""
+    for entry in seen:
+        label, word = entry.label, folded(entry.label)
+        if word in rules:
+            rule = rules[word]
+            if rule is None:
+                ignored[label] = None
+            else:
+                outcomes[label] = rule
+            continue
+        side = meaning(label)
+        name = 1.0 if entry.is_first else 0.0 if entry.is_second else 0.5 if side == 0.5 else None
+        if side is None:
+            not_sides[label] = not_sides.get(label, 0) + entry.rows
+        else:
+            outcomes[label] = side
+        if name is None:
+            not_names[label] = not_names.get(label, 0) + entry.rows
+        if side is not None and name is not None and side != name:
+            contradiction = label
+    if not not_sides and not not_names and contradiction:
+        raise InputError(
+            f"{source!r}, column {column!r} is ambiguous: {contradiction!r} may be a side or the name of an agent; "
+            f"rename the agents, or say which side won with a rule such as outcomes={{'a': 1, 'b': 0}}"
+        )
+    if not not_sides:
+        return Vocabulary(outcomes=outcomes, ignored=tuple(ignored))
+    if not not_names:
+        drawn = {label: x for label, x in outcomes.items() if folded(label) in rules or x == 0.5}
+        return Vocabulary(outcomes=drawn, ignored=tuple(ignored), by_name=True)
+    raise unknown_labels(min(not_sides, not_names, key=lambda labels: sum(labels.values())), column, source)
+
+
+def unknown_labels(labels: Mapping[str, int], column: str, source: str) -> InputError:
+    """Return the error for labels that nobody knows, with how many rows have each."""
+    by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
+    shown = ", ".join(
+        f"{f'{label!r}' if label else 'nothing'} in {rows:,} row{'s' * (rows != 1)}{nearest(label, KNOWN)}"
+        for label, rows in by_count[:3]
+    )
+    more = f" and {len(labels) - 3:,} more labels" if len(labels) > 3 else ""
+    numbers = all(is_number(label) for label in labels)
+    what = "a number outside [0, 1]" if numbers else "an unknown outcome"
+    return InputError(
+        f"{source!r}, column {column!r} has {what}: {shown}{more}; known are numbers in [0, 1], the winner's own "
+        f"name, {listed(USUAL, 99)}; pass a rule such as outcomes={{{by_count[0][0]!r}: 0.5}}, or None for 0.5 to "
+        f"leave such rows out"
+    )
+
+
+def is_number(label: str) -> bool:
+    """Say whether a label is a number."""
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True

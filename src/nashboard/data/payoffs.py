@@ -1,0 +1,237 @@
+"""Payoffs: an antisymmetric matrix, what an agent gains when it meets another.
+
+Symbols: ``A`` payoffs (n, n) with ``A = -A'``; ``p`` the smoothed win rate of a pair.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nashboard._tables import Column, Table, as_html, plain
+from nashboard._types import Floats, frozen_copy, square
+from nashboard.data.matches import Matches
+from nashboard.data.matrices import refuse_cells
+from nashboard.data.names import checked_names, positions
+from nashboard.data.origin import MEMORY, Origin
+from nashboard.errors import InputError, listed, nearest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PayoffScale = Literal["logit", "margin"]
+Fill = Literal["error", "zero"]
+
+# A + A' may miss zero by this share of the largest payoff and still count as rounding.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Payoffs:
+    """What each agent gains against each other agent: ``A[i, j] = -A[j, i]``, by construction.
+
+    Parameters
+    ----------
+    agents
+        Names, unique.
+    A
+        ``(n, n)`` payoffs of the row agent against the column agent; the antisymmetric part is kept.
+    scale
+        The unit: ``"logit"`` (log-odds of winning), ``"margin"`` (win rate minus loss rate), ``"given"``.
+    filled
+        How many unordered pairs never met and were filled in.
+    made
+        How the matrix was made, in words.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> nb.Payoffs.from_array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]], agents=["rock", "paper", "scissors"])
+    Payoffs(3 agents, given, largest 1)
+    """
+
+    agents: tuple[str, ...]
+    A: Floats
+    scale: str = "given"
+    filled: int = 0
+    made: str = "given as a matrix"
+    origin: Origin = MEMORY
+
+    def __post_init__(self) -> None:
+        A = square(self.A, "the payoff matrix")
+        if not len(A):
+            raise InputError("the payoff matrix is empty: it needs at least one agent")
+        agents = checked_names(self.agents, size=len(A), kind="agent")
+        refuse_cells(~np.isfinite(A), A, agents, "a payoff must be finite")
+        object.__setattr__(self, "agents", agents)
+        object.__setattr__(self, "A", frozen_copy(antisymmetric(A)))
+
+    @staticmethod
+    def from_array(A: ArrayLike, agents: Iterable[object] | None = None, *, symmetrise: bool = False) -> "Payoffs":
+        """Make payoffs of a matrix that is antisymmetric, up to rounding.
+
+        ``symmetrise=True`` accepts a noisy cross-table, in which the two directions of a pair were measured
+        apart, and keeps ``(A - A') / 2``. Without it such a table is an error that says where it is worst.
+        """
+        A = square(A, "the payoff matrix")
+        names = checked_names(agents, size=len(A), kind="agent")
+        refuse_cells(~np.isfinite(A), A, names, "a payoff must be finite")
+        made = "given as a matrix"
+        gap = np.abs(A / 2 + A.T / 2)  # halves first: the sum of two huge payoffs must not overflow
+        if A.size and gap.max() > ROUNDING * np.abs(A).max() / 2:
+            i, j = np.unravel_index(gap.argmax(), gap.shape)
+            if not symmetrise:
+                raise InputError(
+                    f"the payoff matrix is not antisymmetric: {names[i]!r} against {names[j]!r} is {A[i, j]:g}, "
+                    f"but {names[j]!r} against {names[i]!r} is {A[j, i]:g}, not {-A[i, j] + 0.0:g} (the largest of "
+                    f"{(gap > ROUNDING * np.abs(A).max() / 2).sum():,} such cells); "
+                    f"symmetrise=True averages the two directions"
+                )
+            made = f"given as a matrix, its two directions averaged (they disagreed by up to {2 * gap.max():g})"
+        return Payoffs(agents=names, A=A, made=made)
+
+    def select(self, agents: Iterable[str]) -> "Payoffs":
+        """Return the payoffs among the named agents, in the order given."""
+        kept = positions(agents, self.agents, kind="agent")
+        return Payoffs(
+            agents=tuple(self.agents[k] for k in kept),
+            A=self.A[np.ix_(kept, kept)],
+            scale=self.scale,
+            made=self.made,
+            origin=self.origin.noting(f"{len(kept):,} of {len(self.agents):,} agents selected"),
+        )
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Return the matrix as a Polars frame: a column of agents, then one column per agent."""
+        import polars as pl
+
+        corner = "agent"
+        while corner in self.agents:
+            corner += "_"
+        columns = {name: self.A[:, k] for k, name in enumerate(self.agents)}
+        return pl.DataFrame({corner: pl.Series(self.agents, dtype=pl.String), **columns})
+
+    def write(self, path: str | Path) -> None:
+        """Write the matrix, with names, to a csv, tsv, parquet or json lines file."""
+        from nashboard.data.write import write_frame
+
+        write_frame(self.to_frame(), path)
+
+    def table(self) -> Table:
+        """Return each agent's uniform average payoff and its best and worst opponents."""
+        A = self.A
+        order = np.argsort(-A.mean(axis=1), kind="stable")
+        return Table(
+            title=repr(self),
+            columns=(
+                Column(name="agent"),
+                Column(name="mean payoff", meaning="average over all agents"),
+                Column(name="best against", meaning="opponent it gains most against"),
+                Column(name="gain", meaning="payoff against that opponent"),
+                Column(name="worst against", meaning="opponent it loses most against"),
+                Column(name="loss", meaning="payoff against that opponent"),
+            ),
+            rows=tuple(
+                (
+                    self.agents[k],
+                    float(A[k].mean()),
+                    self.agents[int(A[k].argmax())],
+                    float(A[k].max()),
+                    self.agents[int(A[k].argmin())],
+                    float(A[k].min()),
+                )
+                for k in order
+            ),
+        )
+
+    def __repr__(self) -> str:
+        filled = f", {self.filled:,} pairs filled" if self.filled else ""
+        return f"Payoffs({len(self.agents):,} agents, {self.scale}{filled}, largest {np.abs(self.A).max():.4g})"
+
+    def __str__(self) -> str:
+        return plain(self.table().head(20))
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table().head(50))
+
+
+def antisymmetric(L: Floats) -> Floats:
+    """Return the antisymmetric part ``(L - L') / 2``, exact where L is antisymmetric already."""
+    return L / 2 - L.T / 2 + 0.0
+
+
+def payoffs(
+    matches: Matches, *, scale: PayoffScale = "logit", prior: float | None = None, fill: Fill = "error"
+) -> Payoffs:
+    """Turn matches into payoffs.
+
+    The win rate of a pair is smoothed by ``prior`` games that count half a win for each side,
+    ``p = (wins + draws / 2 + prior / 2) / (games + prior)``, so that no payoff is infinite.
+
+    Parameters
+    ----------
+    matches
+        Who met whom, and how it ended.
+    scale
+        ``"logit"``: log-odds ``log(p / (1 - p))``. ``"margin"``: win rate minus loss rate, ``2 p - 1``.
+    prior
+        Pseudo-games per pair; by default 1 for ``"logit"`` and 0 for ``"margin"``, which is always finite.
+    fill
+        What to do with pairs that never met: ``"error"`` names them, ``"zero"`` calls them even.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> nb.payoffs(nb.Matches.from_counts([[0, 3], [1, 0]]), scale="margin").A
+    array([[ 0. ,  0.5],
+           [-0.5,  0. ]])
+    """
+    for value, allowed, what in ((scale, get_args(PayoffScale), "scale"), (fill, get_args(Fill), "fill")):
+        if value not in allowed:
+            raise InputError(f"there is no {what} {value!r}{nearest(value, allowed)}: use {listed(allowed)}")
+    prior = (1.0 if scale == "logit" else 0.0) if prior is None else float(prior)
+    if not (np.isfinite(prior) and prior >= 0):
+        raise InputError(f"the prior is {prior:g} games per pair: it must be finite and not negative")
+    n = len(matches.agents)
+    unmet = n * (n - 1) // 2 - len(matches.pairs)
+    if unmet and fill == "error":
+        raise InputError(
+            f"{unmet:,} pairs never met (coverage {matches.coverage:.1%}), among them {named_unmet(matches)}: "
+            f"fill='zero' calls them even, or select agents that all met"
+        )
+    won = matches.wins + matches.draws / 2 + prior / 2
+    lost = matches.losses + matches.draws / 2 + prior / 2
+    if scale == "logit" and (np.minimum(won, lost) <= 0).any():
+        k = int(np.argmin(np.minimum(won, lost)))
+        a, b = (matches.agents[position] for position in matches.pairs[k])
+        raise InputError(f"{a!r} against {b!r} was entirely one-sided: its log-odds are infinite without a prior")
+    values = np.log(won) - np.log(lost) if scale == "logit" else (won - lost) / (won + lost)
+    A = np.zeros((n, n))
+    i, j = matches.pairs.T
+    A[i, j], A[j, i] = values, -values
+    word = "log-odds of smoothed win rates" if scale == "logit" else "win rate minus loss rate"
+    return Payoffs(
+        agents=matches.agents,
+        A=A,
+        scale=scale,
+        filled=unmet,
+        made=f"{word}, a prior of {prior:g} games per pair" + (f", {unmet:,} pairs set to even" if unmet else ""),
+        origin=matches.origin,
+    )
+
+
+def named_unmet(matches: Matches, most: int = 3) -> str:
+    """Name the first few pairs that never met."""
+    n = len(matches.agents)
+    met = matches.pairs[:, 0] * n + matches.pairs[:, 1]
+    found: list[str] = []
+    for i in range(n):
+        row = np.arange(i * n + i + 1, (i + 1) * n)
+        for code in row[~np.isin(row, met)][: most - len(found)]:
+            found.append(f"{matches.agents[i]!r} and {matches.agents[code % n]!r}")
+        if len(found) >= most:
+            break
+    return ", ".join(found)

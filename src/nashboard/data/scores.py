@@ -1,0 +1,313 @@
+"""Scores: how well each agent did on each task."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nashboard._tables import Column, Table, as_html, plain
+from nashboard._types import Bools, Floats, Ints, floats, frozen_copy
+from nashboard.data.matrices import identical_rows, refuse_cells
+from nashboard.data.names import checked_names, positions
+from nashboard.data.origin import MEMORY, Origin
+from nashboard.data.scaling import SCALINGS, Scaling, scaled
+from nashboard.errors import InputError, listed, nearest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Filling = Literal["mean", "median", "worst"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Scores:
+    """A table of scores, agents by tasks, NaN where a score is missing.
+
+    Parameters
+    ----------
+    agents, tasks
+        Names, unique; ``m`` agents and ``n`` tasks.
+    values
+        ``(m, n)`` scores; the mean where an agent ran a task several times.
+    lower_is_better
+        ``(n,)`` whether a small score is a good one.
+    stderr
+        ``(m, n)`` standard errors, NaN where unknown.
+    n
+        ``(m, n)`` how many items (questions, episodes) a score was measured on, NaN where unknown.
+    runs
+        ``(m, n)`` how many runs a score is the mean of; 0 where it is missing.
+    scaling
+        How the values were scaled; ``"raw"`` as read.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> scores = nb.Scores.from_array([[89, 93, 76], [85, 85, 85], [79, 74, 99]], agents=["A", "B", "C"])
+    >>> scores
+    Scores(3 agents x 3 tasks, raw)
+    >>> scores.scale("range").values.round(2)
+    array([[1.  , 1.  , 0.  ],
+           [0.6 , 0.58, 0.39],
+           [0.  , 0.  , 1.  ]])
+    """
+
+    agents: tuple[str, ...]
+    tasks: tuple[str, ...]
+    values: Floats
+    lower_is_better: Bools
+    stderr: Floats
+    n: Floats
+    runs: Ints
+    scaling: str = "raw"
+    origin: Origin = MEMORY
+
+    def __post_init__(self) -> None:
+        values = floats(self.values, "the scores", ndim=2)
+        if 0 in values.shape:
+            raise InputError(f"scores need at least one agent and one task, not {values.shape[0]} x {values.shape[1]}")
+        m, n = values.shape
+        agents = checked_names(self.agents, size=m, kind="agent")
+        tasks = checked_names(self.tasks, size=n, kind="task")
+        refuse_cells(np.isinf(values), values, agents, "a score must be finite", columns=tasks)
+        missing = np.isnan(values)
+        for kind, names, axis in (("agent", agents, 1), ("task", tasks, 0)):
+            empty = np.flatnonzero(missing.all(axis=axis))
+            if empty.size:
+                raise InputError(
+                    f"{kind} {names[empty[0]]!r} has no score at all"
+                    + (f", and {empty.size - 1:,} more like it" if empty.size > 1 else "")
+                    + f": leave such a {kind} out of the table"
+                )
+        stderr = floats(self.stderr, "the standard errors", ndim=2)
+        items = floats(self.n, "the numbers of items", ndim=2)
+        for what, array in (("a standard error", stderr), ("a number of items", items)):
+            if array.shape != values.shape:
+                raise InputError(f"there must be {what} for each score: {values.shape}, not {array.shape}")
+            bad = ~(np.isnan(array) | (np.isfinite(array) & (array >= 0)))
+            refuse_cells(bad, array, agents, f"{what} must be finite and not negative", columns=tasks)
+        direction = np.broadcast_to(np.asarray(self.lower_is_better, dtype=np.bool_), (n,))
+        runs = np.where(missing, 0, np.maximum(np.asarray(self.runs, dtype=np.intp), 1))
+        for name, value in (
+            ("agents", agents),
+            ("tasks", tasks),
+            ("values", frozen_copy(values)),
+            ("lower_is_better", frozen_copy(direction, np.bool_)),
+            ("stderr", frozen_copy(np.where(missing, np.nan, stderr))),
+            ("n", frozen_copy(np.where(missing, np.nan, items))),
+            ("runs", frozen_copy(runs, np.intp)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @staticmethod
+    def from_array(
+        S: ArrayLike,
+        agents: Iterable[object] | None = None,
+        tasks: Iterable[object] | None = None,
+        *,
+        lower_is_better: ArrayLike = False,
+        stderr: ArrayLike | None = None,
+        n: ArrayLike | None = None,
+        origin: Origin = MEMORY,
+    ) -> "Scores":
+        """Make scores of an ``(m, n)`` array, agents by tasks; NaN is a missing cell."""
+        values = floats(S, "the scores", ndim=2)
+        unknown = np.full(values.shape, np.nan)
+        return Scores(
+            agents=checked_names(agents, size=len(values), kind="agent"),
+            tasks=checked_names(tasks, size=values.shape[1], kind="task"),
+            values=values,
+            lower_is_better=np.asarray(lower_is_better, dtype=np.bool_),
+            stderr=unknown if stderr is None else floats(stderr, "the standard errors", ndim=2),
+            n=unknown if n is None else floats(n, "the numbers of items", ndim=2),
+            runs=np.ones(values.shape, dtype=np.intp),
+            origin=origin,
+        )
+
+    @staticmethod
+    def from_frame(frame: Any, **options: Any) -> "Scores":
+        """Read scores from a data frame, wide or long; options as `read_scores`."""
+        from nashboard.data.read import read_scores
+
+        return read_scores(frame, **options)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """Standard deviation over the runs of a cell, ``(m, n)``; NaN where there was one run."""
+        return frozen_copy(np.where(self.runs > 1, self.stderr * np.sqrt(self.runs), np.nan))
+
+    @cached_property
+    def missing(self) -> Bools:
+        """Where a score is missing, ``(m, n)``."""
+        return frozen_copy(np.isnan(self.values), np.bool_)
+
+    @cached_property
+    def constant_tasks(self) -> tuple[str, ...]:
+        """Tasks on which every agent has the same score, so that they separate nobody."""
+        low, high = np.nanmin(self.values, axis=0), np.nanmax(self.values, axis=0)
+        return tuple(self.tasks[k] for k in np.flatnonzero(low == high))
+
+    @cached_property
+    def identical_agents(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of agents with the same score on every task."""
+        return tuple(tuple(self.agents[k] for k in group) for group in identical_rows(self.values))
+
+    @cached_property
+    def identical_tasks(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of tasks on which every agent has the same score."""
+        return tuple(tuple(self.tasks[k] for k in group) for group in identical_rows(self.values.T))
+
+    def require_complete(self) -> None:
+        """Raise an error that counts the missing cells and names the worst agents and tasks."""
+        if self.missing.any():
+            raise InputError(
+                f"{self.missing.sum():,} of {self.missing.size:,} scores are missing "
+                f"(agents with most: {worst(self.missing.sum(axis=1), self.agents)}; "
+                f"tasks with most: {worst(self.missing.sum(axis=0), self.tasks)}): "
+                f"use drop('agents'), drop('tasks') or fill('mean')"
+            )
+
+    def scale(self, method: Scaling = "range", *, reference: tuple[str, str] | None = None) -> "Scores":
+        """Return scores in comparable units, higher always better.
+
+        Parameters
+        ----------
+        method
+            ``"range"`` subtracts a task's minimum and divides by its range (the paper's choice);
+            ``"rank"`` is the share of the other agents that an agent beats, ties half; ``"zscore"`` subtracts the
+            mean and divides by the standard deviation; ``"reference"`` puts two named agents at 0 and 1;
+            ``"none"`` only turns the sign of tasks where lower is better.
+        reference
+            The agents at 0 and at 1, for ``"reference"``: ``("random", "human")``.
+        """
+        if method not in SCALINGS:
+            raise InputError(f"there is no scaling {method!r}{nearest(method, SCALINGS)}: use {listed(SCALINGS)}")
+        if (method == "reference") != (reference is not None):
+            raise InputError("the scaling 'reference' and only it needs reference=(agent at 0, agent at 1)")
+        at = None if reference is None else positions(reference, self.agents, kind="agent")
+        values, stderr = scaled(self.values, self.stderr, self.lower_is_better, self.tasks, method, at)
+        label = method if reference is None else f"reference ({reference[0]} = 0, {reference[1]} = 1)"
+        return replace(
+            self,
+            values=values,
+            stderr=stderr,
+            lower_is_better=np.zeros(len(self.tasks), np.bool_),
+            scaling=label,
+        )
+
+    def select(self, agents: Iterable[str] | None = None, tasks: Iterable[str] | None = None) -> "Scores":
+        """Return the scores of the named agents on the named tasks, in the order given."""
+        rows = list(range(len(self.agents))) if agents is None else positions(agents, self.agents, kind="agent")
+        columns = list(range(len(self.tasks))) if tasks is None else positions(tasks, self.tasks, kind="task")
+        cut = np.ix_(rows, columns)
+        return replace(
+            self,
+            agents=tuple(self.agents[k] for k in rows),
+            tasks=tuple(self.tasks[k] for k in columns),
+            values=self.values[cut],
+            lower_is_better=self.lower_is_better[columns],
+            stderr=self.stderr[cut],
+            n=self.n[cut],
+            runs=self.runs[cut],
+        )
+
+    def drop(self, what: Literal["agents", "tasks"]) -> "Scores":
+        """Return the scores without the agents (or the tasks) that have missing cells."""
+        if what not in ("agents", "tasks"):
+            raise InputError(f"drop takes 'agents' or 'tasks', not {what!r}")
+        names = self.agents if what == "agents" else self.tasks
+        holes = [bool(line.any()) for line in (self.missing if what == "agents" else self.missing.T)]
+        kept = [name for name, hole in zip(names, holes, strict=True) if not hole]
+        if not kept:
+            raise InputError(f"every one of the {len(names):,} {what} has a missing score: nothing would be left")
+        gone = [name for name, hole in zip(names, holes, strict=True) if hole]
+        note = f"{len(gone):,} {what} with missing scores dropped: {listed(gone)}"
+        left = self.select(agents=kept) if what == "agents" else self.select(tasks=kept)
+        return replace(left, origin=self.origin.noting(note)) if gone else self
+
+    def fill(self, how: Filling | float) -> "Scores":
+        """Return the scores with every hole filled: by the task's mean, median or worst score, or a number."""
+        ways = {
+            "mean": np.nanmean(self.values, axis=0),
+            "median": np.nanmedian(self.values, axis=0),
+            "worst": np.where(self.lower_is_better, np.nanmax(self.values, axis=0), np.nanmin(self.values, axis=0)),
+        }
+        if isinstance(how, str) and how not in ways:
+            raise InputError(f"cannot fill with {how!r}{nearest(how, ways)}: use {listed(ways)} or a number")
+        if not isinstance(how, str) and not np.isfinite(how):
+            raise InputError(f"cannot fill with {how}: use a finite number, or {listed(ways)}")
+        filler = ways[how] if isinstance(how, str) else np.full(len(self.tasks), float(how))
+        by = f"the task's {how}" if isinstance(how, str) else f"{how:g}"
+        note = f"{self.missing.sum():,} missing scores filled with {by}"
+        filled = replace(self, values=np.where(self.missing, filler, self.values), origin=self.origin.noting(note))
+        return filled if self.missing.any() else self
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Return one row per score: agent, task, score, stderr, n, runs, lower_is_better."""
+        import polars as pl
+
+        i, j = np.nonzero(~self.missing)
+        columns = {name: getattr(self, name)[i, j] for name in ("stderr", "n")}
+        return pl.DataFrame(
+            {
+                "agent": pl.Series([self.agents[k] for k in i], dtype=pl.String),
+                "task": pl.Series([self.tasks[k] for k in j], dtype=pl.String),
+                "score": self.values[i, j],
+                **{name: pl.Series(column).fill_nan(None) for name, column in columns.items()},
+                "runs": self.runs[i, j],
+                "lower_is_better": self.lower_is_better[j],
+            }
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write one row per score to a csv, tsv, parquet or json lines file that `read_scores` reads back."""
+        from nashboard.data.write import write_frame
+
+        write_frame(self.to_frame(), path)
+
+    def table(self) -> Table:
+        """Return what each task holds."""
+        return Table(
+            title=repr(self),
+            columns=(
+                Column(name="task"),
+                Column(name="agents", meaning="agents with a score on this task"),
+                Column(name="lowest", meaning="smallest score"),
+                Column(name="mean", meaning="mean over agents"),
+                Column(name="highest", meaning="largest score"),
+                Column(name="best agent", meaning="agent with the best score"),
+                Column(name="better", meaning="whether a high or a low score is good"),
+            ),
+            rows=tuple(
+                (
+                    task,
+                    int((~np.isnan(column)).sum()),
+                    float(np.nanmin(column)),
+                    float(np.nanmean(column)),
+                    float(np.nanmax(column)),
+                    self.agents[int(np.nanargmin(column) if lower else np.nanargmax(column))],
+                    "low" if lower else "high",
+                )
+                for task, column, lower in zip(self.tasks, self.values.T, self.lower_is_better, strict=True)
+            ),
+        )
+
+    def __repr__(self) -> str:
+        holes = f", {self.missing.sum():,} missing" if self.missing.any() else ""
+        return f"Scores({len(self.agents):,} agents x {len(self.tasks):,} tasks{holes}, {self.scaling})"
+
+    def __str__(self) -> str:
+        return plain(self.table().head(20))
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table().head(50))
+
+
+def worst(holes: Any, names: tuple[str, ...]) -> str:
+    """Return the three names with most missing cells, with the counts."""
+    order = np.argsort(-holes, kind="stable")[:3]
+    return ", ".join(f"{names[k]!r} {holes[k]:,}" for k in order if holes[k])

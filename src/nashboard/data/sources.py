@@ -1,0 +1,173 @@
+"""From what the user names (a path, a glob, ``-``) to plain files on disk that are safe to read.
+
+Compressed files and standard input are unpacked into temporary files by chunks, so that memory does not
+grow with them; what is read afterwards is always a plain, uncompressed file. Files come from strangers, so
+lines and objects have a largest size.
+"""
+
+import contextlib
+import glob
+import gzip
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from nashboard.errors import InputError, listed, nearest
+
+CHUNK = 1 << 20
+# No line, json object or quoted field of a real data set comes near this; a hostile one goes past it.
+LONGEST_RECORD = 64 << 20
+STANDARD_INPUT = "-"
+
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainFile:
+    """An uncompressed file, and the name under which the user knows it."""
+
+    path: Path
+    name: str
+
+
+@contextlib.contextmanager
+def plain_files(source: str | Path) -> Iterator[list[PlainFile]]:
+    """Yield the plain files behind a source; temporary ones are removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="nashboard-") as folder:
+        if str(source) == STANDARD_INPUT:
+            named = [(Path(folder, "standard-input"), "standard input")]
+            spool(sys.stdin.buffer, named[0][0], "standard input")
+        else:
+            named = [(path, str(path)) for path in existing_paths(source)]
+        yield [uncompressed(path, name, Path(folder, f"unpacked-{k}")) for k, (path, name) in enumerate(named)]
+
+
+def existing_paths(source: str | Path) -> list[Path]:
+    """Return the file, the folder, or what the pattern matches, in alphabetical order."""
+    path = Path(source).expanduser()
+    try:
+        if path.exists():
+            return [path]
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise InputError(f"cannot read {str(source)!r}: {error.strerror}") from None
+    except ValueError:
+        raise InputError(f"{str(source)!r} is not a file name") from None
+    if glob.has_magic(str(source)):
+        root = Path(path.anchor or ".")
+        found = sorted(root.glob(str(path.relative_to(path.anchor)) if path.anchor else str(path)))
+        if not found:
+            raise InputError(f"no file matches {str(source)!r}")
+        return found
+    folder = path.parent
+    near = nearest(path.name, [entry.name for entry in folder.iterdir()]) if folder.is_dir() else ""
+    raise InputError(f"there is no file {str(source)!r}{near}")
+
+
+def uncompressed(path: Path, name: str, target: Path) -> PlainFile:
+    """Return the file itself, or its unpacked copy at ``target``."""
+    if path.is_dir():
+        return PlainFile(path=path, name=name)
+    try:
+        if not path.is_file():
+            raise InputError(f"{name!r} is not a regular file")
+        with path.open("rb") as stream:
+            magic = stream.read(4)
+            stream.seek(0)
+            if not magic:
+                raise InputError(f"{name!r} is empty")
+            if magic.startswith(GZIP):
+                with gzip.open(stream) as unpacked:
+                    spool(unpacked, target, name)
+            elif magic == ZSTD:
+                spool(ZstdStream(stream), target, name)
+            else:
+                return PlainFile(path=path, name=name)
+    except OSError as error:
+        raise InputError(f"cannot read {name!r}: {error.strerror or error}") from None
+    if not target.stat().st_size:
+        raise InputError(f"{name!r} is empty")
+    return PlainFile(path=target, name=name)
+
+
+def spool(stream: Any, target: Path, name: str) -> None:
+    """Copy a stream to a file by chunks; a damaged or endless one ends in one clear sentence."""
+    try:
+        with target.open("wb") as copy:
+            while chunk := stream.read(CHUNK):
+                copy.write(chunk)
+                if shutil.disk_usage(target.parent).free < (256 << 20):
+                    raise InputError(f"{name!r} unpacks to more than the free space in {str(target.parent.parent)!r}")
+    except EOFError:
+        raise InputError(f"{name!r} is cut short: the compressed data ends too early") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{name!r} is damaged: {error}") from None
+    if not target.stat().st_size:
+        raise InputError(f"{name} is empty" if name == "standard input" else f"{name!r} is empty")
+
+
+class ZstdStream:
+    """Reads a zstandard file by chunks, and notices when it ends too early."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        import zstandard
+
+        self.error = zstandard.ZstdError
+        # A window of 128 MiB is the most that the command-line tool allows by default, too.
+        self.new: Callable[[], Any] = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj
+        self.stream, self.frame, self.rest = stream, self.new(), b""
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, none at the end."""
+        while True:
+            # zstd unpacks up to some 10,000-fold, so little is fed at a time
+            packed = self.rest or self.stream.read(size >> 6)
+            if not packed:
+                if not self.frame.eof and self.started:
+                    raise EOFError
+                return b""
+            self.started = True
+            try:
+                unpacked: bytes = self.frame.decompress(packed)
+            except self.error as error:
+                raise zlib.error(str(error)) from None
+            self.rest = b""
+            if self.frame.eof:
+                self.rest = self.frame.unused_data
+                self.frame, self.started = self.new(), bool(self.rest)
+            if unpacked:
+                return unpacked
+
+    started = False
+
+
+def check_lines(file: PlainFile) -> None:
+    """Refuse a text file with a line longer than any real one, reading only a little of it.
+
+    Every stretch of half the limit must hold a line break. A line longer than the limit would cover one
+    such stretch whole, so looking for one break in each is enough.
+    """
+    stretch = LONGEST_RECORD // 2
+    size = file.path.stat().st_size
+    with file.path.open("rb") as stream:
+        for start in range(0, size - stretch, stretch):
+            stream.seek(start)
+            for _ in range(0, stretch, CHUNK):
+                if b"\n" in (piece := stream.read(CHUNK)) or b"\r" in piece:
+                    break
+            else:
+                raise InputError(
+                    f"{file.name!r} has a line of more than {stretch >> 20} MB near byte {start:,}: "
+                    f"this is not a table with one record per line"
+                )
+
+
+def one_file(files: list[PlainFile], what: str) -> PlainFile:
+    """Return the only file, for formats that are one file."""
+    if len(files) != 1:
+        raise InputError(f"{what} is read from one file at a time, not {listed([file.name for file in files], 3)}")
+    return files[0]

@@ -1,0 +1,46 @@
+"""The exceptions of nashboard.
+
+::
+
+    NashboardError
+    ├── InputError (also a ValueError)         the user can mend it: a file, a value, an option
+    ├── ConvergenceError (also a RuntimeError) a solver missed its tolerance, nothing is returned
+    └── MissingExtraError (also an ImportError) an optional package has to be installed first
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class NashboardError(Exception):
+    """Anything that nashboard raises on purpose."""
+
+
+class InputError(NashboardError, ValueError):
+    """The input is wrong; the message says where, what, what is allowed and what to do."""
+
+
+class ConvergenceError(NashboardError, RuntimeError):
+    """A solver did not reach its tolerance; the message says what it did reach."""
+
+
+class MissingExtraError(NashboardError, ImportError):
+    """An optional package is needed; the message is the command that installs it."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package}: pip install 'nashboard[{extra}]'")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean 'x'?)`` for the known word that looks most like this one, or nothing."""
+    by_folded = {name.casefold(): name for name in known}
+    close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    return f" (did you mean {by_folded[close[0]]!r}?)" if close else ""
+
+
+def listed(names: Iterable[object], most: int = 5) -> str:
+    """Return ``'a', 'b', 'c' and 4 more``: quoted names for a message, never a screenful."""
+    quoted = [repr(name) for name in names]
+    if len(quoted) > most:
+        return f"{', '.join(quoted[:most])} and {len(quoted) - most:,} more"
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
