@@ -15,15 +15,11 @@ from nashboard.commands.datasets import datasets
 from nashboard.commands.inspect import inspect
 from nashboard.errors import ConvergenceError, NashboardError
 
-EXAMPLES = """
+EXAMPLES = """\b
 Examples:
-
   nashboard datasets
-
   nashboard inspect battles.parquet
-
   nashboard inspect scores.csv --format json
-
   nashboard inspect dataset:atari
 """
 

@@ -13,7 +13,10 @@ def datasets(
 ) -> None:
     """List the bundled data sets, or tell where one comes from.
 
-    Examples: nashboard datasets; nashboard datasets atari
+    \b
+    Examples:
+      nashboard datasets
+      nashboard datasets atari
     """
     from nashboard.data.datasets import catalogue, described
 

@@ -95,10 +95,11 @@ def unordered(counts: pl.DataFrame, agents: list[str]) -> pl.DataFrame:
 
 
 def clusters(pairs: pl.DataFrame, met: pl.DataFrame) -> Clusters:
-    """Return the counts split by cluster; rows without one are each a cluster of their own pair."""
+    """Return the counts split by cluster; rows without a cluster form one for each pair."""
     split = pairs.group_by("cluster", "low", "high").agg(pl.col(COUNTS).sum()).sort("cluster", "low", "high")
     split = split.join(met.select("low", "high", "pair"), on=["low", "high"], how="inner", maintain_order="left")
-    number = split["cluster"].rle_id().to_numpy()
+    alone = pl.when(pl.col("cluster").is_null()).then("pair")
+    number = split.select(pl.struct("cluster", alone.alias("alone")).rle_id()).to_series().to_numpy()
     return Clusters(
         size=int(number.max()) + 1,
         cluster=number,

@@ -62,6 +62,10 @@ def scores_of(
         blank = cells.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
         if len(blank):
             raise InputError(f"{source!r}: {len(blank):,} scores have no {side} name; every score needs one")
+    twice = cells.filter(cells.select("agent", "task").is_duplicated())
+    if len(twice):
+        agent, task = twice.select("agent", "task").row(0)
+        raise InputError(f"{source!r} has more than one score of {agent!r} on {task!r}: each may stand there once")
     agents = sorted(cells["agent"].unique()) if agents is None else agents
     tasks = sorted(cells["task"].unique()) if tasks is None else tasks
     if len(agents) < 2:
@@ -97,16 +101,20 @@ def directions(
             if name not in tasks:
                 raise InputError(f"{source!r} has no task {name!r}{nearest(name, tasks)}: there are {listed(tasks)}")
         return np.array([task in names for task in tasks])
-    said = (
-        cells.filter(pl.col("lower_is_better").is_not_null()).group_by("task").agg(pl.col("lower_is_better").unique())
-    )
-    by_task: dict[str, list[bool]] = dict(said.iter_rows())
-    torn = sorted(task for task, values in by_task.items() if len(values) > 1)
-    if torn:
+    refuse_torn(cells, source)
+    said = cells.filter(pl.col("lower_is_better").is_not_null())
+    by_task: dict[str, bool] = dict(said.select("task", "lower_is_better").iter_rows())
+    return np.array([by_task.get(task, False) for task in tasks])
+
+
+def refuse_torn(cells: pl.DataFrame, source: str) -> None:
+    """Raise an error where a file says of one task that lower is better and that higher is."""
+    said = cells.filter(pl.col("lower_is_better").is_not_null()).select("task", "lower_is_better").unique()
+    torn = said["task"].filter(said["task"].is_duplicated()).unique().sort()
+    if len(torn):
         raise InputError(
             f"{source!r} says of {listed(torn)} both that lower and that higher is better: pass lower_is_better="
         )
-    return np.array([by_task.get(task, [False])[0] for task in tasks])
 
 
 def runs_of(cells: pl.DataFrame) -> pl.DataFrame:
@@ -118,7 +126,7 @@ def runs_of(cells: pl.DataFrame) -> pl.DataFrame:
         stderr=pl.when(repeated).then(spread).otherwise(pl.col("stderr").first()),
         n=pl.when(pl.col("n").count() > 0).then(pl.col("n").sum()),
         runs=pl.len().cast(pl.Int64),
-        lower_is_better=pl.col("lower_is_better").first(),
+        lower_is_better=pl.col("lower_is_better").drop_nulls().first(),
     )
 
 

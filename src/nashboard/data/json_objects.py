@@ -14,10 +14,14 @@ SPACE = " \t\r\n"
 LARGEST_DOCUMENT = 256 << 20
 
 
-def parsed(text: str, name: str) -> Any:
-    """Parse one json document, or say where it is broken."""
+def parsed(text: str, name: str, *, strict: bool = False) -> Any:
+    """Parse one json document, or say where it is broken; ``strict`` refuses NaN, as fast parsers do."""
+
+    def refuse(word: str) -> None:
+        raise InputError(f"{name!r} holds {word}, which is not valid json: write null where a value is missing")
+
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=refuse if strict else None)
     except json.JSONDecodeError as error:
         raise InputError(f"{name!r} is not valid json: {error}") from None
     except RecursionError:
@@ -95,6 +99,13 @@ def skip_space(text: str, at: int) -> int:
     return at
 
 
+def without_nan(item: str) -> str:
+    """Return the text of an object with null for NaN: Python writes NaN for what is missing, json has no such word."""
+    if "NaN" not in item:
+        return item
+    return json.dumps(json.loads(item, parse_constant=lambda word: None if word == "NaN" else float(word)))
+
+
 def list_to_lines(file: PlainFile, target: Path) -> PlainFile:
     """Write a json list as json lines, one object per line."""
     with target.open("w", encoding="utf-8") as lines:
@@ -102,5 +113,5 @@ def list_to_lines(file: PlainFile, target: Path) -> PlainFile:
             if not item.startswith("{"):
                 raise InputError(f"{file.name!r}: item {k + 1:,} of the list is {item[:40]!r}, not an object")
             # a line break between tokens is white space; inside a string json forbids it
-            lines.write(item.replace("\n", " ").replace("\r", " ") + "\n")
+            lines.write(without_nan(item).replace("\n", " ").replace("\r", " ") + "\n")
     return PlainFile(path=target, name=file.name)

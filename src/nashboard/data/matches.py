@@ -96,8 +96,8 @@ class Matches:
         for name in ("wins", "draws", "losses"):
             object.__setattr__(self, name, frozen_copy(getattr(self, name)))
         if len(self.agents) < 2:
-            only = f", only {self.agents[0]!r}" if self.agents else ""
-            raise InputError(f"matches need at least two agents; there {'is' if only else 'are'}{only or ' none'}")
+            found = f"is only {self.agents[0]!r}" if self.agents else "are none"
+            raise InputError(f"matches need at least two agents; there {found}")
         i, j = self.pairs.T
         if len(self.pairs) and (i.min() < 0 or j.max() >= len(self.agents) or (i >= j).any()):
             raise InputError("pairs must be positions i < j in the list of agents")

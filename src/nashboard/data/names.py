@@ -18,6 +18,8 @@ def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tu
     blank = [k for k, name in enumerate(given) if not name.strip()]
     if blank:
         raise InputError(f"{kind} number {blank[0] + 1:,} has an empty name: every {kind} needs one")
+    if any("\0" in name for name in given):
+        raise InputError(f"a {kind} name holds the character NUL, which no table of text can hold: rename it")
     twice = [name for name, times in Counter(given).items() if times > 1]
     if twice:
         raise InputError(

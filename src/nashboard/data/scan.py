@@ -10,14 +10,16 @@ import io
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import narwhals as nw
 import polars as pl
 
 from nashboard.data.json_objects import list_to_lines, parsed
+from nashboard.data.parquet_claims import checked_rows
 from nashboard.data.sources import LONGEST_RECORD, PlainFile, check_lines
 from nashboard.errors import InputError, listed
 
@@ -25,8 +27,6 @@ Kind = Literal["delimited", "parquet", "json lines", "json list", "json", "pgn",
 
 HEAD = 1 << 18  # bytes that are looked at to tell what a file is
 SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
-# A parquet file may repeat one value cheaply, but not a thousand rows to the byte.
-ROWS_PER_BYTE = 1000
 
 
 def kind_of(file: PlainFile) -> Kind:
@@ -78,6 +78,12 @@ def first_line_is_an_object(text: str) -> bool:
 def only_document(first: str, goes_on: bool) -> bool:
     """Say whether a single line is a whole document with nested content, not a row of a table."""
     return not goes_on and any(isinstance(value, dict) for value in json.loads(first).values())
+
+
+def one_line(file: PlainFile) -> bool:
+    """Say whether nothing stands behind the first line, as far as the first bytes show."""
+    _, _, rest = head_of(file).lstrip().partition(b"\n")
+    return not rest.strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,18 +158,13 @@ def scan(files: Sequence[PlainFile], folder: Path, separator: str | None = None)
 
 def scan_parquet(files: Sequence[PlainFile]) -> Scan:
     """Return a scan of parquet files, after a look at what their headers claim."""
+    rows = sum(map(checked_rows, files))
+    if not rows:
+        raise InputError(f"{files[0].name!r} has columns but no rows")
     frame = pl.scan_parquet([file.path for file in files])
     table = Scan(files=tuple(files), kind="parquet", columns=(), frame=frame)
     with table.explaining():
-        schema = frame.collect_schema()
-        for file in files:
-            claimed = pl.scan_parquet(file.path).select(pl.len()).collect().item()
-            size = file.path.stat().st_size
-            if claimed > ROWS_PER_BYTE * size:
-                raise InputError(f"{file.name!r} claims {claimed:,} rows in {size:,} bytes: it is damaged or hostile")
-            if not claimed and len(files) == 1:
-                raise InputError(f"{file.name!r} has columns but no rows")
-    return Scan(files=tuple(files), kind="parquet", columns=tuple(schema.names()), frame=frame)
+        return replace(table, columns=tuple(frame.collect_schema().names()))
 
 
 def scan_delimited(files: Sequence[PlainFile], separator: str | None) -> Scan:
@@ -282,7 +283,7 @@ def check_objects(file: PlainFile) -> None:
                     text = line.decode("utf-8-sig")
                 except UnicodeDecodeError:
                     raise InputError(not_utf8(file, k + 1)) from None
-                if not isinstance(parsed(text, f"{file.name}, line {k + 1:,}"), dict):
+                if not isinstance(parsed(text, f"{file.name}, line {k + 1:,}", strict=True), dict):
                     raise InputError(f"{file.name!r}: line {k + 1:,} is not a json object")
 
 
@@ -318,3 +319,10 @@ def first_lines(file: PlainFile, most: int = 1000) -> Iterator[str]:
                     raise InputError(f"{file.name!r} is not UTF-8: save it as UTF-8") from None
             if most <= 0 or seen > (16 << 20):
                 return
+
+
+def without_blank_lines(frame: nw.LazyFrame[Any], columns: Sequence[str], table: Scan | None) -> nw.LazyFrame[Any]:
+    """Return a frame without the rows that are empty lines of a text file: all these columns are missing."""
+    if table is None or table.kind != "delimited":
+        return frame
+    return frame.filter(~nw.all_horizontal(*(nw.col(name).is_null() for name in columns), ignore_nulls=False))

@@ -81,7 +81,7 @@ class Scores:
                 raise InputError(
                     f"{kind} {names[empty[0]]!r} has no score at all"
                     + (f", and {empty.size - 1:,} more like it" if empty.size > 1 else "")
-                    + f": leave such a {kind} out of the table"
+                    + ": leave it out of the table"
                 )
         stderr = floats(self.stderr, "the standard errors", ndim=2)
         items = floats(self.n, "the numbers of items", ndim=2)

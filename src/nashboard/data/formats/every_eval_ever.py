@@ -1,16 +1,31 @@
 """Every Eval Ever: one json file per model and source, with a direction for each metric."""
 
+from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any
 
-import polars as pl
-
-from nashboard.data.cells import Cell, frame_of, number, runs_of, scores_of
+from nashboard.data.cells import Cell, frame_of, number, refuse_torn, runs_of, scores_of
+from nashboard.data.columns import derived
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.json_objects import document
-from nashboard.data.origin import Origin
+from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile
-from nashboard.errors import InputError
+from nashboard.errors import InputError, listed
+
+LARGEST_RECORD = 64 << 20  # bytes; a record is far smaller
+METRIC_NAMES = ("metric_id", "metric_name", "evaluation_description")  # the most exact first
+UNKNOWN_LEVEL = -1  # what a score means whose metric has levels and says that one may be unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One evaluation result: the cell, and what tells it from others of the same evaluation name."""
+
+    cell: Cell
+    dataset: str
+    metric: str
+    file: str
 
 
 def record_files(source: Input) -> list[PlainFile]:
@@ -22,12 +37,10 @@ def record_files(source: Input) -> list[PlainFile]:
 
 def fits(source: Input) -> bool:
     """Say whether the first file has a model and evaluation results."""
+    if source.kind != "directory" and not source.is_document:
+        return False
     files = record_files(source)
-    if (
-        not files
-        or (source.kind not in ("directory", "json", "json lines"))
-        or files[0].path.stat().st_size > (64 << 20)
-    ):
+    if not files or files[0].path.stat().st_size > LARGEST_RECORD:
         return False
     try:
         content = document(files[0])
@@ -38,45 +51,81 @@ def fits(source: Input) -> bool:
 
 def read(source: Input) -> Scores:
     """Read the scores of all files; repeated results of one model and evaluation are runs."""
-    cells: list[Cell] = []
-    files = record_files(source)
-    for file in files:
-        cells.extend(cells_of(document(file), file.name))
-    measured = frame_of(cells).filter(pl.col("score").is_not_null())
+    results = [result for file in record_files(source) for result in results_of(document(file), file.name)]
+    scored = [result for result in results if result.cell.score is not None and not isnan(result.cell.score)]
+    tasks = [result for result in scored if not derived(result.cell.task)]
+    if not tasks:  # a source may publish nothing but an overall score
+        tasks = scored
+    cells = frame_of(named_apart(tasks))
+    if source.options.lower_is_better is None:
+        refuse_torn(cells, source.name)
+    left_out = []
+    if holes := len(results) - len(scored):
+        left_out.append(LeftOut(what="results", count=holes, why="they have no score"))
+    if averages := len(scored) - len(tasks):
+        names = sorted({result.cell.task for result in scored if derived(result.cell.task)})
+        left_out.append(LeftOut(what="results", count=averages, why=f"computed from the others: {listed(names)}"))
     return scores_of(
-        runs_of(measured),
+        runs_of(cells),
         source=source.name,
-        origin=Origin(source=source.name, format="every-eval-ever", rows=len(cells)),
+        origin=Origin(source=source.name, format="every-eval-ever", rows=len(results), left_out=tuple(left_out)),
         lower_is_better=source.options.lower_is_better,
     )
 
 
-def cells_of(content: Any, name: str) -> list[Cell]:
-    """Return the cells of one file."""
+def named_apart(results: list[Result]) -> list[Cell]:
+    """Return the cells; an evaluation of several data sets or metrics becomes a task for each of them.
+
+    Converters name an evaluation after the task or the scorer alone, so one name may stand for the accuracy
+    and for the F1 of a task: different things, whose mean would be nothing. Only metrics that stand in one
+    file are told apart, because different sources describe the same metric in different words.
+    """
+    datasets: dict[str, set[str]] = {}
+    metrics: dict[tuple[str, str], set[str]] = {}
+    for result in results:
+        datasets.setdefault(result.cell.task, set()).add(result.dataset)
+        metrics.setdefault((result.cell.task, result.file), set()).add(result.metric)
+    several = {task for (task, _), names in metrics.items() if len(names) > 1}
+    cells = []
+    for result in results:
+        task = result.cell.task
+        marks = [result.dataset] * (len(datasets[task]) > 1) + [result.metric] * (task in several)
+        told = ", ".join(filter(None, marks))
+        cells.append(replace(result.cell, task=f"{task} ({told})") if told else result.cell)
+    return cells
+
+
+def results_of(content: Any, name: str) -> list[Result]:
+    """Return the results in one file."""
     try:
         info, results = content["model_info"], content["evaluation_results"]
-        model = info.get("name") or info["id"]
-        return [cell_of(str(model), result, name) for result in results]
+        model = info.get("id") or info["name"]  # the id is the same in every source, the name is the source's own
+        return [result_of(str(model), result, name) for result in results]
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name!r} is not a record of Every Eval Ever: {type(error).__name__} at {error}") from None
 
 
-def cell_of(model: str, result: dict[str, Any], name: str) -> Cell:
-    """Return the cell of one evaluation result."""
-    task, details = result["evaluation_name"], result["score_details"]
-    config = result.get("metric_config") or {}
+def result_of(model: str, result: dict[str, Any], name: str) -> Result:
+    """Return one evaluation result."""
+    task, details = str(result["evaluation_name"]), result["score_details"]
+    config, data = result.get("metric_config") or {}, result.get("source_data")
     uncertainty = details.get("uncertainty") or {}
-    error = uncertainty.get("standard_error") if isinstance(uncertainty, dict) else None
+    error = uncertainty.get("standard_error")
     error = error.get("value") if isinstance(error, dict) else error
-    samples = uncertainty.get("num_samples") if isinstance(uncertainty, dict) else None
     where = f"{name!r}, evaluation {task!r}"
-    return Cell(
-        agent=model,
-        task=task,
-        score=number(details["score"], where),
-        stderr=number(error, f"{where}, standard error"),
-        n=number(samples, f"{where}, number of samples"),
-        lower_is_better=config.get("lower_is_better"),
+    score = number(details["score"], where)
+    return Result(
+        cell=Cell(
+            agent=model,
+            task=task,
+            score=None if config.get("has_unknown_level") and score == UNKNOWN_LEVEL else score,
+            stderr=number(error, f"{where}, standard error"),
+            n=number(uncertainty.get("num_samples"), f"{where}, number of samples"),
+            lower_is_better=config.get("lower_is_better"),
+        ),
+        dataset=str(data.get("dataset_name") or "") if isinstance(data, dict) else "",
+        metric=next((str(config[key]) for key in METRIC_NAMES if config.get(key)), ""),
+        file=name,
     )
 
 

@@ -6,11 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from nashboard.data.columns import given
 from nashboard.data.json_objects import document
 from nashboard.data.matches import Matches
 from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
-from nashboard.data.scan import Kind, Scan, kind_of, scan
+from nashboard.data.scan import Kind, Scan, kind_of, one_line, scan
 from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile
 from nashboard.errors import InputError
@@ -84,9 +85,19 @@ class Input:
         """A single json file, parsed."""
         return document(self.files[0])
 
+    @cached_property
+    def is_document(self) -> bool:
+        """Whether the first file is a single json document; a log of json lines is never read whole to find out."""
+        return self.kind == "json" or (self.kind == "json lines" and one_line(self.files[0]))
+
     def has(self, *columns: str) -> bool:
         """Say whether a table has all these columns."""
         return set(columns) <= set(self.columns)
+
+    def require(self, *columns: str) -> None:
+        """Raise an error that names the first of these columns that a table lacks: its format may be forced."""
+        for name in columns:
+            given(name, self.scan.columns, self.name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,12 +13,13 @@ from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.match_tables import matches_from
 from nashboard.data.matches import Matches
 from nashboard.data.origin import LeftOut
+from nashboard.data.outcomes import Rules, checked_rules, folded
 from nashboard.data.sources import PlainFile, check_lines
 from nashboard.errors import InputError, MissingExtraError
 
 Game = tuple[str, str, str, str]  # white, black, result, date
 FINISHED = re.compile(r"Finished game \d+ \((.+) vs (.+)\): (\S+)")
-UNFINISHED = "*"
+UNFINISHED, UNKNOWN = "*", "?"  # as PGN writes an open result, and a player whose name is not known
 
 
 def text_of(file: PlainFile) -> TextIO:
@@ -41,7 +42,8 @@ def pgn_games(file: PlainFile) -> Iterator[Game]:
         raise MissingExtraError("chess", "pgn", "reading PGN") from None
     with text_of(file) as stream:
         while (headers := chess.pgn.read_headers(stream)) is not None:
-            yield headers["White"], headers["Black"], headers["Result"], headers.get("Date", "")
+            white, black = headers.get("White", UNKNOWN), headers.get("Black", UNKNOWN)
+            yield white, black, headers.get("Result", UNFINISHED), headers.get("Date", "")
 
 
 def cutechess_games(file: PlainFile) -> Iterator[Game]:
@@ -56,17 +58,23 @@ def cutechess_games(file: PlainFile) -> Iterator[Game]:
 def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Matches:
     """Count games one by one: memory holds the pairs that met, not the games."""
     counts: Counter[tuple[str, str, str]] = Counter()
+    left_out: Counter[str] = Counter()
+    rules = checked_rules(source.options.outcomes)
+    drop_self = source.options.self_matches == "drop"
     earliest = latest = ""
     for file in source.files:
         for white, black, result, date in games(file):
+            if why := reason(white, black, result, rules, drop_self):
+                left_out[why] += 1
+                continue
             counts[white, black, result] += 1
             if date and "?" not in date:
                 earliest, latest = min(earliest or date, date), max(latest, date)
-    unfinished = sum(number for (_, _, result), number in counts.items() if result == UNFINISHED)
-    if sum(counts.values()) == unfinished:
-        raise InputError(f"{source.name!r} holds no finished game")
+    if not counts:
+        why = f": {'; '.join(left_out)}" if left_out else ""
+        raise InputError(f"{source.name!r} holds no finished game{why}")
     frame = pl.DataFrame(
-        [(*key, float(number)) for key, number in sorted(counts.items()) if key[2] != UNFINISHED],
+        [(*key, float(number)) for key, number in sorted(counts.items())],
         schema={"white": pl.String, "black": pl.String, "result": pl.String, "weight": pl.Float64},
         orient="row",
     )
@@ -80,14 +88,27 @@ def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], f
         outcome="result",
         weight="weight",
     )
-    left_out = LeftOut(what="games", count=unfinished, why="they were not finished (*)")
     origin = replace(
         matches.origin,
-        rows=sum(counts.values()),
-        left_out=(*matches.origin.left_out, *([left_out] if unfinished else [])),
+        rows=counts.total() + left_out.total(),
+        left_out=(
+            *matches.origin.left_out,
+            *(LeftOut(what="games", count=number, why=why) for why, number in left_out.items()),
+        ),
         period=(earliest, latest) if latest else None,
     )
     return replace(matches, origin=origin)
+
+
+def reason(white: str, black: str, result: str, rules: Rules, drop_self: bool) -> str | None:
+    """Return why a game is left out: decided game by game, because afterwards only the sums are known."""
+    if result == UNFINISHED and UNFINISHED not in rules:
+        return "they were not finished (*)"
+    if UNKNOWN in (white, black):
+        return "a player is not named (?)"
+    if white == black and drop_self:
+        return "an agent met itself"
+    return "their outcome was to be ignored" if rules.get(folded(result), 0) is None else None
 
 
 GAMES = (

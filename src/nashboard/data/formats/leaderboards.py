@@ -1,5 +1,6 @@
 """Published leaderboards: OpenCompass summaries, the Open LLM Leaderboard, HELM groups."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +16,12 @@ from nashboard.data.scores import Scores
 from nashboard.errors import InputError, listed
 
 OPENCOMPASS_KEYS = ("dataset", "version", "metric", "mode")
+DETAIL = re.compile(r"# |truncated$")  # HELM: what was run, such as "# eval" and "# prompt tokens"
 
 
 def read_opencompass(source: Input) -> Scores:
     """Read a summary whose rows are data sets and whose columns are models; average rows are left out."""
+    source.require(*OPENCOMPASS_KEYS)
     table = source.scan
     table.explain()
     frame = table.collect(table.frame)
@@ -47,6 +50,8 @@ def read_opencompass(source: Input) -> Scores:
                     score=number(record[model], f"{table.name!r}, data row {row:,}, column {model!r}"),
                 )
             )
+    if not cells:
+        raise InputError(f"{table.name!r} has no row of a data set, only averages: {listed(averages)}")
     left_out = (
         (LeftOut(what="rows", count=len(averages), why=f"averages of other rows: {listed(averages)}"),)
         if averages
@@ -65,31 +70,34 @@ def read_opencompass(source: Input) -> Scores:
 def read_open_llm(source: Input) -> Scores:
     """Read the table of the Open LLM Leaderboard: normalised scores, without averages and model details."""
     table = source.scan
+    agent = source.options.agent or ("fullname" if "fullname" in table.columns else "Model")
+    source.require(agent, "IFEval", "IFEval Raw")
     raw = [name for name in table.columns if name.endswith(" Raw") and name.removesuffix(" Raw") in table.columns]
     tasks = [name.removesuffix(" Raw") for name in raw]
-    agent = "fullname" if "fullname" in table.columns else "Model"
-    options = replace(source.options, agent=source.options.agent or agent)
-    chosen = table.frame.select(options.agent, *tasks)
+    options = replace(source.options, agent=agent)
+    chosen = table.frame.select(agent, *tasks)
     scores = scores_from_wide(nw.from_native(chosen), options, source=table.name, scan=table)
-    details = [name for name in table.columns if name not in (options.agent, *tasks, *raw)]
-    left_out = (
-        LeftOut(what="columns", count=len(raw), why="the same task before normalisation"),
-        LeftOut(what="columns", count=len(details), why=f"averages and details of the model: {listed(details)}"),
-    )
-    return replace(scores, origin=replace(scores.origin, format="open-llm-leaderboard", left_out=left_out))
+    details = [name for name in table.columns if name not in (agent, *tasks, *raw)]
+    left_out = [LeftOut(what="columns", count=len(raw), why="the same task before normalisation")]
+    if details:
+        why = f"averages and details of the model: {listed(details)}"
+        left_out.append(LeftOut(what="columns", count=len(details), why=why))
+    origin = replace(scores.origin, format="open-llm-leaderboard", left_out=(*left_out, *scores.origin.left_out))
+    return replace(scores, origin=origin)
 
 
 def read_helm(source: Input) -> Scores:
     """Read the first table of a HELM groups file; derived columns are left out."""
     tables = source.document if isinstance(source.document, list) else [source.document]
     try:
-        first, *others = tables
+        first, *others = [table for table in tables if table["rows"]]  # a group that was not run has an empty table
         header = [str(column["value"]) for column in first["header"]]
         lower = [column.get("lower_is_better") for column in first["header"]]
         rows = [[cell.get("value") for cell in row] for row in first["rows"]]
     except (KeyError, TypeError, AttributeError, ValueError):
         raise InputError(f"{source.name!r} is not a HELM table: it needs a title, a header and rows of cells") from None
     averages = [name for name in header[1:] if derived(name)]
+    details = [name for name, low in zip(header, lower, strict=True) if low is None and DETAIL.match(name)]
     cells = [
         Cell(
             agent=str(row[0] or ""),
@@ -99,13 +107,16 @@ def read_helm(source: Input) -> Scores:
         )
         for row in rows
         for k in range(1, len(header))
-        if header[k] not in averages and k < len(row)
+        if header[k] not in (*averages, *details) and k < len(row)
     ]
     left_out = (
         [LeftOut(what="columns", count=len(averages), why=f"computed from the others: {listed(averages)}")]
         if averages
         else []
     )
+    if details:
+        why = f"numbers of instances and tokens, not scores: {listed(details)}"
+        left_out.append(LeftOut(what="columns", count=len(details), why=why))
     if others:
         titles = [str(table.get("title", "untitled")) for table in others if isinstance(table, dict)]
         left_out.append(LeftOut(what="tables", count=len(others), why=f"only the first is read: {listed(titles)}"))
@@ -121,10 +132,12 @@ def read_helm(source: Input) -> Scores:
 
 def is_helm(source: Input) -> bool:
     """Say whether a json file is a list of tables with a header and rows."""
-    if source.kind not in ("json", "json list", "json lines") or source.files[0].path.stat().st_size > (64 << 20):
+    if source.files[0].path.stat().st_size > (64 << 20):
         return False
     if source.kind == "json list":
         return source.has("header", "rows")
+    if not source.is_document:
+        return False
     try:
         content: Any = source.document
     except InputError:

@@ -9,7 +9,7 @@ from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, given, one, o
 from nashboard.data.counting import Filter, MatchTable
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.matches import Matches
-from nashboard.data.scan import Scan
+from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.errors import InputError
 
 
@@ -32,14 +32,15 @@ def matches_from(
     columns = frame.collect_schema().names()
     first, second = sides(columns, source, options.a or a, options.b or b)
     named_cluster = None if options.cluster is False else options.cluster or cluster
+    result = one("outcome", OUTCOME, columns, source, options.outcome or outcome)
     return count_matches(
         MatchTable(
-            frame=frame,
+            frame=without_blank_lines(frame, [first, second, result], scan),
             source=source,
             format=format,
             a=first,
             b=second,
-            outcome=one("outcome", OUTCOME, columns, source, options.outcome or outcome),
+            outcome=result,
             weight=optional("weight", WEIGHT, columns, source, options.weight or weight),
             time=optional("time", TIME, columns, source, options.time),
             cluster=None if options.cluster is False else optional("cluster", CLUSTER, columns, source, named_cluster),
@@ -93,14 +94,14 @@ MATCH_TABLES = (
         makes="matches",
         holds="evalica csv: left, right, winner",
         fits=lambda x: x.has("left", "right", "winner"),
-        read=lambda x: from_scan(x, "evalica", a="left", b="right", outcome="winner"),
+        read=lambda x: from_scan(x, "evalica"),
     ),
     Format(
         name="esportsbench",
         makes="matches",
         holds="EsportsBench",
         fits=lambda x: x.has("competitor_1", "competitor_2", "outcome"),
-        read=lambda x: from_scan(x, "esportsbench", a="competitor_1", b="competitor_2", outcome="outcome"),
+        read=lambda x: from_scan(x, "esportsbench"),
     ),
 )
 GENERIC_MATCHES = Format(

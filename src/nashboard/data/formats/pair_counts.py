@@ -17,12 +17,13 @@ OUTCOMES = {"wins": "1", "draws": "0.5", "losses": "0"}
 def read_pair_counts(source: Input) -> Matches:
     """Read a table of counts as three weighted logs, one for each outcome."""
     table = source.scan
-    named = {folded(name): name for name in table.columns if folded(name) in OUTCOMES}
     a, b = sides(table.columns, table.name, source.options.a, source.options.b)
+    named = {folded(name): name for name in table.columns if folded(name) in OUTCOMES}
+    source.require(*(word for word in ("wins", "losses") if word not in named))
     for name in named.values():
         refuse_counts(table, name)
-    stacked = pl.concat(
-        table.frame.select(
+    stacked = pl.concat(  # the other columns stay for where= and cluster=
+        table.frame.with_columns(
             agent_a=pl.col(a),
             agent_b=pl.col(b),
             outcome=pl.lit(OUTCOMES[word]),
@@ -33,7 +34,9 @@ def read_pair_counts(source: Input) -> Matches:
     details = {"a": "agent_a", "b": "agent_b", "outcome": "outcome", "weight": "weight"}
     options = replace(source.options, a=None, b=None)
     matches = from_scan(Input(source.files, source.folder, options), "pair-counts", frame=stacked, **details)
-    origin = replace(matches.origin, rows=matches.origin.rows // len(named))
+    # each row of the table was counted once for every outcome
+    left_out = tuple(replace(entry, count=entry.count // len(named)) for entry in matches.origin.left_out)
+    origin = replace(matches.origin, rows=matches.origin.rows // len(named), left_out=left_out)
     return replace(matches, origin=origin)
 
 

@@ -7,8 +7,11 @@ import numpy as np
 from numpy.lib import format as npy
 
 from nashboard._types import Floats, floats
+from nashboard.data.cells import directions, frame_of
 from nashboard.data.formats.format import Format, Input
+from nashboard.data.json_objects import LARGEST_DOCUMENT
 from nashboard.data.origin import Origin
+from nashboard.data.scan import head_of
 from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile, one_file
 from nashboard.errors import InputError, listed
@@ -38,13 +41,12 @@ def read(source: Input) -> Scores:
             [np.where(present[name] > 1, spread[name] / np.sqrt(present[name]), np.nan) for name in arrays]
         )
     values = np.stack(list(mean.values()))
+    tasks = tuple(f"task {k + 1}" for k in range(values.shape[1]))
     return Scores(
         agents=tuple(arrays),
-        tasks=tuple(f"task {k + 1}" for k in range(values.shape[1])),
+        tasks=tasks,
         values=values,
-        lower_is_better=np.zeros(values.shape[1], np.bool_)
-        if source.options.lower_is_better is None
-        else np.full(values.shape[1], bool(source.options.lower_is_better)),
+        lower_is_better=directions(frame_of([]), tasks, source.options.lower_is_better, file.name),
         stderr=stderr,
         n=np.full(values.shape, np.nan),
         runs=np.stack(list(present.values())),
@@ -59,11 +61,19 @@ def read(source: Input) -> Scores:
 
 def npz_arrays(file: PlainFile) -> dict[str, Floats]:
     """Return the arrays of an npz file, after a look at what their headers claim."""
+    if head_of(file).startswith(npy.MAGIC_PREFIX):
+        raise InputError(
+            f"{file.name!r} is an npy file: a dictionary in one is a pickle, which may run any code and is never "
+            f"opened; save it with np.savez(path, **scores)"
+        )
     try:
         with zipfile.ZipFile(file.path) as archive:
+            other = [entry.filename for entry in archive.infolist() if not entry.filename.endswith(".npy")]
+            if other:
+                raise InputError(f"{file.name!r} is a zip file but no npz file: it holds {listed(other, 2)}, no array")
             return {
                 entry.filename.removesuffix(".npy"): runs_by_tasks(
-                    npz_entry(archive, entry, file), entry.filename, file.name
+                    npz_entry(archive, entry, file), entry.filename.removesuffix(".npy"), file.name
                 )
                 for entry in archive.infolist()
             }
@@ -115,7 +125,7 @@ def fits(source: Input) -> bool:
     """Say whether this is an npz file, or a json object of lists of numbers."""
     if source.kind == "numpy":
         return True
-    if source.kind not in ("json", "json lines") or source.files[0].path.stat().st_size > (256 << 20):
+    if not source.is_document or source.files[0].path.stat().st_size > LARGEST_DOCUMENT:
         return False
     try:
         content = source.document

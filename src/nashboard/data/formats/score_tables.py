@@ -22,16 +22,18 @@ from nashboard.data.columns import (
 )
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.origin import LeftOut, Origin
-from nashboard.data.scan import Scan
+from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, listed
 
 OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
+METRIC = ("metric", "metric_name")
 
 
 def scores_from(frame: nw.LazyFrame[Any], options: Options, *, source: str, scan: Scan | None = None) -> Scores:
     """Read the scores of any frame, long or wide."""
     columns = frame.collect_schema().names()
+    frame = without_blank_lines(frame, columns, scan)
     reader = scores_from_long if is_long(columns, options) else scores_from_wide
     return reader(frame, options, source=source, scan=scan)
 
@@ -53,6 +55,9 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     for role, usual in (*OPTIONAL_NUMBERS.items(), ("lower_is_better", LOWER)):
         if (name := optional(role, usual, columns, source, None)) and name not in roles.values():
             roles[role] = name
+    measures = [name for name in recognised(METRIC, columns) if name not in roles.values()]
+    if measures and options.metric is not None:
+        frame = frame.filter(nw.col(measures[0]).cast(nw.String) == options.metric)
     if scan is not None:
         frame = nw.from_native(with_numbers(scan, frame.to_native(), roles))
     numbers = [role for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
@@ -67,6 +72,7 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             for role in ("lower_is_better",)
             if role in roles
         ),
+        *(nw.col(name).alias("metric") for name in measures[:1]),
     ).with_columns(
         missing=nw.when(nw.col("score").is_null() | nw.col("score").is_nan()).then(nw.lit(1)).otherwise(nw.lit(0))
     )
@@ -76,15 +82,18 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         "spread": nw.col("score").std(ddof=1),
         **{role: nw.col(role).max() for role in ("stderr", "runs") if role in roles},
         **{role: nw.col(role).sum() for role in ("n",) if role in roles},
+        **({"metrics": nw.col("metric").n_unique()} if measures else {}),
     }
     keys = ["agent", "task", "missing"] + ["lower_is_better"] * ("lower_is_better" in roles)
     query = cells.group_by(*keys).agg(**totals)
     found = scan.collect(query.to_native()) if scan is not None else query.collect().to_polars()
     rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
     if not rows:
-        raise InputError(f"{source!r} has columns but no rows")
+        chosen = f" with the metric {options.metric!r}" if measures and options.metric else ""
+        raise InputError(f"{source!r} has columns but no rows{chosen}")
+    if measures:
+        refuse_several_metrics(found.filter(pl.col("missing") == 0), measures[0], source)
     left_out = (LeftOut(what="rows", count=holes, why="they have no score"),) if holes else ()
-    found = with_empty_names(found)
     return scores_of(
         one_row_per_cell(found.filter(pl.col("missing") == 0), source),
         agents=sorted(set(found["agent"].drop_nulls())),
@@ -101,9 +110,15 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     )
 
 
-def with_empty_names(found: pl.DataFrame) -> pl.DataFrame:
-    """Refuse scores without a name before the names are sorted."""
-    return found
+def refuse_several_metrics(found: pl.DataFrame, column: str, source: str) -> None:
+    """Raise an error where the rows of an agent and task are not runs but different metrics."""
+    several = found.filter(pl.col("metrics") > 1).sort("agent", "task")
+    if len(several):
+        agent, task, metrics = several.select("agent", "task", "metrics").row(0)
+        raise InputError(
+            f"{source!r}, column {column!r}: {agent!r} has scores by {metrics} metrics on {task!r}, which are not runs "
+            f"of one: pass metric= to choose"
+        )
 
 
 def one_row_per_cell(found: pl.DataFrame, source: str) -> pl.DataFrame:
@@ -233,10 +248,18 @@ def agent_names(column: pl.Series, source: str) -> list[str]:
     return names
 
 
-def read_table(source: Input) -> Scores:
-    """Read a table of scores on disk."""
+def read_long(source: Input) -> Scores:
+    """Read a long table of scores on disk."""
     table = source.scan
-    return scores_from(nw.from_native(table.frame), source.options, source=table.name, scan=table)
+    frame = without_blank_lines(nw.from_native(table.frame), table.columns, table)
+    return scores_from_long(frame, source.options, source=table.name, scan=table)
+
+
+def read_wide(source: Input) -> Scores:
+    """Read a wide table of scores on disk."""
+    table = source.scan
+    frame = without_blank_lines(nw.from_native(table.frame), table.columns, table)
+    return scores_from_wide(frame, source.options, source=table.name, scan=table)
 
 
 LONG_SCORES = Format(
@@ -244,12 +267,12 @@ LONG_SCORES = Format(
     makes="scores",
     holds="a row per agent, task and run",
     fits=lambda x: bool(x.columns) and is_long(x.columns, x.options),
-    read=read_table,
+    read=read_long,
 )
 WIDE_SCORES = Format(
     name="scores-wide",
     makes="scores",
     holds="a row per agent, a column per task",
     fits=lambda x: bool(x.columns),
-    read=read_table,
+    read=read_wide,
 )

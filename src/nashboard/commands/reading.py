@@ -1,0 +1,100 @@
+"""How every command is told what to read: FILE, ``--as NAME`` and ``-r NAME=VALUE``.
+
+The readers' options keep their Python names on the command line, so that an error message which says
+``pass outcome=`` helps in both places.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nashboard.errors import InputError, listed, nearest
+
+if TYPE_CHECKING:
+    from nashboard.data.formats.format import Data
+
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="FILE", help="A file, a folder, a glob, - for standard input, or dataset:NAME.")
+]
+AsOption = Annotated[str | None, typer.Option("--as", metavar="FORMAT", help="Read it as this format.")]
+ReadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        "-r",
+        metavar="NAME=VALUE",
+        help="How to read it, may be repeated: a=, b=, outcome=, weight=, time=, cluster=, agent=, task=, score= name "
+        "columns; outcomes=LABEL:VALUE,... gives labels a meaning (none leaves rows out); self_matches=drop; "
+        "where=COLUMN:VALUE,...; lower_is_better=TASK,...; ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; "
+        "separator=.",
+    ),
+]
+
+
+def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> "Data":
+    """Read what the command line names."""
+    from nashboard.data.read import read
+
+    return read(source, format=as_format, **dict(map(option, pairs or [])))
+
+
+def option(pair: str) -> tuple[str, Any]:
+    """Return the name and the value of ``NAME=VALUE``."""
+    name, equals, value = pair.partition("=")
+    if not equals or name not in PARSERS:
+        raise InputError(
+            f"-r {pair!r} must be NAME=VALUE{nearest(name, PARSERS)}, with NAME one of {listed(PARSERS, 99)}"
+        )
+    return name, PARSERS[name](name, value)
+
+
+def text(name: str, value: str) -> str:
+    """Return the value as it is; ``\\t`` is a tab."""
+    return value.replace("\\t", "\t")
+
+
+def names(name: str, value: str) -> list[str]:
+    """Return the parts between commas."""
+    return [part.strip() for part in value.split(",")]
+
+
+def switch(name: str, value: str) -> bool:
+    """Return yes or no."""
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    if value.casefold() not in words:
+        raise InputError(f"-r {name}={value} must be true or false")
+    return words[value.casefold()]
+
+
+def mapping(name: str, value: str) -> dict[str, str]:
+    """Return ``KEY:VALUE,KEY:VALUE`` as a dictionary; the last colon of a part separates."""
+    parts = [part.rpartition(":") for part in value.split(",")]
+    if not all(colon for _, colon, _ in parts):
+        raise InputError(f"-r {name}={value} must be KEY:VALUE, several of them separated by commas")
+    return {key.strip(): meaning.strip() for key, _, meaning in parts}
+
+
+def rules(name: str, value: str) -> dict[str, float | None]:
+    """Return what labels mean: a number, or none to leave rows out."""
+    said = mapping(name, value)
+    try:
+        return {label: None if meaning == "none" else float(meaning) for label, meaning in said.items()}
+    except ValueError:
+        raise InputError(f"-r {name}={value}: the meaning of a label is a number in [0, 1], or none") from None
+
+
+def tasks_or_all(name: str, value: str) -> bool | list[str]:
+    """Return yes or no for all tasks, or the names of some."""
+    return switch(name, value) if value.casefold() in ("true", "false") else names(name, value)
+
+
+COLUMNS = ("a", "b", "outcome", "weight", "time", "cluster", "agent", "task", "score")
+WORDS = ("self_matches", "repeats", "metric", "separator")
+PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS, text) | {
+    "outcomes": rules,
+    "where": mapping,
+    "lower_is_better": tasks_or_all,
+    "ignore": names,
+    "symmetrise": switch,
+}

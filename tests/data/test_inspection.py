@@ -1,0 +1,54 @@
+"""Inspection tells a person on one screen what was read."""
+
+from pathlib import Path
+
+import numpy as np
+
+import nashboard as nb
+from nashboard.data.inspection import inspected
+
+
+def facts(data: nb.Matches | nb.Scores | nb.Payoffs) -> dict[str, str]:
+    return {fact.name: f"{fact.value} | {fact.meaning}" for fact in inspected(data).facts}
+
+
+def test_matches_tell_games_draws_period_coverage_components_and_extremes(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("a,b,winner,date\nx,y,a,2024-01-02\nx,z,a,2024-03-04\nx,z,draw,2024-02-01\nu,v,b,2024-02-02\n")
+    found = facts(nb.read_matches(path))
+    assert found["format"].startswith("matches | ")
+    assert found["rows"].startswith("4 | ")
+    assert found["period"].startswith("2024-01-02 to 2024-03-04")
+    assert found["games"].startswith("4 | ")
+    assert found["draws"].startswith("1 (25.0%)")
+    assert found["coverage"].startswith("3 of 10 pairs (30.0%)")
+    assert found["components"] == "2 | groups that never met cannot be compared: 'x', 'z' and 'y' (3); 'u' and 'v' (2)"
+    assert found["unbeaten"].startswith("2 | 'v' and 'x': lost no game")
+    assert found["winless"].startswith("3 | 'u', 'y' and 'z': won no game")
+
+
+def test_scores_tell_holes_directions_constants_and_copies() -> None:
+    table = nb.Scores.from_array(
+        np.array([[1, 5, 1, np.nan], [2, 5, 2, 3], [1, 5, 1, np.nan]]),
+        list("xyz"),
+        list("abcd"),
+        lower_is_better=[True, False, False, False],
+    )
+    found = facts(table)
+    assert found["missing cells"] == "2 of 12 | most: 'x' 1, 'z' 1; 'd' 2"
+    assert found["direction"] == "1 of 4 lower is better | 'a'"
+    assert found["constant tasks"] == "2 | 'b' and 'd': they separate nobody"
+    assert found["identical tasks"] == "1 groups | 'a' = 'c'"
+    assert found["identical agents"] == "1 groups | 'x' = 'z'"
+
+
+def test_payoffs_tell_their_unit_and_how_they_were_made() -> None:
+    found = facts(nb.load_dataset("roshambo"))
+    assert found["unit"].startswith("given | given as a matrix, its two directions averaged")
+    assert found["agents"].startswith("43 | ")
+
+
+def test_names_that_differ_only_in_case_are_pointed_out(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("a,b,winner\nGPT,y,a\ngpt ,y,a\n")
+    assert "differ only in case or white space" in facts(nb.read_matches(path))["note"]

@@ -1,0 +1,161 @@
+"""Matches: what is counted, and what is refused."""
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nashboard as nb
+from strategies import matches as any_matches
+
+P = np.array([[0.5, 0.9, 0.2], [0.1, 0.5, 0.7], [0.8, 0.3, 0.5]])
+
+
+def test_win_rates_without_games_count_one_game_per_pair_and_say_so() -> None:
+    matches = nb.Matches.from_win_rates(P)
+    assert matches.agents == ("agent 1", "agent 2", "agent 3")
+    assert matches.n_games == 3
+    np.testing.assert_allclose(matches.wins, [0.9, 0.2, 0.7])
+    assert matches.origin.notes == ("no game counts were given: each pair counts as one game",)
+
+
+def test_win_rates_take_games_as_a_number_or_a_matrix() -> None:
+    games = np.array([[0, 10, 20], [10, 0, 0], [20, 0, 0]])
+    assert nb.Matches.from_win_rates(P, games=10).n_games == 30
+    uneven = nb.Matches.from_win_rates(P, games=games)
+    np.testing.assert_allclose(uneven.games, [10, 20])
+    assert uneven.coverage == pytest.approx(2 / 3)
+    assert uneven.origin.notes == ()
+
+
+def test_missing_win_rates_are_pairs_that_never_met() -> None:
+    holes = P.copy()
+    holes[0, 1] = holes[1, 0] = np.nan
+    np.testing.assert_array_equal(nb.Matches.from_win_rates(holes).pairs, [[0, 2], [1, 2]])
+
+
+def test_win_rates_that_disagree_are_averaged_only_when_told_to() -> None:
+    noisy = P.copy()
+    noisy[1, 0] = 0.2
+    with pytest.raises(nb.InputError, match="two directions of a pair must add up to 1; symmetrise=True averages them"):
+        nb.Matches.from_win_rates(noisy)
+    assert nb.Matches.from_win_rates(noisy, symmetrise=True).wins[0] == pytest.approx(0.85)
+
+
+def test_counts_keep_wins_draws_and_losses_of_each_pair() -> None:
+    matches = nb.Matches.from_counts(
+        [[0, 3, 0], [1, 0, 0], [0, 0, 0]], list("xyz"), draws=[[0, 2, 0], [2, 0, 0], [0, 0, 0]]
+    )
+    assert (matches.wins.tolist(), matches.draws.tolist(), matches.losses.tolist()) == ([3], [2], [1])
+    assert matches.components == (("x", "y"), ("z",))
+    assert (matches.unbeaten, matches.winless) == ((), ())
+
+
+def test_the_diagonal_of_counts_is_not_counted_and_that_is_said() -> None:
+    matches = nb.Matches.from_counts([[5, 3], [1, 5]])
+    assert matches.n_games == 4
+    assert matches.origin.notes == ("games on the diagonal, of an agent with itself, are not counted",)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: nb.Matches.from_counts([[0, -1], [1, 0]]), "is -1: counts must be finite and not negative"),
+        (lambda: nb.Matches.from_counts([[0.0, np.inf], [1.0, 0.0]]), "is inf: counts must be finite"),
+        (lambda: nb.Matches.from_counts([[0, 1, 2], [1, 0, 3]]), "must be square.*not 2 x 3"),
+        (lambda: nb.Matches.from_counts([[0, 1], [1, 0]], draws=[[0, 1], [2, 0]]), "draws must be the same in both"),
+        (lambda: nb.Matches.from_counts([[0]], ["x"]), "at least two agents; there is only 'x'"),
+        (lambda: nb.Matches.from_counts([["a", "b"]]), "must be an array of numbers"),
+        (lambda: nb.Matches.from_counts([1, 2]), r"must have two axes .*not shape \(2,\)"),
+        (lambda: nb.Matches.from_counts(np.ones((2, 2)), ["x"]), "1 agent names for 2 agents"),
+        (lambda: nb.Matches.from_counts(np.ones((2, 2)), ["x", "x"]), "must be unique, and 'x' stands there more"),
+        (lambda: nb.Matches.from_counts(np.ones((2, 2)), ["x", " "]), "agent number 2 has an empty name"),
+        (lambda: nb.Matches.from_counts(np.ones((2, 2)), ["x", "y\0"]), "holds the character NUL"),
+        (lambda: nb.Matches.from_counts(np.ones((2, 2)), "xy"), "must be a list of names, not the single text 'xy'"),
+        (lambda: nb.Matches.from_win_rates([[0.5, 1.2], [-0.2, 0.5]]), r"is 1.2: a win rate must lie in \[0, 1\]"),
+        (lambda: nb.Matches.from_win_rates([[0.5, 1], [np.nan, 0.5]]), "the other direction is missing"),
+        (lambda: nb.Matches.from_win_rates(P, games=-1), "game counts must be finite and not negative"),
+        (lambda: nb.Matches.from_win_rates(P, games=np.ones((2, 2))), "one number or a 3 x 3 matrix"),
+        (lambda: nb.Matches.from_win_rates(P).select(["agent 1", "agnet 2"]), r"no agent 'agnet 2' \(did you mean"),
+        (lambda: nb.Matches.from_win_rates(P).merge({"m": []}), "the group 'm' is empty"),
+        (
+            lambda: nb.Matches.from_win_rates(P).merge({"m": ["agent 1"], "n": ["agent 1"]}),
+            "cannot be merged into both 'm' and 'n'",
+        ),
+    ],
+)  # fmt: skip
+def test_a_wrong_matrix_is_refused_with_its_reason(make: object, message: str) -> None:
+    assert callable(make)
+    with pytest.raises(nb.InputError, match=message):
+        make()
+
+
+def test_matches_are_frozen_and_their_arrays_read_only() -> None:
+    matches = nb.Matches.from_win_rates(P)
+    with pytest.raises(FrozenInstanceError):
+        matches.agents = ()  # type: ignore[misc] # the assignment that must fail
+    for array in (matches.pairs, matches.wins, matches.draws, matches.losses, matches.games):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_building_matches_leaves_the_input_unchanged() -> None:
+    before = P.copy()
+    nb.Matches.from_win_rates(P, symmetrise=True)
+    nb.Matches.from_counts(P)
+    np.testing.assert_array_equal(P, before)
+
+
+def test_unbeaten_lost_no_game_and_winless_won_none() -> None:
+    matches = nb.Matches.from_counts([[0, 2, 2], [0, 0, 1], [0, 1, 0]], list("xyz"))
+    assert (matches.unbeaten, matches.winless) == (("x",), ())
+    assert nb.Matches.from_counts([[0, 1], [0, 0]], list("xy")).winless == ("y",)
+
+
+def test_merging_makes_several_names_one_agent() -> None:
+    matches = nb.Matches.from_counts([[0, 3, 1], [1, 0, 2], [4, 0, 0]], ["v1", "other", "v2"])
+    merged = matches.merge({"v": ["v1", "v2"]})
+    assert merged.agents == ("v", "other")
+    assert (merged.wins.tolist(), merged.losses.tolist()) == ([3], [3])
+    assert merged.origin.notes[-1] == "3 agents merged into 2; 5 games within a group left out"
+
+
+def test_repr_is_one_line_and_str_is_a_table() -> None:
+    matches = nb.Matches.from_counts([[0, 3], [1, 0]], ["x", "<script>"], draws=[[0, 1], [1, 0]])
+    assert repr(matches) == "Matches(2 agents, 1 of 1 pairs met, 5 games)"
+    assert str(matches).splitlines()[1:] == [
+        "agent     games  wins  draws  losses  share",
+        "--------  -----  ----  -----  ------  -----",
+        "x             5     3      1       1  0.700",
+        "<script>      5     1      1       3  0.300",
+    ]
+    assert "<script>" not in matches._repr_html_()
+
+
+@given(any_matches(), st.randoms(use_true_random=False))
+def test_relabelling_agents_only_relabels_the_matches(matches: nb.Matches, random: object) -> None:
+    names = list(matches.agents)
+    random.shuffle(names)  # type: ignore[attr-defined] # hypothesis gives a random.Random
+    turned = matches.select(names)
+    assert turned.n_games == pytest.approx(matches.n_games)
+    assert set(map(frozenset, turned.components)) == set(map(frozenset, matches.components))
+    order = [names.index(agent) for agent in matches.agents]
+    np.testing.assert_array_equal(turned.win_rates()[np.ix_(order, order)], matches.win_rates())
+
+
+@given(any_matches())
+def test_selecting_everybody_and_merging_nobody_change_nothing(matches: nb.Matches) -> None:
+    for same in (matches.select(matches.agents), matches.merge({})):
+        assert same.agents == matches.agents
+        np.testing.assert_array_equal(same.pairs, matches.pairs)
+        for name in ("wins", "draws", "losses"):
+            np.testing.assert_array_equal(getattr(same, name), getattr(matches, name))
+
+
+@given(any_matches())
+def test_win_rates_of_the_two_directions_add_up_to_one(matches: nb.Matches) -> None:
+    rates = matches.win_rates()
+    np.testing.assert_allclose((rates + rates.T)[~np.isnan(rates)], 1)
+    assert np.isnan(rates).sum() == len(matches.agents) ** 2 - 2 * len(matches.pairs)

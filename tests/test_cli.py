@@ -1,0 +1,136 @@
+"""What people type, and what comes back on which stream with which exit code."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nashboard.cli import main
+from nashboard.commands.reading import option
+from nashboard.errors import InputError
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["nashboard", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return int(stopped.value.code or 0)
+
+
+def test_help_names_the_commands_and_shows_examples(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "--help") == 0
+    out = capsys.readouterr().out
+    assert "inspect" in out
+    assert "nashboard inspect battles.parquet" in out
+
+
+@pytest.mark.parametrize("arguments", [["inspct"], ["inspect"], ["inspect", "x", "--formt", "json"]])
+def test_wrong_use_exits_with_2_and_says_so_on_standard_error(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, *arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Usage" in err
+
+
+def test_inspect_fits_one_screen_and_explains_every_number(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "inspect", "dataset:atari") == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0].split() == ["what", "found", "meaning"]
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 120
+
+
+@pytest.mark.parametrize("how", ["json", "csv", "md", "latex"])
+def test_machines_get_their_formats(
+    how: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "inspect", "dataset:alphago", "--format", how) == 0
+    out = capsys.readouterr().out
+    assert out.startswith({"json": "[\n", "csv": "what,", "md": "| what |", "latex": "\\begin{tabular}"}[how])
+    if how == "json":
+        assert {row["what"]: row["found"] for row in json.loads(out)}["agents"] == "8"
+
+
+def test_datasets_lists_all_and_tells_the_source_of_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "datasets") == 0
+    assert "roshambo" in capsys.readouterr().out
+    assert run(monkeypatch, "datasets", "roshambo") == 0
+    assert "Lanctot et al. 2023" in capsys.readouterr().out
+    assert run(monkeypatch, "datasets", "rosambo") == 2
+    assert "did you mean 'roshambo'?" in capsys.readouterr().err
+
+
+def test_columns_can_be_named_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("p,q,who\nx,y,x\ny,z,y\nz,z,draw\n")
+    options = ["-r", "a=p", "-r", "b=q", "-r", "outcome=who"]
+    assert run(monkeypatch, "inspect", str(path), *options) == 2
+    assert "self_matches='drop' leaves such rows out" in capsys.readouterr().err
+    assert run(monkeypatch, "inspect", str(path), *options, "-r", "self_matches=drop") == 0
+    assert "an agent met itself" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("pair", "found"),
+    [
+        ("outcomes=ja:1,nein:0,hm: 0.5", {"ja": 1, "nein": 0, "hm": 0.5}),
+        ("outcomes=1-0:1,abort:none", {"1-0": 1, "abort": None}),
+        ("where=language:English", {"language": "English"}),
+        ("lower_is_better=golf,sprint", ["golf", "sprint"]),
+        ("lower_is_better=true", True),
+        ("symmetrise=yes", True),
+        ("separator=\\t", "\t"),
+        ("a=x=y", "x=y"),
+    ],
+)
+def test_reading_options_keep_their_python_names(pair: str, found: object) -> None:
+    assert option(pair) == (pair.partition("=")[0], found)
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        ("outcom=x", r"must be NAME=VALUE \(did you mean 'outcome'\?\)"),
+        ("outcome", "must be NAME=VALUE"),
+        ("symmetrise=perhaps", "must be true or false"),
+        ("outcomes=ja", "must be KEY:VALUE"),
+        ("outcomes=ja:viel", r"a number in \[0, 1\], or none"),
+    ],
+)
+def test_a_wrong_reading_option_is_named(pair: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        option(pair)
+
+
+def test_output_into_a_pipe_that_closes_early_is_no_error_message() -> None:
+    command = f"{sys.executable} -m nashboard datasets | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert done.stdout.startswith("name")
+
+
+def test_ctrl_c_ends_a_command_with_130() -> None:
+    code = (
+        "import sys, os, signal, threading\n"
+        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "sys.argv = ['nashboard', 'inspect', '-']\n"
+        "from nashboard.cli import main\nmain()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.wait(timeout=60) == 130
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()

@@ -1,0 +1,56 @@
+"""Tables say the same to people and to machines."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from nashboard._tables import Column, Table, as_csv, as_html, as_json, as_latex, as_markdown, number, plain
+
+TABLE = Table(
+    title="Board",
+    columns=(Column(name="agent"), Column(name="score", meaning="higher is better"), Column(name="games")),
+    rows=(("日本", -0.0001, 1200), ("a|b & <i>", float("nan"), None), ("x\ny", 0.5, 3)),
+    notes=("A note.",),
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(-0.0001, "0.000"), (-0.0, "0.000"), (1234.5, "1,234.500"), (float("nan"), "–"), (-2.5, "-2.500")],
+)
+def test_a_number_never_reads_minus_zero(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_plain_text_is_aligned_by_what_a_terminal_shows() -> None:
+    assert plain(TABLE).splitlines() == [
+        "Board",
+        "agent      score  games",
+        "---------  -----  -----",
+        "日本       0.000  1,200",
+        "a|b & <i>      –      –",
+        "x�y        0.500      3",
+        "A note.",
+    ]
+
+
+def test_html_escapes_every_name() -> None:
+    assert "<i>" not in as_html(TABLE)
+    assert "a|b &amp; &lt;i&gt;" in as_html(TABLE)
+
+
+def test_markdown_and_latex_escape_what_is_special_to_them() -> None:
+    assert "a\\|b & <i>" in as_markdown(TABLE)
+    assert "a|b \\& <i>" in as_latex(TABLE)
+
+
+def test_csv_and_json_keep_full_precision() -> None:
+    assert list(csv.reader(io.StringIO(as_csv(TABLE))))[1] == ["日本", "-0.0001", "1200"]
+    assert json.loads(as_json(TABLE))[1] == {"agent": "a|b & <i>", "score": None, "games": None}
+
+
+def test_a_long_table_says_how_many_rows_are_not_shown() -> None:
+    assert TABLE.head(1).notes == ("... and 2 more rows", "A note.")
+    assert TABLE.head(3) is TABLE
