@@ -1,5 +1,7 @@
 """A matrix with names: win rates, counts of wins, or payoffs that are antisymmetric already."""
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -75,7 +77,8 @@ def as_payoffs(source: Input, agents: tuple[str, ...], M: Floats) -> Payoffs:
             )
         np.fill_diagonal(M, 0.0)
         return as_payoffs(source, agents, M)
-    made = Payoffs.from_array(M, agents, symmetrise=source.options.symmetrise)
+    with naming(source):
+        made = Payoffs.from_array(M, agents, symmetrise=source.options.symmetrise)
     return replace(made, origin=origin(source, len(agents), "payoffs"))
 
 
@@ -86,12 +89,22 @@ def as_matches(source: Input, agents: tuple[str, ...], M: Floats) -> Matches:
         raise InputError(
             f"{source.name!r} holds payoffs with negative numbers, not win rates or counts: use read_payoffs"
         )
-    if kind == "win rates":
-        made = Matches.from_win_rates(M, agents, symmetrise=source.options.symmetrise)
-    else:
-        np.fill_diagonal(M, np.nan_to_num(np.diag(M)))
-        made = Matches.from_counts(M, agents)
+    with naming(source):
+        if kind == "win rates":
+            made = Matches.from_win_rates(M, agents, symmetrise=source.options.symmetrise)
+        else:
+            np.fill_diagonal(M, np.nan_to_num(np.diag(M)))
+            made = Matches.from_counts(M, agents)
     return replace(made, origin=replace(origin(source, len(agents), kind), notes=made.origin.notes))
+
+
+@contextlib.contextmanager
+def naming(source: Input) -> Iterator[None]:
+    """Put the file's name before what is wrong with its numbers."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{source.name!r}: {error}") from None
 
 
 def kind_of_matrix(M: Floats) -> str:

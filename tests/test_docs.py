@@ -1,0 +1,49 @@
+"""Everything that is shown is run: docstrings, the README, the commands it names."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nashboard
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted(module.name for module in pkgutil.walk_packages(nashboard.__path__, "nashboard."))
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+SNIPPETS = [(page, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
+def test_the_examples_of_a_docstring_give_what_they_show(name: str) -> None:
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+@pytest.mark.parametrize(("page", "code"), SNIPPETS, ids=[f"{page.name} {k}" for k, (page, _) in enumerate(SNIPPETS)])
+def test_a_snippet_runs_as_shown(page: Path, code: str, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_the_two_commands_of_the_readme_are_targets_of_make(target: str) -> None:
+    assert f"    make {target} " in (ROOT / "README.md").read_text()
+    assert f"\n{target}: " in (ROOT / "Makefile").read_text()
+
+
+def test_the_ci_script_runs_lint_and_the_readme_test_command() -> None:
+    lines = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert [line for line in lines if line.startswith("make")][:2] == ["make lint", "make test"]
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    shown = re.findall(r"^    (nashboard [a-z-]+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert shown
+    for command in set(shown):
+        program, name = shlex.split(command)
+        subprocess.run([sys.executable, "-m", program, name, "--help"], check=True, capture_output=True)
