@@ -3,6 +3,7 @@
 from dataclasses import FrozenInstanceError
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,6 +121,23 @@ def test_merging_makes_several_names_one_agent() -> None:
     assert merged.agents == ("v", "other")
     assert (merged.wins.tolist(), merged.losses.tolist()) == ([3], [3])
     assert merged.origin.notes[-1] == "3 agents merged into 2; 5 games within a group left out"
+
+
+def test_clusters_follow_the_agents_through_selecting_and_merging() -> None:
+    log = {
+        "a": ["v1", "y", "v2", "v1"],
+        "b": ["y", "v2", "z", "v2"],
+        "winner": ["a", "a", "b", "a"],
+        "cluster": list("stts"),
+    }
+    matches = nb.read_matches(pl.DataFrame(log))
+    merged = matches.merge({"v": ["v1", "v2"]}).select(["z", "y", "v"])
+    assert merged.clusters is not None
+    for name in ("wins", "draws", "losses"):
+        split = np.bincount(merged.clusters.pair, getattr(merged.clusters, name), minlength=len(merged.pairs))
+        np.testing.assert_array_equal(split, getattr(merged, name))
+    assert merged.pairs.tolist() == [[0, 2], [1, 2]]
+    assert (merged.wins.tolist(), merged.losses.tolist()) == ([1, 1], [0, 1])
 
 
 def test_repr_is_one_line_and_str_is_a_table() -> None:

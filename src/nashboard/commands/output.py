@@ -1,6 +1,8 @@
 """How every command shows tables: in colour on a terminal, plain in a pipe, or as a machine asks."""
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated
 
@@ -32,6 +34,19 @@ def show(table: Table, how: Format = Format.text) -> None:
         Console().print(coloured(table))
     else:
         typer.echo(plain(table))
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that work is going on, while it goes on, to a person who watches standard error."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(escape(what)):
+        yield
 
 
 def tell(message: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nashboard.commands.output import working
 from nashboard.errors import InputError, listed, nearest
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> 
     """Read what the command line names."""
     from nashboard.data.read import read
 
-    return read(source, format=as_format, **dict(map(option, pairs or [])))
+    options = dict(map(option, pairs or []))
+    with working(f"Reading {source} ..."):
+        return read(source, format=as_format, **options)
 
 
 def option(pair: str) -> tuple[str, Any]:

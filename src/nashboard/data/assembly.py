@@ -7,8 +7,9 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from nashboard.data.clusters import Clusters
 from nashboard.data.counting import MatchTable, PairCounts, counted, require_found, text
-from nashboard.data.matches import Clusters, Matches
+from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.errors import InputError, listed

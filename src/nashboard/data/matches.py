@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, as_html, count, plain
 from nashboard._types import Floats, Ints, frozen_copy, square
+from nashboard.data.clusters import Clusters
 from nashboard.data.matrices import game_counts, refuse_cells
 from nashboard.data.names import checked_names, positions
 from nashboard.data.origin import MEMORY, Origin
@@ -25,34 +26,6 @@ if TYPE_CHECKING:
 
 # Published win rates are rounded: P[i, j] + P[j, i] may miss 1 by this much and still be one statement.
 ROUNDING = 1e-6
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Clusters:
-    """The same counts split by cluster (a voter's session, a prompt, an opening), for resampling.
-
-    One row per cluster and pair: ``cluster`` in ``range(size)``, ``pair`` a row of ``Matches.pairs``.
-    """
-
-    size: int
-    cluster: Ints
-    pair: Ints
-    wins: Floats
-    draws: Floats
-    losses: Floats
-
-    def __post_init__(self) -> None:
-        for name, kind in CLUSTER_COLUMNS.items():
-            object.__setattr__(self, name, frozen_copy(getattr(self, name), kind))
-
-
-CLUSTER_COLUMNS: dict[str, type[Any]] = {
-    "cluster": np.intp,
-    "pair": np.intp,
-    "wins": np.float64,
-    "draws": np.float64,
-    "losses": np.float64,
-}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -301,24 +274,9 @@ class Matches:
         i, j = new[self.pairs[:, 0]], new[self.pairs[:, 1]]
         keep = (i >= 0) & (j >= 0) & (i != j)
         flip = i > j
-        low, high = np.minimum(i, j), np.maximum(i, j)
-        code, pair = np.unique((low * len(agents) + high)[keep], return_inverse=True)
-        wins, losses = np.where(flip, self.losses, self.wins), np.where(flip, self.wins, self.losses)
-        clusters = None
-        if self.clusters is not None:
-            old, split = self.clusters.pair, self.clusters
-            rows = keep[old]
-            to = np.full(len(keep), -1)
-            to[keep] = pair
-            turned = flip[old]
-            clusters = Clusters(
-                size=split.size,
-                cluster=split.cluster[rows],
-                pair=to[old][rows],
-                wins=np.where(turned, split.losses, split.wins)[rows],
-                draws=split.draws[rows],
-                losses=np.where(turned, split.wins, split.losses)[rows],
-            )
+        code, pair = np.unique((np.minimum(i, j) * len(agents) + np.maximum(i, j))[keep], return_inverse=True)
+        place = np.full(len(keep), -1)
+        place[keep] = pair
 
         def total(counts: Floats) -> Floats:
             return np.bincount(pair, weights=counts[keep], minlength=code.size).astype(np.float64)
@@ -327,11 +285,11 @@ class Matches:
             self,
             agents=tuple(agents),
             pairs=np.stack(np.divmod(code, max(len(agents), 1)), axis=1),
-            wins=total(wins),
+            wins=total(np.where(flip, self.losses, self.wins)),
             draws=total(self.draws),
-            losses=total(losses),
+            losses=total(np.where(flip, self.wins, self.losses)),
             origin=self.origin.noting(note),
-            clusters=clusters,
+            clusters=None if self.clusters is None else self.clusters.renumbered(place, flip),
         )
 
     def win_rates(self) -> Floats:
@@ -366,17 +324,15 @@ class Matches:
 
         from nashboard.data.write import write_frame
 
-        idle = list(np.flatnonzero(self.games_per_agent == 0))
-        zeros = pl.DataFrame(
-            {
-                "agent_a": [self.agents[k] for k in idle],
-                "agent_b": [self.agents[0 if k else 1] for k in idle],
-                **{name: [0.0] * len(idle) for name in ("wins", "draws", "losses")},
-            },
-            schema={"agent_a": pl.String, "agent_b": pl.String}
-            | dict.fromkeys(("wins", "draws", "losses"), pl.Float64),
+        idle = pl.DataFrame(
+            [
+                (self.agents[k], self.agents[0 if k else 1], 0.0, 0.0, 0.0)
+                for k in np.flatnonzero(self.games_per_agent == 0)
+            ],
+            schema=self.to_frame().schema,
+            orient="row",
         )
-        write_frame(pl.concat([self.to_frame(), zeros]), path)
+        write_frame(pl.concat([self.to_frame(), idle]), path)
 
     def per_agent(self, of_first: Floats, of_second: Floats) -> Floats:
         """Sum a count over each agent's pairs, given as seen from the first and the second of a pair."""
