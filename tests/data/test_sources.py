@@ -20,27 +20,27 @@ LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
 EXPECTED = "Matches(3 agents, 2 of 3 pairs met, 2 games)"
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("log.csv", LOG.encode()),
-        ("log.csv with a byte order mark", b"\xef\xbb\xbf" + LOG.encode()),
-        ("log.csv with carriage returns", LOG.replace("\n", "\r\n").encode()),
-        ("log.csv without a last line break", LOG.rstrip().encode()),
-        ("log.csv with blank lines at its end", (LOG + "\n\n").encode()),
-        ("log.tsv", LOG.replace(",", "\t").encode()),
-        ("semicolons.csv", LOG.replace(",", ";").encode()),
-        ("bars.txt", LOG.replace(",", "|").encode()),
-        ("log.csv.gz", gzip.compress(LOG.encode())),
-        ("log.csv.gz of two parts", gzip.compress(LOG[:30].encode()) + gzip.compress(LOG[30:].encode())),
-        ("log.csv.zst", zstandard.compress(LOG.encode())),
-        ("log.csv.zst of two parts", zstandard.compress(LOG[:30].encode()) + zstandard.compress(LOG[30:].encode())),
-        ("a name that lies.parquet", LOG.encode()),
-    ],
-)
-def test_the_same_log_comes_in_the_same_however_it_is_packed(name: str, content: bytes, tmp_path: Path) -> None:
+PACKED = {
+    "log.csv": LOG.encode(),
+    "log.csv with a byte order mark": b"\xef\xbb\xbf" + LOG.encode(),
+    "log.csv with carriage returns": LOG.replace("\n", "\r\n").encode(),
+    "log.csv without a last line break": LOG.rstrip().encode(),
+    "log.csv with blank lines at its end": (LOG + "\n\n").encode(),
+    "log.tsv": LOG.replace(",", "\t").encode(),
+    "semicolons.csv": LOG.replace(",", ";").encode(),
+    "bars.txt": LOG.replace(",", "|").encode(),
+    "log.csv.gz": gzip.compress(LOG.encode()),
+    "log.csv.gz of two parts": gzip.compress(LOG[:30].encode()) + gzip.compress(LOG[30:].encode()),
+    "log.csv.zst": zstandard.compress(LOG.encode()),
+    "log.csv.zst of two parts": zstandard.compress(LOG[:30].encode()) + zstandard.compress(LOG[30:].encode()),
+    "a name that lies.parquet": LOG.encode(),
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_the_same_log_comes_in_the_same_however_it_is_packed(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    path.write_bytes(content)
+    path.write_bytes(PACKED[name])
     assert repr(nb.read_matches(path)) == EXPECTED
     assert repr(nb.read_matches(str(path))) == EXPECTED
 

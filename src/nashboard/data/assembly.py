@@ -56,7 +56,7 @@ def matches_of(result: PairCounts) -> Matches:
         left_out.append(LeftOut(what="rows", count=int(own["rows"].sum()), why="an agent met itself"))
     if ignored := int(kept["ignored"].sum()):
         left_out.append(LeftOut(what="rows", count=ignored, why="their outcome was to be ignored"))
-    agents = sorted(set(others["first"]) | set(others["second"]))
+    agents = pl.concat([others["first"], others["second"]]).unique().sort().to_list()
     pairs = unordered(others, agents)
     met = pairs.group_by("low", "high").agg(pl.col(COUNTS).sum()).sort("low", "high")
     met = met.filter(pl.sum_horizontal(COUNTS) > 0).with_row_index("pair")

@@ -114,8 +114,7 @@ def sides(columns: Sequence[str], source: str, a: str | None, b: str | None) -> 
         if a == b:
             raise InputError(f"a= and b= both name the column {a!r}: the two agents stand in two columns")
         return given(a, columns, source), given(b, columns, source)
-    by_folded = {folded(name): name for name in columns}
-    found = [(by_folded[x], by_folded[y]) for x, y in SIDES if x in by_folded and y in by_folded]
+    found = usual_sides(columns)
     if len(found) > 1:
         choices = " or ".join(f"{x!r} and {y!r}" for x, y in found)
         raise InputError(f"{source!r} has several pairs of columns that may be the agents: {choices}; pass a= and b=")
@@ -126,6 +125,12 @@ def sides(columns: Sequence[str], source: str, a: str | None, b: str | None) -> 
             f"a= and b= (its columns are {listed(columns, 12)})"
         )
     return found[0]
+
+
+def usual_sides(columns: Sequence[str]) -> list[tuple[str, str]]:
+    """Return all pairs of columns with the usual names of the two agents of a match."""
+    by_folded = {folded(name): name for name in columns}
+    return [(by_folded[x], by_folded[y]) for x, y in SIDES if x in by_folded and y in by_folded]
 
 
 def near_side(columns: Sequence[str]) -> str:

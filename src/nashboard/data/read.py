@@ -9,10 +9,11 @@ from typing import Any, Literal, TypeVar
 
 import narwhals as nw
 
+from nashboard.data.columns import sides
 from nashboard.data.datasets import load_dataset
 from nashboard.data.formats import named, recognised
 from nashboard.data.formats.format import Data, Format, Input, Options
-from nashboard.data.formats.match_tables import matches_from
+from nashboard.data.formats.match_tables import has_sides, matches_from
 from nashboard.data.formats.payoff_matrix import as_matches, as_payoffs, named_matrix
 from nashboard.data.formats.score_tables import scores_from
 from nashboard.data.matches import Matches
@@ -161,11 +162,7 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Data:
     chosen = Options(**options)
     if (frame := lazy_frame(source)) is not None:
         refuse_format(format)
-        columns = frame.collect_schema().names()
-        with contextlib.suppress(InputError):
-            from nashboard.data.columns import sides
-
-            sides(columns, "frame", chosen.a, chosen.b)
+        if has_sides(frame.collect_schema().names(), chosen):
             return matches_from(frame, chosen, source="frame", format=frame_format(source))
         return scores_from(frame, chosen, source="frame")
     return from_source(source, chosen, format, wanted=None)
@@ -193,8 +190,6 @@ def better(entry: Format, wanted: type[Data] | None, files: Input) -> Input:
     if wanted is not None and makes is not wanted and entry.name != "scores-wide":
         raise InputError(f"{files.name!r} looks like {entry.name} ({entry.holds}): use {VERB[makes]}")
     if wanted is Matches and entry.name == "scores-wide":
-        from nashboard.data.columns import sides
-
         sides(files.columns, files.name, None, None)  # says which columns are missing
     return files
 

@@ -1,16 +1,16 @@
 """Logs with one row per match: the generic layout, and the public ones that differ only in their columns."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 
 from nashboard.data.assembly import count_matches
-from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, given, one, optional, sides
+from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, given, one, optional, sides, usual_sides
 from nashboard.data.counting import Filter, MatchTable
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.matches import Matches
 from nashboard.data.scan import Scan, without_blank_lines
-from nashboard.errors import InputError
 
 
 def matches_from(
@@ -77,15 +77,9 @@ def read_generic(source: Input) -> Matches:
     return from_scan(source, "matches")
 
 
-def has_sides(source: Input) -> bool:
-    """Say whether a table has two columns for the agents of a match."""
-    if source.options.a is not None or source.options.b is not None:
-        return bool(source.columns)
-    try:
-        sides(source.columns, source.name, None, None)
-    except InputError as error:
-        return "several" in str(error)
-    return True
+def has_sides(columns: Sequence[str], options: Options) -> bool:
+    """Say whether a table has columns for the two agents of a match."""
+    return bool(columns) and (options.a is not None or options.b is not None or bool(usual_sides(columns)))
 
 
 MATCH_TABLES = (
@@ -108,6 +102,6 @@ GENERIC_MATCHES = Format(
     name="matches",
     makes="matches",
     holds="any table with two agents and an outcome per row",
-    fits=has_sides,
+    fits=lambda x: has_sides(x.columns, x.options),
     read=read_generic,
 )

@@ -58,7 +58,7 @@ PAIR_COUNTS = (
         name="pair-counts",
         makes="matches",
         holds="wins, draws and losses per pair of agents",
-        fits=lambda x: {"wins", "losses"} <= set(map(folded, x.columns)) and has_sides(x),
+        fits=lambda x: {"wins", "losses"} <= set(map(folded, x.columns)) and has_sides(x.columns, x.options),
         read=read_pair_counts,
     ),
 )
