@@ -200,10 +200,9 @@ def label_outcome(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
     def parts(label: nw.Expr) -> Parts:
         win: nw.Expr = indicator_of(label, words.labels(low=1, high=1))
         loss: nw.Expr = indicator_of(label, words.labels(low=0, high=0))
-        for word, share in words.outcomes.items():
-            if share not in (0, 0.5, 1):
-                win = win + share * indicator_of(label, [word])
-                loss = loss + (1 - share) * indicator_of(label, [word])
+        for share in sorted(set(words.outcomes.values()) - {0.0, 0.5, 1.0}):
+            part = indicator_of(label, words.labels(low=share, high=share))
+            win, loss = win + share * part, loss + (1 - share) * part
         return {"win": win, "draw": indicator_of(label, words.labels(low=0.5, high=0.5)), "loss": loss}
 
     return parts

@@ -25,6 +25,7 @@ DRAWN = (
     "1/2", "½", "0.5", "equal",
 )  # fmt: skip
 KNOWN = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
+MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
 USUAL = ["model_a", "model_b", "tie", "left", "right", "win", "loss", "draw", "1-0", "0-1", "1/2-1/2", "1", "0.5", "0"]
 
 
@@ -109,6 +110,11 @@ def vocabulary(seen: Iterable[SeenLabel], rules: Mapping[str, float | None], col
             not_names[label] = not_names.get(label, 0) + entry.rows
         if side is not None and name is not None and side != name:
             contradiction = label
+    if len(set(outcomes.values())) > MOST_SHARES:
+        raise InputError(
+            f"{source!r}, column {column!r} mixes labels with more than {MOST_SHARES} different numbers: "
+            f"turn it into numbers in [0, 1] first"
+        )
     if not not_sides and not not_names and contradiction:
         raise InputError(
             f"{source!r}, column {column!r} is ambiguous: {contradiction!r} may be a side or the name of an agent; "

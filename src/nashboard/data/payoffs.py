@@ -83,6 +83,11 @@ class Payoffs:
         gap = np.abs(A / 2 + A.T / 2)  # halves first: the sum of two huge payoffs must not overflow
         if A.size and gap.max() > ROUNDING * np.abs(A).max() / 2:
             i, j = np.unravel_index(gap.argmax(), gap.shape)
+            if i == j and not symmetrise:
+                raise InputError(
+                    f"the payoff matrix is not antisymmetric: {names[i]!r} against itself is {A[i, i]:g}, not 0; "
+                    f"symmetrise=True sets it to 0"
+                )
             if not symmetrise:
                 raise InputError(
                     f"the payoff matrix is not antisymmetric: {names[i]!r} against {names[j]!r} is {A[i, j]:g}, "

@@ -13,9 +13,10 @@ from nashboard.data.columns import sides
 from nashboard.data.datasets import load_dataset
 from nashboard.data.formats import named, recognised
 from nashboard.data.formats.format import Data, Format, Input, Options
+from nashboard.data.formats.long_scores import is_long, scores_from_long
 from nashboard.data.formats.match_tables import has_sides, matches_from
 from nashboard.data.formats.payoff_matrix import as_matches, as_payoffs, named_matrix
-from nashboard.data.formats.score_tables import scores_from
+from nashboard.data.formats.wide_scores import scores_from_wide
 from nashboard.data.matches import Matches
 from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
@@ -119,7 +120,8 @@ def read_scores(
         ``"runs"`` averages the rows of an agent that stands several times in a wide table. In a long table
         repeated rows are always runs.
     metric
-        For lm-evaluation-harness: the metric to read, where the usual one is not wanted.
+        The metric to read: of lm-evaluation-harness, where the usual one is not wanted, and of a long table
+        that has a column of metrics.
 
     Examples
     --------
@@ -134,7 +136,7 @@ def read_scores(
     )  # fmt: skip
     if (frame := lazy_frame(source)) is not None:
         refuse_format(format)
-        return scores_from(frame, options, source="frame")
+        return frame_scores(frame, options)
     data = from_source(source, options, format, wanted=Scores)
     return expect(data, Scores, source)
 
@@ -164,7 +166,7 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Data:
         refuse_format(format)
         if has_sides(frame.collect_schema().names(), chosen):
             return matches_from(frame, chosen, source="frame", format=frame_format(source))
-        return scores_from(frame, chosen, source="frame")
+        return frame_scores(frame, chosen)
     return from_source(source, chosen, format, wanted=None)
 
 
@@ -188,7 +190,8 @@ def better(entry: Format, wanted: type[Data] | None, files: Input) -> Input:
     """Return the files; a table that is plainly something else than what was asked for is an error."""
     makes = {"matches": Matches, "scores": Scores, "payoffs": Payoffs}[entry.makes]
     if wanted is not None and makes is not wanted and entry.name != "scores-wide":
-        raise InputError(f"{files.name!r} looks like {entry.name} ({entry.holds}): use {VERB[makes]}")
+        verb = "read_matches or read_payoffs" if makes is Payoffs else VERB[makes]
+        raise InputError(f"{files.name!r} looks like {entry.name} ({entry.holds}): use {verb}")
     if wanted is Matches and entry.name == "scores-wide":
         sides(files.columns, files.name, None, None)  # says which columns are missing
     return files
@@ -209,6 +212,12 @@ def lazy_frame(source: Any) -> nw.LazyFrame[Any] | None:
     if isinstance(frame, nw.DataFrame):
         return frame.lazy()
     return frame if isinstance(frame, nw.LazyFrame) else None
+
+
+def frame_scores(frame: nw.LazyFrame[Any], options: Options) -> Scores:
+    """Read the scores of a frame, long or wide."""
+    reader = scores_from_long if is_long(frame.collect_schema().names(), options) else scores_from_wide
+    return reader(frame, options, source="frame")
 
 
 def frame_format(source: Any) -> str:

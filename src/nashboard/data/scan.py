@@ -5,85 +5,21 @@ reported with its row and column instead of becoming a silent null.
 """
 
 import contextlib
-import csv
-import io
-import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import polars as pl
 
+from nashboard.data.delimited import SEPARATORS, check_records, not_utf8, recognised_header
 from nashboard.data.json_objects import list_to_lines, parsed
+from nashboard.data.kinds import Kind, kind_of
 from nashboard.data.parquet_claims import checked_rows
-from nashboard.data.sources import LONGEST_RECORD, PlainFile, check_lines
+from nashboard.data.sources import PlainFile, check_lines
 from nashboard.errors import InputError, listed
-
-Kind = Literal["delimited", "parquet", "json lines", "json list", "json", "pgn", "cutechess", "numpy"]
-
-HEAD = 1 << 18  # bytes that are looked at to tell what a file is
-SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
-
-
-def kind_of(file: PlainFile) -> Kind:
-    """Tell what a file is by its first bytes; names can lie."""
-    head = head_of(file)
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY")):
-        return "numpy"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{file.name!r} is UTF-16: save it as UTF-8")
-    text = head.decode("latin-1").removeprefix("ï»¿").lstrip()
-    if re.match(r'\[[A-Za-z_]+\s+"', text) or (text.startswith("%") and '\n[Event "' in text):
-        return "pgn"
-    if re.search(r"^(Started|Finished) game \d+ \(", text, re.MULTILINE):
-        return "cutechess"
-    if text.startswith("["):
-        return "json list"
-    if text.startswith("{"):
-        return "json lines" if first_line_is_an_object(text) else "json"
-    if b"\0" in head:
-        raise InputError(f"{file.name!r} is not a table: it is neither text nor parquet nor npz")
-    return "delimited"
-
-
-def head_of(file: PlainFile) -> bytes:
-    """Return the first bytes of a file."""
-    try:
-        with file.path.open("rb") as stream:
-            head = stream.read(HEAD)
-    except OSError as error:
-        raise InputError(f"cannot read {file.name!r}: {error.strerror}") from None
-    if not head.strip():
-        raise InputError(f"{file.name!r} is empty")
-    return head
-
-
-def first_line_is_an_object(text: str) -> bool:
-    """Say whether the first line is an object of its own: then the file is json lines."""
-    first, line_break, _ = text.partition("\n")
-    if not line_break and len(text) >= HEAD:
-        return not re.match(r"\{\s*\n", text)
-    try:
-        return isinstance(json.loads(first), dict) and not only_document(first, bool(line_break))
-    except (json.JSONDecodeError, RecursionError):
-        return False
-
-
-def only_document(first: str, goes_on: bool) -> bool:
-    """Say whether a single line is a whole document with nested content, not a row of a table."""
-    return not goes_on and any(isinstance(value, dict) for value in json.loads(first).values())
-
-
-def one_line(file: PlainFile) -> bool:
-    """Say whether nothing stands behind the first line, as far as the first bytes show."""
-    _, _, rest = head_of(file).lstrip().partition(b"\n")
-    return not rest.strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,97 +117,6 @@ def scan_delimited(files: Sequence[PlainFile], separator: str | None) -> Scan:
         [file.path for file in files], separator=separator, infer_schema=False, new_columns=list(header)
     )
     return Scan(files=tuple(files), kind="delimited", columns=header, frame=frame, separator=separator, notes=notes)
-
-
-def recognised_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str, ...]]:
-    """Return the separator and the column names of a csv file."""
-    text = decoded_head(file)
-    found = {mark: first_records(text, mark) for mark in ([separator] if separator else SEPARATORS)}
-    if separator is None:
-        if file.name.removesuffix(".gz").removesuffix(".zst").endswith((".tsv", ".tab")):
-            separator = "\t"
-        else:
-            # the separator that cuts the first records most often, and into equal numbers of cells
-            separator = max(SEPARATORS, key=lambda mark: (even(found[mark]), len(found[mark][0])))
-    records = found[separator]
-    header = tuple(cell.strip() for cell in records[0])
-    if len(header) < 2:
-        better = [mark for mark in SEPARATORS if mark != separator and len(first_records(text, mark)[0]) > 1]
-        hint = f"; it looks separated by {SEPARATORS[better[0]]}: pass separator={better[0]!r}" if better else ""
-        raise InputError(
-            f"{file.name!r} has a single column {header[0][:60]!r} when cut at {SEPARATORS.get(separator, separator)}"
-            f"{hint or ': cells must be separated by a comma, a tab, a semicolon or a bar, or pass separator='}"
-        )
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise InputError(f"{file.name!r} has the column {listed(twice)} more than once: column names must be unique")
-    if len(records) < 2:
-        raise InputError(f"{file.name!r} has a header but no rows")
-    return separator, header
-
-
-def decoded_head(file: PlainFile) -> str:
-    """Return the first part of a text file; it must be UTF-8."""
-    head = head_of(file)
-    cut = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1] or head
-    try:
-        return cut.decode("utf-8-sig", errors="strict" if cut != head or len(head) < HEAD else "ignore")
-    except UnicodeDecodeError as error:
-        raise InputError(not_utf8(file, head[: error.start].count(b"\n") + 1)) from None
-
-
-def not_utf8(file: PlainFile, line: int) -> str:
-    """Say where a file stops being UTF-8."""
-    return f"{file.name!r} is not UTF-8 (line {line:,}): save it as UTF-8, for example with iconv"
-
-
-def first_records(text: str, separator: str) -> list[list[str]]:
-    """Return up to twenty records of csv text."""
-    records: list[list[str]] = []
-    with contextlib.suppress(csv.Error), long_fields():
-        for record in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
-            if record:
-                records.append(record)
-            if len(records) == 20:
-                break
-    return records or [[text[:80]]]
-
-
-def even(records: list[list[str]]) -> bool:
-    """Say whether the first records have as many cells as the header, more than one."""
-    complete = records[:-1] if len(records) > 2 else records  # the last one may be cut by the sample's end
-    return len(records[0]) > 1 and all(len(record) == len(records[0]) for record in complete)
-
-
-@contextlib.contextmanager
-def long_fields() -> Iterator[None]:
-    """Allow csv fields as long as a record may be: whole conversations stand in one."""
-    before = csv.field_size_limit(LONGEST_RECORD)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def check_records(file: PlainFile, separator: str, width: int) -> None:
-    """Read a csv file record by record and raise an error at the first that is broken."""
-    with long_fields(), file.path.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream, delimiter=separator, strict=True)
-        row = -1
-        try:
-            for record in reader:
-                if not record:
-                    continue
-                row += 1
-                if len(record) != width:
-                    raise InputError(
-                        f"{file.name!r}: data row {row:,} (line {reader.line_num:,}) has {len(record)} cells, "
-                        f"the header has {width}"
-                    )
-        except UnicodeDecodeError:
-            raise InputError(not_utf8(file, reader.line_num + 1)) from None
-        except csv.Error as error:
-            raise InputError(f"{file.name!r}: line {reader.line_num:,} is not valid csv: {error}") from None
 
 
 def check_objects(file: PlainFile) -> None:

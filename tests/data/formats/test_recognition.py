@@ -164,7 +164,7 @@ def test_forcing_generic_matches_passes_over_the_official_filters() -> None:
     [
         ("evalica.csv", nb.read_scores, r"looks like evalica \(evalica csv: left, right, winner\): use read_matches"),
         ("rliable.json", nb.read_matches, "looks like rliable .*: use read_scores"),
-        ("win_rates.csv", nb.read_scores, "looks like payoff-matrix .*: use read_payoffs"),
+        ("win_rates.csv", nb.read_scores, "looks like payoff-matrix .*: use read_matches or read_payoffs"),
     ],
 )
 def test_the_wrong_reader_names_the_right_one(name: str, reader: Any, message: str) -> None:

@@ -10,11 +10,12 @@ from nashboard.data.formats.games import GAMES
 from nashboard.data.formats.judged import JUDGED
 from nashboard.data.formats.leaderboards import LEADERBOARDS
 from nashboard.data.formats.lm_eval import LM_EVAL
+from nashboard.data.formats.long_scores import LONG_SCORES
 from nashboard.data.formats.match_tables import GENERIC_MATCHES, MATCH_TABLES
 from nashboard.data.formats.pair_counts import PAIR_COUNTS
 from nashboard.data.formats.payoff_matrix import PAYOFF_MATRIX
 from nashboard.data.formats.rliable import RLIABLE
-from nashboard.data.formats.score_tables import LONG_SCORES, WIDE_SCORES
+from nashboard.data.formats.wide_scores import WIDE_SCORES
 from nashboard.errors import InputError, listed, nearest
 
 FORMATS: tuple[Format, ...] = (

@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from nashboard.data.columns import given
 from nashboard.data.json_objects import document
+from nashboard.data.kinds import Kind, kind_of, one_line
 from nashboard.data.matches import Matches
 from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
-from nashboard.data.scan import Kind, Scan, kind_of, one_line, scan
+from nashboard.data.scan import Scan, scan
 from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile
 from nashboard.errors import InputError

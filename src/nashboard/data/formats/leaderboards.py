@@ -10,7 +10,7 @@ import polars as pl
 from nashboard.data.cells import Cell, frame_of, number, scores_of
 from nashboard.data.columns import derived
 from nashboard.data.formats.format import Format, Input
-from nashboard.data.formats.score_tables import scores_from_wide
+from nashboard.data.formats.wide_scores import scores_from_wide
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, listed

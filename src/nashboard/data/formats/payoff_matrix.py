@@ -89,6 +89,8 @@ def as_matches(source: Input, agents: tuple[str, ...], M: Floats) -> Matches:
         raise InputError(
             f"{source.name!r} holds payoffs with negative numbers, not win rates or counts: use read_payoffs"
         )
+    if kind == "percentages":
+        raise InputError(f"{source.name!r} holds percentages, not win rates or counts: divide them by 100")
     with naming(source):
         if kind == "win rates":
             made = Matches.from_win_rates(M, agents, symmetrise=source.options.symmetrise)
@@ -108,13 +110,14 @@ def naming(source: Input) -> Iterator[None]:
 
 
 def kind_of_matrix(M: Floats) -> str:
-    """Tell payoffs (negative numbers), win rates (in [0, 1], the two directions near 1) and counts apart."""
+    """Tell payoffs (negative numbers), win rates (in [0, 1]), percentages (pairs add up to 100) and counts apart."""
     off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
     if (M[off] < 0).any() or not M[off].any():
         return "payoffs"
     if (M[off] <= 1 + ROUNDING).all() and ((M[off] % 1 != 0).any() or np.allclose((M + M.T)[off & off.T], 1)):
         return "win rates"
-    return "counts"
+    whole = not (M[off] % 1).any()
+    return "percentages" if not whole and np.allclose((M + M.T)[off & off.T], 100) else "counts"
 
 
 def origin(source: Input, rows: int, kind: str) -> Origin:

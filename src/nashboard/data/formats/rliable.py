@@ -10,8 +10,8 @@ from nashboard._types import Floats, floats
 from nashboard.data.cells import directions, frame_of
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.json_objects import LARGEST_DOCUMENT
+from nashboard.data.kinds import head_of
 from nashboard.data.origin import Origin
-from nashboard.data.scan import head_of
 from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile, one_file
 from nashboard.errors import InputError, listed
