@@ -12,7 +12,9 @@ import typer
 
 from nashboard._version import __version__
 from nashboard.commands.datasets import datasets
+from nashboard.commands.hodge import hodge
 from nashboard.commands.inspect import inspect
+from nashboard.commands.latent import latent
 from nashboard.errors import ConvergenceError, NashboardError
 
 EXAMPLES = """\b
@@ -21,6 +23,8 @@ Examples:
   nashboard inspect battles.parquet
   nashboard inspect scores.csv --format json
   nashboard inspect dataset:atari
+  nashboard hodge battles.csv
+  nashboard latent scores.csv
 """
 
 app = typer.Typer(
@@ -32,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (inspect, datasets)
+COMMANDS = (inspect, hodge, latent, datasets)
 for command in COMMANDS:
     app.command()(command)
 

@@ -197,9 +197,7 @@ def payoffs(
     for value, allowed, what in ((scale, get_args(PayoffScale), "scale"), (fill, get_args(Fill), "fill")):
         if value not in allowed:
             raise InputError(f"there is no {what} {value!r}{nearest(value, allowed)}: use {listed(allowed)}")
-    prior = (1.0 if scale == "logit" else 0.0) if prior is None else float(prior)
-    if not (np.isfinite(prior) and prior >= 0):
-        raise InputError(f"the prior is {prior:g} games per pair: it must be finite and not negative")
+    prior = checked_prior(prior, scale)
     n = len(matches.agents)
     unmet = n * (n - 1) // 2 - len(matches.pairs)
     if unmet and fill == "error":
@@ -207,13 +205,8 @@ def payoffs(
             f"{unmet:,} pairs never met (coverage {matches.coverage:.1%}), among them {named_unmet(matches)}: "
             f"fill='zero' calls them even, or select agents that all met"
         )
-    won = matches.wins + matches.draws / 2 + prior / 2
-    lost = matches.losses + matches.draws / 2 + prior / 2
-    if scale == "logit" and (np.minimum(won, lost) <= 0).any():
-        k = int(np.argmin(np.minimum(won, lost)))
-        a, b = (matches.agents[position] for position in matches.pairs[k])
-        raise InputError(f"{a!r} against {b!r} was entirely one-sided: its log-odds are infinite without a prior")
-    values = np.log(won) - np.log(lost) if scale == "logit" else (won - lost) / (won + lost)
+    won, lost = smoothed_counts(matches, prior)
+    values = log_odds(matches, won, lost) if scale == "logit" else (won - lost) / (won + lost)
     A = np.zeros((n, n))
     i, j = matches.pairs.T
     A[i, j], A[j, i] = values, -values
@@ -226,6 +219,30 @@ def payoffs(
         made=f"{word}, a prior of {prior:g} games per pair" + (f", {unmet:,} pairs set to even" if unmet else ""),
         origin=matches.origin,
     )
+
+
+def checked_prior(prior: float | None, scale: PayoffScale) -> float:
+    """Return the pseudo-games per pair, by default 1 for logits and 0 for margins."""
+    prior = (1.0 if scale == "logit" else 0.0) if prior is None else float(prior)
+    if not (np.isfinite(prior) and prior >= 0):
+        raise InputError(f"the prior is {prior:g} games per pair: it must be finite and not negative")
+    return prior
+
+
+def smoothed_counts(matches: Matches, prior: float) -> tuple[Floats, Floats]:
+    """Return per pair what the first won and lost, draws and the prior counting half each, ``(p,)`` each."""
+    won = matches.wins + matches.draws / 2 + prior / 2
+    lost = matches.losses + matches.draws / 2 + prior / 2
+    return won, lost
+
+
+def log_odds(matches: Matches, won: Floats, lost: Floats) -> Floats:
+    """Return ``log(won / lost)`` per pair, or name a pair whose log-odds are infinite."""
+    if (np.minimum(won, lost) <= 0).any():
+        k = int(np.argmin(np.minimum(won, lost)))
+        a, b = (matches.agents[position] for position in matches.pairs[k])
+        raise InputError(f"{a!r} against {b!r} was entirely one-sided: its log-odds are infinite without a prior")
+    return np.asarray(np.log(won) - np.log(lost))
 
 
 def named_unmet(matches: Matches, most: int = 3) -> str:

@@ -1,0 +1,1 @@
+"""What evaluation data is made of: ratings and cycles (Hodge), planes (Schur), latent skills and problems."""

@@ -1,0 +1,282 @@
+"""Latent skills and problems: what tasks test beyond an average (section 3.3 of the paper).
+
+Symbols: ``S = mean + s 1' - 1 d' + U D V'`` (m agents, n tasks): ``s`` average skills, ``d`` average
+difficulties; the columns of ``U`` are latent skills, those of ``V`` latent problems, ``D`` holds their
+strengths.
+"""
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg import svd
+
+from nashboard._tables import Column, Table, as_html, plain
+from nashboard._types import Floats, frozen_copy, read_only
+from nashboard.algebra.averages import ScoresLike, averages, comparable_scores, scaling_of
+from nashboard.algebra.flows import EPS, refuse_size, unit_scale
+from nashboard.algebra.krylov import leading_planes
+from nashboard.algebra.planes import equal_groups, first_largest, triangular
+from nashboard.errors import InputError
+
+TOLERANCE = 1e-10
+# Up to this size on the shorter side, the whole decomposition is quick enough.
+SMALL = 1500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """One latent skill and the problem that tests it: who and what is at its two ends.
+
+    Agents at the high end do better on the tasks at the high end, and worse on those at the low end, than
+    their average skill and the tasks' average difficulty say; agents at the low end the other way round.
+    """
+
+    number: int
+    strength: float
+    share: float
+    agents_high: tuple[str, ...]
+    agents_low: tuple[str, ...]
+    tasks_high: tuple[str, ...]
+    tasks_low: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Latent:
+    """Scores as average skill minus average difficulty, plus latent skills that meet latent problems.
+
+    ``S[i, j] = mean + average_skills[i] - average_difficulties[j]
+    + sum over t of strengths[t] skills[i, t] problems[j, t]``
+
+    **Convention.** In each component the task furthest from zero (the first on a tie) is positive. Components
+    of one strength can be mixed freely: there the task furthest out lies in the first of them alone, and so
+    on.
+
+    Parameters
+    ----------
+    agents, tasks
+        Names; ``m`` agents and ``n`` tasks.
+    mean
+        Of all scores.
+    average_skills, average_difficulties
+        ``(m,)`` and ``(n,)``: the means over tasks, and minus the means over agents, around the mean.
+    skills, problems
+        ``(m, k)`` and ``(n, k)``, orthonormal columns.
+    strengths
+        ``(k,)`` descending; those of rounding size are exactly zero.
+    norm
+        Norm of the scores around their mean.
+    averages_share
+        Share of the squared norm around the mean that averages explain; 1 where all scores are the same.
+    residual
+        The largest ``|R v - strength u|`` and ``|R' u - strength v|``, relative to the largest strength,
+        where ``R`` is what averages leave over.
+    scaling
+        The units of the scores: ``"as given"`` for an array, else the name of the scaling.
+    """
+
+    agents: tuple[str, ...]
+    tasks: tuple[str, ...]
+    mean: float
+    average_skills: Floats
+    average_difficulties: Floats
+    skills: Floats
+    problems: Floats
+    strengths: Floats
+    norm: float
+    averages_share: float
+    residual: float
+    scaling: str
+
+    def __post_init__(self) -> None:
+        for name in ("average_skills", "average_difficulties", "skills", "problems", "strengths"):
+            object.__setattr__(self, name, frozen_copy(getattr(self, name)))
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Share of the squared norm around the mean that each component explains, ``(k,)``."""
+        return read_only((self.strengths / (self.norm if self.norm > 0 else 1.0)) ** 2)
+
+    @cached_property
+    def averages_are_exact(self) -> bool:
+        """Whether average skill and difficulty explain every score, up to rounding (the curl is zero)."""
+        return not (self.strengths > 0).any() and self.averages_share > 1 - 1e-12
+
+    def component(self, t: int, most: int = 3) -> Component:
+        """Return component ``t`` (from 0): the agents and tasks at its two ends, the furthest first."""
+        if not 0 <= t < self.strengths.size:
+            raise InputError(f"there is no component {t}: there are {self.strengths.size:,}, counted from 0")
+
+        def end(names: tuple[str, ...], x: Floats, sign: int) -> tuple[str, ...]:
+            order = np.argsort(-sign * x, kind="stable")[:most]
+            return tuple(names[k] for k in order if sign * x[k] > 1e-12 and self.strengths[t] > 0)
+
+        u, v = self.skills[:, t], self.problems[:, t]
+        return Component(
+            number=t + 1,
+            strength=float(self.strengths[t]),
+            share=float(self.shares[t]),
+            agents_high=end(self.agents, u, 1),
+            agents_low=end(self.agents, u, -1),
+            tasks_high=end(self.tasks, v, 1),
+            tasks_low=end(self.tasks, v, -1),
+        )
+
+    def reconstruct(self, k: int | None = None) -> Floats:
+        """Return the scores that averages and the ``k`` strongest components (all by default) explain."""
+        m, n = len(self.agents), len(self.tasks)
+        refuse_size((m, n), "the reconstructed table", "use skills, problems and strengths")
+        k = checked_components(k, self.strengths.size)
+        base = self.mean + (self.average_skills[:, None] - self.average_difficulties)
+        return np.asarray(base + (self.skills[:, :k] * self.strengths[:k]) @ self.problems[:, :k].T)
+
+    def table(self, most: int = 3) -> Table:
+        """Return each component: its strength, its share, and who and what is at its ends."""
+        parts = [self.component(t, most) for t in range(self.strengths.size)]
+        return Table(
+            title=repr(self),
+            columns=(
+                Column(name="component"),
+                Column(name="strength", meaning="how far scores depart from averages along this component"),
+                Column(name="share", meaning="share of the squared norm around the mean"),
+                Column(name="agents high", meaning="better than average on tasks high, worse on tasks low"),
+                Column(name="agents low", meaning="worse than average on tasks high, better on tasks low"),
+                Column(name="tasks high", meaning="tasks that favour the agents high"),
+                Column(name="tasks low", meaning="tasks that favour the agents low"),
+            ),
+            rows=tuple(
+                (
+                    part.number,
+                    part.strength,
+                    part.share,
+                    *map(", ".join, (part.agents_high, part.agents_low, part.tasks_high, part.tasks_low)),
+                )
+                for part in parts
+            ),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and lists for machines."""
+        arrays = ("average_skills", "average_difficulties", "strengths", "shares", "skills", "problems")
+        return {
+            "agents": list(self.agents),
+            "tasks": list(self.tasks),
+            "scaling": self.scaling,
+            "mean": self.mean,
+            "averages_share": self.averages_share,
+            **{name: getattr(self, name).tolist() for name in arrays},
+            "components": [asdict(self.component(t)) for t in range(self.strengths.size)],
+            "residual": self.residual,
+        }
+
+    def __repr__(self) -> str:
+        size = f"{len(self.agents):,} agents x {len(self.tasks):,} tasks"
+        explained = f"averages explain {self.averages_share:.1%}"
+        return f"Latent({size}, {self.strengths.size:,} components, {explained}, scaling {self.scaling})"
+
+    def __str__(self) -> str:
+        return plain(self.table().head(20))
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table().head(50))
+
+
+def latent(S: ScoresLike, k: int | None = None) -> Latent:
+    """Find what tasks test beyond an average: latent skills of agents, latent problems of tasks.
+
+    The mean, the average skill of agents and the average difficulty of tasks are taken out; the singular
+    value decomposition of the rest is, by proposition 2, the Schur decomposition of its antisymmetric form.
+
+    Parameters
+    ----------
+    S
+        Scores without missing cells: an array ``(m, n)``, agents by tasks, higher better, used as it is; or
+        `Scores`, scaled per task to [0, 1] unless they were scaled already.
+    k
+        How many components, the strongest first; all ``min(m, n) - 1`` by default. For tables larger than
+        1500 on both sides and few components they come from products with the table alone.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> found = nb.latent([[89, 93, 76], [85, 85, 85], [79, 74, 99]])
+    >>> found.strengths.round(2)
+    array([22.25,  0.22])
+    >>> found.component(0).tasks_high, found.component(0).tasks_low
+    (('task 3',), ('task 2', 'task 1'))
+    """
+    scores = comparable_scores(S)
+    m, n = scores.values.shape
+    k = min(m, n) - 1 if k is None else checked_components(k, min(m, n))
+    scale = unit_scale(scores.values)
+    parts = averages(scores.values / scale)
+    centred = float(np.linalg.norm(parts.flow + parts.rest))
+    rounding = 8 * EPS * np.sqrt(m * n) * float(np.abs(scores.values / scale).max())
+    U, strengths, V = singular(parts.rest, k)
+    strengths = np.where(strengths > rounding, strengths, 0.0)
+    left = float(np.linalg.norm(parts.rest))
+    explained = float(np.linalg.norm(parts.flow))
+    some = centred > rounding
+    return Latent(
+        agents=scores.agents,
+        tasks=scores.tasks,
+        mean=parts.mean * scale,
+        average_skills=parts.skills * scale,
+        average_difficulties=parts.difficulties * scale,
+        skills=U,
+        problems=V,
+        strengths=strengths * scale,
+        norm=centred * scale if some else 0.0,
+        averages_share=explained**2 / (explained**2 + left**2) if some else 1.0,
+        residual=triple_residual(parts.rest, U, strengths, V),
+        scaling=scaling_of(S),
+    )
+
+
+def singular(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    """Return the ``k`` strongest singular triples ``(U, strengths, V)`` in the one way that we write them."""
+    m, n = R.shape
+    if min(m, n) > SMALL and 0 < 40 * k <= min(m, n):
+        # Proposition 2: the planes of [[0, R], [-R', 0]] are the pairs (u, 0), (0, v).
+        Q = leading_planes(
+            lambda X: np.vstack([R @ X[m:], -(R.T @ X[:m])]),
+            m + n,
+            k,
+            tolerance=TOLERANCE / 10,
+            most_products=8 * min(m, n),
+        )[0]
+        U0, V0 = (svd(part, full_matrices=False)[0][:, :k] for part in (Q[:m], Q[m:]))
+        U1, strengths, V1t = svd(U0.T @ R @ V0)
+        U, V = U0 @ U1, V0 @ V1t.T
+    else:
+        U, strengths, Vt = svd(R, full_matrices=False, check_finite=False)
+        U, strengths, V = U[:, :k], strengths[:k].copy(), Vt[:k].T
+    z = np.vstack([V, U]).astype(np.complex128)
+    lead = first_largest(np.abs(V))
+    z *= np.where(V[lead, np.arange(k)] < 0, -1.0, 1.0)
+    for group in equal_groups(strengths, 8 * np.sqrt(m + n) * EPS * strengths.max(initial=0.0)):
+        if group.stop - group.start > 1:
+            z[:, group] = triangular(z[:, group], leaders=n)
+            strengths[group] = strengths[group].mean()
+    return z.real[n:] + 0.0, strengths, z.real[:n] + 0.0
+
+
+def triple_residual(R: Floats, U: Floats, strengths: Floats, V: Floats) -> float:
+    """Return how far the singular triples are from being exact, relative to the largest strength."""
+    if not strengths.size or strengths[0] == 0:
+        return 0.0
+    off = max(
+        float(np.linalg.norm(R @ V - U * strengths, axis=0).max()),
+        float(np.linalg.norm(R.T @ U - V * strengths, axis=0).max()),
+    )
+    return off / float(strengths[0])
+
+
+def checked_components(k: int | None, most: int) -> int:
+    """Return the number of components asked for, or say how many there are."""
+    if k is None:
+        return most
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= most:
+        raise InputError(f"k is {k!r}: there are {most:,} components, so k must be a whole number, 0 to {most:,}")
+    return int(k)

@@ -1,0 +1,54 @@
+"""``nashboard hodge`` and ``nashboard latent``: words and numbers for people, json, csv and markdown for machines."""
+
+import json
+import sys
+
+import pytest
+
+from nashboard.cli import main
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["nashboard", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return int(stopped.value.code or 0)
+
+
+def test_hodge_tells_transitivity_ratings_and_cycles_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "hodge", "dataset:rock-paper-scissors") == 0
+    out = capsys.readouterr().out
+    assert "ratings explain 0.0% of the squared norm, local cycles 100.0%, the harmonic part 0.0%" in out
+    assert "cycle: A > B > C > A" in out
+
+
+def test_latent_names_who_and_what_is_at_the_ends(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "latent", "dataset:suite-4", "-k", "1") == 0
+    out = capsys.readouterr().out
+    assert "average skill and difficulty explain" in out
+    assert "task 3a" in out
+
+
+@pytest.mark.parametrize("command", [["hodge", "dataset:alphago"], ["latent", "dataset:atari"]])
+@pytest.mark.parametrize("how", ["json", "csv", "md"])
+def test_machines_get_their_formats(
+    command: list[str], how: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, *command, "--format", how) == 0
+    out = capsys.readouterr().out
+    if how == "json":
+        assert set(json.loads(out)) >= {"agents"}
+    else:
+        assert {"csv": ",", "md": "|"}[how] in out.splitlines()[0] + out.splitlines()[2]
+
+
+@pytest.mark.parametrize(("command", "source", "other"), [("hodge", "atari", "latent"), ("latent", "alphago", "hodge")])
+def test_the_wrong_kind_of_data_is_pointed_to_the_other_command(
+    command: str, source: str, other: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, command, f"dataset:{source}") == 2
+    assert f"use nashboard {other}" in capsys.readouterr().err
