@@ -168,6 +168,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--large", action="store_true", help="also 20,000 agents with all payoffs")
     large = parser.parse_args().large
+    names = (
+        "pairs",
+        "ratings",
+        "standard errors",
+        "cycles",
+        "harmonic part",
+        "peak GB",
+        "ratings/local/harmonic",
+    )
+    grown = growth(10_000, (100_000, 300_000, 1_000_000))
+    title = "10,000 agents: time of each part over the ratings of the smallest size"
+    print(plain(Table(title=title, columns=tuple(Column(name=n, decimals=2) for n in names), rows=tuple(grown))))
+    print()
     rows: list[tuple[Cell, ...]] = []
     for n, repeats in ((50, 15), (200, 7), (800, 3)):
         rows += full_schur(n, repeats)
@@ -184,19 +197,6 @@ def main() -> None:
         rows += leading_schur(20_000, 5, 1)
     names = ("what", "peer", "size", "time over peer", "our error", "peer's error")
     print(plain(Table(columns=tuple(Column(name=name, decimals=2) for name in names), rows=tuple(rows))))
-    print()
-    names = (
-        "pairs",
-        "ratings",
-        "standard errors",
-        "cycles",
-        "harmonic part",
-        "peak GB",
-        "ratings/local/harmonic",
-    )
-    grown = growth(10_000, (100_000, 300_000, 1_000_000))
-    title = "10,000 agents: time of each part over the ratings of the smallest size"
-    print(plain(Table(title=title, columns=tuple(Column(name=n, decimals=2) for n in names), rows=tuple(grown))))
 
 
 if __name__ == "__main__":

@@ -126,9 +126,11 @@ def test_output_into_a_pipe_that_closes_early_is_no_error_message() -> None:
 def test_ctrl_c_ends_a_command_with_130() -> None:
     code = (
         "import sys, os, signal, threading\n"
-        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "import nashboard.data.read\n"
+        "from nashboard.cli import main\n"
         "sys.argv = ['nashboard', 'inspect', '-']\n"
-        "from nashboard.cli import main\nmain()"
+        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "main()"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.wait(timeout=60) == 130

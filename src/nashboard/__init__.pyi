@@ -26,5 +26,11 @@ from .errors import ConvergenceError as ConvergenceError
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import NashboardError as NashboardError
+from .ratings.elo import elo as elo
+from .ratings.elo_ratings import EloRatings as EloRatings
+from .ratings.melo import melo as melo
+from .ratings.melo_ratings import MeloRatings as MeloRatings
+from .ratings.online import OnlineElo as OnlineElo
+from .ratings.online import OnlineMelo as OnlineMelo
 
 __version__: str

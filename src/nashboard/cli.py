@@ -12,9 +12,13 @@ import typer
 
 from nashboard._version import __version__
 from nashboard.commands.datasets import datasets
+from nashboard.commands.elo import elo
 from nashboard.commands.hodge import hodge
 from nashboard.commands.inspect import inspect
 from nashboard.commands.latent import latent
+from nashboard.commands.melo import melo
+from nashboard.commands.online import online
+from nashboard.commands.predict import predict
 from nashboard.errors import ConvergenceError, NashboardError
 
 EXAMPLES = """\b
@@ -25,6 +29,9 @@ Examples:
   nashboard inspect dataset:atari
   nashboard hodge battles.csv
   nashboard latent scores.csv
+  nashboard elo battles.parquet
+  nashboard predict dataset:alphago alpha_v Zen
+  nashboard online games.csv --state league.npz
 """
 
 app = typer.Typer(
@@ -36,7 +43,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (inspect, hodge, latent, datasets)
+COMMANDS = (inspect, hodge, latent, elo, melo, predict, online, datasets)
 for command in COMMANDS:
     app.command()(command)
 

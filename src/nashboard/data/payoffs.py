@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PayoffScale = Literal["logit", "margin"]
-Fill = Literal["error", "zero"]
+Fill = Literal["error", "zero", "model"]
 
 # A + A' may miss zero by this share of the largest payoff and still count as rounding.
 ROUNDING = 1e-9
@@ -185,7 +185,8 @@ def payoffs(
     prior
         Pseudo-games per pair; by default 1 for ``"logit"`` and 0 for ``"margin"``, which is always finite.
     fill
-        What to do with pairs that never met: ``"error"`` names them, ``"zero"`` calls them even.
+        What to do with pairs that never met: ``"error"`` names them, ``"zero"`` calls them even, ``"model"`` takes what
+        the Elo ratings of all matches predict. ``filled`` counts them.
 
     Examples
     --------
@@ -203,20 +204,21 @@ def payoffs(
     if unmet and fill == "error":
         raise InputError(
             f"{unmet:,} pairs never met (coverage {matches.coverage:.1%}), among them {named_unmet(matches)}: "
-            f"fill='zero' calls them even, or select agents that all met"
+            f"fill='model' takes what Elo predicts, fill='zero' calls them even, or select agents that all met"
         )
     won, lost = smoothed_counts(matches, prior)
     values = log_odds(matches, won, lost) if scale == "logit" else (won - lost) / (won + lost)
-    A = np.zeros((n, n))
+    A = modelled(matches, scale) if unmet and fill == "model" else np.zeros((n, n))
     i, j = matches.pairs.T
     A[i, j], A[j, i] = values, -values
+    filled = {"error": "", "zero": f", {unmet:,} pairs set to even", "model": f", {unmet:,} pairs as Elo predicts"}
     word = "log-odds of smoothed win rates" if scale == "logit" else "win rate minus loss rate"
     return Payoffs(
         agents=matches.agents,
         A=A,
         scale=scale,
         filled=unmet,
-        made=f"{word}, a prior of {prior:g} games per pair" + (f", {unmet:,} pairs set to even" if unmet else ""),
+        made=f"{word}, a prior of {prior:g} games per pair" + (filled[fill] if unmet else ""),
         origin=matches.origin,
     )
 
@@ -243,6 +245,16 @@ def log_odds(matches: Matches, won: Floats, lost: Floats) -> Floats:
         a, b = (matches.agents[position] for position in matches.pairs[k])
         raise InputError(f"{a!r} against {b!r} was entirely one-sided: its log-odds are infinite without a prior")
     return np.asarray(np.log(won) - np.log(lost))
+
+
+def modelled(matches: Matches, scale: PayoffScale) -> Floats:
+    """Return what Elo, fitted to all matches, predicts for every pair."""
+    # Ratings stand on data and algebra, so this room cannot know them before it is asked for a model.
+    from nashboard.ratings.elo import elo
+    from nashboard.ratings.units import POINTS_PER_LOGIT
+
+    logits = elo(matches).leads() / POINTS_PER_LOGIT
+    return logits if scale == "logit" else np.tanh(logits / 2)  # 2 s(x) - 1
 
 
 def named_unmet(matches: Matches, most: int = 3) -> str:

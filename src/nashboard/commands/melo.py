@@ -1,0 +1,49 @@
+"""``nashboard melo FILE --k 2``: multidimensional Elo by maximum likelihood."""
+
+from typing import Annotated
+
+import typer
+
+from nashboard.commands.output import Format, FormatOption, show, tell
+from nashboard.commands.ratings_options import Anchor, Planes, Prior, anchors, matches_in, planes
+from nashboard.commands.reading import AsOption, ReadOption, SourceArgument
+
+
+def melo(
+    source: SourceArgument,
+    k: Planes = "1",
+    prior: Prior = None,
+    cyclic_prior: Annotated[
+        float | None, typer.Option(help="How strongly planes are held small, in games; as the prior unless given.")
+    ] = None,
+    orthogonal: Annotated[
+        bool, typer.Option(help="Hold the planes orthogonal to the ratings, as the paper does.")
+    ] = False,
+    anchor: Anchor = None,
+    as_format: AsOption = None,
+    read: ReadOption = None,
+    how: FormatOption = Format.text,
+) -> None:
+    """Rate agents by mElo: a rating each, and planes that predict cycles such as rock-paper-scissors.
+
+    \b
+    Examples:
+      nashboard melo battles.parquet --k 2
+      nashboard melo dataset:alphago --k auto
+    """
+    from nashboard._tables import plain
+    from nashboard.ratings.elo import PRIOR
+    from nashboard.ratings.melo import melo as fit
+
+    matches = matches_in(source, as_format, read)
+    ratings = fit(
+        matches,
+        planes(k),
+        prior=PRIOR if prior is None else prior,
+        cyclic_prior=cyclic_prior,
+        anchor=anchors(anchor),
+        orthogonal=orthogonal,
+    )
+    if ratings.candidates:
+        tell(plain(ratings.selection()))
+    show(ratings.leaderboard(), how)

@@ -1,0 +1,98 @@
+"""``nashboard online FILE --state league.npz``: a league that follows a log."""
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nashboard.commands.output import Format, FormatOption, show, tell
+
+if TYPE_CHECKING:
+    from nashboard.ratings.following import Online, Progress
+
+QUIET = 5.0  # seconds between lines of progress where standard error is no terminal
+INTERRUPTED = 130
+
+
+def online(
+    source: Annotated[str, typer.Argument(metavar="FILE", help="A log (csv, tsv, json lines, parquet), or - .")],
+    state: Annotated[Path, typer.Option(help="Where the league is kept; made if it is not there.")],
+    k: Annotated[int | None, typer.Option("--k", help="Planes for cycles; 0, plain Elo, unless given.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Step of ratings in Elo points; 16 unless given.")] = None,
+    cyclic_rate: Annotated[float | None, typer.Option(help="Step of planes; 1 unless given.")] = None,
+    decay: Annotated[float | None, typer.Option(help="Games after which an agent's steps have halved.")] = None,
+    seed: Annotated[int | None, typer.Option(help="For the planes of new agents; 0 unless given.")] = None,
+    from_start: Annotated[bool, typer.Option(help="Read the log from its start, even if it was read before.")] = False,
+    a: Annotated[str | None, typer.Option(help="Column of the first agent.")] = None,
+    b: Annotated[str | None, typer.Option(help="Column of the second agent.")] = None,
+    outcome: Annotated[str | None, typer.Option(help="Column of the outcome.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of the weight.")] = None,
+    how: FormatOption = Format.text,
+) -> None:
+    """Follow a log game by game, and keep the league in a file. Run it again, and it goes on where it stopped.
+
+    Ctrl-C ends it with everything up to the last whole piece of the log saved.
+
+    \b
+    Examples:
+      nashboard online games.csv --state league.npz
+      tail -f games.jsonl | nashboard online - --state league.npz
+    """
+    from nashboard.ratings.following import Interruption, follow
+    from nashboard.ratings.games import Columns
+
+    model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
+    columns = Columns(a=a, b=b, outcome=outcome, weight=weight)
+    progress, told = None, time.monotonic()
+    with Interruption().watched() as stop:
+        for progress in follow(model, source, state, columns, stop, from_start=from_start):
+            if sys.stderr.isatty():
+                typer.echo(f"\r{summary(model, progress)} ", err=True, nl=False)
+            elif time.monotonic() - told > QUIET:
+                tell(summary(model, progress))
+                told = time.monotonic()
+    if progress is not None:
+        tell(f"{chr(13) * sys.stderr.isatty()}{summary(model, progress)}; saved in {str(state)!r}")
+    if stop.asked:
+        tell("stopped; run the same command again to go on")
+        raise typer.Exit(INTERRUPTED)
+    if model.league.names:
+        show(model.ratings().leaderboard(), how)
+
+
+def league_in(
+    state: Path,
+    *,
+    k: int | None,
+    rate: float | None,
+    cyclic_rate: float | None,
+    decay: float | None,
+    seed: int | None,
+) -> "Online":
+    """Return the league of a state file, or a new one; options that contradict the file are an error."""
+    from nashboard.errors import InputError
+    from nashboard.ratings.online import OnlineElo, OnlineMelo, load
+
+    if not state.exists():
+        rate, cyclic_rate = 16.0 if rate is None else rate, 1.0 if cyclic_rate is None else cyclic_rate
+        if not k:
+            return OnlineElo(rate=rate, decay=decay)
+        return OnlineMelo(k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=seed or 0)
+    model = load(state)
+    for name, asked in (("k", k), ("rate", rate), ("cyclic_rate", cyclic_rate), ("decay", decay)):
+        kept = getattr(model.league, name)
+        if asked is not None and asked != kept:
+            option = name.replace("_", "-")
+            raise InputError(
+                f"the league in {str(state)!r} has --{option} {kept}, not {asked}: leave --{option} out, or use "
+                f"another --state"
+            )
+    return model
+
+
+def summary(model: "Online", progress: "Progress") -> str:
+    """Say how far a run is."""
+    before = f" after {progress.already:,} before" if progress.already else ""
+    return f"{progress.games:,} games{before}, {model.league.size:,} agents, {progress.speed:,.0f} games per second"

@@ -1,0 +1,156 @@
+"""Elo ratings by maximum likelihood: Newton's method on the pair counts.
+
+Symbols: ``r`` ratings in logits, the average agent's (see `likelihood`) last; ``x = r[i] - r[j]`` leads;
+``g`` gradient and ``L`` Hessian of the loss, a graph Laplacian weighted by the curvatures.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+import numpy as np
+
+from nashboard._tables import count
+from nashboard._types import Bools, Floats
+from nashboard.data.matches import Matches
+from nashboard.data.names import positions
+from nashboard.errors import ConvergenceError, InputError, listed
+from nashboard.ratings.elo_errors import standard_errors
+from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.fields import chosen
+from nashboard.ratings.laplacian import solver
+from nashboard.ratings.likelihood import (
+    PairTotals,
+    checked_prior,
+    loss,
+    pair_totals,
+    require_finite_maximum,
+    require_matches,
+)
+from nashboard.ratings.units import POINTS_PER_LOGIT
+
+Errors = Literal["hessian", "sandwich"]
+PRIOR = 0.01  # drawn games against the average agent
+TOLERANCE = 1e-8  # of the gradient's norm, in logits and games
+MOST_STEPS = 1000  # an alarm, not a budget: Newton's method takes 5 to 30
+
+
+def elo(
+    matches: Matches,
+    *,
+    prior: float = PRIOR,
+    anchor: Mapping[str, float] | None = None,
+    errors: Errors | None = None,
+) -> EloRatings:
+    """Rate agents by maximum likelihood of the Elo model, ``P(a beats b) = 1 / (1 + 10^((r_b - r_a) / 400))``.
+
+    Draws count half. The fit is exact: the gradient's norm is at most 1e-8. It depends on the pair counts
+    only, not on the order of games.
+
+    Parameters
+    ----------
+    matches
+        Who met whom, and how it ended; all agents must be connected by matches.
+    prior
+        Each agent has so many more drawn games against an average agent, so that an unbeaten one stays
+        finite. With 0 such agents are an error.
+    anchor
+        Ratings that are held: ``{"gnugo": 1800}``. All others are fitted around them. By default the mean is 0.
+    errors
+        ``"hessian"``: standard errors from the inverse Hessian, right where the model is. ``"sandwich"``:
+        robust to a wrong model and to draws, and to dependence within clusters where the matches have them.
+        By default ``"sandwich"`` where there are clusters.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> matches = nb.Matches.from_counts([[0, 30], [10, 0]], agents=["ann", "bob"])
+    >>> nb.elo(matches, prior=0).ratings.round(1)
+    array([ 95.4, -95.4])
+    >>> round(nb.elo(matches, prior=0).predict("ann", "bob"), 3)
+    0.75
+
+    References
+    ----------
+    Elo 1978, The rating of chess players; Bradley and Terry 1952; equation 2 of the paper.
+    """
+    matches = require_matches(matches, "elo")
+    prior = checked_prior(prior)
+    errors = errors or ("hessian" if matches.clusters is None else "sandwich")
+    chosen(errors, get_args(Errors), "way to standard errors")
+    matches.require_connected()
+    if prior == 0:
+        require_finite_maximum(matches)
+    totals = pair_totals(matches, prior)
+    r, free = held_ratings(matches, totals, anchor)
+    gradient_norm = newton(totals, r, free)
+    shift = 0.0 if anchor else r[:-1].mean()
+    x = r[totals.i] - r[totals.j]
+    played = len(matches.pairs)
+    return EloRatings(
+        agents=matches.agents,
+        ratings=(r[:-1] - shift) * POINTS_PER_LOGIT + 0.0,
+        stderr=standard_errors(matches, totals, x, free, robust=errors == "sandwich") * POINTS_PER_LOGIT,
+        games=matches.games_per_agent,
+        log_loss=loss_per_game(totals, x, played, matches.n_games),
+        gradient_norm=gradient_norm,
+        made=(
+            f"maximum likelihood, {count(matches.n_games)} games, prior {prior:g} games per agent, "
+            f"{held(anchor)}, errors by {errors}"
+        ),
+    )
+
+
+def held_ratings(matches: Matches, totals: PairTotals, anchor: Mapping[str, float] | None) -> tuple[Floats, Bools]:
+    """Return where Newton's method starts, and which nodes may move: not the anchors, nor a node without games."""
+    r, free = np.zeros(totals.nodes), np.ones(totals.nodes, dtype=bool)
+    free[-1] = totals.i.size > len(matches.pairs)
+    for name, points in (anchor or {}).items():
+        (k,) = positions([name], matches.agents, kind="agent")
+        if not np.isfinite(points):
+            raise InputError(f"the anchor of {name!r} is {points!r}: it must be a finite number of Elo points")
+        r[k], free[k] = points / POINTS_PER_LOGIT, False
+    if anchor:
+        r[free] = r[~free & (np.arange(r.size) < totals.agents)].mean()
+    return r, free
+
+
+def held(anchor: Mapping[str, float] | None) -> str:
+    """Say in words what fixes the ratings' zero."""
+    return f"anchored to {listed(anchor, 3)}" if anchor else "mean 0"
+
+
+def loss_per_game(totals: PairTotals, x: Floats, played: int, games: float) -> float:
+    """Return the mean loss of the games that were played, without the prior's."""
+    return loss(totals.won[:played], totals.lost[:played], x[:played]) / games
+
+
+def newton(totals: PairTotals, r: Floats, free: Bools) -> float:
+    """Move the free ratings in ``r``, in place, to the maximum; return the norm of the gradient there.
+
+    The loss is convex; steps are halved until it falls (Armijo), so that the method converges from anywhere.
+    """
+    i, j = totals.i, totals.j
+    nodes = totals.nodes if free[-1] or not free[:-1].all() else totals.nodes - 1
+    moving = free[:nodes]
+    tolerance = max(TOLERANCE, totals.rounding())
+    if not moving.any():
+        return 0.0
+    for _ in range(MOST_STEPS):
+        x = r[i] - r[j]
+        g = totals.onto_nodes(totals.slopes(x))[:nodes][moving]
+        norm = float(np.linalg.norm(g))
+        if norm <= tolerance:
+            return norm
+        step = np.zeros_like(r)
+        step[:nodes][moving] = -solver(nodes, i, j, totals.curvatures(x), moving, rtol=1e-6)(g)
+        length, start, slope = 1.0, totals.loss(x), float(g @ step[:nodes][moving])
+        dx = step[i] - step[j]
+        # near the optimum the loss no longer shows progress: a change of rounding size counts as none
+        slack = 1e-13 * abs(start)
+        while totals.loss(x + length * dx) > start + 1e-4 * length * slope + slack:
+            length /= 2
+        r += length * step
+    raise ConvergenceError(
+        f"Elo did not converge in {MOST_STEPS:,} steps: the gradient's norm is {norm:.2g}, wanted {tolerance:.2g}; "
+        f"a larger prior= makes the ratings finite"
+    )

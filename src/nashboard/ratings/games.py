@@ -1,0 +1,164 @@
+"""Games in the order they were played: from frames or arrays of names to numbers for the compiled loop."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nashboard._types import Floats
+from nashboard.data.columns import OUTCOME, WEIGHT, one, optional, sides
+from nashboard.data.outcomes import Rules, SeenLabel, checked_rules, vocabulary
+from nashboard.data.read import lazy_frame
+from nashboard.errors import InputError
+from nashboard.ratings.kernels import Codes, Hashes
+from nashboard.ratings.numbering import Numbering, hashes
+
+SOURCE = "frame"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Columns:
+    """Which column is what; None where it has its usual name."""
+
+    a: str | None = None
+    b: str | None = None
+    outcome: str | None = None
+    weight: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Games:
+    """Games between numbered agents, checked: who met whom, the first one's share of the point, the weight."""
+
+    first: Codes
+    second: Codes
+    outcome: Floats
+    weight: Floats
+    joined: tuple[str, ...]
+
+
+def read_games(data: Any, columns: Columns, rules: Rules | None, numbering: Numbering) -> Games:
+    """Return the games of a frame, a mapping of columns or a tuple of arrays ``(a, b, outcome)``.
+
+    New names are numbered on from the known ones. Where something is wrong an error says in which row.
+    """
+    frame = chosen_columns(data, columns)
+    a, b = (texts(frame, side) for side in ("a", "b"))
+    first, second = hashes(a), hashes(b)
+    outcome = outcomes(frame["outcome"], first, second, rules)
+    weight = weights(frame)
+    same = np.flatnonzero(first == second)
+    if same.size:
+        raise InputError(
+            f"row {same[0] + 1:,}: {a[int(same[0])]!r} met itself ({same.size:,} such rows); leave such rows out"
+        )
+    used = ~np.isnan(outcome)
+    if not used.all():  # a rule said to leave them out
+        first, second, outcome, weight = first[used], second[used], outcome[used], weight[used]
+        a, b = a.filter(used), b.filter(used)
+    left, right, new = numbering.number(first, second)
+    joined = tuple((b if cell % 2 else a)[int(cell) // 2] for cell in new)
+    for name, cell in zip(joined, new, strict=True):
+        if not name.strip():
+            refuse_nameless(int(cell) // 2)
+    return Games(first=left, second=right, outcome=outcome, weight=weight, joined=joined)
+
+
+def chosen_columns(data: Any, columns: Columns) -> pl.DataFrame:
+    """Return a Polars frame with the columns a, b, outcome and perhaps weight."""
+    if isinstance(data, tuple | list):
+        return from_arrays(data)
+    if isinstance(data, Mapping):
+        data = pl.DataFrame({str(name): pl.Series(values, strict=False) for name, values in data.items()})
+    frame = lazy_frame(data)
+    if frame is None:
+        raise InputError(
+            f"cannot read games from a {type(data).__name__}: give a data frame, a mapping of columns, or arrays "
+            f"(a, b, outcome)"
+        )
+    names = frame.collect_schema().names()
+    a, b = sides(names, SOURCE, columns.a, columns.b)
+    chosen = {"a": a, "b": b, "outcome": one("outcome", OUTCOME, names, SOURCE, columns.outcome)}
+    weight = optional("weight", WEIGHT, names, SOURCE, columns.weight)
+    if weight is not None:
+        chosen["weight"] = weight
+    native = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        return native.select(**{role: pl.col(name) for role, name in chosen.items()}).collect()
+    wanted = frame.select(list(dict.fromkeys(chosen.values()))).collect().to_polars()
+    return wanted.select(**{role: pl.col(name) for role, name in chosen.items()})
+
+
+def from_arrays(data: Sequence[Any]) -> pl.DataFrame:
+    """Return a frame of arrays a, b, outcome and perhaps weight."""
+    if len(data) not in (3, 4):
+        raise InputError(f"give arrays (a, b, outcome) or (a, b, outcome, weight), not {len(data)} of them")
+    columns = [pl.Series(name, values) for name, values in zip(("a", "b", "outcome", "weight"), data, strict=False)]
+    if len({len(column) for column in columns}) > 1:
+        raise InputError(f"the arrays have different lengths: {', '.join(f'{len(column):,}' for column in columns)}")
+    return pl.DataFrame(columns)
+
+
+def texts(frame: pl.DataFrame, side: str) -> pl.Series:
+    """Return a column of names; every game needs two."""
+    names = frame[side].cast(pl.String)
+    if names.null_count():
+        refuse_nameless(int(names.is_null().arg_max() or 0))
+    return names
+
+
+def refuse_nameless(row: int) -> None:
+    """Raise an error about a name that is missing."""
+    raise InputError(f"row {row + 1:,}: a game needs two named agents, and one name is missing")
+
+
+def weights(frame: pl.DataFrame) -> Floats:
+    """Return the weight of each game, 1 where there is no such column."""
+    if "weight" not in frame.columns:
+        return np.broadcast_to(np.ones(1), len(frame))
+    values = numbers(frame["weight"], "weight")
+    refuse(~((values >= 0) & (values < np.inf)), values, "a weight must be a finite number of at least 0")
+    return values
+
+
+def outcomes(column: pl.Series, first: Hashes, second: Hashes, rules: Rules | None) -> Floats:
+    """Return each game's share of the point for the first agent; NaN where a rule says to leave the game out."""
+    if (column.dtype.is_numeric() or column.dtype == pl.Boolean) and not rules:
+        values = numbers(column, "outcome")
+        refuse(
+            ~((values >= 0) & (values <= 1)), values, "an outcome is a number in [0, 1]: 1 a win, 0.5 a draw, 0 a loss"
+        )
+        return values
+    labels = column.cast(pl.String).fill_null("")
+    hashed = hashes(labels)
+    codes, _, where = Numbering().number(hashed)
+    case = codes * np.uint32(4) + np.uint32(2) * (hashed == first) + (hashed == second)
+    rows = np.bincount(case, minlength=4 * where.size)
+    names = [labels[int(cell) // 2] for cell in where]
+    seen = [
+        SeenLabel(label=names[c // 4], is_first=bool(c & 2), is_second=bool(c & 1), rows=int(rows[c]))
+        for c in np.flatnonzero(rows)
+    ]
+    words = vocabulary(seen, checked_rules(rules), column.name, SOURCE)
+    meaning = np.full(rows.size, np.nan)
+    for c in np.flatnonzero(rows):
+        named = words.by_name and c & 3 and names[c // 4] not in words.ignored
+        meaning[c] = (1.0 if c & 2 else 0.0) if named else words.outcomes.get(names[c // 4], np.nan)
+    return np.asarray(meaning[case])
+
+
+def numbers(column: pl.Series, what: str) -> Floats:
+    """Return a column of numbers, NaN where one is missing."""
+    try:
+        return np.ascontiguousarray(column.cast(pl.Float64).fill_null(np.nan).to_numpy())
+    except pl.exceptions.PolarsError:
+        raise InputError(f"the column of the {what} must hold numbers, not {column.dtype}") from None
+
+
+def refuse(wrong: Any, values: Floats, rule: str) -> None:
+    """Raise an error that shows the first wrong value and its row."""
+    bad = np.flatnonzero(wrong)
+    if bad.size:
+        raise InputError(f"row {bad[0] + 1:,} has {values[bad[0]]:g} ({bad.size:,} such rows): {rule}")

@@ -1,0 +1,130 @@
+"""The likelihood of match results: one formula for Elo and mElo (equation 2 of the paper), from pair counts.
+
+Symbols: on each pair ``(i, j)`` the lead ``x`` of i over j in logits, the points ``won`` and ``lost`` by i
+(a draw is half a point each), and the predicted win rate ``s(x) = 1 / (1 + e^(-x))``:
+
+    loss      = sum of won log(1 + e^(-x)) + lost log(1 + e^x)
+    slope     = d loss / dx   = lost s(x) - won s(-x)
+    curvature = d2 loss / dx2 = (won + lost) s(x) s(-x)
+
+**The prior.** Each agent has ``prior`` drawn games against one more agent, the *average agent*, whose rating
+is fitted like any other and never shown. So the prior pulls agents together, not towards a number; it is
+worth ``prior`` games, however many an agent has played, and an agent that never lost stays finite.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from nashboard._types import Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.errors import InputError, listed
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairTotals:
+    """Points won and lost on each pair of nodes: the agents, and after them the average agent."""
+
+    agents: int
+    i: Ints
+    j: Ints
+    won: Floats
+    lost: Floats
+
+    @property
+    def nodes(self) -> int:
+        """Agents and the average agent."""
+        return self.agents + 1
+
+    def loss(self, x: Floats) -> float:
+        """Return the loss at leads ``x``, in nats."""
+        return loss(self.won, self.lost, x)
+
+    def slopes(self, x: Floats) -> Floats:
+        """Return the derivative of the loss by each lead."""
+        return np.asarray(self.lost * expit(x) - self.won * expit(-x))
+
+    def curvatures(self, x: Floats) -> Floats:
+        """Return the second derivative of the loss by each lead."""
+        return np.asarray((self.won + self.lost) * expit(x) * expit(-x))
+
+    def onto_nodes(self, values: Floats) -> Floats:
+        """Sum antisymmetric values over each node's pairs: the adjoint of ``r[i] - r[j]``."""
+        total = np.bincount(self.i, values, minlength=self.nodes) - np.bincount(self.j, values, minlength=self.nodes)
+        return np.asarray(total)
+
+    def rounding(self) -> float:
+        """Return how exactly a gradient can be known at all: the rounding of the largest sums in it."""
+        points = np.bincount(self.i, self.won + self.lost, minlength=self.nodes)
+        points += np.bincount(self.j, self.won + self.lost, minlength=self.nodes)
+        return 4 * float(np.finfo(np.float64).eps) * float(np.linalg.norm(points))
+
+
+def loss(won: Floats, lost: Floats, x: Floats) -> float:
+    """Return the loss of points won and lost at leads ``x``: ``log(1 + e^x) = log(1 + e^-|x|) + max(x, 0)``."""
+    return float((won + lost) @ np.log1p(np.exp(-np.abs(x))) + lost @ np.maximum(x, 0) - won @ np.minimum(x, 0))
+
+
+def pair_totals(matches: Matches, prior: float) -> PairTotals:
+    """Return the points per pair, with each agent's ``prior`` drawn games against the average agent."""
+    n = len(matches.agents)
+    everyone = np.arange(n) if prior > 0 else np.arange(0)
+    half = np.full(everyone.size, prior / 2)
+    return PairTotals(
+        agents=n,
+        i=np.concatenate([matches.pairs[:, 0], everyone]),
+        j=np.concatenate([matches.pairs[:, 1], np.full(everyone.size, n)]),
+        won=np.concatenate([matches.wins + matches.draws / 2, half]),
+        lost=np.concatenate([matches.losses + matches.draws / 2, half]),
+    )
+
+
+def checked_prior(prior: float, what: str = "the prior") -> float:
+    """Return a number of games that is finite and not negative."""
+    prior = float(prior)
+    if not (np.isfinite(prior) and prior >= 0):
+        raise InputError(f"{what} is {prior:g} games per agent: it must be finite and not negative")
+    return prior
+
+
+def require_matches(data: object, what: str) -> Matches:
+    """Return the data if they are matches, or say how to make some."""
+    if not isinstance(data, Matches):
+        raise InputError(
+            f"{what} needs Matches, not {type(data).__name__}: read_matches makes them of a file or a data frame"
+        )
+    return data
+
+
+def require_finite_maximum(matches: Matches) -> None:
+    """Raise an error that names the agents whose rating would be infinite without a prior.
+
+    The likelihood has a maximum exactly where a chain of points won leads from every agent to every other
+    (Ford 1957).
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(matches.agents)
+    i, j = matches.pairs.T
+    forth, back = matches.wins + matches.draws > 0, matches.losses + matches.draws > 0
+    winner, loser = np.concatenate([i[forth], j[back]]), np.concatenate([j[forth], i[back]])
+    graph = coo_array((np.ones(winner.size), (winner, loser)), shape=(n, n))
+    groups, group = connected_components(graph, directed=True, connection="strong")
+    if groups == 1:
+        return
+    cure = "without a prior their ratings are infinite; pass a prior above 0, or leave them out"
+    scored = np.bincount(winner, minlength=n) > 0
+    yielded = np.bincount(loser, minlength=n) > 0
+    said = [
+        f"{listed(matches.named(~missing))} never {word} a point"
+        for missing, word in ((yielded, "lost"), (scored, "won"))
+        if not missing.all()
+    ]
+    if said:
+        raise InputError(f"{' and '.join(said)}: {cure}")
+    onward = np.zeros(groups, dtype=bool)
+    onward[group[loser[group[winner] != group[loser]]]] = True
+    top = int(np.flatnonzero(~onward)[0])
+    raise InputError(f"{listed(matches.named(group == top), 3)} never lost a point to the others: {cure}")

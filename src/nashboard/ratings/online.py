@@ -1,0 +1,222 @@
+"""Elo and mElo online: one step of gradient descent per game, in the order of the games (appendix E)."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nashboard._tables import count
+from nashboard.data.outcomes import Rules
+from nashboard.errors import InputError
+from nashboard.ratings.canonical import centred, orthogonal_planes
+from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.games import Columns
+from nashboard.ratings.league import League
+from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.ratings.state import LogPosition, read_state, write_state
+from nashboard.ratings.units import win_probability
+
+
+class OnlineElo:
+    """Elo ratings that follow a league game by game: ``r_a += rate * (outcome - predicted)``, and minus that for b.
+
+    Parameters
+    ----------
+    rate
+        The step in Elo points; 16 and 32 are usual.
+    decay
+        Games after which an agent's step has halved: it is ``rate / (1 + games / decay)``. With None it never shrinks,
+        and ratings follow agents that change.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> league = nb.OnlineElo(rate=16)
+    >>> league.update("ann", "bob", 1.0)
+    >>> league.ratings().ratings
+    array([ 8., -8.])
+    """
+
+    def __init__(self, *, rate: float = 16.0, decay: float | None = None) -> None:
+        self.league = League(k=0, rate=rate, cyclic_rate=0.0, decay=decay, rng=0)
+        self.logs: list[LogPosition] = []
+
+    def update(self, a: str, b: str, outcome: float) -> None:
+        """Learn from one game: 1 where ``a`` won, 0 where it lost, 0.5 for a draw. New names join."""
+        self.league.update(a, b, outcome)
+
+    def update_many(
+        self,
+        games: Any,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        outcome: str | None = None,
+        weight: str | None = None,
+        outcomes: Rules | None = None,
+    ) -> int:
+        """Learn from games in the order in which they stand, and return how many they were.
+
+        Parameters
+        ----------
+        games
+            A frame of pandas, Polars, PyArrow or DuckDB, a mapping of columns, or arrays ``(a, b, outcome)``. If
+            anything in it is wrong nothing is learnt.
+        a, b, outcome, weight
+            Columns, where they have other than the usual names (as in `read_matches`).
+        outcomes
+            Rules for outcome labels, as in `read_matches`.
+        """
+        return self.league.update_many(games, Columns(a=a, b=b, outcome=outcome, weight=weight), outcomes)
+
+    def predict(self, a: str, b: str) -> float:
+        """Return the probability that ``a`` beats ``b`` in their next game; who never played stands at 0."""
+        return win_probability(self.league.lead(a, b))
+
+    def ratings(self) -> EloRatings:
+        """Return the ratings of now, with mean 0, as a batch fit would; there are no standard errors."""
+        league = self.league
+        league.require_agents()
+        return EloRatings(
+            agents=tuple(league.names),
+            ratings=league.ratings - league.ratings.mean() + 0.0,
+            stderr=np.full(league.size, np.nan),
+            games=league.played[: league.size],
+            log_loss=loss_so_far(league),
+            made=made(league),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""
+        write_state(path, self.league, self.logs)
+
+    @staticmethod
+    def load(path: str | Path) -> "OnlineElo":
+        """Return the league that `save` wrote."""
+        league, logs = read_state(path)
+        if league.k:
+            raise InputError(f"{str(path)!r} holds mElo with {league.k} planes, not Elo: use OnlineMelo.load")
+        model = OnlineElo()
+        model.league, model.logs = league, logs
+        return model
+
+    def __repr__(self) -> str:
+        return f"OnlineElo({described(self.league)})"
+
+
+class OnlineMelo:
+    """mElo that follows a league game by game: a rating per agent, and ``k`` planes for what goes round.
+
+    The update is ``mElo2_update`` of the paper's appendix E for any number of planes, in Elo points. Agents join with
+    rating 0 and small random planes. `ratings` gives the canonical form, in which the planes are centred and
+    orthogonal; that changes no prediction, so nothing is done to the planes in between.
+
+    Parameters
+    ----------
+    k
+        How many planes.
+    rate
+        The step of ratings in Elo points.
+    cyclic_rate
+        The step of the planes, relative to the opponent's coordinates.
+    decay
+        Games after which an agent's steps have halved: they are divided by ``1 + games / decay``; None for never.
+    rng
+        For the planes of new agents: a seed or a generator.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> league = nb.OnlineMelo(k=1)
+    >>> for _ in range(200):
+    ...     for winner, loser in [("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")]:
+    ...         league.update(winner, loser, 1.0)
+    >>> league.predict("rock", "scissors") > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        k: int = 1,
+        *,
+        rate: float = 16.0,
+        cyclic_rate: float = 1.0,
+        decay: float | None = None,
+        rng: int | np.random.Generator = 0,
+    ) -> None:
+        self.league = League(k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=rng)
+        self.logs: list[LogPosition] = []
+
+    def update(self, a: str, b: str, outcome: float) -> None:
+        """Learn from one game: 1 where ``a`` won, 0 where it lost, 0.5 for a draw. New names join."""
+        self.league.update(a, b, outcome)
+
+    def update_many(
+        self,
+        games: Any,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        outcome: str | None = None,
+        weight: str | None = None,
+        outcomes: Rules | None = None,
+    ) -> int:
+        """Learn from games in the order in which they stand, and return how many; arguments as in `OnlineElo`."""
+        return self.league.update_many(games, Columns(a=a, b=b, outcome=outcome, weight=weight), outcomes)
+
+    def predict(self, a: str, b: str) -> float:
+        """Return the probability that ``a`` beats ``b`` in their next game; who never played stands at 0."""
+        return win_probability(self.league.lead(a, b))
+
+    def ratings(self) -> MeloRatings:
+        """Return ratings and planes of now in canonical form, as a batch fit would; there are no standard errors."""
+        league = self.league
+        league.require_agents()
+        r, C = centred(league.ratings, league.cyclic)
+        return MeloRatings(
+            agents=tuple(league.names),
+            ratings=r - r.mean() + 0.0,
+            cyclic=orthogonal_planes(C)[0],
+            stderr=np.full(league.size, np.nan),
+            games=league.played[: league.size],
+            log_loss=loss_so_far(league),
+            made=made(league),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""
+        write_state(path, self.league, self.logs)
+
+    @staticmethod
+    def load(path: str | Path) -> "OnlineMelo":
+        """Return the league that `save` wrote."""
+        league, logs = read_state(path)
+        model = OnlineMelo()
+        model.league, model.logs = league, logs
+        return model
+
+    def __repr__(self) -> str:
+        return f"OnlineMelo({described(self.league)}, k={self.league.k})"
+
+
+def described(league: League) -> str:
+    """Say in a few words how far a league is."""
+    return f"{league.size:,} agents, {count(league.games)} games, rate {league.rate:g}"
+
+
+def loss_so_far(league: League) -> float:
+    """Return the mean loss of the predictions made before each game."""
+    return float(league.sums[0]) / league.games if league.games else float("nan")
+
+
+def made(league: League) -> str:
+    """Say how the ratings of a league were made."""
+    planes = f", {league.k} planes at rate {league.cyclic_rate:g}" if league.k else ""
+    slowing = f", halved after {league.decay:g} games" if league.decay else ""
+    return f"online, {count(league.games)} games in order, rate {league.rate:g}{planes}{slowing}"
+
+
+def load(path: str | Path) -> OnlineElo | OnlineMelo:
+    """Return whichever online model a file holds."""
+    league, _ = read_state(path)
+    return OnlineMelo.load(path) if league.k else OnlineElo.load(path)

@@ -1,0 +1,179 @@
+"""An online league on disk: a zip of npy arrays and one json text, readable by ``numpy.load``; no pickle anywhere.
+
+Members, all little-endian and uncompressed:
+
+    league.json   format "nashboard league", version 1, k, rate, cyclic_rate, decay, games, loss,
+                  rng (the state of numpy's generator), logs (how far which logs were read), agents (names in order)
+    ratings.npy   (n,) float64, Elo points, not centred
+    cyclic.npy    (n, 2k) float64, square roots of Elo points
+    played.npy    (n,) float64, games (or their total weight) of each agent
+
+A file is written beside its target and then moved into place. The same league gives the same bytes.
+"""
+
+import io
+import json
+import zipfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nashboard._types import Floats
+from nashboard.data.names import checked_names
+from nashboard.data.write import atomically
+from nashboard.errors import InputError
+from nashboard.ratings.league import League
+
+FORMAT, VERSION = "nashboard league", 1
+DESCRIPTION = "league.json"
+GENERATORS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: the same league gives the same bytes
+DAMAGED = (
+    zipfile.BadZipFile,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogPosition:
+    """How far a log has been read: its name, bytes (or rows, of a parquet file) and games used, and a fingerprint."""
+
+    name: str
+    position: int
+    games: int
+    fingerprint: str
+
+
+def write_state(path: str | Path, league: League, logs: list[LogPosition]) -> None:
+    """Write a league to a file."""
+    description = {
+        "format": FORMAT,
+        "version": VERSION,
+        "k": league.k,
+        "rate": league.rate,
+        "cyclic_rate": league.cyclic_rate,
+        "decay": league.decay,
+        "games": league.games,
+        "loss": float(league.sums[0]),
+        "rng": plain_state(league.rng.bit_generator.state),
+        "logs": [asdict(log) for log in logs],
+        "agents": league.names,
+    }
+    arrays = {"ratings": league.ratings, "cyclic": league.cyclic, "played": league.played[: league.size]}
+
+    def write(part: Path) -> None:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
+            text = json.dumps(description, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            archive.writestr(zipfile.ZipInfo(DESCRIPTION, EPOCH), text)
+            for name, values in arrays.items():
+                buffer = io.BytesIO()
+                np.lib.format.write_array(buffer, np.ascontiguousarray(values, dtype="<f8"), allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{name}.npy", EPOCH), buffer.getbuffer())
+
+    atomically(path, write)
+
+
+def read_state(path: str | Path) -> tuple[League, list[LogPosition]]:
+    """Return the league in a file, or say what is wrong with it."""
+    path = Path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if DESCRIPTION not in archive.namelist():
+                raise InputError(f"{str(path)!r} is no state of a league: it has no {DESCRIPTION}; save() writes one")
+            description = json.loads(archive.read(DESCRIPTION).decode("utf-8", "surrogatepass"))
+            check_version(description, path)
+            n, k = len(description["agents"]), int(description["k"])
+            shapes = {"ratings": (n,), "cyclic": (n, 2 * k), "played": (n,)}
+            arrays = {name: read_array(archive, name, shape, path) for name, shape in shapes.items()}
+            return restored(description, arrays)
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+    except InputError:
+        raise
+    except DAMAGED as error:
+        raise InputError(
+            f"{str(path)!r} is not a whole state of a league: it is cut short, damaged, or something else ({error})"
+        ) from None
+
+
+def is_state(path: str | Path) -> bool:
+    """Say whether a file is the state of a league, whole or not."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return DESCRIPTION in archive.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False
+
+
+def check_version(description: Any, path: Path) -> None:
+    """Refuse a description of something else, or of a later version."""
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise InputError(f"{str(path)!r} is no state of a league: its format is not {FORMAT!r}")
+    if description.get("version") != VERSION:
+        raise InputError(
+            f"{str(path)!r} is version {description.get('version')!r} of the format, and this nashboard reads version "
+            f"{VERSION}: use the nashboard that wrote it, or a newer one"
+        )
+
+
+def read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], path: Path) -> Floats:
+    """Return an array of the right shape; nothing larger is read."""
+    member = archive.getinfo(f"{name}.npy")
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size > 8 * int(np.prod(shape)) + 4096:
+        raise InputError(f"{str(path)!r}: {name}.npy is not an array of shape {shape}")
+    values = np.lib.format.read_array(io.BytesIO(archive.read(member)), allow_pickle=False)
+    if values.shape != shape or values.dtype != np.float64 or not np.isfinite(values).all():
+        raise InputError(f"{str(path)!r}: {name}.npy is not an array of finite float64 of shape {shape}")
+    return values.astype(np.float64)
+
+
+def restored(description: dict[str, Any], arrays: dict[str, Floats]) -> tuple[League, list[LogPosition]]:
+    """Return the league that a description and its arrays tell of."""
+    league = League(
+        k=description["k"],
+        rate=description["rate"],
+        cyclic_rate=description["cyclic_rate"],
+        decay=description["decay"],
+        rng=restored_generator(description["rng"]),
+    )
+    names = checked_names(description["agents"], size=len(arrays["ratings"]), kind="agent")
+    league.names, league.index = list(names), {name: k for k, name in enumerate(names)}
+    league.Z = np.column_stack([arrays["ratings"], arrays["cyclic"]])
+    league.played = arrays["played"].copy()
+    league.sums = np.array([description["loss"], description["games"]], dtype=np.float64)
+    return league, [LogPosition(**log) for log in description["logs"]]
+
+
+def plain_state(state: Any) -> Any:
+    """Return the state of a generator as plain numbers and lists."""
+    if isinstance(state, dict):
+        return {key: plain_state(value) for key, value in state.items()}
+    if isinstance(state, np.ndarray):
+        return [int(value) for value in state]
+    return state if isinstance(state, str) else int(state)
+
+
+def restored_generator(state: dict[str, Any]) -> np.random.Generator:
+    """Return a generator that goes on where the saved one stopped."""
+    if state["bit_generator"] not in GENERATORS:
+        raise ValueError(f"unknown random generator {state['bit_generator']!r}")
+    bits = getattr(np.random, state["bit_generator"])()
+    bits.state = {key: arrays_of(value) for key, value in state.items()}
+    return np.random.Generator(bits)
+
+
+def arrays_of(value: Any) -> Any:
+    """Turn lists of numbers back into arrays of words, as numpy wants them."""
+    if isinstance(value, dict):
+        return {key: arrays_of(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return np.array(value, dtype=np.uint64 if max(value, default=0) >= 2**32 else np.uint32)
+    return value

@@ -1,0 +1,341 @@
+"""Elo and mElo online: the update, names, labels, resuming."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nashboard as nb
+from nashboard.ratings import kernels
+from nashboard.ratings.numbering import Numbering, hashes
+from nashboard.ratings.online import load
+from reference_ratings import ALPHA, loss_of_one_game, melo_step
+
+Online = nb.OnlineElo | nb.OnlineMelo
+
+
+def random_log(games: int, agents: int, seed: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, agents, games)
+    b = (a + rng.integers(1, agents, games)) % agents
+    return pl.DataFrame(
+        {
+            "model_a": [f"agent {k}" for k in a],
+            "model_b": [f"agent {k}" for k in b],
+            "outcome": rng.choice([0.0, 0.5, 1.0], games),
+        }
+    )
+
+
+def same(one: Online, other: Online) -> bool:
+    x, y = one.league, other.league
+    return (
+        x.names == y.names
+        and np.array_equal(x.ratings, y.ratings)
+        and np.array_equal(x.cyclic, y.cyclic)
+        and np.array_equal(x.played[: x.size], y.played[: y.size])
+        and np.array_equal(x.sums, y.sums)
+    )
+
+
+@given(st.integers(0, 10**6), st.integers(0, 3), st.floats(0, 1))
+def test_the_update_is_the_gradient_of_the_loss(seed: int, k: int, outcome: float) -> None:
+    rng = np.random.default_rng(seed)
+    n, h = 3, 1e-5
+    Z = np.ascontiguousarray(rng.normal(0, 10, (n, 1 + 2 * k)))
+    z = np.concatenate([Z[:, 0], Z[:, 1:].ravel()])
+    slope = np.array(
+        [
+            (loss_of_one_game(z + h * e, n, 0, 2, outcome) - loss_of_one_game(z - h * e, n, 0, 2, outcome)) / (2 * h)
+            for e in np.eye(z.size)
+        ]
+    )
+    before = Z.copy()
+    one = np.ones(1)
+    kernels.play(
+        Z,
+        np.zeros(n),
+        np.zeros(2),
+        np.array([0], np.uint32),
+        np.array([2], np.uint32),
+        one * outcome,
+        one,
+        1,
+        1,
+        0,
+        ALPHA,
+    )
+    step = np.concatenate([(Z - before)[:, 0], (Z - before)[:, 1:].ravel()])
+    # a step of 1 in points is minus the gradient, in which one point is ALPHA logits
+    np.testing.assert_allclose(step, -slope / ALPHA, atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_the_kernel_is_the_slow_twin(k: int) -> None:
+    log = random_log(300, 7, seed=k)
+    model = nb.OnlineMelo(k, rate=20, cyclic_rate=0.5, rng=5)
+    model.update_many(log)
+    agents = model.league.names
+    rng = np.random.default_rng(5)
+    r, c = np.zeros(7), rng.standard_normal((7, 2 * k))
+    for a, b, outcome in log.rows():
+        melo_step(r, c, agents.index(a), agents.index(b), outcome, 20, 0.5)
+    np.testing.assert_allclose(model.league.ratings, r, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(model.league.cyclic, c, rtol=1e-10, atol=1e-9)
+
+
+def test_the_paper_updates_by_16_delta() -> None:
+    model = nb.OnlineElo()
+    assert model.predict("ann", "bob") == 0.5
+    model.update("ann", "bob", 1)
+    np.testing.assert_allclose(model.ratings().ratings, [8, -8])
+
+
+def test_one_game_at_a_time_equals_many_at_once_bit_for_bit() -> None:
+    log = random_log(500, 9, seed=1)
+    many, single, pieces = (nb.OnlineMelo(2, decay=30, rng=3) for _ in range(3))
+    assert many.update_many(log) == 500
+    for a, b, outcome in log.rows():
+        single.update(a, b, outcome)
+    for start in range(0, 500, 70):
+        pieces.update_many(log.slice(start, 70))
+    assert same(many, single)
+    assert same(many, pieces)
+
+
+def test_saving_and_loading_changes_nothing(tmp_path: Path) -> None:
+    log = random_log(600, 12, seed=2)
+    for model, stopped in ((nb.OnlineElo(), nb.OnlineElo()), (nb.OnlineMelo(2, rng=7), nb.OnlineMelo(2, rng=7))):
+        model.update_many(log)
+        stopped.update_many(log.head(5))  # most agents join only after the pause: the generator must go on, too
+        stopped.save(tmp_path / "league.npz")
+        resumed = load(tmp_path / "league.npz")
+        assert type(resumed) is type(model)
+        resumed.update_many(log.slice(5))
+        assert same(model, resumed)
+
+
+@pytest.mark.parametrize("bits", ["PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937"])
+def test_every_generator_of_numpy_goes_on_after_loading(bits: str, tmp_path: Path) -> None:
+    rng = np.random.Generator(getattr(np.random, bits)(3))
+    model = nb.OnlineMelo(1, rng=rng)
+    model.update("a", "b", 1)
+    model.save(tmp_path / "league.npz")
+    resumed = nb.OnlineMelo.load(tmp_path / "league.npz")
+    for league in (model, resumed):
+        league.update("c", "d", 0)
+    assert same(model, resumed)
+
+
+def test_the_state_is_a_plain_archive_with_the_same_bytes_each_time(tmp_path: Path) -> None:
+    model = nb.OnlineMelo(1)
+    model.update_many(random_log(50, 4, seed=3))
+    model.save(tmp_path / "one.npz")
+    model.save(tmp_path / "two.npz")
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    with np.load(tmp_path / "one.npz", allow_pickle=False) as arrays:
+        assert arrays["ratings"].shape == (4,)
+        assert arrays["cyclic"].shape == (4, 2)
+    with zipfile.ZipFile(tmp_path / "one.npz") as archive:
+        assert json.loads(archive.read("league.json"))["version"] == 1
+    assert list(tmp_path.iterdir()) == sorted(tmp_path.iterdir())
+    assert {path.name for path in tmp_path.iterdir()} == {"one.npz", "two.npz"}
+
+
+def test_a_truncated_state_is_refused_wherever_it_is_cut(tmp_path: Path) -> None:
+    model = nb.OnlineMelo(1)
+    model.update_many(random_log(30, 5, seed=4))
+    path = tmp_path / "league.npz"
+    model.save(path)
+    whole = path.read_bytes()
+    for size in (0, 1, 10, len(whole) // 3, len(whole) // 2, len(whole) - 30, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(nb.InputError, match="league"):
+            nb.OnlineMelo.load(path)
+    for place in range(100, len(whole), 97):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        try:
+            nb.OnlineMelo.load(path)
+        except nb.InputError:
+            continue  # most damage is noticed; what is not lies in bytes of the archive that nothing reads
+
+
+def test_foreign_files_and_later_versions_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.npz"
+    np.savez(path, x=np.ones(3))
+    with pytest.raises(nb.InputError, match=r"no league\.json"):
+        nb.OnlineElo.load(path)
+    path.write_text("model_a,model_b,winner\n")
+    with pytest.raises(nb.InputError, match="not a whole state"):
+        nb.OnlineElo.load(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("league.json", json.dumps({"format": "nashboard league", "version": 2}))
+    with pytest.raises(nb.InputError, match="version 2"):
+        nb.OnlineElo.load(path)
+    with pytest.raises(nb.InputError, match="cannot read"):
+        nb.OnlineElo.load(tmp_path / "nothing.npz")
+    nb.OnlineMelo(1).save(path)
+    with pytest.raises(nb.InputError, match=r"OnlineMelo\.load"):
+        nb.OnlineElo.load(path)
+    with pytest.raises(nb.InputError, match="cannot write"):
+        nb.OnlineElo().save(tmp_path / "no folder" / "league.npz")
+
+
+def test_frames_labels_and_arrays_mean_the_same() -> None:
+    labels = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
+    log = random_log(80, 5, seed=5)
+    said = log.select("model_a", "model_b", winner=pl.col("outcome").replace_strict(labels, return_dtype=pl.String))
+    by_name = said.with_columns(
+        winner=pl.when(pl.col("winner") == "tie").then(pl.lit("tie"))
+        .when(pl.col("winner") == "model_a").then("model_a").otherwise("model_b")
+    )  # fmt: skip
+    expected = nb.OnlineElo()
+    expected.update_many(log)
+    forms: list[Any] = [
+        said,
+        by_name,
+        said.lazy(),
+        said.cast(pl.Categorical),
+        pd.DataFrame(log.to_dict(as_series=False)),
+        log.to_arrow(),
+        log.to_dict(as_series=False),
+        tuple(log[name].to_numpy() for name in log.columns),
+        (log["model_a"], log["model_b"], log["outcome"], np.ones(80)),
+    ]
+    for form in forms:
+        model = nb.OnlineElo()
+        assert model.update_many(form) == 80
+        assert same(model, expected)
+
+
+def test_columns_rules_and_weights_are_taken() -> None:
+    log = pl.DataFrame({"x": ["a", "b", "a"], "y": ["b", "c", "c"], "how": ["yes", "no", "void"], "weight": [1, 2, 1]})
+    model = nb.OnlineElo(rate=10)
+    used = model.update_many(log, a="x", b="y", outcome="how", outcomes={"yes": 1, "no": 0, "void": None})
+    assert used == 2
+    twice = nb.OnlineElo(rate=10)
+    twice.update("a", "b", 1)
+    assert model.league.ratings[0] == twice.league.ratings[0]
+    assert model.league.ratings[2] == pytest.approx(20 * twice.predict("b", "c"))
+    assert model.league.games == 3
+
+
+@pytest.mark.parametrize(
+    ("log", "message"),
+    [
+        ({"a": ["x", "y"], "b": ["y", "y"], "outcome": [1, 1]}, r"row 2: 'y' met itself"),
+        ({"a": ["x", None], "b": ["y", "z"], "outcome": [1, 1]}, r"row 2: a game needs two named agents"),
+        ({"a": ["x", " "], "b": ["y", "z"], "outcome": [1, 1]}, r"row 2: a game needs two named agents"),
+        ({"a": ["x", "y"], "b": ["y", "z"], "outcome": [1, 1.5]}, r"row 2 has 1.5 .*\[0, 1\]"),
+        ({"a": ["x", "y"], "b": ["y", "z"], "outcome": [1, None]}, r"row 2 has nan"),
+        ({"a": ["x", "y"], "b": ["y", "z"], "outcome": ["win", "hm"]}, r"unknown outcome: 'hm'"),
+        ({"a": ["x", "y"], "b": ["y", "z"], "outcome": [1, 0], "weight": [1, -1]}, r"row 2 has -1"),
+        ({"a": ["x"], "b": ["y"]}, r"no column for the outcome"),
+        ({"left": ["x"], "outcome": [1]}, r"no columns for the two agents"),
+        ((["x"], ["y"]), r"not 2 of them"),
+        ((["x"], ["y"], [1, 0]), r"different lengths"),
+        (7, r"cannot read games from a int"),
+    ],
+)
+def test_wrong_games_are_named_and_nothing_is_learnt(log: Any, message: str) -> None:
+    model, untouched = nb.OnlineMelo(1), nb.OnlineMelo(1)
+    for league in (model, untouched):
+        league.update("p", "q", 1)
+    with pytest.raises(nb.InputError, match=message):
+        model.update_many(log)
+    assert same(model, untouched)
+    for league in (model, untouched):
+        league.update_many({"a": ["x", "q"], "b": ["p", "y"], "outcome": [1, 0]})
+    assert same(model, untouched)
+
+
+def test_wrong_single_games_and_options_are_named() -> None:
+    model = nb.OnlineElo()
+    for game, message in (
+        (("a", "a", 1.0), "meet itself"),
+        (("a", "b", 1.1), r"\[0, 1\]"),
+        (("a", "b", float("nan")), r"\[0, 1\]"),
+        (("", "b", 1.0), "empty"),
+    ):
+        with pytest.raises(nb.InputError, match=message):
+            model.update(*game)
+    with pytest.raises(nb.InputError, match="no game has been played"):
+        model.ratings()
+    for options in ({"rate": -1}, {"rate": np.inf}, {"decay": 0}):
+        with pytest.raises(nb.InputError, match=next(iter(options))):
+            nb.OnlineElo(**options)
+    with pytest.raises(nb.InputError, match="k is -1"):
+        nb.OnlineMelo(-1)
+
+
+def test_the_snapshot_predicts_what_the_league_predicts() -> None:
+    model = nb.OnlineMelo(2, rng=1)
+    model.update_many(random_log(400, 6, seed=6))
+    ratings = model.ratings()
+    assert isinstance(ratings, nb.MeloRatings)
+    for a in ratings.agents:
+        for b in ratings.agents:
+            assert ratings.predict(a, b) == pytest.approx(model.predict(a, b), abs=1e-9)
+    np.testing.assert_allclose(ratings.cyclic.mean(axis=0), 0, atol=1e-9)
+    G = ratings.cyclic.T @ ratings.cyclic
+    np.testing.assert_allclose(G, np.diag(np.diag(G)), atol=1e-8 * G.max())
+    before = ratings.ratings.copy()
+    model.update("agent 0", "agent 1", 1)
+    np.testing.assert_array_equal(ratings.ratings, before)
+    assert isinstance(nb.OnlineElo().league.size, int)
+
+
+def test_the_log_loss_is_of_predictions_made_before_each_game() -> None:
+    model, total = nb.OnlineElo(), 0.0
+    log = random_log(50, 4, seed=7)
+    for a, b, outcome in log.rows():
+        p = model.predict(a, b)
+        total -= outcome * np.log(p) + (1 - outcome) * np.log(1 - p)
+        model.update(a, b, outcome)
+    assert model.ratings().log_loss == pytest.approx(total / 50)
+
+
+def test_decay_halves_the_step_after_so_many_games() -> None:
+    model = nb.OnlineElo(rate=10, decay=1)
+    model.update("a", "b", 1)
+    before = model.predict("c", "a")
+    r = model.league.ratings[0]
+    model.update("a", "c", 1)
+    assert model.league.ratings[0] - r == pytest.approx(10 / 2 * before)
+    assert model.league.ratings[2] == pytest.approx(-10 * before)
+
+
+def test_a_slowing_rate_approaches_the_maximum_likelihood() -> None:
+    rng = np.random.default_rng(0)
+    r = np.array([100.0, 0.0, -100.0])
+    a = rng.integers(0, 3, 60_000)
+    b = (a + rng.integers(1, 3, a.size)) % 3
+    won = rng.random(a.size) < 1 / (1 + 10 ** (-(r[a] - r[b]) / 400))
+    names = np.array(["x", "y", "z"])
+    log = pl.DataFrame({"a": names[a], "b": names[b], "outcome": won.astype(float)})
+    model = nb.OnlineElo(decay=100)
+    model.update_many(log)
+    fit = nb.elo(nb.read_matches(log))
+    for name in names:
+        online = model.ratings().lead(name, "y")
+        assert online == pytest.approx(fit.lead(name, "y"), abs=4)
+
+
+def test_names_are_numbered_in_the_order_of_first_appearance_however_many() -> None:
+    names = [f"agent {k}" for k in range(5000)]
+    first, second = pl.Series(names[::2] * 2), pl.Series(names[1::2] * 2)
+    numbering = Numbering()
+    left, right, new = numbering.number(hashes(first), hashes(second))
+    np.testing.assert_array_equal(left, np.tile(np.arange(0, 5000, 2), 2))
+    np.testing.assert_array_equal(right, np.tile(np.arange(1, 5000, 2), 2))
+    np.testing.assert_array_equal(new, np.arange(5000))
+    again = Numbering(names).number(hashes(second))
+    np.testing.assert_array_equal(again[0], right)
+    assert again[2].size == 0

@@ -1,0 +1,221 @@
+"""The commands elo, melo, predict and online."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner, Result
+
+import nashboard as nb
+from nashboard.cli import app
+from nashboard.errors import InputError
+from nashboard.ratings import logs
+from nashboard.ratings.online import load
+
+AWKWARD = 'a "quoted\nline", and a comma'
+
+
+def run(*words: object, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words], input=stdin)
+
+
+def write_table(log: pl.DataFrame, path: Path) -> None:
+    if path.suffix == ".csv":
+        log.write_csv(path)
+    elif path.suffix == ".jsonl":
+        log.write_ndjson(path)
+    else:
+        log.write_parquet(path)
+
+
+def write_log(path: Path, games: int, *, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 6, games)
+    b = (a + rng.integers(1, 6, games)) % 6
+    log = pl.DataFrame(
+        {
+            "model_a": [f"agent {k}" for k in a],
+            "note": [AWKWARD if k % 3 else "plain" for k in range(games)],
+            "model_b": [f"agent {k}" for k in b],
+            "winner": rng.choice(["model_a", "model_b", "tie"], games),
+        }
+    )
+    write_table(log, path)
+    return log
+
+
+def test_elo_prints_the_leaderboard() -> None:
+    result = run("elo", "dataset:alphago", "--format", "json")
+    assert result.exit_code == 0
+    rows = json.loads(result.stdout)
+    assert rows[0]["agent"] == "alpha_rvp"
+    data = nb.load_dataset("alphago")
+    assert isinstance(data, nb.Matches)
+    assert rows[0]["rating"] == pytest.approx(float(nb.elo(data).ratings[0]))
+
+
+def test_elo_takes_anchors() -> None:
+    rows = json.loads(run("elo", "dataset:alphago", "--anchor", "Zen=1000", "--format", "json").stdout)
+    assert next(row["rating"] for row in rows if row["agent"] == "Zen") == 1000
+    assert isinstance(run("elo", "dataset:alphago", "--anchor", "Zen").exception, InputError)
+
+
+def test_melo_prints_the_planes_and_the_selection() -> None:
+    result = run("melo", "dataset:alphago", "--k", "2", "--format", "csv")
+    assert "plane 2" in result.stdout.splitlines()[0]
+    chosen = run("melo", "dataset:rock-paper-scissors", "--k", "auto")
+    assert "planes by cross-validation" in chosen.stderr
+    assert isinstance(run("melo", "dataset:alphago", "--k", "two").exception, InputError)
+
+
+def test_predict_shows_elo_melo_and_what_was_seen() -> None:
+    rows = json.loads(run("predict", "dataset:alphago", "alpha_v", "Zen", "--format", "json").stdout)
+    assert [row["by"] for row in rows] == ["Elo", "mElo, 1 plane", "seen"]
+    assert rows[0]["probability"] == pytest.approx(0.58, abs=0.005)
+    assert rows[2]["probability"] == pytest.approx(0.4)
+    turned = json.loads(run("predict", "dataset:alphago", "Zen", "alpha_v", "--format", "json").stdout)
+    assert turned[2]["probability"] == pytest.approx(0.6)
+    assert isinstance(run("predict", "dataset:alphago", "alpha_v", "Zan").exception, InputError)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_online_reads_a_log_and_goes_on_where_it_stopped(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logs, "PIECE", 1000)
+    monkeypatch.setattr(logs, "ROWS", 37)
+    path, state = tmp_path / f"log{ending}", tmp_path / "league.npz"
+    log = write_log(path, 500)
+    expected = nb.OnlineMelo(1)
+    expected.update_many(log)
+    whole = run("online", path, "--state", tmp_path / "whole.npz", "--k", 1)
+    assert whole.exit_code == 0
+    assert "500 games" in whole.stderr
+    assert "agent 3" in whole.stdout
+
+    write_table(log.head(123), path)
+    run("online", path, "--state", state, "--k", 1)
+    write_log(path, 500)
+    later = run("online", path, "--state", state)
+    assert "377 games after 123 before" in later.stderr
+    again = run("online", path, "--state", state)
+    assert "0 games after 500 before" in again.stderr
+    for file in (state, tmp_path / "whole.npz"):
+        league = load(file).league
+        assert league.names == expected.league.names
+        np.testing.assert_array_equal(league.Z, expected.league.Z[: league.size])
+        np.testing.assert_array_equal(league.sums, expected.league.sums)
+
+
+def test_online_takes_another_log_and_refuses_a_changed_one(tmp_path: Path) -> None:
+    state = tmp_path / "league.npz"
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    write_log(first, 40)
+    write_log(second, 30, seed=1)
+    run("online", first, "--state", state)
+    assert run("online", second, "--state", state).exit_code == 0
+    assert load(state).league.games == 70
+    write_log(first, 40, seed=2)
+    changed = run("online", first, "--state", state)
+    assert isinstance(changed.exception, InputError)
+    assert "--from-start" in str(changed.exception)
+    assert run("online", first, "--state", state, "--from-start").exit_code == 0
+    assert load(state).league.games == 110
+
+
+def test_options_that_contradict_the_state_are_refused(tmp_path: Path) -> None:
+    log, state = tmp_path / "log.csv", tmp_path / "league.npz"
+    write_log(log, 10)
+    run("online", log, "--state", state, "--rate", 32)
+    refused = run("online", log, "--state", state, "--rate", 16)
+    assert isinstance(refused.exception, InputError)
+    assert "--rate 32" in str(refused.exception)
+
+
+def test_a_broken_line_keeps_what_came_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "PIECE", 200)
+    log, state = tmp_path / "log.csv", tmp_path / "league.npz"
+    lines = ["model_a,model_b,winner", *["ann,bob,model_a"] * 50, "ann,bob,nobody knows"]
+    log.write_text("\n".join(lines) + "\n")
+    result = run("online", log, "--state", state)
+    assert isinstance(result.exception, InputError)
+    assert "nobody knows" in str(result.exception)
+    assert 30 < load(state).league.games <= 50
+    log.write_text("\n".join([*lines[:-1], "ann,bob,tie"]) + "\n")
+    assert run("online", log, "--state", state).exit_code == 0
+    assert load(state).league.games == 51
+
+
+def test_predict_reads_a_league(tmp_path: Path) -> None:
+    log, state = tmp_path / "log.csv", tmp_path / "league.npz"
+    write_log(log, 100)
+    run("online", log, "--state", state, "--k", 1)
+    rows = json.loads(run("predict", state, "agent 1", "agent 2", "--format", "json").stdout)
+    assert rows[0]["probability"] == pytest.approx(load(state).predict("agent 1", "agent 2"))
+
+
+def test_control_c_on_standard_input_keeps_everything_read_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "league.npz"
+    pieces = [b"model_a,model_b,winner\nann,bob,model_a\nbob,cy,tie\nann,c", b"y,model_b\nann,c"]
+
+    def read(size: int) -> bytes:
+        if pieces:
+            return pieces.pop(0)
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError("Ctrl-C did not end the wait")
+
+    monkeypatch.setattr(logs, "read_available", read)
+    before = signal.getsignal(signal.SIGINT)
+    result = run("online", "-", "--state", state)
+    assert result.exit_code == 130
+    assert "3 games" in result.stderr
+    assert "saved" in result.stderr
+    assert signal.getsignal(signal.SIGINT) is before
+    expected = nb.OnlineElo()
+    for a, b, outcome in [("ann", "bob", 1.0), ("bob", "cy", 0.5), ("ann", "cy", 0.0)]:
+        expected.update(a, b, outcome)
+    np.testing.assert_array_equal(load(state).league.ratings, expected.league.ratings)
+    assert [path.name for path in tmp_path.iterdir()] == ["league.npz"]  # nothing half-written beside it
+
+
+def test_control_c_within_a_file_finishes_the_piece_and_the_next_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, state = tmp_path / "log.csv", tmp_path / "league.npz"
+    games = write_log(log, 400)
+    monkeypatch.setattr(logs, "PIECE", 1000)
+    calm = logs.Layout.frame
+    calls = []
+
+    def interrupted(layout: logs.Layout, text: bytes, name: str, position: int) -> pl.DataFrame:
+        calls.append(position)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return calm(layout, text, name, position)
+
+    monkeypatch.setattr(logs.Layout, "frame", interrupted)
+    stopped = run("online", log, "--state", state, "--k", 1)
+    assert stopped.exit_code == 130
+    assert len(calls) == 3
+    assert 0 < load(state).league.games < 400
+    assert run("online", log, "--state", state).exit_code == 0
+    expected = nb.OnlineMelo(1)
+    expected.update_many(games)
+    np.testing.assert_array_equal(load(state).league.Z, expected.league.Z[:6])
+
+
+def test_standard_input_is_read_to_its_end(tmp_path: Path) -> None:
+    state = tmp_path / "league.npz"
+    lines = b'{"model_a": "ann", "model_b": "bob", "winner": "model_a"}\n' * 5
+    command = [sys.executable, "-m", "nashboard", "online", "-", "--state", str(state), "--format", "json"]
+    for games in (5, 10):  # what comes through a pipe is always new
+        done = subprocess.run(command, input=lines, capture_output=True, check=True, timeout=120)
+        assert json.loads(done.stdout)[0]["agent"] == "ann"
+        assert load(state).league.games == games

@@ -1,0 +1,78 @@
+"""Slow twins of the ratings room, written differently: plain loops over games, formulas as the paper prints them."""
+
+import math
+
+import numpy as np
+from scipy.optimize import minimize
+
+from nashboard import Matches
+from nashboard._types import Floats
+
+ALPHA = math.log(10) / 400
+
+
+def sigmoid(points: float) -> float:
+    return 1 / (1 + 10 ** (-points / 400))
+
+
+def melo_step(r: Floats, c: Floats, i: int, j: int, outcome: float, rate: float, cyclic_rate: float) -> None:
+    """The paper's mElo2_update in each plane, in place, for one game."""
+    x = r[i] - r[j] + sum(c[i, t] * c[j, t + 1] - c[j, t] * c[i, t + 1] for t in range(0, c.shape[1], 2))
+    delta = outcome - sigmoid(x)
+    new_i, new_j = c[i].copy(), c[j].copy()
+    for t in range(0, c.shape[1], 2):
+        new_i[t] += cyclic_rate * delta * c[j, t + 1]
+        new_i[t + 1] -= cyclic_rate * delta * c[j, t]
+        new_j[t] -= cyclic_rate * delta * c[i, t + 1]
+        new_j[t + 1] += cyclic_rate * delta * c[i, t]
+    c[i], c[j] = new_i, new_j
+    r[i] += rate * delta
+    r[j] -= rate * delta
+
+
+def loss_of_one_game(z: Floats, n: int, i: int, j: int, outcome: float) -> float:
+    """Equation 2 in logits, as a function of ratings and planes laid end to end in points."""
+    r, c = z[:n], z[n:].reshape(n, -1)
+    x = r[i] - r[j] + sum(c[i, t] * c[j, t + 1] - c[j, t] * c[i, t + 1] for t in range(0, c.shape[1], 2))
+    p = sigmoid(x)
+    return -outcome * math.log(p) - (1 - outcome) * math.log(1 - p)
+
+
+def elo_by_minimising(matches: Matches, prior: float) -> Floats:
+    """Elo ratings in points, mean 0, by a general minimiser; each agent has drawn games with one more agent."""
+    n = len(matches.agents)
+
+    def loss(r: Floats) -> float:
+        total = 0.0
+        for (i, j), wins, draws, losses in zip(matches.pairs, matches.wins, matches.draws, matches.losses, strict=True):
+            x = r[i] - r[j]
+            total += (wins + draws / 2) * math.log1p(math.exp(-x)) + (losses + draws / 2) * math.log1p(math.exp(x))
+        for i in range(n):
+            x = r[i] - r[n]
+            total += prior / 2 * (math.log1p(math.exp(-x)) + math.log1p(math.exp(x)))
+        return total
+
+    found = minimize(loss, np.zeros(n + 1), method="BFGS", options={"gtol": 1e-9, "xrtol": 0})
+    r = np.asarray(found.x[:n])
+    return np.asarray((r - r.mean()) / ALPHA)
+
+
+def elo_hessian_inverse(matches: Matches, ratings: Floats) -> Floats:
+    """Standard errors in points without a prior: the pseudo-inverse of the Hessian, entry by entry."""
+    n = len(ratings)
+    H = np.zeros((n, n))
+    for (i, j), games in zip(matches.pairs, matches.games, strict=True):
+        p = sigmoid(ratings[i] - ratings[j])
+        for a, b, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
+            H[a, b] += sign * games * p * (1 - p)
+    return np.sqrt(np.diag(np.linalg.pinv(H))) / ALPHA
+
+
+def paper_norm_and_log_loss(P: Floats, Q: Floats) -> tuple[float, float]:
+    """Section 3.2: the Frobenius norm over the whole matrix, and the log-loss over 2n, diagonal included."""
+    n = len(P)
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            total -= P[i, j] * math.log(Q[i, j]) + (1 - P[i, j]) * math.log(1 - Q[i, j])
+    return float(np.sqrt(((P - Q) ** 2).sum())), total / (2 * n)
