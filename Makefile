@@ -17,17 +17,16 @@ echo "Installing nashboard ($(1)) ..." >&2; \
 $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(2)" || exit 1; \
 cp pyproject.toml .venv/$(1).toml
 endef
-DEMO_PROOF := import nashboard, numba, numpy, scipy, polars, narwhals, typer, rich, zstandard
+DEMO_PROOF := import nashboard, numba, numpy, scipy, polars, narwhals, threadpoolctl, typer, rich, zstandard
 DEV_PROOF := import nashboard, chess, duckdb, hypothesis, mypy, pandas, pyarrow, pytest, xdist
 
-.PHONY: help demo test lint format bench bench-ratings clean demo-environment dev-environment
+.PHONY: help demo test lint format bench bench-environment clean demo-environment dev-environment
 
 help:
 	@echo "make demo    read the bundled Atari table and show what is in it"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy --strict over src and tests"
-	@echo "make bench   time the readers against bare Polars"
-	@echo "make bench-ratings  time Elo and mElo against evalica, arena-rank, riix and FastChat's approach"
+	@echo "make bench   measure against peers: readers, algebra, ratings, equilibria"
 	@echo "make clean   remove the environment and all caches"
 
 demo: demo-environment
@@ -45,17 +44,19 @@ format: dev-environment
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: dev-environment
-	@$(BIN)/python benchmarks/reading.py
-
 # The peers have an environment of their own: they must not decide which versions we use.
-bench-ratings:
+bench: bench-environment
+	@.venv-bench/bin/python benchmarks/reading.py
+	@.venv-bench/bin/python benchmarks/algebra.py
+	@.venv-bench/bin/python benchmarks/ratings.py
+	@.venv-bench/bin/python benchmarks/equilibrium.py
+
+bench-environment:
 	@cmp -s benchmarks/requirements.txt .venv-bench/requirements.txt || { \
 		echo "Making an environment with the peers in .venv-bench ..." >&2; \
 		rm -rf .venv-bench && $(PYTHON) -m venv .venv-bench && \
 		.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
 			--requirement benchmarks/requirements.txt && cp benchmarks/requirements.txt .venv-bench/; }
-	@.venv-bench/bin/python benchmarks/ratings.py
 
 clean:
 	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis

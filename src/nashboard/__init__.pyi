@@ -22,6 +22,10 @@ from .data.read import read_matches as read_matches
 from .data.read import read_payoffs as read_payoffs
 from .data.read import read_scores as read_scores
 from .data.scores import Scores as Scores
+from .equilibrium.nash import NashAverage as NashAverage
+from .equilibrium.nash import nash_average as nash_average
+from .equilibrium.nash_scores import nash_average_scores as nash_average_scores
+from .equilibrium.score_nash_average import ScoreNashAverage as ScoreNashAverage
 from .errors import ConvergenceError as ConvergenceError
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError

@@ -17,6 +17,7 @@ from nashboard.commands.hodge import hodge
 from nashboard.commands.inspect import inspect
 from nashboard.commands.latent import latent
 from nashboard.commands.melo import melo
+from nashboard.commands.nash import nash
 from nashboard.commands.online import online
 from nashboard.commands.predict import predict
 from nashboard.errors import ConvergenceError, NashboardError
@@ -27,6 +28,7 @@ Examples:
   nashboard inspect battles.parquet
   nashboard inspect scores.csv --format json
   nashboard inspect dataset:atari
+  nashboard nash dataset:atari
   nashboard hodge battles.csv
   nashboard latent scores.csv
   nashboard elo battles.parquet
@@ -43,7 +45,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (inspect, hodge, latent, elo, melo, predict, online, datasets)
+COMMANDS = (inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
 for command in COMMANDS:
     app.command()(command)
 

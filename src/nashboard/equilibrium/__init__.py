@@ -1,0 +1,1 @@
+"""Who is unbeatable: clones, interior point, maximum entropy, an oracle for huge games, Nash averages."""

@@ -1,0 +1,240 @@
+"""Many small games at once: the resampled copies of one population that uncertainty is made of.
+
+Games of the same size are solved as a stack, by the same Newton steps as a single game, on all cores. Clones
+(a resampled table is full of them) are collapsed, and players who lose to everybody fill the empty places. A
+game whose equilibrium is unique, and certified to be right, is finished in the stack. The others, those with
+many equilibria, are handed to the solver for single games one by one; every answer is certified alike.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nashboard._types import Bools, Floats, Ints, read_only
+from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
+from nashboard.equilibrium.interior_point import Iterate, beginning, newton_step
+from nashboard.equilibrium.nash import Selection, checked_selection, nash_average
+from nashboard.equilibrium.nash_scores import nash_average_scores, near_one
+from nashboard.equilibrium.newton_systems import stacked_game
+from nashboard.equilibrium.threads import threads_for
+from nashboard.equilibrium.tolerance import TOLERANCE, ZERO
+from nashboard.errors import InputError
+
+TOGETHER = 64  # games in a stack: enough to spread the overhead, few enough for the caches
+ENOUGH = 1e-10  # the gap at which a game that is not finished goes to the solver for single games
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NashAverages:
+    """Equilibria of many games among the same agents: one row per game."""
+
+    weights: Floats
+    averages: Floats
+    unique: Bools
+    exploitability: Floats
+    residual: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreNashAverages:
+    """Equilibria of many tables of the same agents and tasks: one row per table."""
+
+    agent_weights: Floats
+    task_weights: Floats
+    values: Floats
+    skills: Floats
+    difficulties: Floats
+    unique: Bools
+    exploitability: Floats
+    residual: Floats
+
+
+def nash_averages(games: ArrayLike, *, selection: Selection = "clone-invariant") -> NashAverages:
+    """Solve many games, ``(games, n, n)`` antisymmetric matrices, each as `nash_average` would."""
+    selection = checked_selection(selection)
+    A = np.asarray(games, dtype=np.float64)
+    if A.ndim != 3 or A.shape[1] != A.shape[2] or 0 in A.shape:
+        raise InputError(f"a stack of games must have shape (games, n, n), not {A.shape}")
+    exponent = np.frexp(np.abs(A).max(axis=(1, 2)))[1]
+    K = np.ldexp(A, -exponent[:, None, None])
+    classes = {int(k): identical_rows(A[k], *(2 * [float(np.abs(A[k]).max())])) for k in np.flatnonzero(crowded(A))}
+    for k, c in classes.items():
+        K[k] = padded(K[k][np.ix_(c.first, c.first)], A.shape[1:], below=-1.0, right=1.0)
+    p, residual = stacked(K, (0,))
+    unique = np.isfinite(residual)
+    for k, c in classes.items():
+        if unique[k]:
+            p[k] = c.spread(p[k, : len(c.first)])
+    averages = (A @ p[..., None])[..., 0]
+    exploitability = np.maximum(averages.max(axis=1), 0.0)
+    unique &= exploitability <= TOLERANCE * np.abs(A).max(axis=(1, 2))
+    for k in map(int, np.flatnonzero(~unique)):
+        one = nash_average(A[k], selection=selection)
+        p[k], averages[k], unique[k] = one.weights, one.averages, one.unique
+        exploitability[k], residual[k] = one.exploitability, one.residual
+    return NashAverages(
+        weights=read_only(p),
+        averages=read_only(averages + 0.0),
+        unique=read_only(unique),
+        exploitability=read_only(exploitability),
+        residual=read_only(residual),
+    )
+
+
+def nash_averages_scores(tables: ArrayLike, *, selection: Selection = "clone-invariant") -> ScoreNashAverages:
+    """Solve many tables, ``(tables, m, n)`` agents by tasks, each as `nash_average_scores` would."""
+    selection = checked_selection(selection)
+    S = np.asarray(tables, dtype=np.float64)
+    if S.ndim != 3 or 0 in S.shape:
+        raise InputError(f"a stack of tables must have shape (tables, m, n), not {S.shape}")
+    count, m, n = S.shape
+    K = np.zeros((count, m + n, m + n))
+    classes: dict[int, tuple[Classes, Classes]] = {}
+    hard = crowded(S) | crowded(S.transpose(0, 2, 1))
+    for k in range(count):
+        table = near_one(S[k])[0] if np.isfinite(S[k]).all() else np.full((m, n), np.nan)
+        if hard[k]:
+            size = float(np.ptp(S[k])), float(np.abs(S[k]).max())
+            rows, columns = classes[k] = identical_rows(S[k], *size), identical_rows(S[k].T, *size)
+            table = padded(table[np.ix_(rows.first, columns.first)], (m, n), below=-2.0, right=2.0)
+        K[k, :m, m:] = table
+    K[:, m:, :m] = -K[:, :m, m:].transpose(0, 2, 1)
+    x, residual = stacked(K, (0, m))
+    p, q = x[:, :m].copy(), x[:, m:].copy()
+    unique = np.isfinite(residual)
+    for k, (rows, columns) in classes.items():
+        if unique[k]:
+            p[k] = rows.spread(p[k, : len(rows.first)])
+            q[k] = columns.spread(q[k, : len(columns.first)])
+    skills = (S @ q[..., None])[..., 0]
+    difficulties = -(p[:, None, :] @ S)[:, 0]
+    values = (p * skills).sum(axis=1)
+    exploitability = np.maximum(np.maximum(skills.max(axis=1) - values, values + difficulties.max(axis=1)), 0.0)
+    unique &= exploitability <= TOLERANCE * np.ptp(S, axis=(1, 2))
+    for k in map(int, np.flatnonzero(~unique)):
+        one = nash_average_scores(S[k], selection=selection)
+        p[k], q[k], values[k], unique[k] = one.agent_weights, one.task_weights, one.value, one.unique
+        skills[k], difficulties[k] = one.skills, one.difficulties
+        exploitability[k], residual[k] = one.exploitability, one.residual
+    return ScoreNashAverages(
+        agent_weights=read_only(p),
+        task_weights=read_only(q),
+        values=read_only(values),
+        skills=read_only(skills),
+        difficulties=read_only(difficulties + 0.0),
+        unique=read_only(unique),
+        exploitability=read_only(exploitability),
+        residual=read_only(residual),
+    )
+
+
+def crowded(rows: Floats) -> Bools:
+    """Say which tables may have identical rows: weighted sums that all but agree."""
+    sums = np.sort(rows @ irrational_weights(rows.shape[2]), axis=1)
+    gap = 4 * ZERO * np.abs(rows).max(axis=(1, 2)) * rows.shape[2]
+    return np.asarray((np.diff(sums, axis=1) <= gap[:, None]).any(axis=1))
+
+
+def padded(table: Floats, shape: tuple[int, ...], *, below: float, right: float) -> Floats:
+    """Fill a table up to a shape with players who never have weight: nobody's payoffs are worse."""
+    full = np.zeros(shape)
+    rows, columns = table.shape
+    full[:rows, :columns] = table
+    full[rows:, :columns] = below
+    full[:rows, columns:] = right
+    return full
+
+
+def stacked(K: Floats, starts: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Return weights and residuals of all games; a residual of NaN marks one that is left to be solved."""
+    count, N, _ = K.shape
+    p, residual = np.zeros((count, N)), np.full(count, np.nan)
+    todo = np.flatnonzero(np.isfinite(K).all(axis=(1, 2)))
+    parts = [todo[at : at + TOGETHER] for at in range(0, len(todo), TOGETHER)]
+
+    def work(part: Ints) -> None:
+        p[part], residual[part] = together(K[part], starts)
+
+    with threads_for(N), ThreadPoolExecutor(max_workers=cores()) as pool:
+        list(pool.map(work, parts))
+    return p, residual
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def together(K: Floats, starts: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Solve one stack: Newton steps for all, and out as soon as a unique equilibrium is proved."""
+    count, N, _ = K.shape
+    p, residual = np.zeros((count, N)), np.full(count, np.nan)
+    at = np.arange(count)
+    game = stacked_game(K, starts)
+    x, before = beginning(game, (count,)), np.zeros((count, N), dtype=np.bool_)
+    for _ in range(60):
+        try:
+            x = newton_step(game, x)
+        except np.linalg.LinAlgError:
+            break
+        support = x.p > x.s
+        gap = x.mu * N
+        ready = (gap < 1e-6) & (support == before).all(axis=1)
+        before = support
+        done = ~np.isfinite(gap) | (gap < ENOUGH)
+        if ready.any():
+            found, off = unique_equilibria(K[at[ready]], starts, support[ready])
+            good = np.isfinite(off)
+            where = at[ready][good]
+            p[where], residual[where] = found[good], off[good]
+            done[np.flatnonzero(ready)[good]] = True
+        if done.all():
+            break
+        if done.any():
+            at, before = at[~done], before[~done]
+            x = Iterate(p=x.p[~done], s=x.s[~done], v=x.v[~done])
+            game = stacked_game(K[at], starts)
+    return p, residual
+
+
+def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tuple[Floats, Floats]:
+    """Return the equilibria on given supports and their residuals, not finite where it is not proved unique.
+
+    Solve ``K p = E'v, E p = 1`` on the support (other players' equations are ``p_i = 0``). The proof: the
+    system is regular by the rule of `tolerance`, all weights are positive and all margins of the others too.
+    """
+    count, N, _ = K.shape
+    k = len(starts)
+    group = np.repeat(np.arange(k), np.diff([*starts, N]))
+    A = np.zeros((count, N + k, N + k))
+    A[:, :N, :N] = K * (support[:, :, None] & support[:, None, :])
+    A[:, np.arange(N), np.arange(N)] += ~support
+    for g in range(k):
+        A[:, N + g, :N] = support & (group == g)
+        A[:, :N, N + g] = -A[:, N + g, :N]
+    try:
+        inverse = np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        return np.zeros((count, N)), np.full(count, np.nan)
+    goal = np.append(np.zeros(N), np.ones(k))
+    x = inverse @ goal
+    x = x - (inverse @ ((A @ x[..., None])[..., 0] - goal)[..., None])[..., 0]
+    p, v = np.where(support, x[:, :N], 0.0), x[:, N:]
+    margins = v[:, group] - (K @ p[..., None])[..., 0]
+    regular = np.abs(inverse).sum(axis=1).max(axis=1) * np.sqrt(N) * ZERO < 1
+    proved = regular & np.where(support, p > 0, margins > ZERO).all(axis=1)
+    p = np.maximum(p, 0.0)
+    p = p / np.maximum(np.add.reduceat(p, starts, axis=1), 1e-300)[:, group]
+    log_p = np.log(np.where(support, np.maximum(p, 1e-300), 1.0))
+    right = np.concatenate([-log_p, np.zeros((count, k))], axis=1)
+    y = (inverse.transpose(0, 2, 1) @ right[..., None])[..., 0]
+    y = y - (inverse.transpose(0, 2, 1) @ ((A.transpose(0, 2, 1) @ y[..., None])[..., 0] - right)[..., None])[..., 0]
+    exponent = np.where(support, (K @ np.where(support, y[:, :N], 0.0)[..., None])[..., 0], -np.inf)  # -K'y
+    exponent = exponent - np.maximum.reduceat(exponent, starts, axis=1)[:, group]
+    q = np.exp(exponent)
+    q = q / np.add.reduceat(q, starts, axis=1)[:, group]
+    residual = np.abs(p - q).max(axis=1)
+    return p, np.where(proved & (residual <= TOLERANCE), residual, np.nan)

@@ -1,0 +1,53 @@
+"""Certificates: how far an answer can be from right, whoever found it.
+
+*Exploitability*: what the best deviation gains, ``max(F x) - v``. Zero at an equilibrium.
+
+*Residual*: whether the equilibrium is the one of maximum entropy. Take any multipliers ``y`` of the rows, not
+negative outside the opponents' support (there they are clipped). For every equilibrium ``x'``,
+
+    H(x') <= log sum m exp(-F'y) + v sum(y)        (weak duality)
+
+and the bound is reached only by ``q = softmax(log m - F'y)``. So the weights are right when ``x = q`` and
+rows with ``y > 0`` are tight. The residual is the larger of ``max |x - q|`` and ``sum y (v - F x)`` over the
+rows outside the opponents' support. It is computed from payoffs, weights and multipliers alone, in
+twice the working precision, and knows nothing of how they were found.
+"""
+
+import numpy as np
+
+from nashboard._types import Bools, Floats
+from nashboard.equilibrium import twofold
+from nashboard.equilibrium.side import SideSolution
+from nashboard.equilibrium.tolerance import TOLERANCE
+from nashboard.errors import ConvergenceError
+
+
+def require_certified(exploitability: float, residual: float, scale: float, rounding: float = 0.0) -> None:
+    """Raise an error that says what was reached, unless both certificates are within the tolerance.
+
+    ``rounding`` is what the last bits of the payoffs are worth, where it can exceed the tolerance (scores far
+    from zero that hardly differ).
+    """
+    if not (exploitability <= TOLERANCE * scale + rounding and residual <= TOLERANCE):
+        raise ConvergenceError(
+            f"the equilibrium misses its tolerance of {TOLERANCE:g}: a deviation gains {exploitability:.1e} "
+            f"where the largest payoff is {scale:.4g}, and the maximum-entropy residual is {residual:.1e}. "
+            f"The payoffs may span too many orders of magnitude: scale them, or round them to the digits "
+            f"that were measured"
+        )
+
+
+def entropy_residual(F: Floats, side: SideSolution, tight: Bools, log_m: Floats, value: float = 0.0) -> float:
+    """Return the residual of one side; ``tight`` are the rows in the opponents' support."""
+    own = side.support
+    x = side.weights[own]
+    y = np.where(tight, side.y, np.maximum(side.y, 0.0))
+    used = np.flatnonzero(y)
+    F_used = F[np.ix_(used, np.flatnonzero(own))]
+    high, low = twofold.product(np.ascontiguousarray(F_used.T), y[used], side.y_low[used])
+    exponent = log_m[own] - ((high - high[0]) + (low - low[0]))  # differences first: they may be tiny
+    q = np.exp(exponent - exponent.max())
+    q /= q.sum()
+    loose = ~tight[used]
+    slack = value - F_used[loose] @ x
+    return float(max(np.abs(x - q).max(), np.abs(y[used][loose] * slack).sum()))

@@ -1,0 +1,154 @@
+"""The optimal face: every equilibrium at once.
+
+A player who has weight in *some* equilibrium is in the support ``B``; every other player has none in *any*.
+One side of a game is a matrix ``F`` of what each opponent (row) gets against each own player (column). Its
+equilibria are the mixtures ``x`` of players in the support with
+
+    M x = v,    G x <= v,    sum(x) = 1,    x >= 0        (M: rows of the opponents' support, G: the others)
+
+For agents against agents ``F = K`` and ``v = 0``. A `Face` is a point ``x`` inside it, all slack in
+``G x < v`` and all weights positive, and an orthonormal basis ``Z`` of the directions in which it extends:
+none when the equilibrium is unique.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import svd
+from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
+
+from nashboard._types import Floats
+from nashboard.equilibrium import twofold
+from nashboard.equilibrium.tolerance import ZERO
+
+Apply = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Face:
+    """The solutions of ``M x = v, sum(x) = 1`` near a point.
+
+    ``x`` (k,) one of them, ``v`` the value, ``Z`` (k, d) directions. ``bordered`` is ``[[M, -1], [1', 0]]``
+    where that is regular, and otherwise ``[[M], [1']]``, with ``M`` divided by ``unit``; ``pulls_back`` apply
+    pseudo-inverses of its transpose: with ``ZERO`` as the rank decision, then with rounding only.
+    """
+
+    x: Floats
+    v: float
+    Z: Floats
+    unit: float
+    bordered: Floats
+    pulls_back: tuple[Apply, ...]
+
+    @property
+    def unique(self) -> bool:
+        """Whether the face is a single point."""
+        return bool(self.Z.shape[1] == 0)
+
+
+def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool) -> Face | None:
+    """Return the face near ``x``; ``v`` is the value where it is known, ``unit`` the scale of ``M``.
+
+    Return nothing where the face may be more than a point and that was not asked for, or where no mixture
+    with weights that are not negative makes all these opponents equal, so that the guess of the supports was
+    wrong.
+    """
+    rows, k = M.shape
+    M = M / unit
+    A = np.zeros((rows + 1, k + 1), order="F")
+    A[:rows, :k], A[:rows, k], A[rows, :k] = M, -1.0, 1.0
+    goal = np.append(np.zeros(rows), 1.0)
+    near = np.append(x, (M @ x).mean())
+
+    def found(point: Floats, value: float, Z: Floats, pulls_back: tuple[Apply, ...]) -> Face:
+        return Face(x=point, v=value * unit, Z=Z, unit=unit, bordered=A, pulls_back=pulls_back)
+
+    regular = inverse_of(A)
+    if regular is not None:
+        apply, apply_back = regular
+        if apply(goal)[:k].min() < -1e-6:
+            return None  # not worth refining: somebody would have negative weight
+        point, _ = refined(A, near, goal, apply)
+        return found(point[:k], float(point[k]), np.zeros((k, 0)), (apply_back,))
+    if not degenerate:
+        return None
+    if v is None:
+        apply, pulls_back, Z = pseudo_inverse_of(A)
+        point, left = refined(A, near, goal, apply)
+        value = float(point[k])
+        if Z.shape[1] == 0 and np.abs(left).max() <= ZERO:
+            return found(point[:k], value, Z[:k], pulls_back)
+    else:
+        value = v / unit
+    A = np.vstack([M, np.ones((1, k))])
+    goal = np.append(np.full(rows, value), 1.0)
+    apply, pulls_back, Z = pseudo_inverse_of(A)
+    inside, left = refined(A, x, goal, apply)
+    if np.abs(left).max() > ZERO:
+        return None
+    if Z.shape[1]:  # of all points on the face, one that is near in proportion, so that it stays positive
+        u = np.linalg.lstsq(Z / x[:, None], (x - inside) / x)[0]
+        inside, _ = refined(A, inside + Z @ u, goal, apply)
+    return found(inside, value, Z, pulls_back)
+
+
+def power_of_two(M: Floats) -> float:
+    """Return the power of two just above the largest payoff of a block, so that dividing by it is exact."""
+    largest = float(np.abs(M).max(initial=0.0))
+    return float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest > 0 else 1.0
+
+
+def inverse_of(A: Floats) -> tuple[Apply, Apply] | None:
+    """Return how to solve with a square matrix and its transpose, unless it is close to singular."""
+    if A.shape[0] != A.shape[1]:
+        return None
+    lu, pivots, trouble = dgetrf(A)
+    if trouble:
+        return None
+    norm = np.abs(A).sum(axis=0).max()
+    conditioning, _ = dgecon(lu, norm)
+    # the smallest singular value is at least 1 / (sqrt(k) * norm of the inverse); leave room for the estimate
+    if conditioning * norm < 30 * ZERO * np.sqrt(len(A)):
+        return None
+    return lambda b: dgetrs(lu, pivots, b)[0], lambda b: dgetrs(lu, pivots, b, trans=1)[0]
+
+
+def pseudo_inverse_of(A: Floats) -> tuple[Apply, tuple[Apply, ...], Floats]:
+    """Return how to apply the pseudo-inverse of a matrix and its transpose, and the directions it kills."""
+    try:
+        U, strengths, Vt = svd(A, lapack_driver="gesdd")
+    except np.linalg.LinAlgError:  # rare: the slower driver always converges
+        U, strengths, Vt = svd(A, lapack_driver="gesvd")
+    rank = int((strengths > ZERO).sum())
+    all_but_rounding = int((strengths > 4 * np.finfo(float).eps * strengths.max(initial=0.0)).sum())
+
+    def back(kept: int) -> Apply:
+        return lambda b: U[:, :kept] @ ((Vt[:kept] @ b) / strengths[:kept])
+
+    return (
+        lambda b: Vt[:rank].T @ ((U[:, :rank].T @ b) / strengths[:rank]),
+        (back(rank), back(all_but_rounding)) if all_but_rounding > rank else (back(rank),),
+        np.ascontiguousarray(Vt[rank:].T),
+    )
+
+
+def refined(A: Floats, point: Floats, goal: Floats, apply: Apply, rounds: int = 4) -> tuple[Floats, Floats]:
+    """Return the point moved to ``A point = goal`` and what is left, in twice the working precision."""
+    left = left_over(A, point, goal)
+    for _ in range(rounds):
+        before = float(np.abs(left).max())
+        nearer = point - apply(left)
+        left_then = left_over(A, nearer, goal)
+        if not np.abs(left_then).max() < before:
+            break
+        point, left = nearer, left_then
+        if np.abs(left).max() < 1e-17 or np.abs(left).max() > 0.1 * before:
+            break
+    return point, left
+
+
+def left_over(A: Floats, point: Floats, goal: Floats) -> Floats:
+    """Return ``A point - goal``."""
+    high, low = twofold.product(A, point)
+    return (high - goal) + low

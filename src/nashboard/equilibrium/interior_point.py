@@ -1,0 +1,141 @@
+"""Interior point: follow the central path of a zero-sum game to the middle of its set of equilibria.
+
+Every game here is *symmetric*: ``N`` players, payoffs ``K = -K'``. Agents against agents is one as it
+stands (one group of players, ``p`` sums to 1); agents against tasks becomes one as in appendix D, with two
+groups and ``K = [[0, S], [-S', 0]]``. Minimise ``sum(v)`` over
+
+    s = E'v - K p >= 0,    E p = 1,    p >= 0        (E says who is in which group)
+
+The problem is its own dual, ``p's = sum(v)`` and the optimum is 0. The path ``p_i s_i = mu`` ends at a
+*strictly complementary* equilibrium: each player has either weight (``p_i > 0``) or a margin
+(``s_i > 0``), never neither, which is how the optimal face is recognised (see `face`). The method is
+Mehrotra's predictor and corrector with Gondzio's centrality corrections: one linear system with
+``[[D - K, E'], [E, 0]]``, ``D = diag(s / p)``, per iteration (see `newton_systems`), 5 to 20 whatever the
+size.
+
+All functions work along the last axis, so that a stack of games is solved by the same lines as one game.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from nashboard._types import Floats, Ints
+
+Solve = Callable[[Floats, Floats], tuple[Floats, Floats]]
+
+# The smallest weight and slack that are told from zero: far below rounding, far above underflow.
+TINY = 1e-140
+CENTRING = 3  # centrality corrections per system at most: each is one more solve, and saves factorisations
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Iterate:
+    """A point near the central path: weights ``p``, slacks ``s`` (..., N) and values ``v`` (..., groups)."""
+
+    p: Floats
+    s: Floats
+    v: Floats
+
+    @cached_property
+    def mu(self) -> Floats:
+        """The mean of ``p_i s_i``, which is zero at an equilibrium."""
+        return mean_product(self.p, self.s)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PathGame:
+    """A game as the interior point sees it.
+
+    ``product(p)`` is ``K p``; ``factorise(d)`` prepares ``[[diag(d) - K, E'], [E, 0]]`` and returns a
+    function that solves with it; ``starts`` tells where each group of players begins.
+    """
+
+    product: Callable[[Floats], Floats]
+    factorise: Callable[[Floats], Solve]
+    size: int
+    starts: tuple[int, ...] = (0,)
+
+    @cached_property
+    def group(self) -> Ints:
+        """The group of each player, ``(N,)``."""
+        return np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, self.size]))
+
+    def sums(self, x: Floats) -> Floats:
+        """``E x``: the total of each group."""
+        return np.add.reduceat(x, self.starts, axis=-1)
+
+
+def beginning(game: PathGame, stack: tuple[int, ...] = ()) -> Iterate:
+    """Return a strictly feasible start: everybody plays, and the values are high enough."""
+    counts = np.diff([*game.starts, game.size])
+    p = np.broadcast_to(1.0 / counts[game.group], (*stack, game.size)).copy()
+    u = game.product(p)
+    v = np.maximum.reduceat(u, game.starts, axis=-1) + u.std(axis=-1, keepdims=True) + 0.1 / game.size
+    return Iterate(p=p, s=v[..., game.group] - u, v=v)
+
+
+def newton_step(game: PathGame, x: Iterate) -> Iterate:
+    """Return the next iterate: predictor, corrector, and the longest step that stays inside."""
+    p, s, v = x.p, x.s, x.v
+    group = game.group
+    off_slack = v[..., group] - game.product(p) - s  # rounding only: the start is feasible
+    off_sum = 1.0 - game.sums(p)
+    d = s / p
+    solve = game.factorise(d)
+
+    def direction(target: Floats) -> tuple[Floats, Floats, Floats]:
+        """Solve for ``s dp + p ds = p * target``, keeping all equations."""
+        dp, dv = solve(target - off_slack, off_sum)
+        return dp, target - d * dp, dv
+
+    dp, ds, _ = direction(-s)
+    reach = longest(p, dp, s, ds, 1.0)[..., None]
+    mu = x.mu[..., None]
+    ahead = mean_product(p + reach * dp, s + reach * ds)[..., None]
+    aim = np.clip(ahead / mu, 0.0, 1.0) ** 3 * mu
+    target = (aim - np.clip(dp * ds, -10 * mu, 10 * mu)) / p - s
+    dp, ds, dv = direction(target)
+    for _ in range(CENTRING):  # Gondzio: pull products that would stray from the path back to it
+        far = longest(p, dp, s, ds, 1.0)[..., None]
+        if np.minimum.reduce(far, axis=None) > 0.95:
+            break
+        try_for = np.minimum(1.0, 1.08 * far + 0.08)
+        products = (p + try_for * dp) * (s + try_for * ds)
+        pull = np.maximum(np.clip(products, 0.1 * aim, 10 * aim) - products, -10 * aim)
+        aside = target + pull / p
+        centred = direction(aside)
+        better = longest(p, centred[0], s, centred[1], 1.0)[..., None] > far + 0.01
+        if not better.any():
+            break
+        if better.all():
+            target, (dp, ds, dv) = aside, centred
+        else:
+            target = np.where(better, aside, target)
+            dp, ds, dv = (np.where(better, new, old) for new, old in zip(centred, (dp, ds, dv), strict=True))
+    eta = np.clip(1.0 - x.mu, 0.99, 0.99999)
+    reach = longest(p, dp, s, ds, eta)[..., None]
+    return Iterate(p=np.maximum(p + reach * dp, TINY), s=np.maximum(s + reach * ds, TINY), v=v + reach * dv)
+
+
+def mean_product(p: Floats, s: Floats) -> Floats:
+    """Return the mean of ``p_i s_i``."""
+    return np.asarray(np.add.reduce(p * s, axis=-1) / p.shape[-1])
+
+
+def longest(p: Floats, dp: Floats, s: Floats, ds: Floats, share: float | Floats) -> Floats:
+    """Return the step, at most 1, that goes ``share`` of the way to where a weight or slack is zero."""
+    backwards = -np.minimum.reduce(np.minimum(dp / p, ds / s), axis=-1)
+    return np.asarray(np.minimum(1.0, share / np.maximum(backwards, 1e-300)))
+
+
+def central_path(game: PathGame, most: int = 200) -> Iterator[Iterate]:
+    """Yield iterates of one game with falling ``mu``; the caller stops when it has seen enough."""
+    x = beginning(game)
+    for _ in range(most):
+        x = newton_step(game, x)
+        if not (np.isfinite(x.p).all() and np.isfinite(x.s).all()):
+            return
+        yield x

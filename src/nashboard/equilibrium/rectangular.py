@@ -1,0 +1,70 @@
+"""Agents against tasks: the maximum-entropy equilibria of both sides of a rectangular game.
+
+Symbols: ``S`` (m, n) scores, agents maximise and tasks minimise; ``p`` agents, ``q`` tasks. Agents face the
+rows ``-S'p <= -v``, tasks the rows ``S q <= v`` (appendix D). The two sides share their supports but not
+their choice: each maximises its own entropy over its own optimal mixtures.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nashboard._types import Floats
+from nashboard.equilibrium.interior_point import Iterate, central_path
+from nashboard.equilibrium.newton_systems import rectangular_game
+from nashboard.equilibrium.side import SideFace, SideSolution, side_face, side_solution
+from nashboard.equilibrium.stopping import Attempt, Progress, missed, silent, worth_trying
+from nashboard.equilibrium.threads import threads_for
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RectangularSolution:
+    """The equilibrium mixtures of agents and tasks; the value is ``tasks.value``."""
+
+    agents: SideSolution
+    tasks: SideSolution
+    iterations: int
+
+
+def rectangular_equilibrium(
+    S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progress = silent
+) -> RectangularSolution:
+    """Solve one game, ``S`` (m, n) with entries from about -1 to 1; ``log_...`` are log-multiplicities."""
+    m, n = S.shape
+    if m > n:  # the interior point eliminates the columns, so they should be the longer side
+        turned = rectangular_equilibrium(np.ascontiguousarray(-S.T), log_tasks, log_agents, progress)
+        return RectangularSolution(agents=turned.tasks, tasks=turned.agents, iterations=turned.iterations)
+    with threads_for(int((m * m * n) ** (1 / 3))):
+        return followed(S, log_agents, log_tasks, progress)
+
+
+def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progress) -> RectangularSolution:
+    """Follow the central path until both faces are proved, and maximise entropy on each."""
+    m, n = S.shape
+    against_agents = np.ascontiguousarray(-S.T)
+    count, before, x = 0, None, None
+    for count, x in enumerate(central_path(rectangular_game(S)), start=1):
+        progress(count, float(x.mu) * (m + n))
+        support = x.p > x.s
+        attempt = worth_trying(x, before is not None and bool((support == before).all()))
+        if attempt.now:
+            faces = both_faces(S, against_agents, x, attempt)
+            if faces is not None:
+                break
+        before = support
+    else:
+        raise missed(x)
+    agents, tasks = side_solution(faces[0], log_agents), side_solution(faces[1], log_tasks)
+    return RectangularSolution(agents=agents, tasks=tasks, iterations=count + agents.iterations + tasks.iterations)
+
+
+def both_faces(S: Floats, against_agents: Floats, x: Iterate, attempt: Attempt) -> tuple[SideFace, SideFace] | None:
+    """Return the faces of agents and tasks for the supports that an iterate shows, if they are proved."""
+    m = len(S)
+    support = x.p > x.s
+    own, tight = support[:m], support[m:]
+    tasks = side_face(S, x.p[m:], None, tight, own, attempt)
+    if tasks is None:
+        return None
+    agents = side_face(against_agents, x.p[:m], -tasks.found.v, own, tight, attempt)
+    return None if agents is None else (agents, tasks)

@@ -1,0 +1,123 @@
+"""One side of a game, from a point near its equilibria to the maximum-entropy equilibrium with multipliers.
+
+Symbols as in `face` and `entropy`: ``F`` what each opponent (row) gets against each own player (column), with
+``F x <= v``; ``y`` multipliers of all rows, free in sign on the opponents' support and not negative
+elsewhere. The multipliers prove the choice, see `certificate`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nashboard._types import Bools, Floats
+from nashboard.equilibrium import twofold
+from nashboard.equilibrium.entropy import maximum_entropy
+from nashboard.equilibrium.face import Face, face, power_of_two
+from nashboard.equilibrium.stopping import Attempt
+from nashboard.equilibrium.tolerance import ZERO
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SideFace:
+    """The face of one side: who has weight, which rows are tight on all of it, and the margins inside it."""
+
+    F: Floats
+    own: Bools
+    tight: Bools
+    found: Face
+    G: Floats
+    margins: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SideSolution:
+    """The maximum-entropy mixture of one side and what proves it.
+
+    ``weights`` and ``inner`` (a strictly complementary equilibrium) over all own players, ``value``,
+    ``support``, ``unique``; ``y`` and ``y_low`` the multipliers over all opponents, in two parts for
+    precision.
+    """
+
+    weights: Floats
+    inner: Floats
+    value: float
+    support: Bools
+    unique: bool
+    y: Floats
+    y_low: Floats
+    iterations: int
+
+
+def side_face(F: Floats, x: Floats, v: float | None, own: Bools, tight: Bools, attempt: Attempt) -> SideFace | None:
+    """Return the face for a guess of both supports, or nothing when the guess is not proved right.
+
+    The proof is strict complementarity: every own player of the support has weight, every opponent outside
+    its support a margin.
+    """
+    if not own.any() or not tight.any():
+        return None
+    columns = F[:, own]
+    M = columns[tight]
+    unit = power_of_two(M) if v == 0 else 1.0  # where zero means something, a block has its own scale
+    found = face(M, x[own], v, unit=unit, degenerate=attempt.degenerate)
+    if found is None or not (found.x > 0).all():
+        return None
+    G = columns[~tight]
+    margins = found.v - G @ found.x
+    if (margins <= attempt.zero * np.abs(G).max(axis=1, initial=0.0)).any():
+        return None
+    return SideFace(F=F, own=own, tight=tight, found=found, G=G, margins=margins)
+
+
+def side_solution(side: SideFace, log_m: Floats) -> SideSolution:
+    """Maximise entropy on a face and compute the multipliers that prove it."""
+    found, G = side.found, side.G
+    log_m = log_m[side.own]
+    GZ = G @ found.Z
+    # a margin that is the same all over the face, by the rule of `tolerance`, cannot become tight
+    moving = np.abs(GZ).max(axis=1, initial=0.0) > ZERO * np.abs(G).max(axis=1, initial=0.0)
+    choice = maximum_entropy(found.x, found.Z, side.margins[moving], GZ[moving], log_m)
+    x = np.maximum(choice.x, 0.0)
+    x = x / x.sum()
+    z = np.zeros(len(G))
+    z[moving] = choice.z
+    # stationarity: M'y + lambda = -(log(x / m) + G'z)
+    pull = G[z > 0].T @ z[z > 0] if z.any() else np.zeros(len(x))
+    target = -(np.log(x) - log_m + pull)
+    dual, dual_low = row_multipliers(found, target)
+    y, y_low, weights, inner = (np.zeros(n) for n in (len(side.F), len(side.F), len(side.own), len(side.own)))
+    y[side.tight], y_low[side.tight] = dual[:-1] / found.unit, dual_low[:-1] / found.unit
+    y[~side.tight] = z
+    weights[side.own], inner[side.own] = x, found.x / found.x.sum()
+    return SideSolution(
+        weights=weights,
+        inner=inner,
+        value=found.v,
+        support=side.own,
+        unique=found.unique,
+        y=y,
+        y_low=y_low,
+        iterations=choice.iterations,
+    )
+
+
+def row_multipliers(found: Face, target: Floats, rounds: int = 4) -> tuple[Floats, Floats]:
+    """Solve ``M'y + lambda = target`` by refinement, the answer in two parts; keep the best round."""
+    transposed = np.ascontiguousarray(found.bordered.T)
+    target = np.append(target, np.zeros(len(transposed) - len(target)))  # where the value is free, sum(y) = 0
+    dual = np.zeros(len(found.bordered))
+    dual_low = np.zeros_like(dual)
+    left, best, least = target, (dual, dual_low), np.inf
+    for pull_back in found.pulls_back:
+        for _ in range(rounds):
+            dual, dual_low = twofold.two_sum(dual, dual_low + pull_back(left))
+            high, low = twofold.product(transposed, dual, dual_low)
+            left = (target - high) - low
+            off = float(np.abs(left).max())
+            if not off < 0.5 * least:
+                break
+            best, least = (dual, dual_low), off
+            if off < 1e-15:
+                return best
+        dual, dual_low = best
+    return best

@@ -1,0 +1,50 @@
+"""Agents against agents: the maximum-entropy equilibrium of one antisymmetric matrix."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from nashboard._types import Floats
+from nashboard.equilibrium.interior_point import central_path
+from nashboard.equilibrium.newton_systems import dense_game
+from nashboard.equilibrium.side import SideSolution, side_face, side_solution
+from nashboard.equilibrium.stopping import Progress, missed, silent, worth_trying
+from nashboard.equilibrium.threads import threads_for
+
+
+def symmetric_equilibrium(K: Floats, log_m: Floats, progress: Progress = silent) -> SideSolution:
+    """Solve one game, ``K`` (N, N) antisymmetric with largest entry about 1; ``log_m`` log-multiplicities."""
+    if len(K) == 1:
+        return alone()
+    with threads_for(len(K)):
+        return followed(K, log_m, progress)
+
+
+def followed(K: Floats, log_m: Floats, progress: Progress) -> SideSolution:
+    """Follow the central path until the face is proved, and maximise entropy on it."""
+    before, x = None, None
+    for count, x in enumerate(central_path(dense_game(K)), start=1):
+        progress(count, float(x.mu) * len(K))
+        support = x.p > x.s
+        attempt = worth_trying(x, before is not None and bool((support == before).all()))
+        if attempt.now:
+            face = side_face(K, x.p, 0.0, support, support, attempt)
+            if face is not None:
+                solution = side_solution(face, log_m)
+                return replace(solution, value=0.0, iterations=solution.iterations + count)
+        before = support
+    raise missed(x)
+
+
+def alone() -> SideSolution:
+    """Return the solution of a game with a single player."""
+    return SideSolution(
+        weights=np.ones(1),
+        inner=np.ones(1),
+        value=0.0,
+        support=np.ones(1, dtype=np.bool_),
+        unique=True,
+        y=np.zeros(1),
+        y_low=np.zeros(1),
+        iterations=0,
+    )

@@ -1,0 +1,33 @@
+"""How many threads the linear algebra may use.
+
+On small systems threads cost more than they bring, and on a busy machine they wait for each other: a game of
+200 agents can take a hundred times as long with two threads as with one. So small games use one, and large
+games all there are.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+ALONE = 1500  # systems up to this size are solved by one thread
+
+
+@cache
+def controller() -> ThreadpoolController:
+    """Find the libraries once; the solver's are loaded by then."""
+    import scipy.linalg.lapack  # its own copy of the library has to be loaded before it can be found
+
+    assert scipy.linalg.lapack
+    return ThreadpoolController()
+
+
+@contextmanager
+def threads_for(size: int) -> Iterator[None]:
+    """Use one thread for a game of up to ``ALONE`` players, and all for a larger one."""
+    if size > ALONE:
+        yield
+        return
+    with controller().limit(limits=1, user_api="blas"):
+        yield

@@ -1,0 +1,194 @@
+"""The parts of the engine, each by its own law."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nashboard as nb
+from equilibrium_games import (
+    Matrix,
+    antisymmetric,
+    dense,
+    disjoint_cycles,
+    low_rank,
+    near_clones,
+    seeds,
+    signs,
+)
+from nashboard.equilibrium import twofold
+from nashboard.equilibrium.certificate import entropy_residual, require_certified
+from nashboard.equilibrium.clones import identical_rows
+from nashboard.equilibrium.entropy import maximum_entropy
+from nashboard.equilibrium.interior_point import central_path
+from nashboard.equilibrium.newton_systems import dense_game, rectangular_game, stacked_game
+from nashboard.equilibrium.ranks import tied_ranks
+from nashboard.equilibrium.stopping import missed, progress_on
+from nashboard.equilibrium.symmetric import symmetric_equilibrium
+from nashboard.equilibrium.tolerance import ZERO
+
+numbers = st.floats(-1e6, 1e6, allow_nan=False)
+
+
+@given(rows=st.lists(st.lists(numbers, min_size=7, max_size=7), min_size=1, max_size=4))
+def test_twofold_products_keep_what_rounding_drops(rows: list[list[float]]) -> None:
+    M = np.array(rows)
+    x = np.array([1.0, -1.0, 1e-9, 3.0, 1 / 3, -7.0, 1e9])
+    high, low = twofold.product(M, x)
+    for k, row in enumerate(rows):
+        exact = sum((Fraction(a) * Fraction(b) for a, b in zip(row, x.tolist(), strict=True)), Fraction(0))
+        size = sum(abs(Fraction(a) * Fraction(b)) for a, b in zip(row, x.tolist(), strict=True))
+        assert abs(exact - Fraction(float(high[k])) - Fraction(float(low[k]))) <= size * Fraction(1, 2**95)
+
+
+def test_twofold_products_of_nothing_are_zero() -> None:
+    high, low = twofold.product(np.zeros((3, 0)), np.zeros(0))
+    assert not high.any()
+    assert not low.any()
+
+
+@given(labels=st.lists(st.integers(0, 5), min_size=1, max_size=30), seed=seeds)
+def test_identical_rows_are_found_and_no_others(labels: list[int], seed: int) -> None:
+    label = np.array(labels)
+    rows = np.random.default_rng(seed).normal(size=(6, 9))[label]
+    classes = identical_rows(rows, 1.0, 5.0)
+    np.testing.assert_array_equal(classes.label[:, None] == classes.label, label[:, None] == label)
+    assert (classes.first == [int(np.flatnonzero(classes.label == k)[0]) for k in range(len(classes.first))]).all()
+    assert classes.size.sum() == len(label)
+    assert sorted(k for group in classes.groups() for k in group) == [
+        k for k in range(len(label)) if (label == label[k]).sum() > 1
+    ]
+
+
+def test_rows_within_the_rule_are_identical_and_rows_at_a_billionth_are_not() -> None:
+    rows = np.array([[1.0, 0.5], [1.0 + ZERO / 2, 0.5], [1.0 + 1e-9, 0.5]])
+    assert identical_rows(rows, 1.0, 1.0).label.tolist() == [0, 0, 1]
+
+
+def test_the_central_path_falls_to_zero_in_a_few_steps() -> None:
+    for game in (
+        dense_game(dense(0, 40) / 4),
+        rectangular_game(np.random.default_rng(0).random((10, 30))),
+        dense_game(low_rank(0, 20) / 16),
+    ):
+        gaps = [float(x.mu) for x, _ in zip(central_path(game), range(15), strict=False)]
+        assert gaps[-1] < 1e-12
+        assert all(later < sooner for sooner, later in pairwise(gaps) if sooner > 1e-12)
+
+
+def test_all_linear_systems_agree() -> None:
+    rng = np.random.default_rng(1)
+    S = rng.random((4, 7))
+    K = np.block([[np.zeros((4, 4)), S], [-S.T, np.zeros((7, 7))]])
+    d = rng.random(11) * 3
+    right, sums = rng.normal(size=11), rng.normal(size=2)
+    flat = rectangular_game(S).factorise(d)(right, sums)
+    stack = stacked_game(K[None], (0, 4)).factorise(d[None])(right[None], sums[None])
+    np.testing.assert_allclose(flat[0], stack[0][0], atol=1e-12)
+    np.testing.assert_allclose(flat[1], stack[1][0], atol=1e-12)
+    square, total = dense_game(K).factorise(d)(right, sums[:1])
+    np.testing.assert_allclose(d * square - K @ square + total, right, atol=1e-12)
+
+
+def test_the_most_even_mixture_of_a_simplex_follows_the_multiplicities() -> None:
+    Z = np.linalg.qr(np.array([[1.0, 1.0], [-1.0, 1.0], [0.0, -2.0]]))[0]
+    log_m = np.log([1.0, 2.0, 5.0])
+    found = maximum_entropy(np.array([0.2, 0.3, 0.5]), Z, np.zeros(0), np.zeros((0, 2)), log_m)
+    np.testing.assert_allclose(found.x, np.array([1, 2, 5]) / 8, atol=1e-15)
+
+
+def test_a_margin_that_becomes_tight_gets_a_multiplier() -> None:
+    # maximise entropy of (x, 1 - x) with x >= 0.8 written as a margin
+    Z = np.array([[1.0], [-1.0]]) / np.sqrt(2)
+    found = maximum_entropy(np.array([0.9, 0.1]), Z, np.array([0.1]), -Z[:1], np.zeros(2))
+    np.testing.assert_allclose(found.x, [0.8, 0.2], atol=1e-15)
+    assert found.z[0] == pytest.approx(np.log(4))
+
+
+def test_a_margin_that_touches_without_pressing_is_harmless() -> None:
+    Z = np.array([[1.0], [-1.0]]) / np.sqrt(2)
+    found = maximum_entropy(np.array([0.7, 0.3]), Z, np.array([0.2]), -Z[:1], np.zeros(2))
+    np.testing.assert_allclose(found.x, [0.5, 0.5], atol=1e-12)
+
+
+@pytest.mark.parametrize("shift", [1e-3, 1e-6, 1e-8])
+def test_the_residual_sees_an_equilibrium_that_is_not_the_most_even(shift: float) -> None:
+    K = disjoint_cycles(0, 3) / 4
+    side = symmetric_equilibrium(K, np.zeros(len(K)))
+    assert entropy_residual(K, side, side.support, np.zeros(len(K))) < 1e-15
+    other = side.weights.copy()
+    other[:3] *= 1 + shift
+    other /= other.sum()
+    assert (K @ other).max() < 1e-15  # still an equilibrium
+    moved = replace(side, weights=other)
+    assert entropy_residual(K, moved, side.support, np.zeros(len(K))) > shift / 100
+
+
+def test_wrong_multipliers_cannot_make_a_residual_small() -> None:
+    K = signs(11, 9)
+    side = symmetric_equilibrium(K, np.zeros(9))
+    for y in (np.zeros(9), -side.y + 1):
+        if side.support.sum() > 1 and np.ptp(side.weights[side.support]) > 1e-3:
+            assert entropy_residual(K, replace(side, y=y, y_low=0 * y), side.support, np.zeros(9)) > 1e-4
+
+
+def test_missed_tolerances_raise_and_say_what_was_reached() -> None:
+    with pytest.raises(nb.ConvergenceError, match=r"gains 1\.0e-03.*residual is 0\.0e\+00"):
+        require_certified(1e-3, 0.0, 1.0)
+    with pytest.raises(nb.ConvergenceError, match="residual is nan"):
+        require_certified(0.0, float("nan"), 1.0)
+    require_certified(1e-10, 1e-10, 1.0)
+    assert "reached nothing" in str(missed(None))
+
+
+def test_a_path_without_a_proved_face_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    import nashboard.equilibrium.symmetric
+
+    monkeypatch.setattr(nashboard.equilibrium.symmetric, "side_face", lambda *ignored: None)
+    with pytest.raises(nb.ConvergenceError, match="could not be proved: the interior point reached a gap of"):
+        nb.nash_average(signs(0, 5))
+
+
+def test_near_clones_are_told_apart_where_payoffs_say_so() -> None:
+    A = antisymmetric(np.array([[0, 1, -1, -1], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0.0]]))
+    better = A.copy()
+    better[3, 0] += 1e-9  # a copy of the third that is a billionth better against the first
+    better[0, 3] -= 1e-9
+    result = nb.nash_average(better)
+    assert result.clone_groups == ()
+    assert result.weights[2] == 0
+    assert nb.nash_average(A).clone_groups == (("agent 3", "agent 4"),)
+    assert nb.nash_average(near_clones(0, 6)).clone_groups == ()
+
+
+@given(values=st.lists(st.integers(-5, 5), min_size=1, max_size=20))
+def test_ranks_are_one_plus_the_number_of_better_ones(values: list[int]) -> None:
+    x: Matrix = np.array(values, dtype=float)
+    jittered = x + np.linspace(-1e-12, 1e-12, len(x))
+    assert tied_ranks(jittered, 1.0).tolist() == [1 + int((x > v).sum()) for v in x]
+
+
+def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_on(True) as show:
+        show(1, 0.5)
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_on_a_terminal_rewrites_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 0.5, 2.0, 3.0])
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("nashboard.equilibrium.stopping.time.perf_counter", lambda: next(clock))
+    with progress_on(True) as show:
+        show(1, 0.5)
+        show(2, 0.25)
+        show(3, 0.125)
+    shown = capsys.readouterr().err
+    assert "1 systems" not in shown
+    assert "3 systems, gap 1.2e-01" in shown
+    assert shown.endswith("\r")

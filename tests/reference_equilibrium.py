@@ -1,0 +1,61 @@
+"""A slow, differently written twin of the equilibrium engine: exact arithmetic, all vertices at once.
+
+The optimal mixtures of a player form a polytope. Here its vertices are found by solving every square
+subsystem in fractions, and the maximum of the entropy is recognised by comparing with every vertex: a concave
+function is at its maximum over a polytope exactly when no vertex is uphill.
+"""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
+    """Solve a square system exactly, by elimination; nothing where it is singular."""
+    n = len(matrix)
+    rows = [[*row, b] for row, b in zip(matrix, right, strict=True)]
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if rows[i][k] != 0), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        for i in range(n):
+            if i != k and rows[i][k] != 0:
+                factor = rows[i][k] / rows[k][k]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [rows[k][n] / rows[k][k] for k in range(n)]
+
+
+def optimal_vertices(S: NDArray[np.float64]) -> tuple[Fraction, list[list[Fraction]]]:
+    """Return the value of ``max_p min_j (S'p)_j`` and the vertices of the set of optimal ``p``."""
+    m, n = S.shape
+    F = [[Fraction(float(x)) for x in row] for row in S]
+    total = [*([Fraction(1)] * m), Fraction(0)]
+    tight = [[Fraction(int(i == k)) for i in range(m)] + [Fraction(0)] for k in range(m)]
+    tight += [[F[i][j] for i in range(m)] + [Fraction(-1)] for j in range(n)]
+    found: dict[tuple[Fraction, ...], Fraction] = {}
+    for chosen in combinations(range(m + n), m):
+        point = solved([total, *(tight[k] for k in chosen)], [Fraction(1), *([Fraction(0)] * m)])
+        if point is None:
+            continue
+        p, v = point[:m], point[m]
+        if min(p) >= 0 and all(sum(F[i][j] * p[i] for i in range(m)) >= v for j in range(n)):
+            found[tuple(p)] = v
+    value = max(found.values())
+    return value, [list(p) for p, v in found.items() if v == value]
+
+
+def uphill(p: NDArray[np.float64], vertices: list[list[Fraction]], m: NDArray[np.float64] | None = None) -> float:
+    """Return by how much the entropy could still grow at most: zero at the maximum.
+
+    For any optimal ``u``, ``H(u) - H(p) <= sum_i (u_i - p_i) (-log p_i / m_i)``, and the bound is linear in
+    ``u``.
+    """
+    held = p > 0
+    if any(float(u[i]) > 0 for u in vertices for i in range(len(p)) if not held[i]):
+        return float("inf")
+    slope = np.zeros(len(p))
+    slope[held] = -np.log(p[held]) + (0.0 if m is None else np.log(m[held]))
+    return max(float(np.array([float(x) for x in u]) @ slope) for u in vertices) - float(p @ slope)
