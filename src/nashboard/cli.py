@@ -5,6 +5,7 @@ wrong input. Each command is a file in ``commands/``; nothing heavy is imported 
 """
 
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -68,6 +69,7 @@ def options(
 
 def main() -> None:
     """Run the command; turn our own errors into one sentence and the right exit code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as any exit: temporary files are removed
     try:
         app()
     except NashboardError as error:

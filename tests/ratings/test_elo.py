@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import nashboard as nb
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.clusters import Clusters
-from nashboard.ratings.units import POINTS_PER_LOGIT
 from reference_ratings import elo_by_minimising, elo_hessian_inverse, paper_norm_and_log_loss
 
 
@@ -207,6 +207,13 @@ def test_agreement_with_evalica_and_choix() -> None:
     D = [[0, 2, 0, 1], [2, 0, 3, 0], [0, 3, 0, 4], [1, 0, 4, 0]]
     ratings = nb.elo(nb.Matches.from_counts(W, draws=D), prior=0).ratings
     np.testing.assert_allclose(ratings, peers, rtol=0, atol=1e-4)
+
+
+def test_weights_of_any_size_give_the_same_ratings() -> None:
+    W = np.array([[0, 3, 1], [2, 0, 5], [4, 1, 0]])
+    usual = nb.elo(nb.Matches.from_counts(W), prior=0).ratings
+    for scale in (1e-9, 1e-3, 1e9):
+        np.testing.assert_allclose(nb.elo(nb.Matches.from_counts(W * scale), prior=0).ratings, usual, atol=1e-5)
 
 
 def test_log_loss_is_the_mean_per_game() -> None:

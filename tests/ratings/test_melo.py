@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 import nashboard as nb
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.ratings.canonical import centred, orthogonal_planes, product
 from nashboard.ratings.likelihood import pair_totals
 from nashboard.ratings.melo_loss import MeloLoss
-from nashboard.ratings.units import POINTS_PER_LOGIT
 from reference_ratings import paper_norm_and_log_loss
 
 

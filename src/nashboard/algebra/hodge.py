@@ -12,6 +12,7 @@ import numpy as np
 
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats, Ints, frozen_copy, read_only
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.cycles import Cycle, strongest_on_graph, strongest_triples
 from nashboard.algebra.flows import (
     EPS,
@@ -29,8 +30,6 @@ from nashboard.algebra.operators import divergence, gradient, rotation
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import checked_prior, log_odds, smoothed_counts
 from nashboard.errors import InputError
-
-POINTS_PER_LOGIT = 400 / np.log(10)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from nashboard.data.clusters import Clusters
-from nashboard.data.counting import MatchTable, PairCounts, counted, require_found, text
+from nashboard.data.counting import MatchTable, PairCounts, counted, first_row_with, text
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import LeftOut, Origin
@@ -32,12 +32,13 @@ def matches_of(result: PairCounts) -> Matches:
         raise InputError(f"{table.source!r} has columns but no rows")
     kept = counts.filter(pl.col("left_out") == 0)
     if kept.is_empty():
-        raise InputError(f"{table.source!r}: none of {rows:,} rows is left: {table.filters[0].why}")
+        dropped = counts.group_by("left_out").agg(pl.col("rows").sum()).sort("rows", "left_out").row(-1)
+        raise InputError(f"{table.source!r}: none of {rows:,} rows is left: {table.filters[dropped[0] - 1].why}")
     refuse_nameless(table, kept)
     refuse_weights(table, kept)
     own = kept.filter(pl.col("first") == pl.col("second"))
     if len(own) and table.self_matches == "error":
-        where = require_found(table, text(table.a) == text(table.b))
+        where = first_row_with(table, text(table.frame, table.a) == text(table.frame, table.b))
         raise InputError(
             f"{table.source!r}: {listed(own['first'].unique().sort(), 3)} met themselves in {own['rows'].sum():,} "
             f"rows{where}; self_matches='drop' leaves such rows out"
@@ -116,7 +117,9 @@ def refuse_nameless(table: MatchTable, kept: pl.DataFrame) -> None:
         if len(blank):
             if table.scan is not None:
                 table.scan.explain()  # a row that is too short is the likelier mistake
-            where = require_found(table, nw.col(column).is_null() | (text(column).str.strip_chars() == ""))
+            where = first_row_with(
+                table, nw.col(column).is_null() | (text(table.frame, column).str.strip_chars() == "")
+            )
             raise InputError(
                 f"{table.source!r}, column {column!r}: {blank['rows'].sum():,} rows have no agent name{where}; "
                 f"every match needs two named agents"
@@ -128,7 +131,7 @@ def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
     if bad := kept["unsound"].sum():
         assert table.weight is not None
         weight = nw.col(table.weight).cast(nw.Float64)
-        where = require_found(table, weight.is_null() | ~((weight >= 0) & (weight < float("inf"))))
+        where = first_row_with(table, weight.is_null() | ~((weight >= 0) & (weight < float("inf"))))
         raise InputError(
             f"{table.source!r}, column {table.weight!r}: {bad:,} rows have a weight that is missing, negative or not "
             f"finite{where}; a weight must be a number of at least 0"
@@ -140,7 +143,9 @@ def period(counts: pl.DataFrame) -> tuple[str, str] | None:
     if "earliest" not in counts.columns:
         return None
     first, last = counts["earliest"].drop_nulls(), counts["latest"].drop_nulls()
-    return (moment(first.min()), moment(last.max())) if len(first) else None
+    if first.is_empty() or (first.dtype == pl.String and not first.str.contains(r"^\d{4}[-/.]\d{2}").all()):
+        return None  # text sorts as time only where the year stands first
+    return moment(first.min()), moment(last.max())
 
 
 def moment(value: Any) -> str:
@@ -154,5 +159,5 @@ def moment(value: Any) -> str:
     if 1e11 <= number < 1e14:
         number /= 1000
     if not 1e8 <= number < 1e11 or not np.isfinite(number):
-        return str(value)
+        return str(int(number)) if number.is_integer() else str(value)
     return datetime.fromtimestamp(number, UTC).isoformat(sep=" ", timespec="seconds")

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.outcomes import Rules, SeenLabel, Vocabulary, checked_rules, vocabulary
+from nashboard.data.outcomes import Question, Rules, SeenLabel, Vocabulary, checked_rules, refuse_ambiguous, vocabulary
 from nashboard.data.scan import Scan
 from nashboard.errors import InputError
 
@@ -47,15 +47,20 @@ class MatchTable:
     self_matches: Literal["error", "drop"] = "error"
     scan: Scan | None = None
     notes: tuple[str, ...] = ()
+    certain: bool = False  # the outcome was worked out by a format, and cannot be the name of an agent
 
     def collect(self, query: nw.LazyFrame[Any]) -> pl.DataFrame:
         """Run a query in the frame's own engine; what comes back is small."""
         native = query.to_native()
         if self.scan is not None:
             return self.scan.collect(native)
-        if isinstance(native, pl.LazyFrame):
-            return native.collect(engine="streaming")
-        return query.collect().to_polars()
+        try:
+            if isinstance(native, pl.LazyFrame):
+                return native.collect(engine="streaming")
+            return query.collect().to_polars()
+        except Exception as error:  # whatever the frame's own library raises: it is about the user's data
+            reason = str(error).strip().partition("\n")[0]
+            raise InputError(f"{self.source!r} cannot be counted: {reason}") from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,21 +73,36 @@ class PairCounts:
 
 def counted(table: MatchTable) -> PairCounts:
     """Count the matches of a table; labels that nobody knows are an error."""
+    refuse_text_weights(table)
     rules = checked_rules(table.rules)
+    asked = Question(a=table.a, b=table.b, outcome=table.outcome, source=table.source, certain=table.certain)
     numbers = with_numbers(table, outcome=not rules)
     if numbers.frame.collect_schema()[table.outcome].is_numeric() and not rules:
+        refuse_ambiguous(seen_labels(numbers, numbers.frame.head(SAMPLE)), rules, asked)  # agents called 0 and 1
         counts = numbers.collect(pair_counts(numbers, None))
         if unexplained(counts) == 0:
-            return PairCounts(table=numbers, counts=counts)
+            said = f"numbers in {table.outcome!r} are the share of the point that {table.a!r} takes"
+            notes = numbers.notes if table.certain else (*numbers.notes, said)
+            return PairCounts(table=replace(numbers, notes=notes), counts=counts)
     # Labels: learn what they mean from the first rows, and if that does not explain all rows, from all.
     words = with_numbers(table, outcome=False)
     with contextlib.suppress(InputError):  # an error is raised below, with the counts of all rows
-        known = vocabulary(seen_labels(words, words.frame.head(SAMPLE)), rules, table.outcome, table.source)
+        known = vocabulary(seen_labels(words, words.frame.head(SAMPLE)), rules, asked)
         counts = words.collect(pair_counts(words, known))
         if unexplained(counts) == 0:
             return PairCounts(table=words, counts=counts)
-    known = vocabulary(seen_labels(words, words.frame), rules, table.outcome, table.source)
-    return PairCounts(table=words, counts=words.collect(pair_counts(words, known)))
+    seen = seen_labels(words, words.frame)
+    if table.scan is not None and any(not entry.label for entry in seen):
+        table.scan.explain()  # a row that is too short is likelier than a missing outcome
+    return PairCounts(table=words, counts=words.collect(pair_counts(words, vocabulary(seen, rules, asked))))
+
+
+def refuse_text_weights(table: MatchTable) -> None:
+    """Raise an error where a frame's weights are no numbers; those of text files are turned into numbers."""
+    if table.weight is not None and table.scan is None:
+        kind = table.frame.collect_schema()[table.weight]
+        if not kind.is_numeric():
+            raise InputError(f"{table.source!r}, column {table.weight!r} holds {kind}: a weight must be a number")
 
 
 def unexplained(counts: pl.DataFrame) -> int:
@@ -97,16 +117,22 @@ def with_numbers(table: MatchTable, *, outcome: bool) -> MatchTable:
     schema = table.frame.collect_schema()
     wanted = [name for name in (table.weight,) if name and schema[name] == nw.String]
     native = table.frame.to_native()
-    if outcome and schema[table.outcome] == nw.String:
-        sample = table.scan.collect(native.select(table.outcome).head(SAMPLE))[table.outcome].drop_nulls()
-        if len(sample) and not sample.cast(pl.Float64, strict=False).null_count():
-            wanted.append(table.outcome)
+    for name in (table.outcome if outcome else None, table.time):
+        if name is not None and schema[name] == nw.String:
+            sample = table.scan.collect(native.select(name).head(SAMPLE))[name].drop_nulls()
+            if len(sample) and not sample.cast(pl.Float64, strict=False).null_count():
+                wanted.append(name)
     return replace(table, frame=nw.from_native(native.with_columns(pl.col(wanted).cast(pl.Float64, strict=False))))
 
 
-def text(column: str) -> nw.Expr:
-    """Return a column as text, null where it is missing."""
-    return nw.when(~nw.col(column).is_null()).then(nw.col(column).cast(nw.String))
+def text(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
+    """Return a column as text, null where it is missing; whole numbers without decimals, whatever their type."""
+    value = nw.col(column)
+    if not frame.collect_schema()[column].is_float():
+        return nw.when(~value.is_null()).then(value.cast(nw.String))
+    whole = value.is_finite() & (value == value.round(0))
+    number = nw.when(whole).then(value).otherwise(nw.lit(0.0)).cast(nw.Int64).cast(nw.String)
+    return nw.when(~value.is_null()).then(nw.when(whole).then(number).otherwise(value.cast(nw.String)))
 
 
 def seen_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
@@ -114,7 +140,7 @@ def seen_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
     for rule in table.filters:
         frame = frame.filter(rule.keep)
     labels = frame.select(
-        label=text(table.outcome).fill_null(""), first=text(table.a), second=text(table.b)
+        label=text(frame, table.outcome).fill_null(""), first=text(frame, table.a), second=text(frame, table.b)
     ).with_columns(
         is_first=nw.when(nw.col("label") == nw.col("first")).then(nw.lit(1)).otherwise(nw.lit(0)),
         is_second=nw.when(nw.col("label") == nw.col("second")).then(nw.lit(1)).otherwise(nw.lit(0)),
@@ -132,14 +158,16 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> nw.LazyFrame[Any
     outcome = number_outcome if words is None else named_outcome(words) if words.by_name else label_outcome(words)
     keys = ["first", "second", "left_out"] + ["cluster"] * (table.cluster is not None)
     columns = {
-        "first": text(table.a),
-        "second": text(table.b),
+        "first": text(table.frame, table.a),
+        "second": text(table.frame, table.b),
         "left_out": left_out(table.filters),
         "weight": weight,
-        "label": nw.col(table.outcome).cast(nw.Float64) if words is None else text(table.outcome).fill_null(""),
+        "label": nw.col(table.outcome).cast(nw.Float64)
+        if words is None
+        else text(table.frame, table.outcome).fill_null(""),
     }
     if table.cluster is not None:
-        columns["cluster"] = text(table.cluster)
+        columns["cluster"] = text(table.frame, table.cluster)
     if table.time is not None:
         columns["time"] = nw.col(table.time)
     sound_weight = (nw.col("weight") >= 0) & (nw.col("weight") < INFINITY)
@@ -229,7 +257,7 @@ def named_outcome(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
     return parts
 
 
-def require_found(table: MatchTable, condition: nw.Expr) -> str:
+def first_row_with(table: MatchTable, condition: nw.Expr) -> str:
     """Return where the first row with a condition stands, for files; nothing for frames without row numbers."""
     if table.scan is None:
         return ""

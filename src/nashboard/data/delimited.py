@@ -3,18 +3,22 @@
 import contextlib
 import csv
 import io
+import threading
 from collections.abc import Iterator
 
 from nashboard.data.kinds import HEAD, head_of
 from nashboard.data.sources import LONGEST_RECORD, PlainFile
 from nashboard.errors import InputError, listed
 
+FIELD_LIMIT = threading.RLock()
 SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 
 
 def recognised_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the separator and the column names of a csv file."""
     text = decoded_head(file)
+    if "\r" in text and "\n" not in text:
+        raise InputError(f"{file.name!r} ends its lines with a bare carriage return: save it with ordinary line ends")
     found = {mark: first_records(text, mark) for mark in ([separator] if separator else SEPARATORS)}
     if separator is None:
         if file.name.removesuffix(".gz").removesuffix(".zst").endswith((".tsv", ".tab")):
@@ -75,11 +79,12 @@ def even(records: list[list[str]]) -> bool:
 @contextlib.contextmanager
 def long_fields() -> Iterator[None]:
     """Allow csv fields as long as a record may be: whole conversations stand in one."""
-    before = csv.field_size_limit(LONGEST_RECORD)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+    with FIELD_LIMIT:  # the limit belongs to the whole process: one at a time may change it and put it back
+        before = csv.field_size_limit(LONGEST_RECORD)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
 
 
 def check_records(file: PlainFile, separator: str, width: int) -> None:

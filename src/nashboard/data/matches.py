@@ -253,6 +253,8 @@ class Matches:
         names = list(self.agents)
         taken: dict[str, str] = {}
         for name, members in groups.items():
+            if isinstance(members, str):
+                raise InputError(f"the group {name!r} must be a list of agents, not the single text {members!r}")
             chosen = list(members)
             for member in chosen:
                 if taken.setdefault(member, name) != name:

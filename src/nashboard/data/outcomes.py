@@ -3,7 +3,7 @@
 An outcome is the share of the point that the first agent takes: 1 a win, 0 a loss, 0.5 a draw.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ DRAWN = (
     "tie", "tie (bothbad)", "both_bad", "bothbad", "tie (both bad)", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½",
     "1/2", "½", "0.5", "equal",
 )  # fmt: skip
-KNOWN = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
+WORDS = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
 MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
 USUAL = ["model_a", "model_b", "tie", "left", "right", "win", "loss", "draw", "1-0", "0-1", "1/2-1/2", "1", "0.5", "0"]
 
@@ -46,9 +46,12 @@ def folded(label: str) -> str:
     """Return a label without case and spare white space; numbers as the shortest text."""
     text = " ".join(label.casefold().split())
     try:
-        return f"{float(text):g}"
+        return repr(float(text) + 0.0)
     except ValueError:
         return text
+
+
+KNOWN = {folded(word): outcome for word, outcome in WORDS.items()}
 
 
 def checked_rules(rules: Rules | None) -> dict[str, float | None]:
@@ -70,27 +73,55 @@ class SeenLabel:
     is_second: bool
     rows: int
 
+    def by_name(self, side: float | None) -> float | None:
+        """Return the outcome if the label is the winner's own name, or the usual word for a draw."""
+        return 1.0 if self.is_first else 0.0 if self.is_second else 0.5 if side == 0.5 else None
 
-def meaning(label: str) -> float | None:
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """The columns that a vocabulary is about, and the table they stand in."""
+
+    a: str
+    b: str
+    outcome: str
+    source: str
+    certain: bool = False  # a format has worked the outcome out: it cannot be the name of an agent
+
+    def sides(self) -> dict[str, float]:
+        """Return what the names of the two agent columns mean as labels; ``H`` and ``A`` where home meets away."""
+        first, second = folded(self.a), folded(self.b)
+        letters = {"h": 1.0, "a": 0.0} if first.startswith("home") and second.startswith("away") else {}
+        turned = {"a": 1.0, "h": 0.0} if first.startswith("away") and second.startswith("home") else {}
+        return letters | turned | {first: 1.0, second: 0.0}
+
+
+def meaning(label: str, sides: Mapping[str, float]) -> float | None:
     """Return the outcome that a label stands for, if it says which side won or is a number in [0, 1]."""
     word = folded(label)
     try:
-        return KNOWN[word] if word in KNOWN else float(word) if 0 <= float(word) <= 1 else None
+        return sides[word] if word in sides else KNOWN[word] if word in KNOWN else share_of(word)
     except ValueError:
         return None
 
 
-def vocabulary(seen: Iterable[SeenLabel], rules: Mapping[str, float | None], column: str, source: str) -> Vocabulary:
+def share_of(word: str) -> float | None:
+    """Return a number in [0, 1], or None where it lies outside."""
+    return float(word) if 0 <= float(word) <= 1 else None
+
+
+def vocabulary(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question) -> Vocabulary:
     """Learn what the labels of a log mean; a label that nobody knows is an error.
 
     Labels say either which side won, or the winner's own name. Where both readings fit and contradict each
     other (agents called ``a`` and ``b``, say) nothing is guessed.
     """
+    refuse_ambiguous(seen, rules, asked)
+    column, source, sides = asked.outcome, asked.source, asked.sides()
     outcomes: dict[str, float] = {}
     ignored: dict[str, None] = {}
     not_sides: dict[str, int] = {}
     not_names: dict[str, int] = {}
-    contradiction = ""
     for entry in seen:
         label, word = entry.label, folded(entry.label)
         if word in rules:
@@ -100,25 +131,18 @@ def vocabulary(seen: Iterable[SeenLabel], rules: Mapping[str, float | None], col
             else:
                 outcomes[label] = rule
             continue
-        side = meaning(label)
-        name = 1.0 if entry.is_first else 0.0 if entry.is_second else 0.5 if side == 0.5 else None
+        side = meaning(label, sides)
+        name = entry.by_name(side)
         if side is None:
             not_sides[label] = not_sides.get(label, 0) + entry.rows
         else:
             outcomes[label] = side
         if name is None:
             not_names[label] = not_names.get(label, 0) + entry.rows
-        if side is not None and name is not None and side != name:
-            contradiction = label
     if len(set(outcomes.values())) > MOST_SHARES:
         raise InputError(
             f"{source!r}, column {column!r} mixes labels with more than {MOST_SHARES} different numbers: "
             f"turn it into numbers in [0, 1] first"
-        )
-    if not not_sides and not not_names and contradiction:
-        raise InputError(
-            f"{source!r}, column {column!r} is ambiguous: {contradiction!r} may be a side or the name of an agent; "
-            f"rename the agents, or say which side won with a rule such as outcomes={{'a': 1, 'b': 0}}"
         )
     if not not_sides:
         return Vocabulary(outcomes=outcomes, ignored=tuple(ignored))
@@ -126,6 +150,24 @@ def vocabulary(seen: Iterable[SeenLabel], rules: Mapping[str, float | None], col
         drawn = {label: x for label, x in outcomes.items() if folded(label) in rules or x == 0.5}
         return Vocabulary(outcomes=drawn, ignored=tuple(ignored), by_name=True)
     raise unknown_labels(min(not_sides, not_names, key=lambda labels: sum(labels.values())), column, source)
+
+
+def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question) -> None:
+    """Raise an error where all labels can be read as sides and as names, and the two readings differ."""
+    if asked.certain:
+        return
+    sides = asked.sides()
+    both = [
+        (side := meaning(entry.label, sides), entry.by_name(side), entry.label)
+        for entry in seen
+        if folded(entry.label) not in rules
+    ]
+    torn = [label for side, name, label in both if side != name]
+    if torn and all(side is not None and name is not None for side, name, _ in both):
+        raise InputError(
+            f"{asked.source!r}, column {asked.outcome!r} is ambiguous: {torn[0]!r} may be a side or the name of an "
+            f"agent; rename the agents, or say which side won with a rule such as outcomes={{{torn[0]!r}: 1}}"
+        )
 
 
 def unknown_labels(labels: Mapping[str, int], column: str, source: str) -> InputError:
@@ -140,8 +182,8 @@ def unknown_labels(labels: Mapping[str, int], column: str, source: str) -> Input
     what = "a number outside [0, 1]" if numbers else "an unknown outcome"
     return InputError(
         f"{source!r}, column {column!r} has {what}: {shown}{more}; known are numbers in [0, 1], the winner's own "
-        f"name, {listed(USUAL, 99)}; pass a rule such as outcomes={{{by_count[0][0]!r}: 0.5}}, or None for 0.5 to "
-        f"leave such rows out"
+        f"name, {listed(USUAL, 99)}; pass a rule such as outcomes={{{by_count[0][0]!r}: 0.5}} (on the command line "
+        f"-r outcomes={by_count[0][0]}:0.5), or None for 0.5 to leave such rows out"
     )
 
 

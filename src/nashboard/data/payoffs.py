@@ -105,6 +105,7 @@ class Payoffs:
             agents=tuple(self.agents[k] for k in kept),
             A=self.A[np.ix_(kept, kept)],
             scale=self.scale,
+            filled=min(self.filled, len(kept) * (len(kept) - 1) // 2),  # which pairs were filled is not kept
             made=self.made,
             origin=self.origin.noting(f"{len(kept):,} of {len(self.agents):,} agents selected"),
         )
@@ -250,8 +251,8 @@ def log_odds(matches: Matches, won: Floats, lost: Floats) -> Floats:
 def modelled(matches: Matches, scale: PayoffScale) -> Floats:
     """Return what Elo, fitted to all matches, predicts for every pair."""
     # Ratings stand on data and algebra, so this room cannot know them before it is asked for a model.
+    from nashboard._units import POINTS_PER_LOGIT
     from nashboard.ratings.elo import elo
-    from nashboard.ratings.units import POINTS_PER_LOGIT
 
     logits = elo(matches).leads() / POINTS_PER_LOGIT
     return logits if scale == "logit" else np.tanh(logits / 2)  # 2 s(x) - 1

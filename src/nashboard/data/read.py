@@ -3,23 +3,27 @@
 import contextlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import narwhals as nw
+import polars as pl
+from narwhals.exceptions import NarwhalsError
 
-from nashboard.data.columns import sides
+from nashboard.data.columns import OUTCOME, sides
+from nashboard.data.columns import recognised as usual_columns
 from nashboard.data.datasets import load_dataset
-from nashboard.data.formats import named, recognised
+from nashboard.data.formats import FRAME_FORMATS, named, recognised
 from nashboard.data.formats.format import Data, Format, Input, Options
-from nashboard.data.formats.long_scores import is_long, scores_from_long
-from nashboard.data.formats.match_tables import has_sides, matches_from
+from nashboard.data.formats.long_scores import LONG_SCORES, is_long, scores_from_long
+from nashboard.data.formats.match_tables import GENERIC_MATCHES, has_sides, matches_from
 from nashboard.data.formats.payoff_matrix import as_matches, as_payoffs, named_matrix
-from nashboard.data.formats.wide_scores import scores_from_wide
+from nashboard.data.formats.wide_scores import WIDE_SCORES, scores_from_wide
 from nashboard.data.matches import Matches
 from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
+from nashboard.data.scan import Scan
 from nashboard.data.scores import Scores
 from nashboard.data.sources import plain_files
 from nashboard.errors import InputError, listed, nearest
@@ -82,8 +86,7 @@ def read_matches(
         self_matches=self_matches, where=where or {}, symmetrise=symmetrise, separator=separator,
     )  # fmt: skip
     if (frame := lazy_frame(source)) is not None:
-        refuse_format(format)
-        return matches_from(frame, options, source="frame", format=frame_format(source))
+        return expect(from_frame(frame, source, options, format, wanted=Matches), Matches, "frame")
     data = from_source(source, options, format, wanted=Matches)
     return expect(data, Matches, source)
 
@@ -135,8 +138,7 @@ def read_scores(
         metric=metric, separator=separator,
     )  # fmt: skip
     if (frame := lazy_frame(source)) is not None:
-        refuse_format(format)
-        return frame_scores(frame, options)
+        return expect(from_frame(frame, source, options, format, wanted=Scores), Scores, "frame")
     data = from_source(source, options, format, wanted=Scores)
     return expect(data, Scores, source)
 
@@ -163,10 +165,7 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Data:
             )
     chosen = Options(**options)
     if (frame := lazy_frame(source)) is not None:
-        refuse_format(format)
-        if has_sides(frame.collect_schema().names(), chosen):
-            return matches_from(frame, chosen, source="frame", format=frame_format(source))
-        return frame_scores(frame, chosen)
+        return from_frame(frame, source, chosen, format, wanted=None)
     return from_source(source, chosen, format, wanted=None)
 
 
@@ -177,24 +176,46 @@ def from_source(source: Any, options: Options, format: str | None, wanted: type[
             f"cannot read a {type(source).__name__}: give a path or a frame of pandas, Polars, PyArrow or DuckDB"
         )
     if isinstance(source, str) and source.startswith(DATASET):
+        if options != Options() or format is not None:
+            raise InputError(f"{source!r} is read as it is: it takes no options")
         return load_dataset(source.removeprefix(DATASET))
-    with opened(source, options) as files:
-        entry = named(format) if format else recognised(files)
+    with opened(source, options) as files, library_errors_named(files):
+        entry = named(format) if format else fitting(files, wanted)
         if entry.name == "payoff-matrix" and wanted in (Matches, Payoffs):
+            entry.refuse_unused(options)
             make = as_matches if wanted is Matches else as_payoffs
             return make(files, *named_matrix(files))
-        return entry.read(better(entry, wanted, files))
+        refuse_other_kind(entry, wanted, files)
+        entry.refuse_unused(options)
+        return entry.read(files)
 
 
-def better(entry: Format, wanted: type[Data] | None, files: Input) -> Input:
-    """Return the files; a table that is plainly something else than what was asked for is an error."""
+def fitting(files: Input, wanted: type[Data] | None) -> Format:
+    """Return the format that fits; a table of scores may have tasks that are called like the sides of a match."""
+    entry = recognised(files)
+    if wanted is Scores and entry is GENERIC_MATCHES and not usual_columns(OUTCOME, files.columns):
+        return LONG_SCORES if LONG_SCORES.fits(files) else WIDE_SCORES
+    return entry
+
+
+@contextlib.contextmanager
+def library_errors_named(files: Input) -> Iterator[None]:
+    """Turn what the libraries below raise about a file into one sentence about the file."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, NarwhalsError, OSError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise InputError(f"{files.name!r} cannot be read: {reason}") from None
+
+
+def refuse_other_kind(entry: Format, wanted: type[Data] | None, files: Input) -> None:
+    """Raise an error for a table that is plainly something else than what was asked for."""
     makes = {"matches": Matches, "scores": Scores, "payoffs": Payoffs}[entry.makes]
     if wanted is not None and makes is not wanted and entry.name != "scores-wide":
         verb = "read_matches or read_payoffs" if makes is Payoffs else VERB[makes]
         raise InputError(f"{files.name!r} looks like {entry.name} ({entry.holds}): use {verb}")
     if wanted is Matches and entry.name == "scores-wide":
         sides(files.columns, files.name, None, None)  # says which columns are missing
-    return files
 
 
 @contextlib.contextmanager
@@ -208,27 +229,57 @@ def lazy_frame(source: Any) -> nw.LazyFrame[Any] | None:
     """Return any data frame as a lazy one, or None if the source is none."""
     if isinstance(source, str | Path):
         return None
-    frame = nw.from_native(source, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame.lazy()
-    return frame if isinstance(frame, nw.LazyFrame) else None
+    try:
+        frame = nw.from_native(source, pass_through=True)
+        if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+            return None
+        names = frame.collect_schema().names()
+    except NarwhalsError as error:
+        raise InputError(f"the frame cannot be read: {str(error).strip().partition(chr(10))[0]}") from None
+    other = [name for name in names if not isinstance(name, str)]
+    if other:
+        raise InputError(f"the frame has a column called {other[0]!r}: names of columns must be text")
+    return frame.lazy()
 
 
-def frame_scores(frame: nw.LazyFrame[Any], options: Options) -> Scores:
-    """Read the scores of a frame, long or wide."""
-    reader = scores_from_long if is_long(frame.collect_schema().names(), options) else scores_from_wide
-    return reader(frame, options, source="frame")
+def from_frame(
+    frame: nw.LazyFrame[Any], source: Any, options: Options, format: str | None, wanted: type[Data] | None
+) -> Data:
+    """Read a frame: as one of the public layouts where its columns say so, else by its usual columns."""
+    if format is not None:
+        raise InputError(f"format={format!r} is for files; name the columns of a frame instead")
+    columns = tuple(frame.collect_schema().names())
+    seen = Input((), Path(), options, Scan(files=(), kind="parquet", columns=columns, frame=pl.LazyFrame()))
+    layout = next((entry for entry in FRAME_FORMATS if entry.fits(seen)), None)
+    if layout is not None and options.a is None:
+        refuse_other_kind(layout, wanted, seen)
+        layout.refuse_unused(options)
+        table = Scan(files=(), kind="parquet", columns=columns, frame=as_polars(frame, layout))
+        return layout.read(replace(seen, table=table))
+    if wanted is Matches or (wanted is None and has_sides(columns, options)):
+        GENERIC_MATCHES.refuse_unused(options)
+        return matches_from(frame, options, source="frame", format=frame_format(source))
+    long = is_long(columns, options)
+    (LONG_SCORES if long else WIDE_SCORES).refuse_unused(options)
+    return (scores_from_long if long else scores_from_wide)(frame, options, source="frame")
+
+
+def as_polars(frame: nw.LazyFrame[Any], layout: Format) -> pl.LazyFrame:
+    """Return a frame as Polars, in which the public layouts are read."""
+    native = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        return native
+    if frame.implementation.is_pandas_like() or frame.implementation.is_pyarrow():
+        return frame.collect().to_polars().lazy()
+    raise InputError(
+        f"the frame looks like {layout.name} ({layout.holds}), whose rows need more than counting: name its columns "
+        f"with a=, b= and outcome= to count it as it is, or collect it first"
+    )
 
 
 def frame_format(source: Any) -> str:
     """Name the library a frame belongs to."""
     return f"{type(source).__module__.partition('.')[0]} frame"
-
-
-def refuse_format(format: str | None) -> None:
-    """Say that a frame has no file format."""
-    if format is not None:
-        raise InputError(f"format={format!r} is for files; name the columns of a frame instead")
 
 
 def expect(data: Data, kind: type[Kind], source: Any) -> Kind:

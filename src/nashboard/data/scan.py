@@ -4,22 +4,29 @@ Text formats are scanned as text: what a column means is decided later, by us, s
 reported with its row and column instead of becoming a silent null.
 """
 
+import codecs
 import contextlib
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import narwhals as nw
 import polars as pl
 
+from nashboard.data.columns import CLUSTER, ITEMS, LOWER, OUTCOME, RUNS, STDERR, TIME, WEIGHT
 from nashboard.data.delimited import SEPARATORS, check_records, not_utf8, recognised_header
 from nashboard.data.json_objects import list_to_lines, parsed
 from nashboard.data.kinds import Kind, kind_of
 from nashboard.data.parquet_claims import checked_rows
 from nashboard.data.sources import PlainFile, check_lines
 from nashboard.errors import InputError, listed
+
+SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
+FIRST_LINES = 1000
+ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *STDERR, *ITEMS, *RUNS, *LOWER}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +43,8 @@ class Scan:
     @property
     def name(self) -> str:
         """The name under which the user knows the table."""
+        if not self.files:
+            return "frame"
         return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
 
     @cached_property
@@ -88,8 +97,18 @@ def scan(files: Sequence[PlainFile], folder: Path, separator: str | None = None)
         lines = [list_to_lines(file, folder / f"lines-{k}") for k, file in enumerate(files)]
         return scan_lines(lines, kind)
     if kind == "json lines":
-        return scan_lines(files, kind)
+        return scan_lines([without_mark(file, folder / f"plain-{k}") for k, file in enumerate(files)], kind)
     raise InputError(f"{files[0].name!r} is {kind}, not a table of rows and columns")
+
+
+def without_mark(file: PlainFile, target: Path) -> PlainFile:
+    """Return a file without the byte order mark that some programs put first."""
+    with file.path.open("rb") as stream:
+        if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+            return file
+        with target.open("wb") as copy:
+            shutil.copyfileobj(stream, copy)
+    return PlainFile(path=target, name=file.name)
 
 
 def scan_parquet(files: Sequence[PlainFile]) -> Scan:
@@ -137,7 +156,7 @@ def scan_lines(files: Sequence[PlainFile], kind: Kind) -> Scan:
     columns: dict[str, bool] = {}
     for file in files:
         check_lines(file)
-        for k, line in enumerate(first_lines(file)):
+        for k, line in enumerate(lines_to_learn_from(file)):
             record = parsed(line, f"{file.name}, line {k + 1:,}")
             if not isinstance(record, dict):
                 raise InputError(f"{file.name!r}: line {k + 1:,} is not a json object")
@@ -150,20 +169,41 @@ def scan_lines(files: Sequence[PlainFile], kind: Kind) -> Scan:
     return Scan(files=tuple(files), kind=kind, columns=tuple(columns), frame=frame)
 
 
-def first_lines(file: PlainFile, most: int = 1000) -> Iterator[str]:
-    """Yield the first lines that hold something, at most a few megabytes of them."""
-    seen = 0
+def lines_to_learn_from(file: PlainFile) -> Iterator[str]:
+    """Yield the lines that tell the columns: all of a small file, the first of a large one.
+
+    A large file must not bring new columns later: the roles of a match or a score that are not among the
+    first lines are looked for in the rest, byte by byte, which costs next to nothing.
+    """
+    small = file.path.stat().st_size <= SMALL
+    seen: set[str] = set()
     with file.path.open("rb") as stream:
-        for line in stream:
+        for k, line in enumerate(stream):
             if line.strip():
-                seen += len(line)
-                most -= 1
                 try:
-                    yield line.decode("utf-8-sig")
+                    text = line.decode("utf-8-sig")
                 except UnicodeDecodeError:
                     raise InputError(f"{file.name!r} is not UTF-8: save it as UTF-8") from None
-            if most <= 0 or seen > (16 << 20):
-                return
+                seen.update(name for name in ROLES if f'"{name}"' in text)
+                yield text
+            if not small and k >= FIRST_LINES:
+                break
+        if not small:
+            refuse_late_roles(stream, [name for name in ROLES if name not in seen], file)
+
+
+def refuse_late_roles(stream: BinaryIO, names: list[str], file: PlainFile) -> None:
+    """Raise an error where a column with a role first appears far down in a file."""
+    marks = {name: f'"{name}":'.encode() for name in names}
+    rest = b""
+    while piece := stream.read(1 << 22):
+        text = rest + piece
+        for name, mark in marks.items():
+            if mark in text:
+                raise InputError(
+                    f"{file.name!r}: the column {name!r} first appears after line {FIRST_LINES:,}: give it to all"
+                )
+        rest = text[-64:]
 
 
 def without_blank_lines(frame: nw.LazyFrame[Any], columns: Sequence[str], table: Scan | None) -> nw.LazyFrame[Any]:

@@ -41,6 +41,8 @@ def plain_files(source: str | Path) -> Iterator[list[PlainFile]]:
     with tempfile.TemporaryDirectory(prefix="nashboard-") as folder:
         if str(source) == STANDARD_INPUT:
             named = [(Path(folder, "standard-input"), "standard input")]
+            if sys.stdin is None:
+                raise InputError("standard input is closed: there is nothing to read")
             spool(sys.stdin.buffer, named[0][0], "standard input")
         else:
             named = [(path, str(path)) for path in existing_paths(source)]
@@ -49,13 +51,19 @@ def plain_files(source: str | Path) -> Iterator[list[PlainFile]]:
 
 def existing_paths(source: str | Path) -> list[Path]:
     """Return the file, the folder, or what the pattern matches, in alphabetical order."""
-    path = Path(source).expanduser()
+    if not str(source):
+        raise InputError("the name of the file is empty")
     try:
+        path = Path(source).expanduser()
         if path.exists():
             return [path]
+        if path.is_symlink():
+            raise InputError(f"{str(source)!r} is a link to a file that is not there")
     except OSError as error:  # a name that is too long, a folder that may not be entered
         raise InputError(f"cannot read {str(source)!r}: {error.strerror}") from None
-    except ValueError:
+    except InputError:
+        raise
+    except (ValueError, RuntimeError):  # a NUL in the name, a home that is not there
         raise InputError(f"{str(source)!r} is not a file name") from None
     if glob.has_magic(str(source)):
         root = Path(path.anchor or ".")
@@ -74,7 +82,7 @@ def uncompressed(path: Path, name: str, target: Path) -> PlainFile:
         return PlainFile(path=path, name=name)
     try:
         if not path.is_file():
-            raise InputError(f"{name!r} is not a regular file")
+            raise InputError(f"{name!r} is not a regular file: to read a pipe, send it to standard input and name it -")
         with path.open("rb") as stream:
             magic = stream.read(4)
             stream.seek(0)
@@ -85,6 +93,8 @@ def uncompressed(path: Path, name: str, target: Path) -> PlainFile:
                     spool(unpacked, target, name)
             elif magic == ZSTD:
                 spool(ZstdStream(stream), target, name)
+            elif glob.has_magic(str(path)):
+                target.symlink_to(path.resolve())  # scanners would take the name for a pattern
             else:
                 return PlainFile(path=path, name=name)
     except OSError as error:

@@ -1,7 +1,6 @@
 """Files are written whole or not at all: first beside the target, then moved into its place."""
 
-import os
-import tempfile
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,27 +21,15 @@ WRITERS: dict[str, Callable[["pl.DataFrame", Path], object]] = {
 def atomically(path: str | Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a temporary file in the target's folder, then put it in the target's place."""
     path = Path(path)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
-    os.close(handle)
-    part = Path(name)
-    try:
+        part.touch(exist_ok=False)  # not a private temporary file: the finished one follows the user's umask
         write(part)
-        part.chmod(0o666 & ~current_umask())
         part.replace(path)
     except OSError as error:
         raise InputError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
     finally:
         part.unlink(missing_ok=True)
-
-
-def current_umask() -> int:
-    """Return the process's umask: temporary files are private, finished ones follow the user's habit."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 def write_frame(frame: "pl.DataFrame", path: str | Path) -> None:

@@ -42,12 +42,7 @@ def orthogonal_planes(C: Floats) -> tuple[Floats, Floats]:
         return np.zeros_like(C), np.zeros(width // 2)
     Q, R = np.linalg.qr(C)
     small, s = dense_planes(product(R, R))
-    planes = np.zeros_like(C)
-    found = Q @ small
-    planes[:, : found.shape[1]] = found  # fewer than n // 2 planes are always found
-    strengths = np.zeros(width // 2)
-    strengths[: s.size] = s
-    Q, strengths = canonical(planes[:, : 2 * s.size], s, n, 1.0)
-    out = np.zeros_like(C)
-    out[:, : 2 * s.size] = Q * np.repeat(np.sqrt(strengths), 2)
-    return out + 0.0, np.concatenate([strengths, np.zeros(width // 2 - s.size)])
+    planes, s = canonical(Q @ small, s, n, 1.0)
+    out, strengths = np.zeros_like(C), np.zeros(width // 2)  # more planes than n // 2 are zero
+    out[:, : 2 * s.size], strengths[: s.size] = planes * np.repeat(np.sqrt(s), 2), s
+    return out + 0.0, strengths

@@ -11,6 +11,7 @@ import numpy as np
 
 from nashboard._tables import count
 from nashboard._types import Bools, Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
 from nashboard.errors import ConvergenceError, InputError, listed
@@ -26,11 +27,9 @@ from nashboard.ratings.likelihood import (
     require_finite_maximum,
     require_matches,
 )
-from nashboard.ratings.units import POINTS_PER_LOGIT
 
 Errors = Literal["hessian", "sandwich"]
 PRIOR = 0.01  # drawn games against the average agent
-TOLERANCE = 1e-8  # of the gradient's norm, in logits and games
 MOST_STEPS = 1000  # an alarm, not a budget: Newton's method takes 5 to 30
 
 
@@ -132,7 +131,7 @@ def newton(totals: PairTotals, r: Floats, free: Bools) -> float:
     i, j = totals.i, totals.j
     nodes = totals.nodes if free[-1] or not free[:-1].all() else totals.nodes - 1
     moving = free[:nodes]
-    tolerance = max(TOLERANCE, totals.rounding())
+    tolerance = totals.tolerance()
     if not moving.any():
         return 0.0
     for _ in range(MOST_STEPS):

@@ -8,11 +8,11 @@ import numpy as np
 
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
 from nashboard.data.names import positions
 from nashboard.ratings.fields import interval, leaders, number_or_nan, settled, values_of
-from nashboard.ratings.units import POINTS_PER_LOGIT, win_probability
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

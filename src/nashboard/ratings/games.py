@@ -9,7 +9,7 @@ import polars as pl
 
 from nashboard._types import Floats
 from nashboard.data.columns import OUTCOME, WEIGHT, one, optional, sides
-from nashboard.data.outcomes import Rules, SeenLabel, checked_rules, vocabulary
+from nashboard.data.outcomes import Question, Rules, SeenLabel, checked_rules, vocabulary
 from nashboard.data.read import lazy_frame
 from nashboard.errors import InputError
 from nashboard.ratings.kernels import Codes, Hashes
@@ -141,7 +141,7 @@ def outcomes(column: pl.Series, first: Hashes, second: Hashes, rules: Rules | No
         SeenLabel(label=names[c // 4], is_first=bool(c & 2), is_second=bool(c & 1), rows=int(rows[c]))
         for c in np.flatnonzero(rows)
     ]
-    words = vocabulary(seen, checked_rules(rules), column.name, SOURCE)
+    words = vocabulary(seen, checked_rules(rules), Question(a="a", b="b", outcome=column.name, source=SOURCE))
     meaning = np.full(rows.size, np.nan)
     for c in np.flatnonzero(rows):
         named = words.by_name and c & 3 and names[c // 4] not in words.ignored

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError, listed, nearest
 from nashboard.ratings import kernels
 from nashboard.ratings.games import Columns, read_games
 from nashboard.ratings.numbering import Numbering
-from nashboard.ratings.units import POINTS_PER_LOGIT
 
 FIRST_PLACES = 64
 ALONE = np.ones(1)

@@ -21,6 +21,8 @@ from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError, listed
 
+TOLERANCE = 1e-8  # of the gradient's norm, in logits and games
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairTotals:
@@ -54,16 +56,21 @@ class PairTotals:
         total = np.bincount(self.i, values, minlength=self.nodes) - np.bincount(self.j, values, minlength=self.nodes)
         return np.asarray(total)
 
-    def rounding(self) -> float:
-        """Return how exactly a gradient can be known at all: the rounding of the largest sums in it."""
+    def tolerance(self) -> float:
+        """Return the norm of the gradient at which a fit ends: 1e-8, or what rounding of its sums allows.
+
+        Where all weights together are less than one game, the same share of them.
+        """
         points = np.bincount(self.i, self.won + self.lost, minlength=self.nodes)
         points += np.bincount(self.j, self.won + self.lost, minlength=self.nodes)
-        return 4 * float(np.finfo(np.float64).eps) * float(np.linalg.norm(points))
+        rounding = 4 * float(np.finfo(np.float64).eps) * float(np.linalg.norm(points))
+        return max(TOLERANCE * min(1.0, float(points.sum()) / 2), rounding)
 
 
 def loss(won: Floats, lost: Floats, x: Floats) -> float:
     """Return the loss of points won and lost at leads ``x``: ``log(1 + e^x) = log(1 + e^-|x|) + max(x, 0)``."""
-    return float((won + lost) @ np.log1p(np.exp(-np.abs(x))) + lost @ np.maximum(x, 0) - won @ np.minimum(x, 0))
+    # sums, not BLAS: threads that are woken for so little cost more than they help, and change the last bits
+    return float(((won + lost) * np.log1p(np.exp(-np.abs(x))) + lost * np.maximum(x, 0) - won * np.minimum(x, 0)).sum())
 
 
 def pair_totals(matches: Matches, prior: float) -> PairTotals:

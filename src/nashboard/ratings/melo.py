@@ -10,6 +10,7 @@ import numpy as np
 
 from nashboard._tables import count
 from nashboard._types import Floats
+from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
 from nashboard.errors import ConvergenceError, InputError
@@ -21,7 +22,6 @@ from nashboard.ratings.melo_errors import melo_standard_errors
 from nashboard.ratings.melo_fit import fitted
 from nashboard.ratings.melo_loss import MeloLoss
 from nashboard.ratings.melo_ratings import Candidate, MeloRatings
-from nashboard.ratings.units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT
 
 # Past this lead, in logits, a one-sided pair is on its way to infinity.
 RUNAWAY = 14.0
@@ -39,9 +39,9 @@ def melo(
 ) -> MeloRatings:
     """Rate agents by maximum likelihood of mElo with ``k`` planes, which also predicts who beats whom in cycles.
 
-    Draws count half. The loss has several valleys: the fit starts from five places, among them the Hodge and Schur
-    decompositions of the smoothed logits, each start goes on until the gradient's norm is at most 1e-8, and the best
-    is kept; ``ends`` says where the others went. ``k=0`` is Elo.
+    Draws count half. The loss has several valleys: the fit starts from four or five places, among them the Hodge and
+    Schur decompositions of the smoothed logits, each start goes on until the gradient's norm is at most 1e-8, and the
+    best is kept; ``ends`` says where the others went. ``k=0`` is Elo.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError
-from nashboard.ratings.elo import TOLERANCE, newton
+from nashboard.ratings.elo import newton
 from nashboard.ratings.likelihood import PairTotals
 from nashboard.ratings.melo_loss import MeloLoss
 from nashboard.ratings.melo_ratings import End
@@ -42,7 +42,7 @@ def fitted(matches: Matches, landscape: MeloLoss, k: int) -> Fit:
     if k == 0:
         loss = landscape.loss(r[:, None].copy()) / matches.n_games
         return Fit(Z=r[:, None], gradient_norm=norm, ends=(End(start="Elo", loss=loss),))
-    tolerance = max(TOLERANCE, totals.rounding())
+    tolerance = totals.tolerance()
     found: list[tuple[str, Floats, float]] = []
     failure: ConvergenceError | None = None
     begins = [("plane by plane", one_plane_more(landscape, r[:, None].copy(), k))]
@@ -71,8 +71,8 @@ def one_plane_more(landscape: MeloLoss, Z: Floats, k: int) -> Floats:
         Z = point(landscape, Z[:, 0], np.column_stack([C, steepest_planes(landscape.totals, Z[:-1, 0], C, 1)]))
         if Z.shape[1] == 1 + 2 * k:
             return Z
-        tolerance = 1e-4 * float(np.linalg.norm(landscape.local(Z).gradient))
-        Z, _ = minimise(landscape, landscape.moved(Z, 0 * Z), tolerance=max(tolerance, TOLERANCE))
+        rough = 1e-4 * float(np.linalg.norm(landscape.local(Z).gradient))
+        Z, _ = minimise(landscape, landscape.moved(Z, 0 * Z), tolerance=max(rough, landscape.totals.tolerance()))
 
 
 def point(landscape: MeloLoss, r: Floats, C: Floats) -> Floats:

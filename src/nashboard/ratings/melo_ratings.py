@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
+from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
 from nashboard.data.names import checked_names, positions
 from nashboard.errors import InputError
 from nashboard.ratings.canonical import centred, orthogonal_planes, product
 from nashboard.ratings.fields import interval, leaders, number_or_nan, require_finite, settled, values_of
-from nashboard.ratings.units import POINTS_PER_LOGIT, win_probability
 
 
 @dataclass(frozen=True, kw_only=True)

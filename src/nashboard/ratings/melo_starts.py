@@ -28,7 +28,8 @@ def starts(matches: Matches, totals: PairTotals, r: Floats, k: int) -> Iterator[
     the order of the ratings: agents on circles, and on a spiral.
     """
     yield "Hodge and Schur", hodge_and_schur(matches, r, k)
-    yield "steepest planes", steepest_planes(totals, r, np.zeros((r.size, 0)), k)
+    if k > 1:  # with one plane this is where "plane by plane" starts
+        yield "steepest planes", steepest_planes(totals, r, np.zeros((r.size, 0)), k)
     place = np.empty(r.size)
     place[np.argsort(-r, kind="stable")] = np.arange(r.size)
     turns = np.arange(1, k + 1)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import count
+from nashboard._units import win_probability
 from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError
 from nashboard.ratings.canonical import centred, orthogonal_planes
@@ -14,7 +15,6 @@ from nashboard.ratings.games import Columns
 from nashboard.ratings.league import League
 from nashboard.ratings.melo_ratings import MeloRatings
 from nashboard.ratings.state import LogPosition, read_state, write_state
-from nashboard.ratings.units import win_probability
 
 
 class OnlineElo:

@@ -35,6 +35,10 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
+# Layouts that are known by their columns alone, so that a frame can have them too.
+FRAME_FORMATS: tuple[Format, ...] = (*ARENA, *JUDGED, *PAIR_COUNTS, *LEADERBOARDS[:2])
+
+
 def named(name: str) -> Format:
     """Return the format of that name, or say which there are."""
     for entry in FORMATS:

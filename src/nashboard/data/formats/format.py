@@ -1,7 +1,7 @@
 """What a format is, and what its reader is given."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scan import Scan, scan
 from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile
-from nashboard.errors import InputError
+from nashboard.errors import InputError, listed
 
 Data = Matches | Scores | Payoffs
 TABLES = ("delimited", "parquet", "json lines", "json list")
@@ -51,20 +51,25 @@ class Options:
 
 @dataclass(frozen=True)
 class Input:
-    """The files behind a source, opened as far as a format needs them."""
+    """The files behind a source, opened as far as a format needs them; or a frame that is a table already."""
 
     files: tuple[PlainFile, ...]
     folder: Path
     options: Options
+    table: Scan | None = None
 
     @property
     def name(self) -> str:
         """The name under which the user knows the source."""
+        if self.table is not None:
+            return self.table.name
         return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
 
     @cached_property
     def kind(self) -> Kind | Literal["directory"]:
         """What the files are, by their first bytes."""
+        if self.table is not None:
+            return self.table.kind
         if any(file.path.is_dir() for file in self.files):
             if len(self.files) > 1:
                 raise InputError(f"a folder is read on its own, not together with other files: {self.name!r}")
@@ -74,7 +79,7 @@ class Input:
     @cached_property
     def scan(self) -> Scan:
         """The files as one table."""
-        return scan(self.files, self.folder, self.options.separator)
+        return self.table if self.table is not None else scan(self.files, self.folder, self.options.separator)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -110,3 +115,26 @@ class Format:
     holds: str
     fits: Callable[[Input], bool]
     read: Callable[[Input], Data]
+
+    def refuse_unused(self, options: Options) -> None:
+        """Raise an error for an option that this format has no use for: it would be ignored silently."""
+        plain = Options()
+        said = [field.name for field in fields(Options) if getattr(options, field.name) != getattr(plain, field.name)]
+        taken = TAKEN.get(self.name, TAKEN[self.makes])
+        for name in said:
+            if name not in taken:
+                raise InputError(f"{name}= has no meaning for {self.name} ({self.holds}); it takes {listed(taken, 99)}")
+
+
+MATCH_OPTIONS = ("a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "separator")
+# What can be said about a format, by its name, or else by what it makes.
+TAKEN: dict[str, tuple[str, ...]] = {
+    "matches": MATCH_OPTIONS,
+    "scores": ("lower_is_better", "separator"),
+    "payoffs": ("symmetrise", "separator"),
+    "scores-long": ("agent", "task", "score", "lower_is_better", "metric", "separator"),
+    "scores-wide": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
+    "open-llm-leaderboard": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
+    "lm-eval": ("lower_is_better", "metric"),
+    "every-eval-ever": ("lower_is_better", "metric"),
+}

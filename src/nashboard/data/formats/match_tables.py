@@ -27,6 +27,7 @@ def matches_from(
     weight: str | None = None,
     cluster: str | None = None,
     notes: tuple[str, ...] = (),
+    certain: bool = False,
 ) -> Matches:
     """Count the matches of a frame; a format's own columns stand where the user named none."""
     columns = frame.collect_schema().names()
@@ -49,6 +50,7 @@ def matches_from(
             self_matches=options.self_matches,
             scan=scan,
             notes=(*(scan.notes if scan else ()), *notes),
+            certain=certain,
         )
     )
 
@@ -60,9 +62,18 @@ def chosen_rows(columns: list[str], options: Options, source: str) -> tuple[Filt
         given(column, columns, source)
         values = list(wanted) if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
         text = nw.col(column).cast(nw.String)
-        keep = text.is_in([str(value) for value in values])
+        keep = text.is_in([word for value in values for word in spellings(value)])
         filters.append(Filter(keep=keep, why=f"{column} is not {' or '.join(map(str, values))}"))
     return tuple(filters)
+
+
+def spellings(value: object) -> list[str]:
+    """Return how a value may be spelt when its column is turned into text: libraries differ."""
+    if isinstance(value, bool):
+        return [str(value), str(value).lower(), str(int(value))]
+    if isinstance(value, int | float) and float(value).is_integer():
+        return [str(int(value)), str(float(value))]
+    return [str(value)]
 
 
 def from_scan(source: Input, format: str, **details: Any) -> Matches:

@@ -11,29 +11,31 @@ from nashboard.data.matches import Matches
 from nashboard.data.scan import Scan
 from nashboard.errors import InputError
 
-OUTCOMES = {"wins": "1", "draws": "0.5", "losses": "0"}
+# a row may hold many games, or one: then exactly one of the columns is 1
+WON, DRAWN, LOST = ("wins", "win"), ("draws", "draw", "ties", "tie"), ("losses", "loss")
+SHARES = dict.fromkeys(WON, 1.0) | dict.fromkeys(DRAWN, 0.5) | dict.fromkeys(LOST, 0.0)
 
 
 def read_pair_counts(source: Input) -> Matches:
     """Read a table of counts as three weighted logs, one for each outcome."""
     table = source.scan
     a, b = sides(table.columns, table.name, source.options.a, source.options.b)
-    named = {folded(name): name for name in table.columns if folded(name) in OUTCOMES}
-    source.require(*(word for word in ("wins", "losses") if word not in named))
+    named = {folded(name): name for name in table.columns if folded(name) in SHARES}
+    source.require(*(words[0] for words in (WON, LOST) if not set(words) & set(named)))
     for name in named.values():
         refuse_counts(table, name)
     stacked = pl.concat(  # the other columns stay for where= and cluster=
         table.frame.with_columns(
             agent_a=pl.col(a),
             agent_b=pl.col(b),
-            outcome=pl.lit(OUTCOMES[word]),
+            outcome=pl.lit(SHARES[word]),
             weight=pl.col(name).cast(pl.Float64, strict=False),
         )
         for word, name in named.items()
     )
-    details = {"a": "agent_a", "b": "agent_b", "outcome": "outcome", "weight": "weight"}
+    details = {"a": "agent_a", "b": "agent_b", "outcome": "outcome", "weight": "weight", "certain": True}
     options = replace(source.options, a=None, b=None)
-    matches = from_scan(Input(source.files, source.folder, options), "pair-counts", frame=stacked, **details)
+    matches = from_scan(replace(source, options=options), "pair-counts", frame=stacked, **details)
     # each row of the table was counted once for every outcome
     left_out = tuple(replace(entry, count=entry.count // len(named)) for entry in matches.origin.left_out)
     origin = replace(matches.origin, rows=matches.origin.rows // len(named), left_out=left_out)
@@ -53,12 +55,22 @@ def refuse_counts(table: Scan, column: str) -> None:
         )
 
 
+def fits(source: Input) -> bool:
+    """Say whether a table has columns for wins and losses; an outcome column beside single ones goes first."""
+    columns = set(map(folded, source.columns))
+    if not has_sides(source.columns, source.options):
+        return False
+    return {"wins", "losses"} <= columns or (
+        {"win", "loss"} <= columns and not {"winner", "outcome", "result"} & columns
+    )
+
+
 PAIR_COUNTS = (
     Format(
         name="pair-counts",
         makes="matches",
         holds="wins, draws and losses per pair of agents",
-        fits=lambda x: {"wins", "losses"} <= set(map(folded, x.columns)) and has_sides(x.columns, x.options),
+        fits=fits,
         read=read_pair_counts,
     ),
 )

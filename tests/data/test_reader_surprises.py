@@ -1,0 +1,179 @@
+"""Inputs that once came in silently wrong, or ended in a traceback."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import nashboard as nb
+from nashboard.data import scan
+
+LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
+
+
+def score(matches: nb.Matches, a: str, b: str) -> tuple[float, float, float]:
+    two = matches.select([a, b])
+    return float(two.wins[0]), float(two.draws[0]), float(two.losses[0])
+
+
+@pytest.mark.parametrize("name", ["[1].csv", "a*.csv", "what?.csv"])
+def test_a_name_with_glob_characters_is_that_file_and_no_other(name: str, tmp_path: Path) -> None:
+    for other in ("1.csv", "ab.csv", "whats.csv"):
+        (tmp_path / other).write_text(LOG.replace("x", "p"))
+    (tmp_path / name).write_text(LOG)
+    assert nb.read_matches(tmp_path / name).agents == ("x", "y", "z")
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_one_hot_columns_of_win_draw_and_loss_are_counted(make: Any) -> None:
+    columns = {"agent_a": ["x", "x", "x", "y"], "agent_b": ["y", "y", "y", "x"],
+               "win": [1, 0, 0, 0], "draw": [0, 1, 1, 0], "loss": [0, 0, 0, 1]}  # fmt: skip
+    assert score(nb.read_matches(make(columns)), "x", "y") == (2, 2, 0)
+
+
+def test_a_column_that_appears_late_in_json_lines_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row: dict[str, Any] = {"a": "x", "b": "y", "winner": "a"}
+    path = tmp_path / "log.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps(row | ({"weight": 3.0} if k > 1500 else {"weight": 1.0} if k > 1400 else {})) + "\n"
+            for k in range(1510)
+        )
+    )
+    with pytest.raises(nb.InputError, match="1,401 rows have a weight that is missing"):
+        nb.read_matches(path)
+    monkeypatch.setattr(scan, "SMALL", 100)
+    with pytest.raises(nb.InputError, match="the column 'weight' first appears after line 1,000"):
+        nb.read_matches(path)
+
+
+@pytest.mark.parametrize("kind", ["csv", "frame of numbers"])
+def test_agents_called_0_and_1_with_a_numeric_winner_are_ambiguous(kind: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"model_a": [0, 0, 1], "model_b": [1, 1, 0], "winner": [0, 0, 0]})
+    frame.write_csv(tmp_path / "log.csv")
+    with pytest.raises(nb.InputError, match="is ambiguous: '0' may be a side or the name of an agent"):
+        nb.read_matches(tmp_path / "log.csv" if kind == "csv" else frame)
+
+
+def test_a_label_that_names_a_column_means_that_column() -> None:
+    frame = pl.DataFrame({"model_a": ["x"], "model_b": ["y"], "winner": ["model_a"]})
+    assert score(nb.read_matches(frame, a="model_b", b="model_a"), "x", "y") == (1, 0, 0)
+
+
+def test_home_and_away_wins_have_their_letters() -> None:
+    frame = pl.DataFrame({"home": ["A", "A", "C"], "away": ["B", "B", "A"], "result": ["H", "D", "A"]})
+    matches = nb.read_matches(frame)
+    assert score(matches, "A", "B") == (1, 1, 0)
+    assert score(matches, "A", "C") == (1, 0, 0)
+
+
+def test_a_frame_of_a_public_layout_is_read_as_its_file_is(tmp_path: Path) -> None:
+    rows = [
+        {"model_a": "x", "model_b": "y", "winner": "model_a", "anony": True, "dedup_tag": {"sampled": True}},
+        {"model_a": "x", "model_b": "y", "winner": "model_b", "anony": False, "dedup_tag": {"sampled": True}},
+        {"model_a": "x", "model_b": "y", "winner": "model_b", "anony": True, "dedup_tag": {"sampled": False}},
+    ]
+    (tmp_path / "arena.json").write_text(json.dumps(rows))
+    for source in (tmp_path / "arena.json", pl.DataFrame(rows), pd.DataFrame(rows), pa.Table.from_pylist(rows)):
+        matches = nb.read_matches(source)
+        assert (matches.origin.format, score(matches, "x", "y")) == ("chatbot-arena", (1, 0, 0))
+        assert [entry.count for entry in matches.origin.left_out] == [1, 1]
+
+
+def test_a_lazy_frame_of_a_public_layout_outside_polars_is_pointed_to_its_columns() -> None:
+    relation = duckdb.sql("select 'x' as generator_1, 'y' as generator_2, 1.0 as preference")
+    with pytest.raises(nb.InputError, match=r"looks like alpaca-eval .* name its columns with a=, b= and outcome="):
+        nb.read_matches(relation)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nb.read("dataset:atari", metric="f1"), "is read as it is: it takes no options"),
+        (lambda: nb.read(pl.DataFrame({"agent": ["x"], "task": ["t"], "score": [1]}), where={"s": 1}), "where= has no meaning"),
+        (lambda: nb.read_scores(pl.DataFrame({"agent": ["x"], "t": [1]}), metric="f1"), "metric= has no meaning for scores-wide"),
+        (lambda: nb.read(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]}), agent="a"), "agent= has no meaning for matches"),
+    ],
+)  # fmt: skip
+def test_an_option_that_would_be_ignored_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(nb.InputError, match=message):
+        call()
+
+
+def test_whole_numbers_are_one_agent_whatever_their_type() -> None:
+    frame = pd.DataFrame({"model_a": [10, 20], "model_b": [20.0, 10.0], "winner": [10.0, 10.0]})
+    matches = nb.read_matches(frame)
+    assert matches.agents == ("10", "20")
+    assert score(matches, "10", "20") == (2, 0, 0)
+
+
+def test_fractions_keep_all_their_digits_beside_a_rule() -> None:
+    frame = pl.DataFrame({"a": ["x"] * 3, "b": ["y"] * 3, "outcome": ["0.123456789", "0.49999999", "aborted"]})
+    matches = nb.read_matches(frame, outcomes={"aborted": None})
+    assert matches.wins[0] == pytest.approx(0.123456789 + 0.49999999, abs=1e-15)
+    assert matches.draws[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("dates", "period"),
+    [
+        (["15/12/2023", "02/01/2024"], None),
+        (["2023-12-15", "2024-01-02"], ("2023-12-15", "2024-01-02")),
+        (["999999999", "1700000000"], ("2001-09-09 01:46:39+00:00", "2023-11-14 22:13:20+00:00")),
+    ],
+)
+def test_a_period_is_told_only_where_times_can_be_sorted(
+    dates: list[str], period: tuple[str, str] | None, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text("a,b,winner,date\n" + "".join(f"x,y,a,{date}\n" for date in dates))
+    assert nb.read_matches(tmp_path / "log.csv").origin.period == period
+
+
+def test_tasks_may_be_called_like_the_sides_of_a_match(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("agent,white,black\nx,1,2\ny,3,4\n")
+    assert nb.read_scores(tmp_path / "s.csv").tasks == ("white", "black")
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_rows_are_chosen_by_value_whatever_the_library(make: Any) -> None:
+    frame = make({"a": ["x", "x"], "b": ["y", "y"], "winner": ["a", "b"], "ok": [True, False], "t": [1.0, 2.0]})
+    assert nb.read_matches(frame, where={"ok": True}).n_games == 1
+    assert nb.read_matches(frame, where={"t": 1}).n_games == 1
+
+
+def test_json_lines_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(b"\xef\xbb\xbf" + b'{"a": "x", "b": "y", "winner": "a"}\n' * 2)
+    assert nb.read_matches(tmp_path / "log.jsonl").n_games == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nb.read_matches(pd.DataFrame([["x", "y", "a"]])), "a column called 0: names of columns must be text"),
+        (lambda: nb.read_matches(pd.DataFrame([[1, 2]], columns=["a", "a"])), "the frame cannot be read"),
+        (lambda: nb.read_matches(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"], "weight": ["two"]})), "a weight must be a number"),
+        (lambda: nb.read_matches("~nobody-of-this-name/x"), "is not a file name|there is no file"),
+        (lambda: nb.read_matches(""), "the name of the file is empty"),
+        (lambda: nb.Matches.from_counts([[0, 1], [1, 0]], ["a", "b"]).merge({"z": "ab"}), "must be a list of agents"),
+    ],
+)  # fmt: skip
+def test_what_once_was_a_traceback_is_a_sentence(call: Any, message: str) -> None:
+    with pytest.raises(nb.InputError, match=message):
+        call()
+
+
+def test_carriage_returns_alone_are_no_line_ends(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_bytes(LOG.replace("\n", "\r").encode())
+    with pytest.raises(nb.InputError, match="bare carriage return"):
+        nb.read_matches(tmp_path / "log.csv", format="matches")
+
+
+def test_a_link_to_nowhere_is_named(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(nb.InputError, match="is a link to a file that is not there"):
+        nb.read_matches(tmp_path / "link")
