@@ -24,6 +24,9 @@ from nashboard.equilibrium.tolerance import ZERO
 
 Apply = Callable[[Floats], Floats]
 
+# Ties may be broken by up to ZERO and are ties. A single point claims no tie: it has to solve its equations.
+EXACT = 64 * float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Face:
@@ -69,27 +72,27 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
         apply, apply_back = regular
         if apply(goal)[:k].min() < -1e-6:
             return None  # not worth refining: somebody would have negative weight
-        point, _ = refined(A, near, goal, apply)
+        point = refined(A, near, goal, apply)
         return found(point[:k], float(point[k]), np.zeros((k, 0)), (apply_back,))
     if not degenerate:
         return None
     if v is None:
         apply, pulls_back, Z = pseudo_inverse_of(A)
-        point, left = refined(A, near, goal, apply)
+        point = refined(A, near, goal, apply)
         value = float(point[k])
-        if Z.shape[1] == 0 and np.abs(left).max() <= ZERO:
+        if Z.shape[1] == 0 and np.abs(left_over(A, point, goal)).max() <= EXACT:
             return found(point[:k], value, Z[:k], pulls_back)
     else:
         value = v / unit
     A = np.vstack([M, np.ones((1, k))])
     goal = np.append(np.full(rows, value), 1.0)
     apply, pulls_back, Z = pseudo_inverse_of(A)
-    inside, left = refined(A, x, goal, apply)
-    if np.abs(left).max() > ZERO:
+    inside = refined(A, x, goal, apply)
+    if np.abs(left_over(A, inside, goal)).max() > (ZERO if Z.shape[1] else EXACT):
         return None
     if Z.shape[1]:  # of all points on the face, one that is near in proportion, so that it stays positive
         u = np.linalg.lstsq(Z / x[:, None], (x - inside) / x)[0]
-        inside, _ = refined(A, inside + Z @ u, goal, apply)
+        inside = refined(A, inside + Z @ u, goal, apply)
     return found(inside, value, Z, pulls_back)
 
 
@@ -133,19 +136,18 @@ def pseudo_inverse_of(A: Floats) -> tuple[Apply, tuple[Apply, ...], Floats]:
     )
 
 
-def refined(A: Floats, point: Floats, goal: Floats, apply: Apply, rounds: int = 4) -> tuple[Floats, Floats]:
-    """Return the point moved to ``A point = goal`` and what is left, in twice the working precision."""
-    left = left_over(A, point, goal)
+def refined(A: Floats, point: Floats, goal: Floats, apply: Apply, rounds: int = 5) -> Floats:
+    """Return the point moved to ``A point = goal``, with residuals in twice the working precision.
+
+    A small residual would not do as the end: in a badly conditioned system it hides a large error. The last
+    correction does not.
+    """
     for _ in range(rounds):
-        before = float(np.abs(left).max())
-        nearer = point - apply(left)
-        left_then = left_over(A, nearer, goal)
-        if not np.abs(left_then).max() < before:
+        correction = apply(left_over(A, point, goal))
+        point = point - correction
+        if np.abs(correction).max() <= 4 * np.finfo(float).eps * np.abs(point).max():
             break
-        point, left = nearer, left_then
-        if np.abs(left).max() < 1e-17 or np.abs(left).max() > 0.1 * before:
-            break
-    return point, left
+    return point
 
 
 def left_over(A: Floats, point: Floats, goal: Floats) -> Floats:
