@@ -33,7 +33,7 @@ demo: demo-environment
 	@$(BIN)/nashboard inspect dataset:atari
 
 test: dev-environment
-	@$(BIN)/python -m pytest -n 2
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # two processes, so one thread each
 
 lint: dev-environment
 	@$(BIN)/ruff check .

@@ -36,6 +36,11 @@ def test_plain_text_is_aligned_by_what_a_terminal_shows() -> None:
     ]
 
 
+def test_a_table_shows_itself() -> None:
+    assert str(TABLE) == plain(TABLE)
+    assert TABLE._repr_html_() == as_html(TABLE)
+
+
 def test_html_escapes_every_name() -> None:
     assert "<i>" not in as_html(TABLE)
     assert "a|b &amp; &lt;i&gt;" in as_html(TABLE)

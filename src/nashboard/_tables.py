@@ -56,6 +56,12 @@ class Table:
         """Say for each column whether it holds numbers, which are set flush right."""
         return [all(isinstance(row[k], int | float | None) for row in self.rows) for k in range(len(self.columns))]
 
+    def __str__(self) -> str:
+        return plain(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
 
 def number(value: float, decimals: int = 3) -> str:
     """Return a number with a fixed count of decimals; never ``-0.000``, and a dash for what is missing."""
