@@ -57,6 +57,8 @@ def cutechess_games(file: PlainFile) -> Iterator[Game]:
 
 def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Matches:
     """Count games one by one: memory holds the pairs that met, not the games."""
+    if source.kind == "directory":
+        raise InputError(f"{source.name!r} is a folder: name the files of games in it, for example with *.pgn")
     counts: Counter[tuple[str, str, str]] = Counter()
     left_out: Counter[str] = Counter()
     rules = checked_rules(source.options.outcomes)
@@ -71,6 +73,8 @@ def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], f
             if date and "?" not in date:
                 earliest, latest = min(earliest or date, date), max(latest, date)
     if not counts:
+        if format == "pgn" and source.kind != "pgn":
+            raise InputError(f'{source.name!r} holds no PGN game: it has no tag such as [White "name"]')
         why = f": {'; '.join(left_out)}" if left_out else ""
         raise InputError(f"{source.name!r} holds no finished game{why}")
     frame = pl.DataFrame(
