@@ -132,9 +132,7 @@ def test_averages_of_a_wide_table_are_left_out(name: str, tmp_path: Path) -> Non
     assert left_out(scores) == [("columns", 1, f"computed from the others: {name!r}")]
 
 
-@pytest.mark.parametrize(
-    "name", ["mean of squares", "total recall", "average precision", "ranking by hand", "eloquence"]
-)
+@pytest.mark.parametrize("name", ["mean of squares", "total recall", "average precision", "eloquence"])
 def test_a_task_whose_name_only_begins_like_an_average_is_kept(name: str, tmp_path: Path) -> None:
     assert nb.read_scores(file_of(tmp_path, f"model,t,{name}\nx,1,2\ny,2,3\n")).tasks == ("t", name)
 
