@@ -51,7 +51,7 @@ def test_a_metric_that_is_missing_is_another_metric(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_metrics_of_a_frame_are_not_mixed_either(engine: str) -> None:
-    frame = {"model": ["x", "y"], "task": ["t", "t"], "metric": ["acc", "ppl"], "score": [0.5, 12.0]}
+    frame: Columns = {"model": ["x", "y"], "task": ["t", "t"], "metric": ["acc", "ppl"], "score": [0.5, 12.0]}
     with pytest.raises(nb.InputError, match="the task 't' is scored by 'acc' for 'x' but by 'ppl' for 'y'"):
         nb.read_scores(ENGINES[engine](frame))
 
@@ -65,10 +65,10 @@ def test_a_direction_has_many_spellings(yes: str, no: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("words", [[True, True, False], [1.0, 1.0, 0.0], [1, 1, 0]])
+@pytest.mark.parametrize("words", [[True, True, False, False], [1.0, 1.0, 0.0, 0.0], [1, 1, 0, 0]])
 def test_a_direction_is_read_from_every_frame(words: list[Any], engine: str) -> None:
-    frame = {"model": ["x", "y", "y"], "task": ["t", "t", "u"], "score": [1, 2, 3], "lower_is_better": words}
-    frame = {name: [*column, column[-1]] for name, column in frame.items()} | {"model": ["x", "y", "y", "x"]}
+    tasks, scores = ["t", "t", "u", "u"], [1, 2, 3, 4]
+    frame: Columns = {"model": ["x", "y", "x", "y"], "task": tasks, "score": scores, "lower_is_better": words}
     assert low_is_good(nb.read_scores(ENGINES[engine](frame))) == {"t"}
 
 

@@ -34,8 +34,8 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     for name in options.ignore:
         given(name, table.columns, source)
     averages = [name for name in table.columns if derived(name) and name != agent and name not in options.ignore]
-    rows = [name for name in table.columns if keeps_books(table[name]) and name not in (agent, *options.ignore)]
-    tasks = [name for name in table.columns if name not in (agent, *averages, *rows, *options.ignore)]
+    books = [name for name in table.columns if keeps_books(table[name]) and name not in (agent, *options.ignore)]
+    tasks = [name for name in table.columns if name not in (agent, *averages, *books, *options.ignore)]
     if not tasks:
         others = [name for name in table.columns if name != agent]
         besides = f"there is only {listed(others)}, which is no task" if others else "there is no column"
@@ -55,7 +55,7 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             f"or pass repeats='runs' if these are repeated runs"
         )
     reasons = {
-        "they tell rows apart and are no scores": rows,
+        "they tell rows apart and are no scores": books,
         "they hold lists or objects, not numbers": nested,
         "ignored as asked": options.ignore,
     }
