@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
 from nashboard._tables import Column, Table, as_csv, as_html, as_json, as_latex, as_markdown, number, plain
+from nashboard.errors import listed
 
 TABLE = Table(
     title="Board",
@@ -59,3 +61,24 @@ def test_csv_and_json_keep_full_precision() -> None:
 def test_a_long_table_says_how_many_rows_are_not_shown() -> None:
     assert TABLE.head(1).notes == ("... and 2 more rows", "A note.")
     assert TABLE.head(3) is TABLE
+
+
+def test_text_shortens_a_long_cell_and_machines_get_it_whole() -> None:
+    long = "start" + "x" * 20_000 + "end"
+    table = replace(TABLE, rows=((long, 1.0, 1),))
+    assert plain(table).splitlines()[3].split() == [f"start{'x' * 35}…{'x' * 36}end", "1.000", "1"]
+    assert long in as_csv(table)
+    assert long in as_json(table)
+    assert long in as_markdown(table)
+
+
+def test_a_column_may_ask_for_more_room() -> None:
+    table = Table(columns=(Column(name="meaning", most=200),), rows=(("y" * 200,), ("z" * 201,)))
+    lines = plain(table).splitlines()
+    assert (lines[2], len(lines[3]), "…" in lines[3]) == ("y" * 200, 200, True)
+
+
+def test_names_in_messages_are_shortened() -> None:
+    assert listed(["a", "b" * 60, "start" + "c" * 100 + "end"]) == (
+        f"'a', '{'b' * 60}' and 'start{'c' * 25}…{'c' * 26}end'"
+    )

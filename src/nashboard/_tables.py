@@ -15,19 +15,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nashboard.errors import shortened
+
 if TYPE_CHECKING:
     import rich.table
 
+MOST_CHARACTERS = 80  # of a cell in text: one name from a stranger's file must not fill the screen
 Cell = str | int | float | bool | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A heading, what the numbers below it mean, and how many decimals they deserve."""
+    """A heading, what the numbers below it mean, how many decimals they deserve, and how wide text may be."""
 
     name: str
     meaning: str = ""
     decimals: int = 3
+    most: int = MOST_CHARACTERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,17 @@ class Table:
         """Return every cell as people read it."""
         return [
             [shown(cell, column.decimals) for cell, column in zip(row, self.columns, strict=True)] for row in self.rows
+        ]
+
+    def names(self) -> list[str]:
+        """Return every heading as a screen has room for it."""
+        return [shortened(printable(column.name), column.most) for column in self.columns]
+
+    def short_cells(self) -> list[list[str]]:
+        """Return every cell as a screen has room for it; what machines read is never shortened."""
+        return [
+            [shortened(cell, column.most) for cell, column in zip(row, self.columns, strict=True)]
+            for row in self.cells()
         ]
 
     def numeric(self) -> list[bool]:
@@ -102,7 +117,7 @@ def width(text: str) -> int:
 
 def plain(table: Table) -> str:
     """Return aligned plain text."""
-    names, cells, numeric = [column.name for column in table.columns], table.cells(), table.numeric()
+    names, cells, numeric = table.names(), table.short_cells(), table.numeric()
     widths = [max(map(width, column)) for column in zip(names, *cells, strict=True)]
 
     def line(row: Sequence[str]) -> str:
@@ -127,9 +142,9 @@ def coloured(table: Table) -> "rich.table.Table":
         title_justify="left",
         box=rich.box.SIMPLE_HEAD,
     )
-    for column, right in zip(table.columns, table.numeric(), strict=True):
-        drawn.add_column(rich.text.Text(column.name), justify="right" if right else "left")
-    for row in table.cells():
+    for name, right in zip(table.names(), table.numeric(), strict=True):
+        drawn.add_column(rich.text.Text(name), justify="right" if right else "left")
+    for row in table.short_cells():
         drawn.add_row(*map(rich.text.Text, row))
     drawn.caption = rich.text.Text("\n".join(table.notes)) if table.notes else None
     drawn.caption_justify = "left"

@@ -38,9 +38,14 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {by_folded[close[0]]!r}?)" if close else ""
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """Return a text of at most so many characters: a longer one keeps its two ends around an ellipsis."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
+
+
 def listed(names: Iterable[object], most: int = 5) -> str:
     """Return ``'a', 'b', 'c' and 4 more``: quoted names for a message, never a screenful."""
-    quoted = [repr(name) for name in names]
+    quoted = [repr(shortened(name) if isinstance(name, str) else name) for name in names]
     if len(quoted) > most:
         return f"{', '.join(quoted[:most])} and {len(quoted) - most:,} more"
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)

@@ -4,17 +4,22 @@ The common shape of every source of scores is a small frame with one row per (ag
 runs, lower_is_better, in the order in which agents and tasks are to stand.
 """
 
-from collections.abc import Sequence
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from nashboard.data.origin import Origin
+from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, listed, nearest
 
+# A number as every reader writes it: Python alone also takes 1_000 and the digits of other scripts.
+NUMBER = r"(?i:[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|infinity|nan))"
+NO_SCORE = "leave a cell empty where there is no score"
 MISSING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "missing")
 CELL = {
     "agent": pl.String,
@@ -77,20 +82,34 @@ def scores_of(
     table = {name: np.full(shape, np.nan) for name in ("score", "stderr", "n", "runs")}
     for name, values in table.items():
         values[row, column] = cells[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    return Scores(
-        agents=tuple(agents),
-        tasks=tuple(tasks),
-        values=table["score"],
-        lower_is_better=directions(cells, tasks, lower_is_better, source),
-        stderr=table["stderr"],
-        n=table["n"],
-        runs=np.nan_to_num(table["runs"]).astype(np.intp),
-        origin=origin,
-    )
+    if lower_is_better is None:
+        refuse_torn(cells, source)
+    said = cells.filter(pl.col("lower_is_better").is_not_null()).select("task", "lower_is_better")
+    with naming(source):
+        return Scores(
+            agents=tuple(agents),
+            tasks=tuple(tasks),
+            values=table["score"],
+            lower_is_better=directions(tasks, lower_is_better, source, said=dict(said.iter_rows())),
+            stderr=table["stderr"],
+            n=table["n"],
+            runs=np.nan_to_num(table["runs"]).astype(np.intp),
+            origin=origin,
+        )
+
+
+@contextlib.contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Put the source's name before what is wrong with its numbers."""
+    try:
+        yield
+    except InputError as error:
+        here = str(error).startswith(repr(source))
+        raise InputError(str(error) if here else f"{source!r}: {error}") from None
 
 
 def directions(
-    cells: pl.DataFrame, tasks: Sequence[str], asked: bool | str | Sequence[str] | None, source: str
+    tasks: Sequence[str], asked: bool | str | Sequence[str] | None, source: str, *, said: Mapping[str, bool]
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return for each task whether lower is better: as asked, else as the file says, else no."""
     if isinstance(asked, bool):
@@ -101,10 +120,7 @@ def directions(
             if name not in tasks:
                 raise InputError(f"{source!r} has no task {name!r}{nearest(name, tasks)}: there are {listed(tasks)}")
         return np.array([task in names for task in tasks])
-    refuse_torn(cells, source)
-    said = cells.filter(pl.col("lower_is_better").is_not_null())
-    by_task: dict[str, bool] = dict(said.select("task", "lower_is_better").iter_rows())
-    return np.array([by_task.get(task, False) for task in tasks])
+    return np.array([said.get(task, False) for task in tasks])
 
 
 def refuse_torn(cells: pl.DataFrame, source: str) -> None:
@@ -130,13 +146,19 @@ def runs_of(cells: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def number(value: object, where: str) -> float | None:
+def averages_left_out(names: Sequence[str], what: str = "columns", count: int | None = None) -> tuple[LeftOut, ...]:
+    """Return the entry for columns, rows or results that are computed from the others, if there are any."""
+    why = f"computed from the others: {listed(names)}"
+    return (LeftOut(what=what, count=len(names) if count is None else count, why=why),) if names else ()
+
+
+def number(value: object, where: str, hint: str = NO_SCORE) -> float | None:
     """Return a cell as a number, None where it is missing; text is an error that says where it stands."""
     if value is None or (isinstance(value, str) and value.strip().casefold() in MISSING):
         return None
-    try:
-        return float(str(value).strip()) if not isinstance(value, bool) else float(value)
-    except ValueError:
-        raise InputError(
-            f"{where} is {str(value)[:60]!r}, not a number; leave a cell empty where there is no score"
-        ) from None
+    if isinstance(value, bool):
+        return float(value)
+    text = str(value).strip()
+    if not re.fullmatch(NUMBER, text):
+        raise InputError(f"{where} is {text[:60]!r}, not a number; {hint}")
+    return float(text)

@@ -52,15 +52,16 @@ LOWER = ("lower_is_better",)
 
 # Columns and rows that are computed from the others: using them would count tasks twice.
 DERIVED = re.compile(
-    r"(average|avg\.?|mean|overall|total|sum|rank|ranking|position|mean win rate|average score|mean score|"
-    r"average rank|mean rank|elo|average ⬆️|naive_average|weighted_average|macro average|micro average)",
-    re.IGNORECASE,
+    r"((naive|weighted|unweighted|macro|micro|overall|total) )?(average|avg|mean|median|overall|total|sum)"
+    r"( (score|scores|accuracy|acc|performance|result|points|return|reward|rank|ranking|win ?rate))?|"
+    r"rank|ranking|position|elo|win ?rate"
 )
 
 
 def derived(name: str) -> bool:
     """Say whether a column or row of this name is an average or a rank of the others."""
-    return DERIVED.fullmatch(name.strip()) is not None
+    words = re.sub(r"[\W_]+", " ", name.casefold()).strip()  # arrows, underscores and brackets say nothing
+    return DERIVED.fullmatch(words) is not None
 
 
 def folded(name: str) -> str:

@@ -3,6 +3,7 @@
 data -> facts (a typed summary) -> table: the command and the report show the same facts.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +14,10 @@ from nashboard.data.names import look_alikes
 from nashboard.data.origin import Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.errors import listed
+from nashboard.errors import listed, shortened
 
 MOST_NAMES = 5
+MOST_CHARACTERS = 400  # a sentence about the data may name several agents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +39,11 @@ class Inspection:
     def table(self) -> Table:
         """Return the facts as a table."""
         return Table(
-            columns=(Column(name="what"), Column(name="found"), Column(name="meaning")),
+            columns=(
+                Column(name="what"),
+                Column(name="found", most=MOST_CHARACTERS),
+                Column(name="meaning", most=MOST_CHARACTERS),
+            ),
             rows=tuple((fact.name, fact.value, fact.meaning) for fact in self.facts),
         )
 
@@ -133,7 +139,7 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
         ),
     ]
     for kind, groups in (("tasks", scores.identical_tasks), ("agents", scores.identical_agents)):
-        said = "; ".join(" = ".join(map(repr, group[:MOST_NAMES])) for group in groups[:3])
+        said = "; ".join(map(equals, groups[:3]))
         facts.append(
             Fact(
                 name=f"identical {kind}",
@@ -160,9 +166,15 @@ def facts_of_payoffs(payoffs: Payoffs) -> list[Fact]:
         Fact(
             name="identical agents",
             value=f"{len(copies):,} groups" if copies else "none",
-            meaning="; ".join(" = ".join(map(repr, group)) for group in copies[:3]) or "no two agree in every cell",
+            meaning="; ".join(map(equals, copies[:3])) or "no two agree in every cell",
         ),
     ]
+
+
+def equals(group: Sequence[str]) -> str:
+    """Return the names of a group whose members agree in every cell."""
+    more = f" and {len(group) - MOST_NAMES:,} more" if len(group) > MOST_NAMES else ""
+    return " = ".join(repr(shortened(name)) for name in group[:MOST_NAMES]) + more
 
 
 def names(chosen: tuple[str, ...] | list[str]) -> str:

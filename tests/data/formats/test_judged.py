@@ -111,8 +111,8 @@ def test_the_second_game_of_arena_hard_has_the_sides_swapped_and_clear_verdicts_
 
 def test_games_of_arena_hard_without_a_verdict_are_left_out() -> None:
     matches = nb.read_matches(ARENA_HARD)
-    assert matches.origin.rows == 10
-    assert left_out(matches) == [("rows", 2, "the judge gave no verdict")]
+    assert matches.origin.rows == 5  # lines, of two games each
+    assert left_out(matches) == [("games", 2, "the judge gave no verdict")]
     assert matches.origin.notes == (
         "every match has the baseline: agents are compared only through it",
         "a clear verdict (>>) counts three times",
@@ -151,13 +151,13 @@ def test_a_judgment_with_one_game_has_one_verdict(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text(judgment(games=[{"score": "A>B"}]))
     matches = nb.read_matches(tmp_path / "x.jsonl")
     assert counts(matches) == {("x", "y"): (0, 0, 1)}
-    assert left_out(matches) == [("rows", 1, "the judge gave no verdict")]
+    assert left_out(matches) == [("games", 1, "the judge gave no verdict")]
 
 
 def test_judgments_of_arena_hard_can_be_chosen_and_clustered() -> None:
     matches = nb.read_matches(ARENA_HARD, where={"category": "hard_prompt"}, cluster="uid")
     assert set(counts(matches)) == {("gemma-3-27b", "o3-mini"), ("o3-mini", "qwen3-32b")}
-    assert left_out(matches)[1] == ("rows", 1, "category is not hard_prompt")
+    assert left_out(matches)[1] == ("games", 1, "category is not hard_prompt")
     assert matches.clusters is not None
     assert matches.clusters.size == 2
 

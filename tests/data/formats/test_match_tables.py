@@ -209,3 +209,15 @@ def test_a_count_that_is_no_count_is_refused_with_its_place(count: str, tmp_path
         nb.InputError, match=r"data row 2, column 'draws' is .*: a count must be a number of at least 0"
     ):
         nb.read_matches(file)
+
+
+def test_blank_lines_among_pair_counts_are_no_pairs(tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text("agent_a,agent_b,wins,draws,losses\np,q,3,2,1\n\nq,r,1,0,0\n\n")
+    matches = nb.read_matches(tmp_path / "pairs.csv")
+    assert (matches.origin.rows, counts(matches)) == (2, {("p", "q"): (3, 2, 1), ("q", "r"): (1, 0, 0)})
+
+
+def test_a_bad_count_is_refused_with_its_row_also_after_a_blank_line(tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text("agent_a,agent_b,wins,losses\np,q,3,1\n\nq,r,,0\n")
+    with pytest.raises(nb.InputError, match=r"pairs.csv', data row 2, column 'wins' is None: a count must be"):
+        nb.read_matches(tmp_path / "pairs.csv")

@@ -131,3 +131,39 @@ def test_names_may_hold_commas_quotes_and_emoji(tmp_path: Path) -> None:
 def test_a_broken_matrix_is_refused(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(nb.InputError, match=message):
         nb.read_payoffs(matrix(tmp_path, text))
+
+
+def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
+    assert counts(nb.read_matches(matrix(tmp_path, ",x,y\nx,,7\n\ny,3,\n\n\n"))) == {("x", "y"): (7, 0, 3)}
+
+
+def test_an_agent_of_a_matrix_may_be_called_zero(tmp_path: Path) -> None:
+    pl.DataFrame({"agent": [0, 1], "0": [0, 7], "1": [3, 0]}).write_parquet(tmp_path / "m.parquet")
+    assert counts(nb.read_matches(tmp_path / "m.parquet")) == {("0", "1"): (3, 0, 7)}
+
+
+def test_whole_percentages_count_as_games_and_are_noted(tmp_path: Path) -> None:
+    matches = nb.read_matches(matrix(tmp_path, ",x,y,z\nx,,60,70\ny,40,,55\nz,30,45,\n"))
+    assert counts(matches)["x", "y"] == (60, 0, 40)
+    assert [note[:55] for note in matches.origin.notes] == ["every pair adds up to 100: read as 100 games a pair; if"]
+
+
+def test_counts_that_do_not_add_up_to_a_hundred_are_not_noted() -> None:
+    assert nb.read_matches(WINS).origin.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [(["0.5,0.7", "0.3,0.5"], "win rates"), ([",0.7", "0.3,"], "win rates"), ([",62.5", "37.5,"], "percentages")],
+)
+def test_win_rates_are_not_read_as_payoffs(cells: list[str], kind: str, tmp_path: Path) -> None:
+    file = matrix(tmp_path, f",x,y\nx,{cells[0]}\ny,{cells[1]}\n")
+    with pytest.raises(
+        nb.InputError, match=rf"matrix.csv' holds {kind}, not payoffs.*read_matches.*payoffs\(matches\)"
+    ):
+        nb.read_payoffs(file)
+
+
+def test_the_separator_of_a_matrix_of_counts_is_noted(tmp_path: Path) -> None:
+    matches = nb.read_matches(matrix(tmp_path, ";x;y\nx;;7\ny;3;\n"))
+    assert matches.origin.notes == ("columns are separated by a semicolon",)

@@ -139,11 +139,11 @@ def test_a_forced_format_of_scores_says_what_is_missing(format: str, message: st
         nb.read_scores(file, format=format)
 
 
-@pytest.mark.parametrize("format", ["pgn", "cutechess"])
-def test_a_forced_format_of_games_says_that_there_are_none(format: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("format", "what"), [("pgn", "PGN"), ("cutechess", "finished")])
+def test_a_forced_format_of_games_says_that_there_are_none(format: str, what: str, tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("who,whom,what\nx,y,1\n")
-    with pytest.raises(nb.InputError, match=r"log.csv' holds no finished game"):
+    with pytest.raises(nb.InputError, match=rf"log.csv' holds no {what} game"):
         nb.read_matches(file, format=format)
 
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
-from nashboard.data.cells import Cell, frame_of, number, refuse_torn, runs_of, scores_of
+from nashboard.data.cells import Cell, averages_left_out, frame_of, number, refuse_torn, runs_of, scores_of
 from nashboard.data.columns import derived
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.json_objects import document
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 LARGEST_RECORD = 64 << 20  # bytes; a record is far smaller
 METRIC_NAMES = ("metric_id", "metric_name", "evaluation_description")  # the most exact first
@@ -59,12 +59,12 @@ def read(source: Input) -> Scores:
     cells = frame_of(named_apart(tasks))
     if source.options.lower_is_better is None:
         refuse_torn(cells, source.name)
-    left_out = []
+    left_out: list[LeftOut] = []
     if holes := len(results) - len(scored):
         left_out.append(LeftOut(what="results", count=holes, why="they have no score"))
     if averages := len(scored) - len(tasks):
         names = sorted({result.cell.task for result in scored if derived(result.cell.task)})
-        left_out.append(LeftOut(what="results", count=averages, why=f"computed from the others: {listed(names)}"))
+        left_out.extend(averages_left_out(names, "results", averages))
     return scores_of(
         runs_of(cells),
         source=source.name,

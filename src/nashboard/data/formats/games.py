@@ -13,9 +13,9 @@ from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.match_tables import matches_from
 from nashboard.data.matches import Matches
 from nashboard.data.origin import LeftOut
-from nashboard.data.outcomes import Rules, checked_rules, folded
+from nashboard.data.outcomes import Rules, SeenLabel, checked_rules, folded, vocabulary
 from nashboard.data.sources import PlainFile, check_lines
-from nashboard.errors import InputError, MissingExtraError
+from nashboard.errors import InputError, MissingExtraError, listed
 
 Game = tuple[str, str, str, str]  # white, black, result, date
 FINISHED = re.compile(r"Finished game \d+ \((.+) vs (.+)\): (\S+)")
@@ -57,6 +57,8 @@ def cutechess_games(file: PlainFile) -> Iterator[Game]:
 
 def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Matches:
     """Count games one by one: memory holds the pairs that met, not the games."""
+    if source.kind == "directory":
+        raise InputError(f"{source.name!r} is a folder: name the files of games in it, for example with *.pgn")
     counts: Counter[tuple[str, str, str]] = Counter()
     left_out: Counter[str] = Counter()
     rules = checked_rules(source.options.outcomes)
@@ -71,8 +73,11 @@ def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], f
             if date and "?" not in date:
                 earliest, latest = min(earliest or date, date), max(latest, date)
     if not counts:
+        if format == "pgn" and source.kind != "pgn":
+            raise InputError(f'{source.name!r} holds no PGN game: it has no tag such as [White "name"]')
         why = f": {'; '.join(left_out)}" if left_out else ""
         raise InputError(f"{source.name!r} holds no finished game{why}")
+    refuse_games(counts, rules, source.name)
     frame = pl.DataFrame(
         [(*key, float(number)) for key, number in sorted(counts.items())],
         schema={"white": pl.String, "black": pl.String, "result": pl.String, "weight": pl.Float64},
@@ -98,6 +103,23 @@ def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], f
         period=(earliest, latest) if latest else None,
     )
     return replace(matches, origin=origin)
+
+
+def refuse_games(counts: Counter[tuple[str, str, str]], rules: Rules, source: str) -> None:
+    """Raise an error at unknown results and at games of a player with itself, and count the games, not the pairs."""
+    results: Counter[str] = Counter()
+    own: Counter[str] = Counter()
+    for (white, black, result), games in counts.items():
+        results[result] += games
+        own[white] += games * (white == black)
+    seen = [SeenLabel(label=result, is_first=False, is_second=False, rows=games) for result, games in results.items()]
+    vocabulary(sorted(seen, key=lambda entry: entry.label), rules, "result", source)
+    if games := own.total():
+        players = listed(sorted(player for player in own if own[player]), 3)
+        raise InputError(
+            f"{source!r}: {players} met themselves in {games:,} game{'s' * (games != 1)}; "
+            f"self_matches='drop' leaves such games out"
+        )
 
 
 def reason(white: str, black: str, result: str, rules: Rules, drop_self: bool) -> str | None:

@@ -1,5 +1,7 @@
 """Matches decided by a judge model: AlpacaEval, arena-hard and MT-bench."""
 
+from dataclasses import replace
+
 import narwhals as nw
 import polars as pl
 
@@ -10,6 +12,7 @@ from nashboard.data.matches import Matches
 
 # What the judge of arena-hard writes; the benchmark's own scorer knows the same ten, with >> and <<.
 VERDICTS = {"A>B": "model_a", "B<A": "model_a", "B>A": "model_b", "A<B": "model_b", "A=B": "tie", "B=A": "tie"}
+GAMES_PER_LINE = 2  # of arena-hard: the sides are swapped in the second
 WINNERS = ("model_1", "model_2", "tie")  # of MT-bench
 
 
@@ -53,7 +56,7 @@ def read_arena_hard(source: Input) -> Matches:
     )
     clear = pl.col("verdict").str.contains(">>|<<")
     winner = pl.col("verdict").str.replace(">>", ">", literal=True).str.replace("<<", "<", literal=True)
-    return from_scan(
+    matches = from_scan(
         source,
         "arena-hard",
         frame=games.with_columns(verdict=winner.replace(VERDICTS), weight=pl.when(clear).then(3.0).otherwise(1.0)),
@@ -66,6 +69,11 @@ def read_arena_hard(source: Input) -> Matches:
             "every match has the baseline: agents are compared only through it",
             "a clear verdict (>>) counts three times",
         ),
+    )
+    # each line was counted once for each of its games
+    left_out = tuple(replace(entry, what="games") for entry in matches.origin.left_out)
+    return replace(
+        matches, origin=replace(matches.origin, rows=matches.origin.rows // GAMES_PER_LINE, left_out=left_out)
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.cells import Cell, frame_of, number, scores_of
+from nashboard.data.cells import Cell, averages_left_out, frame_of, number, scores_of
 from nashboard.data.columns import derived
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.wide_scores import scores_from_wide
@@ -88,6 +88,8 @@ def read_open_llm(source: Input) -> Scores:
 
 def read_helm(source: Input) -> Scores:
     """Read the first table of a HELM groups file; derived columns are left out."""
+    if source.kind == "directory":
+        raise InputError(f"{source.name!r} is a folder: name the json file of a HELM group in it")
     tables = source.document if isinstance(source.document, list) else [source.document]
     try:
         first, *others = [table for table in tables if table["rows"]]  # a group that was not run has an empty table
@@ -109,11 +111,7 @@ def read_helm(source: Input) -> Scores:
         for k in range(1, len(header))
         if header[k] not in (*averages, *details) and k < len(row)
     ]
-    left_out = (
-        [LeftOut(what="columns", count=len(averages), why=f"computed from the others: {listed(averages)}")]
-        if averages
-        else []
-    )
+    left_out = [*averages_left_out(averages)]
     if details:
         why = f"numbers of instances and tokens, not scores: {listed(details)}"
         left_out.append(LeftOut(what="columns", count=len(details), why=why))

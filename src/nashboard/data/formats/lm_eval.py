@@ -46,6 +46,7 @@ class Gathered:
     other_metrics: set[str] = field(default_factory=set)
     unmeasured: set[str] = field(default_factory=set)
     replaced: int = 0
+    rows: int = 0
 
 
 def result_files(source: Input) -> list[PlainFile]:
@@ -95,7 +96,7 @@ def read(source: Input) -> Scores:
     return scores_of(
         frame_of(list(cells.values())),
         source=source.name,
-        origin=Origin(source=source.name, format="lm-eval", rows=len(files), left_out=left_out(gathered, metric)),
+        origin=Origin(source=source.name, format="lm-eval", rows=gathered.rows, left_out=left_out(gathered, metric)),
         lower_is_better=source.options.lower_is_better,
     )
 
@@ -147,7 +148,8 @@ def gather(content: Any, name: str, metric: str | None, gathered: Gathered) -> N
     model, results = model_of(content, name), content["results"]
     groups = groups_of(content)
     gathered.groups |= groups
-    for task, result in results.items():
+    for task, result in results.items():  # a row of the table that the harness prints
+        gathered.rows += 1
         if task in groups or not isinstance(result, dict) or not metrics(result):
             continue
         key = chosen_metric(result, metric)

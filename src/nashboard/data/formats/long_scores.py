@@ -6,8 +6,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.cells import MISSING, number, scores_of
-from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TASK, one, optional, recognised
+from nashboard.data.cells import MISSING, NUMBER, number, scores_of
+from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TASK, derived, one, optional, recognised
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scan import Scan, without_blank_lines
@@ -16,6 +16,7 @@ from nashboard.errors import InputError, listed
 
 OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
 METRIC = ("metric", "metric_name")
+YES, NO = ["true", "t", "yes", "y", "1", "1.0"], ["false", "f", "no", "n", "0", "0.0"]
 
 
 def is_long(columns: Sequence[str], options: Options) -> bool:
@@ -33,26 +34,19 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     score = one("score", SCORE, [name for name in columns if name not in (agent, task)], source, options.score)
     roles = {"agent": agent, "task": task, "score": score}
     for role, usual in (*OPTIONAL_NUMBERS.items(), ("lower_is_better", LOWER)):
+        if role == "lower_is_better" and options.lower_is_better is not None:
+            continue  # what the user says about directions stands above what the file says
         if (name := optional(role, usual, columns, source, None)) and name not in roles.values():
             roles[role] = name
     measures = [name for name in recognised(METRIC, columns) if name not in roles.values()]
     if measures and options.metric is not None:
         frame = frame.filter(nw.col(measures[0]).cast(nw.String) == options.metric)
-    if scan is not None:
-        frame = nw.from_native(with_numbers(scan, frame.to_native(), roles))
+    frame = with_numbers(frame, roles, scan, source)
     numbers = [role for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
     cells = frame.select(
         *(nw.col(roles[role]).cast(nw.Float64).alias(role) for role in numbers),
-        *(
-            nw.when(~nw.col(roles[role]).is_null()).then(nw.col(roles[role]).cast(nw.String)).alias(role)
-            for role in ("agent", "task")
-        ),
-        *(
-            nw.col(roles[role]).cast(nw.String).str.to_lowercase().alias(role)
-            for role in ("lower_is_better",)
-            if role in roles
-        ),
-        *(nw.col(name).alias("metric") for name in measures[:1]),
+        *(text(roles[role]).alias(role) for role in ("agent", "task", "lower_is_better") if role in roles),
+        *(text(name).fill_null("").alias("metric") for name in measures[:1]),
     ).with_columns(
         missing=nw.when(nw.col("score").is_null() | nw.col("score").is_nan()).then(nw.lit(1)).otherwise(nw.lit(0))
     )
@@ -62,42 +56,83 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         "spread": nw.col("score").std(ddof=1),
         **{role: nw.col(role).max() for role in ("stderr", "runs") if role in roles},
         **{role: nw.col(role).sum() for role in ("n",) if role in roles},
-        **({"metrics": nw.col("metric").n_unique()} if measures else {}),
     }
-    keys = ["agent", "task", "missing"] + ["lower_is_better"] * ("lower_is_better" in roles)
-    query = cells.group_by(*keys).agg(**totals)
-    found = scan.collect(query.to_native()) if scan is not None else query.collect().to_polars()
+    if "lower_is_better" in roles:
+        refuse_unknown_directions(collected(cells, ["lower_is_better"], {"rows": nw.len()}, scan), roles, source)
+        word = nw.col("lower_is_better").str.strip_chars().str.to_lowercase()
+        cells = cells.with_columns(
+            low=nw.when(word.is_in(YES)).then(nw.lit(1)).otherwise(nw.lit(0)),
+            high=nw.when(word.is_in(NO)).then(nw.lit(1)).otherwise(nw.lit(0)),
+        )
+        totals |= {"low": nw.col("low").sum(), "high": nw.col("high").sum()}
+    found = collected(cells, ["agent", "task", "missing"], totals, scan)
     rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
     if not rows:
         chosen = f" with the metric {options.metric!r}" if measures and options.metric else ""
         raise InputError(f"{source!r} has columns but no rows{chosen}")
     if measures:
-        refuse_several_metrics(found.filter(pl.col("missing") == 0), measures[0], source)
+        used = collected(cells, ["agent", "task", "metric", "missing"], {"rows": nw.len()}, scan)
+        refuse_several_metrics(used.filter(pl.col("missing") == 0), measures[0], source)
+    tasks = sorted(set(found["task"].drop_nulls()))
+    averages = [task for task in tasks if derived(task)]
+    looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
     left_out = (LeftOut(what="rows", count=holes, why="they have no score"),) if holes else ()
     return scores_of(
         one_row_per_cell(found.filter(pl.col("missing") == 0), source),
         agents=sorted(set(found["agent"].drop_nulls())),
-        tasks=sorted(set(found["task"].drop_nulls())),
+        tasks=tasks,
         source=source,
         origin=Origin(
             source=source,
             format="scores-long",
             rows=rows,
             left_out=left_out,
-            notes=scan.notes if scan else (),
+            notes=(*(scan.notes if scan else ()), *looks),
         ),
         lower_is_better=options.lower_is_better,
     )
 
 
-def refuse_several_metrics(found: pl.DataFrame, column: str, source: str) -> None:
-    """Raise an error where the rows of an agent and task are not runs but different metrics."""
-    several = found.filter(pl.col("metrics") > 1).sort("agent", "task")
-    if len(several):
-        agent, task, metrics = several.select("agent", "task", "metrics").row(0)
+def text(column: str) -> nw.Expr:
+    """Return a column as text, null where it is missing."""
+    return nw.when(~nw.col(column).is_null()).then(nw.col(column).cast(nw.String))
+
+
+def collected(
+    frame: nw.LazyFrame[Any], keys: Sequence[str], totals: dict[str, nw.Expr], scan: Scan | None
+) -> pl.DataFrame:
+    """Sum up the rows by these keys in the frame's own engine; what comes back is small."""
+    query = frame.group_by(*keys).agg(**totals)
+    return scan.collect(query.to_native()) if scan is not None else query.collect().to_polars()
+
+
+def refuse_unknown_directions(words: pl.DataFrame, roles: dict[str, str], source: str) -> None:
+    """Raise an error at words that do not say whether lower is better."""
+    word = pl.col("lower_is_better").str.strip_chars().str.to_lowercase()
+    unknown = words.filter(~word.is_in([*YES, *NO, *MISSING])).sort("rows", "lower_is_better", descending=[True, False])
+    if len(unknown):
         raise InputError(
-            f"{source!r}, column {column!r}: {agent!r} has scores by {metrics} metrics on {task!r}, which are not runs "
-            f"of one: pass metric= to choose"
+            f"{source!r}, column {roles['lower_is_better']!r} is {listed(unknown['lower_is_better'], 3)} in "
+            f"{unknown['rows'].sum():,} rows: write true or false, or pass lower_is_better="
+        )
+
+
+def refuse_several_metrics(used: pl.DataFrame, column: str, source: str) -> None:
+    """Raise an error where a task is scored by more than one metric: within an agent, or from agent to agent."""
+    first: dict[str, tuple[str, str]] = {}
+    for agent, task, metric in used.select("agent", "task", "metric").sort("agent", "task", "metric").rows():
+        other, other_metric = first.setdefault(task, (agent, metric))
+        if metric == other_metric:
+            continue
+        if agent == other:
+            here = used.filter(pl.col("agent").eq_missing(agent) & pl.col("task").eq_missing(task))
+            raise InputError(
+                f"{source!r}, column {column!r}: {agent!r} has scores by {len(here)} metrics on {task!r}, which are "
+                f"not runs of one: pass metric= to choose"
+            )
+        raise InputError(
+            f"{source!r}, column {column!r}: the task {task!r} is scored by {other_metric or 'nothing'!r} for "
+            f"{other!r} but by {metric or 'nothing'!r} for {agent!r}: pass metric= to choose one"
         )
 
 
@@ -106,12 +141,16 @@ def one_row_per_cell(found: pl.DataFrame, source: str) -> pl.DataFrame:
     single = pl.col("rows") == 1
     empty = pl.lit(None, dtype=pl.Float64)
     has = set(found.columns)
-    lower = (
-        pl.col("lower_is_better").is_in(["true", "1", "yes"])
-        if "lower_is_better" in has
-        else pl.lit(None, dtype=pl.Boolean)
-    )
-    cells = found.select(
+    lower = pl.lit(None, dtype=pl.Boolean)
+    if "low" in has:
+        torn = found.filter((pl.col("low") > 0) & (pl.col("high") > 0))
+        if len(torn):
+            raise InputError(
+                f"{source!r} says of {listed(torn['task'].unique().sort())} both that lower and that higher is "
+                f"better: pass lower_is_better="
+            )
+        lower = pl.when(pl.col("low") + pl.col("high") > 0).then(pl.col("low") > 0)
+    return found.select(
         "agent",
         "task",
         "score",
@@ -124,29 +163,37 @@ def one_row_per_cell(found: pl.DataFrame, source: str) -> pl.DataFrame:
         else pl.col("rows").cast(pl.Int64),
         lower_is_better=lower,
     )
-    torn = cells.filter(cells.select("agent", "task").is_duplicated())
-    if len(torn):
-        raise InputError(
-            f"{source!r} says of {listed(torn['task'].unique().sort())} both that lower and that higher is better: "
-            f"pass lower_is_better="
-        )
-    return cells
 
 
-def with_numbers(scan: Scan, frame: pl.LazyFrame, roles: dict[str, str]) -> pl.LazyFrame:
-    """Turn text columns of a file into numbers; text that is no number is an error with row and column."""
+def with_numbers(frame: nw.LazyFrame[Any], roles: dict[str, str], scan: Scan | None, source: str) -> nw.LazyFrame[Any]:
+    """Turn columns of text into numbers; text that is no number is an error with row and column."""
     schema = frame.collect_schema()
-    text = [roles[role] for role in ("score", *OPTIONAL_NUMBERS) if role in roles and schema[roles[role]] == pl.String]
-    for name in text:
-        empty = pl.col(name).is_null() | pl.col(name).str.strip_chars().str.to_lowercase().is_in(MISSING)
-        value = pl.col(name).str.strip_chars().cast(pl.Float64, strict=False)
-        numbered = frame.with_row_index("nashboard_row", offset=1)
-        bad = scan.collect(numbered.filter(~empty & value.is_null()).select("nashboard_row", name).head(1))
-        if len(bad):
-            scan.explain()
-            row, cell = bad.row(0)
-            number(cell, f"{scan.name!r}, data row {row:,}, column {name!r}")
-    return frame.with_columns(pl.col(text).str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None))
+    wanted = [roles[role] for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
+    for name in wanted:
+        if schema[name].is_numeric() or schema[name] == nw.Boolean:
+            continue
+        if scan is None:
+            for row, cell in enumerate(frame.select(text(name)).collect().get_column(name), start=1):
+                number(cell, f"{source!r}, row {row:,}, column {name!r}")
+        else:
+            refuse_text(scan, frame.to_native(), name)
+        cell = text(name).str.strip_chars()
+        frame = frame.with_columns(
+            nw.when(~cell.str.to_lowercase().is_in(MISSING)).then(cell).cast(nw.Float64).alias(name)
+        )
+    return frame
+
+
+def refuse_text(scan: Scan, frame: pl.LazyFrame, name: str) -> None:
+    """Raise an error at the first cell of a file's column that is neither a number nor missing."""
+    cell = pl.col(name).cast(pl.String).str.strip_chars()
+    sound = cell.is_null() | cell.str.to_lowercase().is_in(MISSING) | cell.str.contains(f"^({NUMBER})$")
+    numbered = frame.with_row_index("nashboard_row", offset=1)
+    bad = scan.collect(numbered.filter(~sound).select("nashboard_row", cell).head(1))
+    if len(bad):
+        scan.explain()
+        row, value = bad.row(0)
+        number(value, f"{scan.name!r}, data row {row:,}, column {name!r}")
 
 
 def read_long(source: Input) -> Scores:

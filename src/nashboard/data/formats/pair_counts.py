@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
+import narwhals as nw
 import polars as pl
 
 from nashboard.data.columns import folded, sides
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.match_tables import from_scan, has_sides
 from nashboard.data.matches import Matches
-from nashboard.data.scan import Scan
+from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.errors import InputError
 
 # a row may hold many games, or one: then exactly one of the columns is 1
@@ -24,8 +25,9 @@ def read_pair_counts(source: Input) -> Matches:
     source.require(*(words[0] for words in (WON, LOST) if not set(words) & set(named)))
     for name in named.values():
         refuse_counts(table, name)
+    frame = without_blank_lines(nw.from_native(table.frame), table.columns, table).to_native()
     stacked = pl.concat(  # the other columns stay for where= and cluster=
-        table.frame.with_columns(
+        frame.with_columns(
             agent_a=pl.col(a),
             agent_b=pl.col(b),
             outcome=pl.lit(SHARES[word]),
@@ -46,7 +48,8 @@ def refuse_counts(table: Scan, column: str) -> None:
     """Raise an error at the first count that is missing, negative or not finite."""
     count = pl.col(column).cast(pl.Float64, strict=False)
     sound = count.is_not_null() & (count >= 0) & count.is_finite()
-    numbered = table.frame.with_row_index("nashboard_row", offset=1)
+    filled = without_blank_lines(nw.from_native(table.frame), table.columns, table).to_native()
+    numbered = filled.with_row_index("nashboard_row", offset=1)
     bad = table.collect(numbered.filter(~sound).select("nashboard_row", column).head(1))
     if len(bad):
         row, value = bad.row(0)

@@ -1,19 +1,24 @@
 """A matrix with names: win rates, counts of wins, or payoffs that are antisymmetric already."""
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import replace
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
 from nashboard._types import Floats
-from nashboard.data.cells import number
+from nashboard.data.cells import naming, number
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.matches import ROUNDING, Matches
 from nashboard.data.origin import Origin
 from nashboard.data.payoffs import Payoffs
+from nashboard.data.scan import without_blank_lines
 from nashboard.errors import InputError, listed
+
+PERHAPS_PERCENTAGES = (
+    "every pair adds up to 100: read as 100 games a pair; if these are percentages, divide them by 100, "
+    "or the number of games is overstated",
+)
 
 
 def named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
@@ -21,8 +26,13 @@ def named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
     table = source.scan
     if table.kind == "delimited":
         table.explain()
-    frame = table.collect(table.frame)
-    rows = [str(name or "") for name in frame[frame.columns[0]]]
+    nested = [name for name, kind in table.frame.collect_schema().items() if kind.is_nested()]
+    if nested := [*nested, *(name for name in table.columns if name not in table.frame.collect_schema())]:
+        raise InputError(
+            f"{table.name!r} is no matrix: {listed(nested, 3)} holds lists or objects, where a matrix has a number"
+        )
+    frame = table.collect(without_blank_lines(nw.from_native(table.frame), table.columns, table).to_native())
+    rows = ["" if name is None else str(name) for name in frame[frame.columns[0]]]
     columns = frame.columns[1:]
     if len(rows) != len(columns):
         raise InputError(f"{table.name!r} is not square: {len(rows)} rows and {len(columns)} columns of agents")
@@ -77,7 +87,14 @@ def as_payoffs(source: Input, agents: tuple[str, ...], M: Floats) -> Payoffs:
             )
         np.fill_diagonal(M, 0.0)
         return as_payoffs(source, agents, M)
-    with naming(source):
+    kind = kind_of_matrix(M)
+    if kind in ("win rates", "percentages") and not source.options.symmetrise:
+        divided = " divide them by 100," if kind == "percentages" else ""
+        raise InputError(
+            f"{source.name!r} holds {kind}, not payoffs, which are negative for the loser:{divided} read them with "
+            f"read_matches, and turn the matches into payoffs with payoffs(matches)"
+        )
+    with naming(source.name):
         made = Payoffs.from_array(M, agents, symmetrise=source.options.symmetrise)
     return replace(made, origin=origin(source, len(agents), "payoffs"))
 
@@ -91,22 +108,15 @@ def as_matches(source: Input, agents: tuple[str, ...], M: Floats) -> Matches:
         )
     if kind == "percentages":
         raise InputError(f"{source.name!r} holds percentages, not win rates or counts: divide them by 100")
-    with naming(source):
+    with naming(source.name):
         if kind == "win rates":
             made = Matches.from_win_rates(M, agents, symmetrise=source.options.symmetrise)
         else:
             np.fill_diagonal(M, np.nan_to_num(np.diag(M)))
             made = Matches.from_counts(M, agents)
-    return replace(made, origin=replace(origin(source, len(agents), kind), notes=made.origin.notes))
-
-
-@contextlib.contextmanager
-def naming(source: Input) -> Iterator[None]:
-    """Put the file's name before what is wrong with its numbers."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{source.name!r}: {error}") from None
+    perhaps = PERHAPS_PERCENTAGES if kind == "counts" and adds_up(M, 100) else ()
+    notes = (*source.scan.notes, *made.origin.notes, *perhaps)
+    return replace(made, origin=replace(origin(source, len(agents), kind), notes=notes))
 
 
 def kind_of_matrix(M: Floats) -> str:
@@ -114,10 +124,16 @@ def kind_of_matrix(M: Floats) -> str:
     off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
     if (M[off] < 0).any() or not M[off].any():
         return "payoffs"
-    if (M[off] <= 1 + ROUNDING).all() and ((M[off] % 1 != 0).any() or np.allclose((M + M.T)[off & off.T], 1)):
+    if (M[off] <= 1 + ROUNDING).all() and ((M[off] % 1 != 0).any() or adds_up(M, 1)):
         return "win rates"
     whole = not (M[off] % 1).any()
-    return "percentages" if not whole and np.allclose((M + M.T)[off & off.T], 100) else "counts"
+    return "percentages" if not whole and adds_up(M, 100) else "counts"
+
+
+def adds_up(M: Floats, total: float) -> bool:
+    """Say whether the two directions of every pair that met add up to this total."""
+    off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
+    return np.allclose((M + M.T)[off & off.T], total)
 
 
 def origin(source: Input, rows: int, kind: str) -> Origin:

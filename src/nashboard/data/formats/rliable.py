@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from nashboard._types import Floats, floats
-from nashboard.data.cells import directions, frame_of
+from nashboard.data.cells import directions, naming
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.json_objects import LARGEST_DOCUMENT
 from nashboard.data.kinds import head_of
@@ -22,6 +22,8 @@ LARGEST_ARRAY = 1 << 30  # bytes, unpacked
 def read(source: Input) -> Scores:
     """Average the runs of each agent on each task; their spread gives the standard error."""
     file = one_file(list(source.files), "a score dictionary")
+    if source.kind == "directory":
+        raise InputError(f"{file.name!r} is a folder: a score dictionary is one npz or json file")
     arrays = npz_arrays(file) if source.kind == "numpy" else json_arrays(source.document, file.name)
     widths = {name: array.shape[1] for name, array in arrays.items()}
     if len(set(widths.values())) != 1:
@@ -42,21 +44,22 @@ def read(source: Input) -> Scores:
         )
     values = np.stack(list(mean.values()))
     tasks = tuple(f"task {k + 1}" for k in range(values.shape[1]))
-    return Scores(
-        agents=tuple(arrays),
-        tasks=tasks,
-        values=values,
-        lower_is_better=directions(frame_of([]), tasks, source.options.lower_is_better, file.name),
-        stderr=stderr,
-        n=np.full(values.shape, np.nan),
-        runs=np.stack(list(present.values())),
-        origin=Origin(
-            source=file.name,
-            format="rliable",
-            rows=sum(len(array) for array in arrays.values()),
-            notes=("tasks have no names in this format: they are numbered",),
-        ),
-    )
+    with naming(file.name):
+        return Scores(
+            agents=tuple(arrays),
+            tasks=tasks,
+            values=values,
+            lower_is_better=directions(tasks, source.options.lower_is_better, file.name, said={}),
+            stderr=stderr,
+            n=np.full(values.shape, np.nan),
+            runs=np.stack(list(present.values())),
+            origin=Origin(
+                source=file.name,
+                format="rliable",
+                rows=sum(len(array) for array in arrays.values()),
+                notes=("tasks have no names in this format: they are numbered",),
+            ),
+        )
 
 
 def npz_arrays(file: PlainFile) -> dict[str, Floats]:
@@ -112,6 +115,12 @@ def json_arrays(content: Any, name: str) -> dict[str, Floats]:
     """Return the arrays of a json object."""
     if not isinstance(content, dict):
         raise InputError(f"{name!r} must hold an object: agent -> list of runs, each a list of scores")
+    for agent, rows in content.items():
+        if not isinstance(rows, list) or not rows:
+            raise InputError(
+                f"{name!r} is no score dictionary: {agent[:60]!r} must be a list of runs, each a list of scores, "
+                f"not {str(rows)[:40]!r}"
+            )
     return {agent: runs_by_tasks(rows, agent, name) for agent, rows in content.items()}
 
 
