@@ -116,6 +116,14 @@ def test_text_among_the_scores_of_a_frame_is_refused_with_column_and_value(engin
         nb.read_scores(ENGINES[engine](frame))
 
 
+@pytest.mark.parametrize("engine", ["polars", "lazy polars", "pyarrow"])
+@pytest.mark.parametrize("column", ["model", "task", "score", "metric", "lower_is_better"])
+def test_lists_in_a_long_frame_are_refused_with_their_column(column: str, engine: str) -> None:
+    frame: Columns = {"model": ["x", "y"], "task": ["t", "t"], "score": [1, 2]}
+    with pytest.raises(nb.InputError, match=f"'frame', column '{column}' holds lists or objects"):
+        nb.read_scores(ENGINES[engine](frame | {column: [[1], [2]]}))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_scores_of_a_frame_may_be_text_that_is_a_number_or_missing(engine: str) -> None:
     frame = {"model": ["x", "y", "x", "y"], "task": ["t", "t", "u", "u"], "score": [" 0.5", "1e1", "N/A", "3"]}

@@ -13,7 +13,7 @@ from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.match_tables import matches_from
 from nashboard.data.matches import Matches
 from nashboard.data.origin import LeftOut
-from nashboard.data.outcomes import Rules, SeenLabel, checked_rules, folded, vocabulary
+from nashboard.data.outcomes import KNOWN, Rules, checked_rules, folded, is_number, unknown_labels
 from nashboard.data.sources import PlainFile, check_lines
 from nashboard.errors import InputError, MissingExtraError, listed
 
@@ -112,8 +112,9 @@ def refuse_games(counts: Counter[tuple[str, str, str]], rules: Rules, source: st
     for (white, black, result), games in counts.items():
         results[result] += games
         own[white] += games * (white == black)
-    seen = [SeenLabel(label=result, is_first=False, is_second=False, rows=games) for result, games in results.items()]
-    vocabulary(sorted(seen, key=lambda entry: entry.label), rules, "result", source)
+    known = {*rules, *KNOWN}
+    if unknown := {x: games for x, games in results.items() if folded(x) not in known and not is_number(x)}:
+        raise unknown_labels(unknown, "result", source)
     if games := own.total():
         players = listed(sorted(player for player in own if own[player]), 3)
         raise InputError(

@@ -39,6 +39,7 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         if (name := optional(role, usual, columns, source, None)) and name not in roles.values():
             roles[role] = name
     measures = [name for name in recognised(METRIC, columns) if name not in roles.values()]
+    refuse_nested(frame, [*roles.values(), *measures[:1]], source)
     if measures and options.metric is not None:
         frame = frame.filter(nw.col(measures[0]).cast(nw.String) == options.metric)
     frame = with_numbers(frame, roles, scan, source)
@@ -91,6 +92,15 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         ),
         lower_is_better=options.lower_is_better,
     )
+
+
+def refuse_nested(frame: nw.LazyFrame[Any], columns: Sequence[str], source: str) -> None:
+    """Raise an error at a column of lists or objects where a name or a number is needed."""
+    schema = frame.collect_schema()
+    if nested := [name for name in columns if schema[name].is_nested()]:
+        raise InputError(
+            f"{source!r}, column {nested[0]!r} holds lists or objects: a table of scores has one name or number a cell"
+        )
 
 
 def text(column: str) -> nw.Expr:
