@@ -127,6 +127,7 @@ def test_ctrl_c_ends_a_command_with_130() -> None:
     code = (
         "import sys, os, signal, threading\n"
         "import nashboard.data.read\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells hide it from jobs in the background
         "from nashboard.cli import main\n"
         "sys.argv = ['nashboard', 'inspect', '-']\n"
         "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
