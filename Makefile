@@ -23,14 +23,14 @@ DEV_PROOF := import nashboard, chess, duckdb, hypothesis, mypy, pandas, pyarrow,
 .PHONY: help demo test lint format bench bench-environment clean demo-environment dev-environment
 
 help:
-	@echo "make demo    read the bundled Atari table and show what is in it"
+	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and how far to trust it"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy --strict over src and tests"
 	@echo "make bench   measure against peers: readers, algebra, ratings, equilibria"
 	@echo "make clean   remove the environment and all caches"
 
 demo: demo-environment
-	@$(BIN)/nashboard inspect dataset:atari
+	@$(BIN)/nashboard evaluate dataset:atari
 
 test: dev-environment
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # two processes, so one thread each
@@ -50,6 +50,7 @@ bench: bench-environment
 	@.venv-bench/bin/python benchmarks/algebra.py
 	@.venv-bench/bin/python benchmarks/ratings.py
 	@.venv-bench/bin/python benchmarks/equilibrium.py
+	@.venv-bench/bin/python benchmarks/evaluation.py
 
 bench-environment:
 	@cmp -s benchmarks/requirements.txt .venv-bench/requirements.txt || { \

@@ -12,8 +12,10 @@ from typing import Annotated
 import typer
 
 from nashboard._version import __version__
+from nashboard.commands.audit import audit
 from nashboard.commands.datasets import datasets
 from nashboard.commands.elo import elo
+from nashboard.commands.evaluate import evaluate
 from nashboard.commands.hodge import hodge
 from nashboard.commands.inspect import inspect
 from nashboard.commands.latent import latent
@@ -21,18 +23,15 @@ from nashboard.commands.melo import melo
 from nashboard.commands.nash import nash
 from nashboard.commands.online import online
 from nashboard.commands.predict import predict
+from nashboard.commands.stress import stress
 from nashboard.errors import ConvergenceError, NashboardError
 
 EXAMPLES = """\b
 Examples:
-  nashboard datasets
+  nashboard evaluate dataset:atari
   nashboard inspect battles.parquet
-  nashboard inspect scores.csv --format json
-  nashboard inspect dataset:atari
-  nashboard nash dataset:atari
-  nashboard hodge battles.csv
-  nashboard latent scores.csv
-  nashboard elo battles.parquet
+  nashboard audit scores.csv
+  nashboard stress dataset:rock-paper-scissors
   nashboard predict dataset:alphago alpha_v Zen
   nashboard online games.csv --state league.npz
 """
@@ -46,7 +45,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
+COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
 for command in COMMANDS:
     app.command()(command)
 

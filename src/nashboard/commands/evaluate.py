@@ -1,0 +1,98 @@
+"""``nashboard evaluate FILE``: the board, the verdict in a few sentences, and warnings."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nashboard.commands.output import Format, FormatOption, show, tell
+from nashboard.commands.ratings_options import Anchor, anchors
+from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+
+if TYPE_CHECKING:
+    from nashboard.evaluation.evaluation import Evaluation
+
+
+def evaluate(
+    source: SourceArgument,
+    resamples: Annotated[int, typer.Option(help="How often to resample, for intervals.", min=1)] = 200,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the resamples; results do not depend on anything else.", min=0)
+    ] = 0,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    agents: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Only these agents, such as 'gpt-*'; can be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Not these agents; can be repeated.")
+    ] = None,
+    segment: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
+    ] = None,
+    anchor: Anchor = None,
+    scaling: Annotated[str, typer.Option(help="Units of raw scores: range, rank, zscore or none.")] = "range",
+    selection: Annotated[str, typer.Option(help="Which equilibrium: clone-invariant or maxent.")] = "clone-invariant",
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY", help="Missing scores: drop-agents, drop-tasks, or fill with mean, median or worst."
+        ),
+    ] = None,
+    tasks: Annotated[bool, typer.Option("--tasks", help="Show the board of tasks too.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write to a file: .html, .json, .md, .csv, .tex or .txt."),
+    ] = None,
+    as_format: AsOption = None,
+    read: ReadOption = None,
+    how: FormatOption = Format.text,
+) -> None:
+    """Evaluate agents: a leaderboard that copies cannot move, how sure it is, and a verdict in words.
+
+    \b
+    Examples:
+      nashboard evaluate battles.parquet
+      nashboard evaluate scores.csv --tasks --format md
+      nashboard evaluate battles.parquet --segment language -o boards.json
+      nashboard evaluate dataset:atari -o atari.html
+    """
+    from nashboard.evaluation.evaluate import evaluate as evaluated
+    from nashboard.evaluation.selecting import chosen, completed
+
+    options: dict[str, Any] = {
+        "n_resamples": resamples,
+        "rng": seed,
+        "level": level,
+        "anchor": anchors(anchor),
+        "scaling": scaling,
+        "selection": selection,
+        "progress": True,
+    }
+    if segment is not None:
+        from nashboard.commands.segments import evaluate_segments
+
+        evaluate_segments(source, as_format, read, segment, (agents, exclude), options, output, how)
+        return
+    found = evaluated(completed(chosen(source_data(source, as_format, read), agents, exclude), missing), **options)
+    if output is not None:
+        found.report(output)
+        tell(f"Wrote {str(output)!r}.")
+    else:
+        print_evaluation(found, how, tasks)
+    for warning in found.warnings:
+        tell(f"warning: {warning}")
+
+
+def print_evaluation(found: "Evaluation", how: Format, tasks: bool) -> None:
+    """Print an evaluation to standard output: boards and verdict as text, or what a machine asks for."""
+    if how is Format.json:
+        typer.echo(found.to_json(), nl=False)
+        return
+    show(found.leaderboard(), how)
+    if tasks:
+        typer.echo("")
+        show(found.tasks(), how)
+    if how is Format.text:
+        typer.echo("\n" + "\n".join(found.verdict))
+    elif how is Format.md:
+        typer.echo("\n" + "\n".join(f"- {line}" for line in found.verdict))

@@ -1,0 +1,1 @@
+"""What it means: from a table to a verdict that a person can trust."""

@@ -1,0 +1,180 @@
+"""A contest: a board, what can be cloned to move it, and what each method says once clones are in.
+
+Symbols: ``M`` what each on the board gains from each that can be cloned: payoffs of agents against agents, scores of
+agents on tasks, or minus the scores of the agents for the board of tasks; ``m`` how often each is entered.
+The uniform average is ``M m / sum(m)``.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from nashboard._types import Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs
+from nashboard.data.scores import Scores
+from nashboard.equilibrium.nash import Selection, nash_average
+from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.errors import InputError
+from nashboard.evaluation.comparable import comparable_matches, comparable_scores, complete_payoffs
+from nashboard.evaluation.entering import enter_agents, enter_in_scores
+from nashboard.evaluation.standing import Method, Standing
+from nashboard.evaluation.task_games import task_games
+from nashboard.ratings.elo import elo
+
+Kind = Literal["agents", "tasks"]
+ELO_TIES = 1e5  # ratings within a ten-thousandth of a point share a rank: the fit is no more exact
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Contest:
+    """Who is on the board, what can be cloned, and the data behind both.
+
+    Parameters
+    ----------
+    board
+        ``"agents"``, or ``"tasks"`` where agents are cloned in a table of scores.
+    kind
+        What is cloned.
+    names, entries
+        Who is on the board; what can be cloned.
+    M
+        ``(board, entries)`` gains.
+    data
+        The matches or scores, comparable.
+    unit
+        Of ``M``.
+    payoffs
+        The game of matches; for scores nothing.
+    """
+
+    board: Kind
+    kind: Kind
+    names: tuple[str, ...]
+    entries: tuple[str, ...]
+    M: Floats
+    data: Matches | Scores
+    unit: str
+    payoffs: Payoffs | None
+    selection: Selection
+    notes: tuple[str, ...]
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """The methods that have something to say of this board."""
+        if self.board == "tasks":
+            return ("uniform", "nash")
+        refilled: tuple[Method, ...] = ("nash refilled",) if self.payoffs is not None and self.payoffs.filled else ()
+        return ("uniform", "elo", "nash", *refilled)
+
+    @property
+    def scale(self) -> float:
+        """The largest gain in absolute value, the measure of a tie."""
+        return float(np.abs(self.M).max()) or 1.0
+
+    def exact(self, method: Method, copies: Ints) -> Standing:
+        """Return the standing of the originals when entry k has ``copies[k]`` exact clones beside it."""
+        if method == "uniform":
+            m = copies + 1.0
+            return self.standing(method, self.M @ m / m.sum())
+        if method == "elo":
+            return self.elo(self.entered(copies))
+        if method == "nash refilled":
+            entered = self.entered(copies)
+            assert isinstance(entered, Matches)
+            return self.nash_of_game(method, complete_payoffs(entered).A)
+        index = np.concatenate([np.arange(len(copies)), np.repeat(np.arange(len(copies)), copies)])
+        if self.payoffs is not None:
+            return self.nash_of_game(method, self.payoffs.A[np.ix_(index, index)])
+        assert isinstance(self.data, Scores)
+        S = self.data.values
+        return self.nash_of_table(S[:, index] if self.kind == "tasks" else S[index])
+
+    def noisy(self, method: Method, data: Matches | Scores) -> Standing:
+        """Return the standing of the originals in data with noisy clones."""
+        if isinstance(data, Matches):
+            if method == "elo":
+                return self.elo(data)
+            A = complete_payoffs(data).A
+            if method == "uniform":
+                return self.standing(method, A.mean(axis=1)[: len(self.names)])
+            return self.nash_of_game(method, A)
+        if method == "elo":
+            return self.elo(data)
+        if method == "uniform":
+            return self.standing(method, data.values.mean(axis=1) if self.board == "agents" else -data.values.mean(0))
+        return self.nash_of_table(data.values)
+
+    def entered(self, copies: Ints, rng: np.random.Generator | None = None) -> Matches | Scores:
+        """Return the data with clones really entered."""
+        clones = {self.entries[k]: int(copies[k]) for k in np.flatnonzero(copies)}
+        if isinstance(self.data, Matches):
+            return enter_agents(self.data, clones, rng)
+        return enter_in_scores(self.data, self.kind, clones, rng)
+
+    def elo(self, data: Matches | Scores) -> Standing:
+        """Return Elo ratings of the originals, their mean 0, so that only differences count."""
+        r = elo(data if isinstance(data, Matches) else task_games(data)).ratings[: len(self.names)]
+        return Standing(method="elo", names=self.names, scores=r - r.mean() + 0.0, unit="Elo points", scale=ELO_TIES)
+
+    def nash_of_game(self, method: Method, A: Floats) -> Standing:
+        """Return Nash averages of the originals, with their certificate."""
+        found = nash_average(A, selection=self.selection)
+        certificate = max(found.exploitability / (found.scale or 1.0), found.residual)
+        return self.standing(method, found.averages[: len(self.names)], certificate)
+
+    def nash_of_table(self, S: Floats) -> Standing:
+        """Return Nash skills (or difficulties) of the originals, with their certificate."""
+        found = nash_average_scores(S, selection=self.selection)
+        certificate = max(found.exploitability / (found.scale or 1.0), found.residual)
+        averages = found.skills if self.board == "agents" else found.difficulties
+        return self.standing("nash", averages[: len(self.names)], certificate)
+
+    def standing(self, method: Method, scores: Floats, certificate: float = 0.0) -> Standing:
+        """Return scores in the unit of the gains."""
+        return Standing(
+            method=method,
+            names=self.names,
+            scores=np.asarray(scores),
+            unit=self.unit,
+            scale=self.scale,
+            certificate=certificate,
+        )
+
+
+def contest(data: Matches | Scores, kind: Kind | None = None, selection: Selection = "clone-invariant") -> Contest:
+    """Return the contest in which agents or tasks are cloned; by default tasks where there are tasks."""
+    if kind not in (None, "agents", "tasks"):
+        raise InputError(f"there are no {kind!r} to clone: use 'agents' or 'tasks'")
+    if isinstance(data, Matches):
+        if kind == "tasks":
+            raise InputError("matches have no tasks: clone 'agents'")
+        ready = comparable_matches(data)
+        game = ready.payoffs
+        return Contest(
+            board="agents",
+            kind="agents",
+            names=game.agents,
+            entries=game.agents,
+            M=game.A,
+            data=ready.matches,
+            unit="log-odds",
+            payoffs=game,
+            selection=selection,
+            notes=ready.notes,
+        )
+    table = comparable_scores(data)
+    scores, by_task = table.scores, kind != "agents"
+    return Contest(
+        board="agents" if by_task else "tasks",
+        kind="tasks" if by_task else "agents",
+        names=scores.agents if by_task else scores.tasks,
+        entries=scores.tasks if by_task else scores.agents,
+        M=scores.values if by_task else -scores.values.T,
+        data=scores,
+        unit=f"score ({scores.scaling})",
+        payoffs=None,
+        selection=selection,
+        notes=table.notes,
+    )

@@ -1,0 +1,187 @@
+"""Data quality: what is missing, thin or lopsided before any method comes in."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nashboard._tables import Column, Table, as_html, count, plain
+from nashboard._types import Floats
+from nashboard.data.matches import Matches
+from nashboard.data.names import look_alikes
+from nashboard.data.payoffs import Payoffs
+from nashboard.data.scores import Scores, worst
+from nashboard.errors import listed
+from nashboard.evaluation.comparable import known_noise
+
+FEW = 10  # games of a pair below which its payoff is hardly known
+BALANCED = 1 / 3  # a schedule is one-sided where the effective number of opponents is below this share of all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A property of the data: its value, whether it is as it should be, and what it means."""
+
+    name: str
+    value: float
+    shown: str
+    good: bool
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class DataQuality:
+    """Everything about the data that limits what any method can say of it."""
+
+    findings: tuple[Finding, ...]
+
+    def finding(self, name: str) -> Finding:
+        """Return the finding of that name."""
+        return next(finding for finding in self.findings if finding.name == name)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Say what is not as it should be."""
+        bad = tuple(f"{f.name}: {f.shown}; {f.meaning}" for f in self.findings if not f.good)
+        return bad or ("nothing in the data is missing, thin or lopsided",)
+
+    def table(self) -> Table:
+        """Return the findings."""
+        return Table(
+            title="the data",
+            columns=(
+                Column(name="what"),
+                Column(name="found"),
+                Column(name="good", meaning="whether it is as it should be"),
+                Column(name="meaning"),
+            ),
+            rows=tuple((f.name, f.shown, f.good, f.meaning) for f in self.findings),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        return {"findings": [dict(vars(finding)) for finding in self.findings]}
+
+    def __repr__(self) -> str:
+        return f"DataQuality({len(self.findings)} findings, {sum(not f.good for f in self.findings)} to look at)"
+
+    def __str__(self) -> str:
+        return plain(self.table())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def quality_of_matches(matches: Matches, payoffs: Payoffs) -> DataQuality:
+    """Look at matches as they came in; ``payoffs`` are those that are averaged."""
+    n = len(matches.agents)
+    pairs = n * (n - 1) // 2
+    few = int((matches.games < FEW).sum())
+    median = float(np.median(matches.games))
+    groups = len(matches.components)
+    lopsided = [matches.agents[k] for k in np.flatnonzero(effective_opponents(matches) < BALANCED * (n - 1))]
+    of_game = len(payoffs.agents) * (len(payoffs.agents) - 1) // 2
+    return DataQuality(
+        findings=(
+            Finding(
+                name="coverage",
+                value=matches.coverage,
+                shown=f"{len(matches.pairs):,} of {pairs:,} pairs ({matches.coverage:.1%})",
+                good=matches.coverage == 1,
+                meaning="pairs of agents that met",
+            ),
+            Finding(
+                name="filled payoffs",
+                value=float(payoffs.filled),
+                shown=f"{payoffs.filled:,} of {of_game:,} ({payoffs.filled / max(of_game, 1):.1%})",
+                good=payoffs.filled == 0,
+                meaning="payoffs of pairs that never met, as Elo predicts: a guess, and not proof against clones",
+            ),
+            Finding(
+                name="games per pair",
+                value=median,
+                shown=f"median {count(median)}, least {count(float(matches.games.min()))}",
+                good=median >= FEW,
+                meaning="how well the payoff of a pair is known",
+            ),
+            Finding(
+                name="pairs with few games",
+                value=float(few),
+                shown=f"{few:,} of {len(matches.pairs):,}",
+                good=few == 0,
+                meaning=f"pairs that met less than {FEW} times",
+            ),
+            Finding(
+                name="components",
+                value=float(groups),
+                shown=f"{groups:,}",
+                good=groups == 1,
+                meaning="groups of agents without a match between them; only one group can be compared",
+            ),
+            named("unbeaten agents", matches.unbeaten, "lost no game: how much better they are cannot be known"),
+            named("winless agents", matches.winless, "won no game: how much worse they are cannot be known"),
+            named(
+                "one-sided schedules",
+                tuple(lopsided),
+                "most games against few of the others (effective number of opponents under a third of all)",
+            ),
+            same_names(matches.agents),
+        )
+    )
+
+
+def quality_of_scores(scores: Scores) -> DataQuality:
+    """Look at scores as they came in."""
+    cells = scores.missing.size
+    holes = int(scores.missing.sum())
+    known = int((np.isfinite(known_noise(scores)) & ~scores.missing).sum())
+    where = f"{worst(scores.missing.sum(axis=1), scores.agents)}; {worst(scores.missing.sum(axis=0), scores.tasks)}"
+    return DataQuality(
+        findings=(
+            Finding(
+                name="coverage",
+                value=1 - holes / cells,
+                shown=f"{cells - holes:,} of {cells:,} scores ({1 - holes / cells:.1%})",
+                good=holes == 0,
+                meaning="scores that are there",
+            ),
+            Finding(
+                name="missing cells",
+                value=float(holes),
+                shown=f"{holes:,}",
+                good=holes == 0,
+                meaning=f"most: {where}" if holes else "the table is complete",
+            ),
+            Finding(
+                name="known noise",
+                value=known / max(cells - holes, 1),
+                shown=f"{known:,} of {cells - holes:,}",
+                good=known == cells - holes,
+                meaning="scores with a standard error or a number of items: without it luck cannot be told from skill",
+            ),
+            named("constant tasks", scores.constant_tasks, "one score for every agent"),
+            same_names(scores.agents),
+        )
+    )
+
+
+def named(name: str, who: tuple[str, ...], meaning: str) -> Finding:
+    """Return a finding that should name nobody."""
+    shown = f"{len(who):,}: {listed(who)}" if who else "none"
+    return Finding(name=name, value=float(len(who)), shown=shown, good=not who, meaning=meaning)
+
+
+def same_names(agents: tuple[str, ...]) -> Finding:
+    """Return the names that differ only in case or white space."""
+    twice = tuple(" = ".join(group) for group in look_alikes(agents))
+    return named("look-alike names", twice, "names that differ only in case or white space: probably one agent")
+
+
+def effective_opponents(matches: Matches) -> Floats:
+    """Return ``exp(entropy)`` of how each agent's games are spread over opponents."""
+    share_log = np.zeros(len(matches.agents))
+    total = np.where(matches.games_per_agent > 0, matches.games_per_agent, 1.0)
+    for side in (0, 1):
+        who = matches.pairs[:, side]
+        share = matches.games / total[who]
+        share_log += np.bincount(who, -share * np.log(share), minlength=len(total))
+    return np.where(matches.games_per_agent > 0, np.exp(share_log), 0.0)

@@ -1,0 +1,139 @@
+"""The board of agents against agents: Nash average and weight, a rating, the uniform average, games."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from nashboard._tables import count
+from nashboard._types import Floats
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs, payoffs
+from nashboard.equilibrium.nash import NashAverage, Selection, nash_average
+from nashboard.equilibrium.ranks import tied_ranks
+from nashboard.errors import ConvergenceError
+from nashboard.evaluation.board import Board, places, tie_groups
+from nashboard.evaluation.roll import Roll
+from nashboard.ratings.elo import PRIOR, elo
+from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.likelihood import pair_totals
+from nashboard.ratings.melo import melo
+from nashboard.ratings.melo_loss import MeloLoss
+from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.ratings.selection import compared
+
+COMPARED = 40  # agents up to which mElo is tried: cross-validation fits it five times
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rated:
+    """Ratings, their name, and why this model was taken."""
+
+    name: str
+    fit: EloRatings | MeloRatings
+    why: str
+
+
+def rated(matches: Matches, anchor: Mapping[str, float] | None) -> Rated:
+    """Rate by Elo, or by mElo with one plane where that predicts games that were held out better."""
+    n = len(matches.agents)
+    robust = matches.clusters is not None or bool(matches.draws.any())
+    if n > COMPARED or n < 3 or len(anchor or {}) > 1:
+        fit = elo(matches, anchor=anchor, errors="sandwich" if robust else "hessian")
+        why = {
+            n > COMPARED: f"mElo is compared with Elo for up to {COMPARED} agents only",
+            n < 3: "two agents cannot go round in a cycle",
+        }.get(True, "mElo takes one anchor only")
+        return Rated(name="Elo", fit=fit, why=why)
+
+    def landscape_of(part: Matches) -> MeloLoss:
+        return MeloLoss(totals=pair_totals(part, PRIOR), mu=PRIOR / 4, orthogonal=False)
+
+    try:
+        plain, cyclic = compared(matches, landscape_of, 1, np.random.default_rng(0))
+        why = f"log-loss on held-out games: Elo {plain.log_loss:.4f}, mElo {cyclic.log_loss:.4f}"
+        if cyclic.log_loss < plain.log_loss:
+            return Rated(name="mElo", fit=melo(matches, 1, anchor=anchor), why=why)
+    except ConvergenceError:  # extreme counts: the board does not fail for want of a second rating
+        why = "mElo has no finite fit to some of these matches"
+    return Rated(name="Elo", fit=elo(matches, anchor=anchor, errors="sandwich" if robust else "hessian"), why=why)
+
+
+def matches_board(
+    matches: Matches, roll: Roll, selection: Selection, anchor: Mapping[str, float] | None, level: float
+) -> tuple[Board, NashAverage, Payoffs, Rated]:
+    """Return the board of all agents, and the equilibrium and payoffs between classes that it stands on."""
+    by_class = matches.select([matches.agents[k] for k in roll.first]) if len(roll.first) > 1 else None
+    game = payoffs(by_class, fill="model") if by_class is not None else Payoffs(agents=("all",), A=np.zeros((1, 1)))
+    found = nash_average(game, selection=selection)
+    order = np.argsort(roll.label, kind="stable")
+    ratings = rated(matches.select([matches.agents[k] for k in order]), anchor)
+    back = np.argsort(order)
+    points, errors = ratings.fit.ratings[back], ratings.fit.stderr[back] * float(ndtri((1 + level) / 2))
+    board = Board(
+        **agents_board(matches.agents, game, found, roll)
+        | {
+            "games": np.array(matches.games_per_agent),
+            "rating_name": ratings.name,
+            "ratings": np.array(points),
+            "rating_low": points - errors,
+            "rating_high": points + errors,
+            "rating_ranks": places(points, 1e-9),
+        }
+    )
+    return board, found, game, ratings
+
+
+def payoffs_board(given: Payoffs, roll: Roll, selection: Selection) -> tuple[Board, NashAverage, Payoffs]:
+    """Return the board of a payoff matrix, which has no games and no ratings."""
+    game = given.select([given.agents[k] for k in roll.first])
+    found = nash_average(game, selection=selection)
+    return Board(**agents_board(given.agents, game, found, roll)), found, game
+
+
+def agents_board(agents: tuple[str, ...], game: Payoffs, found: NashAverage, roll: Roll) -> dict[str, Any]:
+    """Return the fields of a board that payoffs alone decide."""
+    n = len(agents)
+    averages = np.where(found.weights > 0, 0.0, np.minimum(found.averages, 0.0))
+    ranks = tied_ranks(averages, found.scale)[roll.label]
+    uniform = uniform_averages(game.A, roll)
+    unknown = np.full(n, np.nan)
+    return {
+        "kind": "agent",
+        "average_name": "average",
+        "unit": {"logit": "log-odds"}.get(game.scale, game.scale),
+        "names": agents,
+        "averages": averages[roll.label],
+        "gaps": averages[roll.label],
+        "weights": roll.shares(found.weights),
+        "ranks": ranks,
+        "ties": tie_groups(ranks),
+        "classes": np.array(roll.label),
+        "uniform": uniform,
+        "uniform_ranks": places(uniform, 1e-12 * max(found.scale, 1e-300)),
+        "games": unknown.copy(),
+        "rating_name": "",
+        "ratings": unknown.copy(),
+        "rating_low": unknown.copy(),
+        "rating_high": unknown.copy(),
+        "rating_ranks": np.zeros(n, dtype=np.intp),
+    }
+
+
+def uniform_averages(A: Floats, roll: Roll) -> Floats:
+    """Return the plain average payoff of each agent over all agents, copies counted as often as they were entered."""
+    return np.asarray((A @ (roll.size / roll.size.sum()))[roll.label])
+
+
+def filled_sentence(game: Payoffs) -> str:
+    """Say how many payoffs a model supplied, or nothing."""
+    n = len(game.agents)
+    if not game.filled:
+        return ""
+    pairs = n * (n - 1) // 2
+    return (
+        f"{count(game.filled)} of {count(pairs)} pairs never met: their payoffs are what Elo predicts, "
+        f"not what anybody measured."
+    )

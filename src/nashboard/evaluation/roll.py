@@ -1,0 +1,177 @@
+"""The roll call: who is who in the data, whatever the order of the rows and however often somebody was entered.
+
+Agents whose data are the same in every count (or score) are one *class*. Everything that Nash averaging says is
+computed between classes, and random numbers are drawn for classes too, so that entering an agent twice moves neither
+a point nor an interval. Classes are put in an order that comes from the data alone (names break ties between
+classes that are mirror images of each other), so that the order of agents in the file does not matter either.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+
+import numpy as np
+
+from nashboard._types import Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs
+from nashboard.data.scores import Scores
+
+ROUNDS = 2  # how often signatures are refined by the signatures of the opponents
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Roll:
+    """Classes of identical players: the class of each player, and one member and the size of each class."""
+
+    label: Ints
+    first: Ints
+    size: Ints
+
+    def shares(self, weights: Floats) -> Floats:
+        """Return each player's even share of its class's weight."""
+        return np.asarray((weights / self.size)[self.label])
+
+    def groups(self, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Return the names in every class that has more than one, in order of the names given."""
+        members: dict[int, list[str]] = {}
+        for name, k in zip(names, self.label, strict=True):
+            members.setdefault(int(k), []).append(name)
+        return tuple(tuple(group) for group in members.values() if len(group) > 1)
+
+
+def everyone(n: int) -> Roll:
+    """Return a roll in which everybody is a class of its own, in the order given."""
+    return Roll(label=np.arange(n), first=np.arange(n), size=np.ones(n, dtype=np.intp))
+
+
+def matches_roll(matches: Matches, *, merge: bool = True) -> Roll:
+    """Return the classes of agents with the same counts against everybody else, and even among themselves."""
+    n = len(matches.agents)
+    i, j = np.concatenate([matches.pairs, matches.pairs[:, ::-1]]).T
+    counts = np.column_stack(
+        [
+            np.concatenate([matches.wins, matches.losses]),
+            np.concatenate([matches.draws] * 2),
+            np.concatenate([matches.losses, matches.wins]),
+        ]
+    )
+    by_agent = np.lexsort([j, i])
+    i, j, counts = i[by_agent], j[by_agent], counts[by_agent] + 0.0
+    ends = np.searchsorted(i, np.arange(n + 1))
+    leader = leaders(j, counts, ends) if merge else np.arange(n)
+    kept = leader[i] == i
+    kept &= leader[j] == j
+    tags = refined(n, i[kept], j[kept], counts[kept])
+    return in_order(leader, tags, matches.agents)
+
+
+def leaders(j: Ints, counts: Floats, ends: Ints) -> Ints:
+    """Return for each agent the first agent that is identical to it, often itself."""
+    n = len(ends) - 1
+    uneven = counts[:, 0] != counts[:, 2]
+    leader = np.arange(n)
+    candidates: dict[tuple[int, bytes], list[int]] = {}
+    for k in range(n):
+        row = slice(ends[k], ends[k + 1])
+        told = uneven[row]  # games among clones are even, and each clone has them against other names
+        key = (ends[k + 1] - ends[k], digest(j[row][told].tobytes() + counts[row][told].tobytes()))
+        same = candidates.setdefault(key, [])
+        for other in same:
+            if identical(k, other, j, counts, ends):
+                leader[k] = other
+                break
+        else:
+            same.append(k)
+    return leader
+
+
+def identical(a: int, b: int, j: Ints, counts: Floats, ends: Ints) -> bool:
+    """Say whether exchanging two agents changes nothing."""
+    rows = []
+    for k in (a, b):
+        row = slice(ends[k], ends[k + 1])
+        others = (j[row] != a) & (j[row] != b)
+        if (counts[row][~others, 0] != counts[row][~others, 2]).any():
+            return False
+        rows.append((j[row][others], counts[row][others]))
+    return all(np.array_equal(x, y) for x, y in zip(*rows, strict=True))
+
+
+def refined(n: int, i: Ints, j: Ints, counts: Floats) -> list[bytes]:
+    """Return a signature per agent that depends on the counts, not on names or places."""
+    tags = np.zeros(n, dtype="S16")
+    for _ in range(ROUNDS):
+        order = np.lexsort([*counts.T, tags[j], i])
+        ends = np.searchsorted(i[order], np.arange(n + 1))
+        cells, there = counts[order], tags[j[order]]
+        tags = np.array([digest(there[a:b].tobytes() + cells[a:b].tobytes()) for a, b in pairwise(ends)], "S16")
+    return list(tags)
+
+
+def scores_roll(scores: Scores, *, merge: bool = True) -> tuple[Roll, Roll]:
+    """Return the classes of agents with the same row and of tasks with the same column, errors included."""
+    cells = np.stack([scores.values, np.nan_to_num(scores.stderr, nan=-1.0), np.nan_to_num(scores.n, nan=-1.0)], -1)
+    cells = cells + 0.0
+    turned = np.broadcast_to(scores.lower_is_better[None, :, None], (*scores.values.shape, 1))
+    cells = np.concatenate([cells, turned], axis=2)
+    agents, tasks = (same_rows(side) if merge else np.arange(len(side)) for side in (cells, cells.swapaxes(0, 1)))
+    kept = cells[np.ix_(np.unique(agents), np.unique(tasks))]
+    of_agents, of_tasks = np.zeros(len(kept), "S16"), np.zeros(kept.shape[1], "S16")
+    for _ in range(ROUNDS):
+        of_agents, of_tasks = signed(kept, of_tasks), signed(kept.swapaxes(0, 1), of_agents)
+    rolls = []
+    for leader, tags, names in ((agents, of_agents, scores.agents), (tasks, of_tasks, scores.tasks)):
+        full = [b""] * len(leader)
+        for k, tag in zip(np.unique(leader), tags, strict=True):
+            full[k] = bytes(tag)
+        rolls.append(in_order(leader, full, names))
+    return rolls[0], rolls[1]
+
+
+def payoffs_roll(payoffs: Payoffs, *, merge: bool = True) -> Roll:
+    """Return the classes of agents with the same payoffs."""
+    n = len(payoffs.agents)
+    leader = same_rows(payoffs.A[:, :, None]) if merge else np.arange(n)
+    first = np.unique(leader)
+    i, j = (side.ravel() for side in np.indices((len(first),) * 2))
+    tags = refined(len(first), i, j, payoffs.A[np.ix_(first, first)].reshape(-1, 1))
+    full = [b""] * n
+    for k, tag in zip(first, tags, strict=True):
+        full[k] = bytes(tag)
+    return in_order(leader, full, payoffs.agents)
+
+
+def same_rows(cells: Floats) -> Ints:
+    """Return for each row the first row that is the same."""
+    seen: dict[bytes, int] = {}
+    return np.array([seen.setdefault(np.ascontiguousarray(row).tobytes(), k) for k, row in enumerate(cells)])
+
+
+def signed(
+    cells: Floats, there: "np.ndarray[tuple[int], np.dtype[np.bytes_]]"
+) -> "np.ndarray[tuple[int], np.dtype[np.bytes_]]":
+    """Return a signature per row, from its cells and the signatures of the columns, in any order."""
+    found = []
+    for row in cells:
+        order = np.lexsort([*row.T, there])
+        found.append(digest(there[order].tobytes() + row[order].tobytes()))
+    return np.array(found, "S16")
+
+
+def in_order(leader: Ints, tags: Sequence[bytes], names: Sequence[str]) -> Roll:
+    """Number the classes by signature, and by name where signatures agree."""
+    members: dict[int, list[int]] = {}
+    for k, first in enumerate(leader):
+        members.setdefault(int(first), []).append(k)
+    order = sorted(members, key=lambda first: (bytes(tags[first]), min(names[k] for k in members[first])))
+    label = np.empty(len(leader), dtype=np.intp)
+    for place, first in enumerate(order):
+        label[members[first]] = place
+    return Roll(label=label, first=np.array(order), size=np.bincount(label))
+
+
+def digest(content: bytes) -> bytes:
+    """Return a short hash without zero bytes at its end, which fixed-width strings would lose."""
+    return blake2b(content, digest_size=8).hexdigest().encode()

@@ -1,0 +1,380 @@
+"""The invariance stress test: enter the same agent or task again, and see what moves.
+
+Exact clones, noisy clones, and the smallest attack that puts somebody first, under the uniform average, Elo and Nash.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from nashboard._tables import Column, Table, as_html, plain
+from nashboard._types import Ints
+from nashboard.data.matches import Matches
+from nashboard.data.names import positions
+from nashboard.data.scores import Scores
+from nashboard.equilibrium.nash import Selection, checked_selection
+from nashboard.equilibrium.threads import threads_for
+from nashboard.errors import InputError
+from nashboard.evaluation.adversary import adversary
+from nashboard.evaluation.attack import MOST, Attack, attack_on, attack_table
+from nashboard.evaluation.comparable import matches_or_scores
+from nashboard.evaluation.contest import Contest, Kind, contest
+from nashboard.evaluation.noisy_clones import NoisyMovement, noise_is_known, noisy_movements, noisy_table
+from nashboard.evaluation.standing import LABELS, Movement, movement, named_first
+
+Choice = Literal["adversary", "random"]
+COPIES = (1, 2, 5, 10, 100)
+DRAWS, FEWER_DRAWS, MANY = 20, 5, 60  # draws of luck; fewer where there are more entries than this
+THIN = 5  # games per pair below which noisy clones are hardly clones
+UNMOVED = 1e-9  # what the contract of the equilibrium room promises, relative to the largest payoff
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloned:
+    """What one number of exact clones did to one standing."""
+
+    copies: int
+    moved: Movement
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        return {"copies": self.copies, **self.moved.to_dict()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Stress:
+    """What clones did to a board, method by method.
+
+    Parameters
+    ----------
+    board, kind
+        Whose board it is, and what was cloned.
+    cloned
+        The names that were cloned, each as often as a row says.
+    choice
+        How they were chosen, in words.
+    exact
+        What exact clones did, one entry per number of copies and method.
+    noisy
+        What noisy clones did; nothing where the noise is not known or was not asked for.
+    attacks
+        The smallest attacks that put somebody first.
+    scale
+        The largest payoff: the measure of "unmoved".
+    notes
+        What was left out of the data, and what could not be tried.
+    """
+
+    board: Kind
+    kind: Kind
+    size: int
+    cloned: tuple[str, ...]
+    choice: str
+    exact: tuple[Cloned, ...]
+    noisy: tuple[NoisyMovement, ...]
+    attacks: tuple[Attack, ...]
+    scale: float
+    seed: int
+    notes: tuple[str, ...]
+
+    @property
+    def nash_moved(self) -> float:
+        """The largest change of any Nash average by any exact clones, attacks included."""
+        rows = [row.moved.score_moved for row in self.exact if row.moved.method == "nash"]
+        return max([*rows, *(found.nash.score_moved for found in self.attacks)], default=0.0)
+
+    @property
+    def nash_unmoved(self) -> bool:
+        """Whether that is within the certified tolerance, 1e-9 of the largest payoff."""
+        return self.nash_moved <= UNMOVED * self.scale
+
+    @property
+    def certificate(self) -> float:
+        """The worst certificate of all equilibria that were solved: how exact "unmoved" is."""
+        rows = [row.moved.certificate for row in self.exact if row.moved.method == "nash"]
+        return max([*rows, *(found.nash.certificate for found in self.attacks)], default=0.0)
+
+    def verdict(self) -> tuple[str, ...]:
+        """Say in a few sentences what happened."""
+        lines = [
+            line
+            for method in dict.fromkeys(row.moved.method for row in self.exact if row.moved.method != "nash")
+            for line in [self.what_moved([row for row in self.exact if row.moved.method == method])]
+        ]
+        held = "did not move" if self.nash_unmoved else "MOVED, which only selection='maxent' may do"
+        lines.append(
+            f"Nash average: {held}. The largest change of any average is {self.nash_moved:.1e}; every equilibrium is "
+            f"certified to {self.certificate:.1e}."
+        )
+        noisy = [row for row in self.noisy if row.method == "nash"]
+        if noisy:
+            lines.append(self.what_luck_did(noisy))
+        return tuple(lines)
+
+    def what_luck_did(self, rows: list[NoisyMovement]) -> str:
+        """Say honestly what noisy clones did to Nash."""
+        draws = rows[0].draws
+        if max(row.score_most for row in rows) <= UNMOVED * self.scale:
+            return f"Clones with their own luck did not move Nash here either, in {draws:,} draws each."
+        worst = max(rows, key=lambda row: (row.winner_changed, row.share_median))
+        return (
+            f"Honestly: clones with their own luck are not exact, and they do move Nash. With {worst.copies:,} of them "
+            f"its scores move by {worst.share_median:.1%} of the range (median of {draws:,} draws), and first place "
+            f"changes in {worst.winner_changed:.0%} of the draws."
+        )
+
+    def what_moved(self, rows: list[Cloned]) -> str:
+        """Say what exact clones did to one method."""
+        label = LABELS[rows[0].moved.method]
+        fallen = next((row for row in rows if row.moved.winner_changed), None)
+        worst = max(rows, key=lambda row: (row.moved.rank_moved, row.moved.score_moved))
+        moved = worst.moved
+        if fallen is not None:
+            before, after = (named_first(names) for names in (fallen.moved.winners_before, fallen.moved.winners_after))
+            start = f"{label}: {fallen.copies:,} {'copy' if fallen.copies == 1 else 'copies'} change the winner from "
+            start = start.replace("copy change", "copy changes") + f"{before} to {after}."
+        else:
+            start = f"{label}: the winner stays {named_first(moved.winners_before)}."
+        if moved.rank_moved:
+            return (
+                f"{start} {moved.who} moves from rank {moved.rank_before} to {moved.rank_after} with {worst.copies:,}."
+            )
+        return f"{start} No rank moves; scores move by up to {max(row.moved.score_moved for row in rows):.2g}."
+
+    def table(self) -> Table:
+        """Return what exact clones did: one row per number of copies and method."""
+        of = ", ".join(self.cloned)
+        return Table(
+            title=f"{self.board} when exact copies of {of} are entered ({self.choice})",
+            columns=(
+                Column(name="copies", meaning="how many clones of each are entered"),
+                Column(name="method"),
+                Column(name="winner", meaning="who is in first place"),
+                Column(name="new winner", meaning="whether that is somebody else than before"),
+                Column(name="ranks moved", meaning="largest change of a rank; clones take no place"),
+                Column(name="who", meaning="whoever moved most"),
+                Column(name="from", meaning="rank before"),
+                Column(name="to", meaning="rank after"),
+                Column(name="score moved", meaning="largest change of a score", decimals=4),
+                Column(name="unit", meaning="what scores are measured in"),
+            ),
+            rows=tuple(
+                (
+                    row.copies,
+                    LABELS[row.moved.method],
+                    named_first(row.moved.winners_after, 2),
+                    row.moved.winner_changed,
+                    row.moved.rank_moved,
+                    row.moved.who if row.moved.rank_moved else "nobody",
+                    row.moved.rank_before if row.moved.rank_moved else None,
+                    row.moved.rank_after if row.moved.rank_moved else None,
+                    row.moved.score_moved,
+                    row.moved.unit,
+                )
+                for row in self.exact
+            ),
+        )
+
+    def noisy_table(self) -> Table:
+        """Return what noisy clones did."""
+        return noisy_table(self.noisy, f"the same with noisy copies of {', '.join(self.cloned)}")
+
+    def attack_table(self) -> Table:
+        """Return the smallest attacks."""
+        return attack_table(self.attacks)
+
+    def tables(self) -> dict[str, Table]:
+        """Return all tables by name; those without rows are left out."""
+        every = {"exact": self.table(), "attacks": self.attack_table(), "noisy": self.noisy_table()}
+        return {name: table for name, table in every.items() if table.rows}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        return {
+            "board": self.board,
+            "kind": self.kind,
+            "cloned": list(self.cloned),
+            "choice": self.choice,
+            "seed": self.seed,
+            "exact": [row.to_dict() for row in self.exact],
+            "noisy": [row.to_dict() for row in self.noisy],
+            "attacks": [found.to_dict() for found in self.attacks],
+            "nash_moved": self.nash_moved,
+            "nash_unmoved": self.nash_unmoved,
+            "certificate": self.certificate,
+            "scale": self.scale,
+            "verdict": list(self.verdict()),
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as json."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def __repr__(self) -> str:
+        state = "unmoved" if self.nash_unmoved else "MOVED"
+        return f"Stress({self.size:,} {self.board}, copies of {', '.join(self.cloned)}, Nash {state})"
+
+    def __str__(self) -> str:
+        parts = ["\n".join(self.verdict()), *(plain(table) for table in self.tables().values())]
+        return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
+
+    def _repr_html_(self) -> str:
+        return "".join(as_html(table) for table in self.tables().values())
+
+
+def stress(
+    data: Matches | Scores,
+    *,
+    copies: Iterable[int] = COPIES,
+    of: Iterable[str] | None = None,
+    choice: Choice = "adversary",
+    kind: Kind | None = None,
+    targets: Iterable[str] | None = None,
+    draws: int | None = None,
+    most: int = MOST,
+    selection: Selection = "clone-invariant",
+    rng: int = 0,
+) -> Stress:
+    """Enter clones, exact and noisy, and show how far ranks and scores move under each method.
+
+    Parameters
+    ----------
+    data
+        Matches, or scores of agents on tasks.
+    copies
+        How many clones, one experiment each.
+    of
+        Who or what is cloned; by default one entry, by ``choice``.
+    choice
+        ``"adversary"``: the entry whose clones change the uniform winner soonest, or else move ranks most;
+        ``"random"``: drawn by ``rng``.
+    kind
+        ``"agents"`` or ``"tasks"``; by default tasks where there are some. Cloned agents in a table of scores
+        move the board of tasks, not of agents.
+    targets
+        For whom the smallest attack is searched; by default the three who come after the first under the
+        uniform average. An empty list searches none.
+    draws
+        How often the luck of noisy clones is drawn: by default 20 times, 5 where there are more than 60 entries; 0
+        leaves noisy clones out.
+    most
+        The largest number of clones in an attack.
+    rng
+        A whole number: the same seed, the same answer.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> from nashboard.evaluation.stress import stress
+    >>> found = stress(nb.load_dataset("rock-paper-scissors"), of=["C"], copies=[1], targets=[], draws=0)
+    >>> [(row.moved.method, row.moved.winners_after) for row in found.exact]
+    [('uniform', ('B',)), ('elo', ('B',)), ('nash', ('A', 'B', 'C'))]
+    """
+    data = matches_or_scores(data, "stress")
+    counts = checked_copies(copies)
+    game = contest(data, kind, checked_selection(selection))
+    chosen, how = chosen_entries(game, of, choice, counts, rng)
+    if draws is None:
+        draws = DRAWS if len(game.entries) <= MANY else FEWER_DRAWS
+    with threads_for(len(game.entries)):
+        return stressed(game, counts, chosen, how, targets, draws, most, rng)
+
+
+def stressed(
+    game: Contest,
+    counts: tuple[int, ...],
+    chosen: Ints,
+    how: str,
+    targets: Iterable[str] | None,
+    draws: int,
+    most: int,
+    seed: int,
+) -> Stress:
+    """Run every experiment."""
+    nothing = np.zeros(len(game.entries), dtype=np.intp)
+    before = {method: game.exact(method, nothing) for method in game.methods}
+    exact = tuple(
+        Cloned(copies=count, moved=movement(before[method], game.exact(method, chosen * count)))
+        for count in counts
+        for method in game.methods
+    )
+    known = noise_is_known(game)
+    attacks = tuple(
+        attack_on(game, target, method=method, most=most)
+        for target in chosen_targets(game, targets, before["uniform"].scores)
+        for method in (("uniform", "elo") if "elo" in game.methods else ("uniform",))
+    )
+    return Stress(
+        board=game.board,
+        kind=game.kind,
+        size=len(game.names),
+        cloned=tuple(game.entries[k] for k in np.flatnonzero(chosen)),
+        choice=how,
+        exact=exact,
+        noisy=noisy_movements(game, counts, chosen, draws, seed) if draws and known else (),
+        attacks=attacks,
+        scale=game.scale,
+        seed=seed,
+        notes=(*game.notes, *notes_on(game, draws, known=known)),
+    )
+
+
+def notes_on(game: Contest, draws: int, *, known: bool) -> list[str]:
+    """Say what could not be tried, and how the rest is to be read."""
+    notes = []
+    if draws and isinstance(game.data, Matches) and np.median(game.data.games) < THIN:
+        notes.append(
+            f"noisy clones play as many games as their originals, here a median of {np.median(game.data.games):g} per "
+            f"pair: so few that luck decides"
+        )
+    if draws and not known:
+        notes.append("no noisy clones: neither standard errors nor numbers of items are known for these scores")
+    if game.payoffs is not None and game.payoffs.filled:
+        notes.append(
+            f"{game.payoffs.filled:,} pairs never met and have the payoffs that Elo predicts. 'Nash' keeps them when "
+            f"clones come in; 'refilled' fits Elo again to the data with clones, and so moves with Elo"
+        )
+    if isinstance(game.data, Scores) and game.board == "agents":
+        notes.append("Elo of scores: every task is a game between every two agents, won by the higher score")
+    return notes
+
+
+def checked_copies(copies: Iterable[int]) -> tuple[int, ...]:
+    """Return the numbers of clones, ascending."""
+    counts = tuple(copies)
+    bad = [c for c in counts if isinstance(c, bool) or not isinstance(c, int | np.integer) or not 1 <= c <= 10_000]
+    if bad or not counts:
+        raise InputError(f"copies are {list(counts)}: give whole numbers from 1 to 10,000")
+    return tuple(sorted({int(c) for c in counts}))
+
+
+def chosen_entries(
+    game: Contest, of: Iterable[str] | None, choice: str, counts: tuple[int, ...], seed: int
+) -> tuple[Ints, str]:
+    """Return 1 where an entry is cloned, and how that was chosen."""
+    chosen = np.zeros(len(game.entries), dtype=np.intp)
+    if of is not None:
+        names = list(of)
+        if not names:
+            raise InputError(f"name at least one of the {game.kind} to clone")
+        chosen[positions(names, game.entries, kind=game.kind[:-1])] = 1
+        return chosen, "chosen by name"
+    if choice == "random":
+        chosen[int(np.random.default_rng(seed).integers(len(chosen)))] = 1
+        return chosen, f"chosen at random, seed {seed}"
+    if choice != "adversary":
+        raise InputError(f"there is no choice {choice!r}: use 'adversary' or 'random', or name entries with of=")
+    chosen[adversary(game, counts)] = 1
+    return chosen, "chosen by an adversary of the uniform average"
+
+
+def chosen_targets(game: Contest, targets: Iterable[str] | None, uniform: Any) -> list[str]:
+    """Return the names for whom an attack is searched."""
+    if targets is not None:
+        return list(targets)
+    order = np.argsort(-uniform, kind="stable")
+    return [game.names[k] for k in order[1:4]]

@@ -1,0 +1,160 @@
+"""Transitivity: how much ratings explain, whether the rest is more than noise, and who goes round in cycles."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nashboard._tables import Column, Table, as_html, plain
+from nashboard.algebra.cycles import Cycle
+from nashboard.algebra.flows import ObservedFlow
+from nashboard.algebra.hodge import hodge
+from nashboard.data.matches import Matches
+from nashboard.data.scores import Scores
+from nashboard.evaluation.task_games import task_games
+
+CYCLES = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedCycle:
+    """Three agents, each beating the next, and by how many standard errors the cycle differs from none."""
+
+    cycle: Cycle
+    win_rates: tuple[float, float, float]
+    z: float
+
+    def sentence(self) -> str:
+        """Say who beats whom."""
+        a, b, c = self.cycle.agents
+        ab, bc, ca = self.win_rates
+        return f"{a} beats {b} ({ab:.0%}), {b} beats {c} ({bc:.0%}), and {c} beats {a} ({ca:.0%})"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Transitivity:
+    """How far one number per agent can explain the results.
+
+    Parameters
+    ----------
+    share
+        Share of the squared norm (log-odds weighted by games) that ratings explain: 1 a ladder, 0 pure cycles.
+    p_noise
+        Chance of what ratings leave over, if ratings were all there is (Pearson's chi-square of the Elo fit); NaN where
+        no pair is left to tell, and for scores.
+    cycles
+        The strongest closed cycles, with ``z``: their curl in standard errors. The strongest of many is strong
+        by chance, too: ``p_noise`` says whether there are cycles at all.
+    basis
+        What the results are: games, or tasks counted as games.
+    """
+
+    share: float
+    p_noise: float
+    cycles: tuple[NamedCycle, ...]
+    level: float
+    basis: str
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether there is more than ratings and noise."""
+        return self.p_noise <= self.level
+
+    def sentences(self) -> tuple[str, ...]:
+        """Say how far ratings go."""
+        rest = "more than noise" if self.cyclic else "no more than noise would leave"
+        known = "" if self.p_noise != self.p_noise else f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
+        lines = [f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"]
+        if not self.cycles:
+            return (*lines, "no three agents beat each other in a cycle")
+        lines.append(
+            f"the strongest cycle: {self.cycles[0].sentence()}, {self.cycles[0].z:.1f} standard errors from none"
+        )
+        return tuple(lines)
+
+    def table(self) -> Table:
+        """Return the strongest cycles."""
+        return Table(
+            title="the strongest cycles",
+            columns=(
+                Column(name="first", meaning="beats the second"),
+                Column(name="second", meaning="beats the third"),
+                Column(name="third", meaning="beats the first"),
+                Column(name="curl", meaning="sum of the three log-odds; ratings would make it zero"),
+                Column(name="z", meaning="the curl in standard errors; the largest of many is large by chance, too"),
+                Column(name="in words"),
+            ),
+            rows=tuple((*one.cycle.agents, one.cycle.curl, one.z, one.sentence()) for one in self.cycles),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        return {
+            "share": self.share,
+            "p_noise": None if self.p_noise != self.p_noise else self.p_noise,
+            "cyclic": self.cyclic,
+            "basis": self.basis,
+            "level": self.level,
+            "cycles": [{**one.cycle.to_dict(), "z": one.z, "words": one.sentence()} for one in self.cycles],
+        }
+
+    def __repr__(self) -> str:
+        return f"Transitivity({self.share:.1%} explained by ratings, {len(self.cycles)} cycles shown)"
+
+    def __str__(self) -> str:
+        return "\n".join([*self.sentences(), plain(self.table())])
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def transitivity(data: Matches | Scores, level: float) -> Transitivity:
+    """Split results into ratings and cycles; scores are taken as games, one per task and two agents."""
+    from scipy.stats import chi2
+
+    matches = data if isinstance(data, Matches) else task_games(data)
+    found = hodge(matches)
+    flow = found.flow
+    assert isinstance(flow, ObservedFlow)
+    freedom = len(flow.pairs) - len(matches.agents) + 1
+    testable = freedom > 0 and isinstance(data, Matches)  # the same tasks decide all pairs: they are no separate games
+    return Transitivity(
+        share=found.transitivity,
+        p_noise=float(chi2.sf(elo_deviance(matches), freedom)) if testable else float("nan"),
+        cycles=tuple(named(cycle, matches, flow) for cycle in found.cycles(CYCLES)),
+        level=level,
+        basis="games" if isinstance(data, Matches) else "tasks, each a game between every two agents",
+    )
+
+
+def elo_deviance(matches: Matches) -> float:
+    """Return the sum of squared differences between points won and points expected by Elo, over their variance.
+
+    Pearson's statistic of the Elo fit; the variance of a game is that of the pair, so that draws count as they do.
+    """
+    from nashboard.ratings.elo import elo
+
+    r = elo(matches).ratings
+    i, j = matches.pairs.T
+    P = 1 / (1 + 10 ** ((r[j] - r[i]) / 400))
+    points = matches.wins + matches.draws / 2
+    # a draw has no variance around 1/2: with a share d of draws a game has variance P (1 - P) - d / 4, at the least 0
+    drawn = matches.draws.sum() / matches.n_games
+    variance = np.maximum(P * (1 - P) - drawn / 4, 0.1 * P * (1 - P)) * matches.games
+    return float(((points - P * matches.games) ** 2 / variance).sum())
+
+
+def named(cycle: Cycle, matches: Matches, flow: ObservedFlow) -> NamedCycle:
+    """Return a cycle with win rates and its distance from none in standard errors."""
+    place = {agent: k for k, agent in enumerate(matches.agents)}
+    n = len(matches.agents)
+    codes = flow.pairs[:, 0] * n + flow.pairs[:, 1]
+    variance, rates = 0.0, []
+    for a, b in zip(cycle.agents, (*cycle.agents[1:], cycle.agents[0]), strict=True):
+        i, j = place[a], place[b]
+        k = int(np.searchsorted(codes, min(i, j) * n + max(i, j)))
+        variance += float(flow.variances[k])
+        share = float((matches.wins[k] + matches.draws[k] / 2) / matches.games[k])
+        rates.append(share if i < j else 1 - share)
+    ab, bc, ca = rates
+    return NamedCycle(cycle=cycle, win_rates=(ab, bc, ca), z=cycle.curl / np.sqrt(variance))

@@ -1,0 +1,41 @@
+"""Simulated arenas whose truth is known."""
+
+import numpy as np
+
+import nashboard as nb
+from nashboard._types import Floats
+
+
+def leads(rng: np.random.Generator, n: int, *, spread: float, cyclic: float) -> Floats:
+    """Return true payoffs in logits: ratings and one plane of cycles."""
+    r, c = spread * rng.normal(size=n), cyclic * rng.normal(size=(n, 2))
+    r -= r.mean()
+    return np.asarray(r[:, None] - r[None, :] + np.outer(c[:, 0], c[:, 1]) - np.outer(c[:, 1], c[:, 0]))
+
+
+def played(rng: np.random.Generator, X: Floats, games: int, draws: float = 0.0) -> nb.Matches:
+    """Return so many games of every pair; a share of them is drawn without taking from the odds."""
+    n = len(X)
+    i, j = np.triu_indices(n, 1)
+    p = 1 / (1 + np.exp(-X[i, j]))
+    # draws as likely as they can be while the expected points stay p
+    d = np.minimum(draws, 2 * np.minimum(p, 1 - p) * draws)
+    counts = np.array([rng.multinomial(games, [a - e / 2, e, 1 - a - e / 2]) for a, e in zip(p, d, strict=True)])
+    return nb.Matches(
+        agents=tuple(f"agent {k}" for k in range(n)),
+        pairs=np.stack([i, j], axis=1),
+        wins=counts[:, 0],
+        draws=counts[:, 1],
+        losses=counts[:, 2],
+    )
+
+
+def cloned(matches: nb.Matches, agent: int, times: int) -> nb.Matches:
+    """Return matches with copies of an agent, which never met it or each other."""
+    n = len(matches.agents)
+    W, D = np.zeros((n, n)), np.zeros((n, n))
+    i, j = matches.pairs.T
+    W[i, j], W[j, i], D[i, j], D[j, i] = matches.wins, matches.losses, matches.draws, matches.draws
+    place = [*range(n), *[agent] * times]
+    names = [*matches.agents, *(f"{matches.agents[agent]} copy {k}" for k in range(times))]
+    return nb.Matches.from_counts(W[np.ix_(place, place)], names, draws=D[np.ix_(place, place)])

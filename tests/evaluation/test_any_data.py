@@ -1,0 +1,39 @@
+"""Whatever the data: an evaluation that is finite and reads back, or an error of our own."""
+
+import contextlib
+from unittest.mock import patch
+
+import numpy as np
+from hypothesis import given, settings
+
+import nashboard as nb
+from strategies import matches, payoffs, scores
+
+
+def check(data: nb.Matches | nb.Scores | nb.Payoffs) -> None:
+    with contextlib.suppress(nb.NashboardError):
+        found = nb.evaluate(data, n_resamples=2)
+        assert np.isfinite(found.board.averages).all()
+        assert (found.board.gaps <= 0).all()
+        assert abs(found.board.weights.sum() - 1) < 1e-9
+        assert nb.Evaluation.from_json(found.to_json()).to_json() == found.to_json()
+        assert str(found)
+
+
+@given(matches())
+@settings(max_examples=25)
+def test_any_matches_are_evaluated_or_refused(data: nb.Matches) -> None:
+    with patch("nashboard.evaluation.matches_board.COMPARED", 0):  # fitting mElo to a million to nothing takes long
+        check(data)
+
+
+@given(scores())
+@settings(max_examples=25)
+def test_any_scores_are_evaluated_or_refused(data: nb.Scores) -> None:
+    check(data)
+
+
+@given(payoffs())
+@settings(max_examples=25)
+def test_any_payoffs_are_evaluated_or_refused(data: nb.Payoffs) -> None:
+    check(data)

@@ -1,0 +1,131 @@
+"""The attack search against brute force."""
+
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from nashboard._types import Floats
+from nashboard.evaluation.attack import attack, first_count, smallest_single, smallest_uniform
+from nashboard.evaluation.entering import enter_agents
+
+
+def brute_force(M: Floats, t: int, most: int) -> int | None:
+    """Try every multiset of clones, the smaller first."""
+    rivals = np.delete(np.arange(len(M)), t)
+    for total in range(most + 1):
+        for chosen in combinations_with_replacement(range(M.shape[1]), total):
+            sums = M.sum(axis=1) + M[:, list(chosen)].sum(axis=1)
+            if (sums[t] - sums[rivals] > 1e-7 * np.abs(M).max()).all():
+                return total
+    return None
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_smallest_uniform_attack_is_that_of_brute_force(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    M = rng.integers(0, 12, (4, 4)).astype(float)
+    t = int(np.argmin(M.sum(axis=1)))
+    expected = brute_force(M, t, 5)
+    found, proved = smallest_uniform(M, t, 5)
+    assert proved
+    assert (None if found is None else int(found.sum())) == expected
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_smallest_attack_with_one_entry_is_that_of_brute_force(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    M = rng.integers(0, 9, (4, 5)).astype(float)
+    t = int(np.argmin(M.sum(axis=1)))
+    L = M[t] - np.delete(M, t, axis=0)
+    need = 1e-7 - L.sum(axis=1)
+    tried = [(c, k) for c in range(41) for k in range(5) if (c * L[:, k] >= need).all()]
+    found = smallest_single(L, need, 40)
+    assert (None if found is None else int(found.sum())) == (tried[0][0] if tried else None)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_smallest_elo_attack_with_one_entry_is_that_of_trying_all_counts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    W = rng.integers(1, 20, (4, 4))
+    matches = nb.Matches.from_counts(W)
+    target = matches.agents[int(np.argsort(nb.elo(matches).ratings)[-2])]
+    found = attack(matches, target, method="elo", most=12)
+    t = matches.agents.index(target)
+    smallest = next(
+        (
+            count
+            for count in range(1, 13)
+            for clone in matches.agents
+            if np.argmax(nb.elo(enter_agents(matches, {clone: count})).ratings[:4]) == t
+        ),
+        None,
+    )
+    assert (found.total if found.possible else None) == smallest
+
+
+def test_an_attack_really_puts_the_target_first_and_one_clone_less_does_not() -> None:
+    atari = nb.load_dataset("atari")
+    assert isinstance(atari, nb.Scores)
+    found = attack(atari, "human")
+    S = atari.scale("range").values
+    m = np.ones(S.shape[1])
+    for name, copies in found.clones:
+        m[atari.tasks.index(name)] += copies
+    human = atari.agents.index("human")
+    assert int(np.argmax(S @ m)) == human
+    for name, _ in found.clones:
+        less = m.copy()
+        less[atari.tasks.index(name)] -= 1
+        assert int(np.argmax(S @ less)) != human
+    assert found.rank_before == 9
+    assert found.nash.score_moved <= 1e-9
+
+
+def test_an_agent_that_is_dominated_cannot_be_put_first() -> None:
+    scores = nb.Scores.from_array([[3.0, 2.0], [1.0, 1.0]], ["good", "bad"]).scale("none")
+    found = attack(scores, "bad")
+    assert not found.possible
+    assert found.exact
+    assert "no set of clones" in found.sentence()
+
+
+def test_an_agent_that_is_first_needs_no_clone() -> None:
+    scores = nb.Scores.from_array([[3.0, 2.0], [1.0, 1.0]], ["good", "bad"]).scale("none")
+    found = attack(scores, "good")
+    assert found.total == 0
+    assert "without any clone" in found.sentence()
+
+
+def test_one_copy_of_its_prey_puts_a_member_of_a_cycle_first_under_elo() -> None:
+    rps = nb.load_dataset("rock-paper-scissors")
+    assert isinstance(rps, nb.Matches)
+    found = attack(rps, "A", method="elo")
+    assert found.clones == (("B", 1),)
+    assert found.exact
+    assert found.moved.winners_after == ("A",)
+    assert "\n" not in repr(found)
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 7, 12, 13])
+def test_bisection_finds_the_first_count_that_works(least: int) -> None:
+    assert first_count(lambda c: c >= least, 12) == (least if least <= 12 else None)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [({"method": "nash"}, "no attack on"), ({"most": 0}, "at least one clone")]
+)
+def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
+    rps = nb.load_dataset("rock-paper-scissors")
+    assert isinstance(rps, nb.Matches)
+    with pytest.raises(nb.InputError, match=message):
+        attack(rps, "A", **options)
+
+
+def test_tasks_have_no_elo_to_attack() -> None:
+    suite = nb.load_dataset("suite-3")
+    assert isinstance(suite, nb.Scores)
+    with pytest.raises(nb.InputError, match="no Elo ratings"):
+        attack(suite, "task 1", method="elo", kind="agents")

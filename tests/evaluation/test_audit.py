@@ -1,0 +1,258 @@
+"""The audit: importance, tasks, transitivity, data, trust."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import nashboard as nb
+from nashboard._types import Floats
+from nashboard.evaluation.audit import Audit, audit
+from nashboard.evaluation.entering import enter_agents, enter_in_scores
+from nashboard.evaluation.importance import importance_in_scores, importance_of_agents
+
+
+def data_of(name: str) -> nb.Matches | nb.Scores:
+    data = nb.load_dataset(name)
+    assert isinstance(data, nb.Matches | nb.Scores)
+    return data
+
+
+def check(found: Audit, name: str) -> Any:
+    return next(one for one in found.checks if one.name == name)
+
+
+@pytest.mark.parametrize("name", ["rock-paper-scissors", "alphago", "atari", "suite-3", "suite-4"])
+def test_every_bundled_data_set_is_audited_the_same_way_twice(name: str) -> None:
+    first, second = (audit(data_of(name)) for _ in range(2))
+    assert first.to_json() == second.to_json()
+    json.loads(first.to_json())
+    assert "\n" not in repr(first)
+    assert first.trust_table().title in str(first)
+    for part in (*first.redundancy, *first.importance, *first.tasks, first.transitivity, first.data):
+        assert "\n" not in repr(part)
+        assert str(part)
+
+
+# --- importance
+
+
+def slow_leave_one_out(A: Floats) -> Floats:
+    """Solve every game without one agent anew."""
+    before = nb.nash_average(A).averages
+    moved = []
+    for k in range(len(A)):
+        rest = np.delete(np.arange(len(A)), k)
+        moved.append(np.abs(nb.nash_average(A[np.ix_(rest, rest)]).averages - before[rest]).max())
+    return np.array(moved)
+
+
+@settings(max_examples=30)
+@given(hnp.arrays(np.float64, (5, 5), elements=st.integers(-2, 2).map(float)))
+def test_leaving_agents_out_is_that_of_solving_all_anew_also_in_degenerate_games(L: Floats) -> None:
+    A = L - L.T
+    found = importance_of_agents(A, nb.nash_average(A), "clone-invariant")
+    assert found.score_moved == pytest.approx(slow_leave_one_out(A), abs=1e-8)
+
+
+@settings(max_examples=20)
+@given(hnp.arrays(np.float64, (4, 3), elements=st.integers(0, 3).map(float)))
+def test_leaving_tasks_out_is_that_of_solving_all_anew(S: Floats) -> None:
+    result = nb.nash_average_scores(S)
+    found = importance_in_scores("tasks", S, result, "clone-invariant")
+    for k in range(3):
+        anew = nb.nash_average_scores(np.delete(S, k, axis=1)).skills
+        assert found.score_moved[k] == pytest.approx(np.abs(anew - result.skills).max(), abs=1e-8)
+
+
+def test_an_agent_without_weight_is_not_solved_for_and_changes_nothing() -> None:
+    found = audit(data_of("alphago")).importance[0]
+    assert found.solved == 1
+    assert found.score_moved[1:].max() == 0
+    assert found.effective_number == pytest.approx(1)
+
+
+def test_atari_has_about_four_agents_and_four_tasks_that_matter() -> None:
+    agents, tasks = audit(data_of("atari")).importance
+    assert agents.effective_number == pytest.approx(3.78, abs=0.01)
+    assert tasks.effective_number == pytest.approx(3.82, abs=0.01)
+    assert "human" in agents.decisive
+
+
+def test_leaving_out_an_exact_clone_changes_nothing() -> None:
+    rps = data_of("rock-paper-scissors")
+    assert isinstance(rps, nb.Matches)
+    found = audit(enter_agents(rps, {"C": 2})).importance[0]
+    moved = dict(zip(found.names, found.score_moved, strict=True))
+    assert moved["C (copy 1)"] <= 1e-9
+    assert moved["A"] > 0.1
+
+
+# --- clones and relabelling
+
+
+def test_clones_change_neither_effective_numbers_nor_what_others_decide() -> None:
+    before = audit(data_of("atari"))
+    atari = data_of("atari")
+    assert isinstance(atari, nb.Scores)
+    after = audit(enter_in_scores(atari, "tasks", {"venture": 5, "asterix": 3}))
+    for old, new in zip(before.importance, after.importance, strict=True):
+        assert new.effective_number == pytest.approx(old.effective_number, abs=1e-8)
+    agents = after.importance[0]
+    assert agents.score_moved == pytest.approx(before.importance[0].score_moved, abs=1e-8)
+
+
+def test_relabelling_agents_permutes_the_audit() -> None:
+    alphago = data_of("alphago")
+    assert isinstance(alphago, nb.Matches)
+    first, second = audit(alphago), audit(alphago.select(alphago.agents[::-1]))
+    assert second.importance[0].score_moved[::-1] == pytest.approx(first.importance[0].score_moved, abs=1e-9)
+    assert [one.passed for one in first.checks] == [one.passed for one in second.checks]
+    assert second.transitivity.share == pytest.approx(first.transitivity.share)
+
+
+# --- tasks
+
+
+def test_tasks_that_say_nothing_or_the_opposite_are_named() -> None:
+    rng = np.random.default_rng(0)
+    skill = np.linspace(0.1, 0.9, 20)
+    columns = {
+        "good 1": skill,
+        "good 2": skill + rng.normal(0, 0.02, 20),
+        "good 3": skill + rng.normal(0, 0.02, 20),
+        "passed": np.full(20, 0.97) + np.linspace(0, 0.02, 20),
+        "failed": np.linspace(0, 0.04, 20),
+        "same": np.full(20, 0.5),
+        "backwards": 1 - skill,
+    }
+    scores = nb.Scores.from_array(np.clip(np.column_stack(list(columns.values())), 0, 1), tasks=columns)
+    found = audit(scores)
+    status = {finding.task: finding.status for finding in found.tasks[0].findings}
+    assert status["passed"] == "everybody passes"
+    assert status["failed"] == "everybody fails"
+    assert status["same"] == "the same for everybody"
+    assert status["backwards"] == "wrong way"
+    assert {status[f"good {k}"] for k in (1, 2, 3)} == {"fine"}
+    assert not check(found, "every task separates agents").passed
+    assert not check(found, "no task points the wrong way").passed
+    assert any("left out" in note for note in found.notes)
+
+
+def test_a_task_whose_differences_are_noise_separates_nobody() -> None:
+    rng = np.random.default_rng(1)
+    truth = np.column_stack([np.linspace(0.2, 0.8, 10), np.linspace(0.2, 0.8, 10), np.full(10, 0.5)])
+    scores = nb.Scores.from_array(rng.binomial(400, truth) / 400, n=np.full(truth.shape, 400.0))
+    status = [finding.status for finding in audit(scores).tasks[0].findings]
+    assert status == ["fine", "fine", "within noise"]
+
+
+def test_components_name_agents_and_tasks_at_their_ends() -> None:
+    found = audit(data_of("suite-3")).tasks[0]
+    first = found.components[0]
+    assert (first.tasks_high, first.agents_high) == (("task 3",), ("C",))
+    assert found.component_table().rows
+
+
+# --- transitivity
+
+
+def test_rock_paper_scissors_is_a_cycle_beyond_noise() -> None:
+    found = audit(data_of("rock-paper-scissors")).transitivity
+    assert found.share == pytest.approx(0)
+    assert found.cyclic
+    assert "A beats B (90%), B beats C (90%), and C beats A (90%)" in found.sentences()[1]
+
+
+def test_a_ladder_is_called_cyclic_at_most_at_the_level() -> None:
+    rng = np.random.default_rng(2)
+    r = np.linspace(-1, 1, 8)
+    P = 1 / (1 + np.exp(-(r[:, None] - r)))
+    i, j = np.triu_indices(8, k=1)
+    called = 0
+    for _ in range(60):
+        W = np.zeros((8, 8))
+        W[i, j] = rng.binomial(60, P[i, j])
+        W[j, i] = 60 - W[i, j]
+        called += audit(nb.Matches.from_counts(W)).transitivity.cyclic
+    assert called <= 8  # 3 expected
+
+
+# --- data and trust
+
+
+def test_thin_lopsided_and_unconnected_matches_are_told() -> None:
+    W = np.zeros((6, 6))
+    W[0, 1], W[1, 0], W[1, 2], W[2, 1], W[0, 3] = 50, 40, 20, 20, 3
+    W[4, 5] = 2
+    found = audit(nb.Matches.from_counts(W, ["a", "b", "c", "d", "e", "E"]))
+    assert not check(found, "components").passed
+    assert not check(found, "coverage").passed
+    assert found.data.finding("components").value == 2
+    assert found.data.finding("filled payoffs").value == 3
+    assert "'e'" in check(found, "unbeaten agents").sentence
+    assert not check(found, "look-alike names").passed
+    assert not check(found, "pairs with few games").passed
+    assert any("largest group" in note for note in found.notes)
+
+
+def test_a_one_sided_schedule_is_named() -> None:
+    W = np.full((8, 8), 20.0)
+    W[0, :], W[:, 0] = 1, 1
+    W[0, 1], W[1, 0] = 400, 300
+    finding = audit(nb.Matches.from_counts(W)).data.finding("one-sided schedules")
+    assert "'agent 1'" in finding.shown
+    assert not finding.good
+
+
+def test_missing_scores_are_told_and_the_complete_part_is_audited() -> None:
+    S = np.random.default_rng(3).uniform(0, 1, (5, 6))
+    S[2, 4] = np.nan
+    found = audit(nb.Scores.from_array(S))
+    assert not check(found, "missing cells").passed
+    assert len(found.importance[1].names) == 5
+    assert any("complete part" in note for note in found.notes)
+
+
+def test_many_equilibria_fail_the_check_on_uniqueness() -> None:
+    assert not check(audit(data_of("suite-4")), "one equilibrium").passed
+    assert check(audit(data_of("atari")), "one equilibrium").passed
+    assert check(audit(data_of("atari")), "certified").passed
+
+
+def test_every_column_of_numbers_has_a_meaning() -> None:
+    for name in ("rock-paper-scissors", "atari"):
+        for table in audit(data_of(name)).tables().values():
+            for column, numeric in zip(table.columns, table.numeric(), strict=True):
+                assert column.meaning or not numeric or column.name == "component"
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -1.0])
+def test_a_level_outside_0_and_1_is_refused(level: float) -> None:
+    with pytest.raises(nb.InputError, match="level"):
+        audit(data_of("suite-3"), level=level)
+
+
+def test_payoffs_are_refused_with_a_reason() -> None:
+    data: Any = nb.load_dataset("roshambo")
+    with pytest.raises(nb.InputError, match="do not say how many games"):
+        audit(data)
+
+
+@settings(max_examples=25)
+@given(hnp.arrays(np.float64, (5, 5), elements=st.integers(0, 6).map(float)))
+def test_any_connected_matches_can_be_audited(W: Floats) -> None:
+    W[np.arange(4), np.arange(1, 5)] += 1
+    found = audit(nb.Matches.from_counts(W))
+    json.loads(found.to_json())
+
+
+@settings(max_examples=25)
+@given(hnp.arrays(np.float64, (4, 3), elements=st.integers(0, 4).map(float)))
+def test_any_scores_that_are_not_all_constant_can_be_audited(S: Floats) -> None:
+    S[:, 0] = [0, 1, 2, 3]
+    json.loads(audit(nb.Scores.from_array(S)).to_json())

@@ -1,0 +1,112 @@
+"""What people and machines get: text, json, files; a golden json and a snapshot of the text."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from nashboard.evaluation.schema import KEYS, SCHEMA
+
+FILES = Path(__file__).parents[1] / "files"
+
+
+def close(ours: Any, golden: Any, where: str = "") -> None:
+    """Compare json: text and whole numbers exactly, other numbers to rounding."""
+    if isinstance(golden, dict):
+        assert ours.keys() == golden.keys(), where
+        for key in golden:
+            close(ours[key], golden[key], f"{where}.{key}")
+    elif isinstance(golden, list):
+        assert len(ours) == len(golden), where
+        for k, (a, b) in enumerate(zip(ours, golden, strict=True)):
+            close(a, b, f"{where}[{k}]")
+    elif isinstance(golden, float):
+        assert ours == pytest.approx(golden, rel=1e-9, abs=1e-9), where
+    else:
+        assert ours == golden, where
+
+
+@pytest.fixture(scope="module")
+def atari() -> nb.Evaluation:
+    return nb.evaluate(nb.load_dataset("atari"), n_resamples=10)
+
+
+@pytest.fixture(scope="module")
+def arena() -> nb.Evaluation:
+    W = np.array([[0, 14, 3, 9], [6, 0, 15, 8], [17, 5, 0, 10], [2, 4, 3, 0]])
+    D = np.array([[0, 2, 1, 0], [2, 0, 0, 3], [1, 0, 0, 2], [0, 3, 2, 0]])
+    return nb.evaluate(nb.Matches.from_counts(W, ["rock", "scissors", "paper", "spock"], draws=D), n_resamples=25)
+
+
+def test_the_json_of_atari_is_the_golden_one(atari: nb.Evaluation) -> None:
+    golden = json.loads((FILES / "evaluation_atari.json").read_text(encoding="utf-8"))
+    golden["version"] = nb.__version__
+    close(json.loads(atari.to_json()), golden)
+
+
+@pytest.mark.parametrize("name", ["atari", "arena"])
+def test_the_text_is_as_it_was(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    found: nb.Evaluation = request.getfixturevalue(name)
+    found.report(tmp_path / "board.txt")
+    assert (tmp_path / "board.txt").read_text(encoding="utf-8") == (
+        (FILES / f"evaluation_{name}.txt").read_text(encoding="utf-8")
+    )
+
+
+def test_json_is_read_back_whole(atari: nb.Evaluation, arena: nb.Evaluation) -> None:
+    for found in (atari, arena, nb.evaluate(nb.load_dataset("roshambo"))):
+        back = nb.Evaluation.from_json(found.to_json())
+        assert back.to_json() == found.to_json()
+        assert str(back) == str(found)
+        assert found.to_dict().keys() == KEYS
+        with pytest.raises(nb.InputError, match="read from json, which does not hold the data"):
+            back.audit()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not json"),
+        ("[]", "schema is 'list'"),
+        ('{"schema": "nashboard/evaluation/99"}', "schema is 'nashboard/evaluation/99'"),
+        (json.dumps({"schema": SCHEMA}), "incomplete"),
+    ],
+)
+def test_other_json_is_refused(text: str, message: str) -> None:
+    with pytest.raises(nb.InputError, match=message):
+        nb.Evaluation.from_json(text)
+
+
+@pytest.mark.parametrize("ending", ["html", "json", "md", "csv", "tex", "txt"])
+def test_a_report_is_written_in_the_format_of_its_ending(ending: str, tmp_path: Path, atari: nb.Evaluation) -> None:
+    path = tmp_path / f"board.{ending}"
+    atari.report(path)
+    text = path.read_text(encoding="utf-8")
+    assert "prioritized" in text
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_an_unknown_ending_is_refused(tmp_path: Path, atari: nb.Evaluation) -> None:
+    with pytest.raises(nb.InputError, match=r"must end in '\.html'"):
+        atari.report(tmp_path / "board.docx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_from_strangers_are_escaped_in_html(tmp_path: Path) -> None:
+    name = "<script>alert(1)</script>"
+    found = nb.evaluate(nb.Matches.from_counts([[0, 3], [1, 0]], [name, "y"]), n_resamples=3)
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert name not in page
+    assert "&lt;script&gt;" in page
+    assert "http" not in page
+
+
+def test_repr_is_one_line_and_matches_have_no_tasks(arena: nb.Evaluation) -> None:
+    assert "\n" not in repr(arena)
+    assert "<table>" in arena._repr_html_()
+    with pytest.raises(nb.InputError, match="matches have no tasks"):
+        arena.tasks()

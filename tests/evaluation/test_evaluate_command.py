@@ -1,0 +1,94 @@
+import csv
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nashboard as nb
+
+
+def run(*arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run([sys.executable, "-m", "nashboard", "evaluate", *arguments], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A log in which the order of agents in German is that of English turned round."""
+    path = tmp_path_factory.mktemp("logs") / "log.csv"
+    rng = random.Random(1)
+    with path.open("w", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(["model_a", "model_b", "winner", "language"])
+        for _ in range(1200):
+            a, b = rng.sample(["ant", "bee", "cat", "cow"], 2)
+            language = rng.choice(["English", "German"])
+            ahead = (a < b) == (language == "English")
+            table.writerow([a, b, "model_a" if (rng.random() < 0.85) == ahead else "model_b", language])
+    return str(path)
+
+
+def test_the_board_and_the_verdict_go_to_standard_output_and_warnings_to_standard_error(log: str) -> None:
+    done = run(log, "--resamples", "5")
+    assert done.stdout.startswith("Evaluation(4 agents")
+    assert "agent" in done.stdout
+    assert "The headline is" in done.stdout
+    assert "warning: 5 resamples are few" in done.stderr
+    assert "few" not in done.stdout
+
+
+def test_json_is_read_back(log: str) -> None:
+    done = run(log, "--resamples", "5", "--seed", "3", "--format", "json")
+    found = nb.Evaluation.from_json(done.stdout)
+    assert found.settings["seed"] == 3
+    assert found.agents == ("ant", "bee", "cat", "cow")
+
+
+def test_machine_formats_and_tasks(tmp_path: Path) -> None:
+    done = run("dataset:suite-4", "--resamples", "3", "--format", "csv")
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert [row["agent"] for row in rows] == ["A", "C", "B"]
+    shown = run("dataset:suite-4", "--resamples", "3", "--format", "md", "--tasks").stdout
+    assert "| task 3b |" in shown
+    page = tmp_path / "board.html"
+    done = run("dataset:suite-4", "--resamples", "3", "-o", str(page))
+    assert done.stdout == ""
+    assert "<table>" in page.read_text(encoding="utf-8")
+
+
+def test_agents_are_chosen_by_patterns_and_anchored(log: str) -> None:
+    done = run(log, "--resamples", "3", "--agents", "c*", "--agents", "ant", "--exclude", "cow", "--anchor", "ant=1500",
+               "--format", "json")  # fmt: skip
+    found = nb.Evaluation.from_json(done.stdout)
+    assert found.agents == ("ant", "cat")
+    assert found.board.ratings[0] == 1500
+    assert "no agent matches 'dog*'" in run(log, "--agents", "dog*", code=2).stderr
+
+
+def test_segments_have_a_board_each_and_a_comparison(log: str, tmp_path: Path) -> None:
+    done = run(log, "--resamples", "3", "--segment", "language")
+    assert "language = English" in done.stdout
+    assert "ranks by language" in done.stdout
+    assert "do not agree on who is at the top" in done.stdout
+    target = tmp_path / "boards.json"
+    run(log, "--resamples", "3", "--segment", "language", "-o", str(target))
+    boards = json.loads(target.read_text(encoding="utf-8"))
+    assert boards["schema"] == "nashboard/segments/1"
+    first = {
+        value: board["board"]["names"][board["board"]["ranks"].index(1)] for value, board in boards["segments"].items()
+    }
+    assert first == {"English": "ant", "German": "cow"}
+    assert "has no column 'lang'" in run(log, "--segment", "lang", code=2).stderr
+    assert "read from a file" in run("dataset:atari", "--segment", "x", code=2).stderr
+
+
+def test_missing_scores_are_an_error_until_somebody_says_what_to_do() -> None:
+    path = str(Path(__file__).parents[1] / "files" / "scores_wide.csv")
+    assert "say what to do with --missing drop-agents, drop-tasks" in run(path, code=2).stderr
+    assert "no way 'men' to treat missing scores (did you mean 'mean'?)" in run(path, "--missing", "men", code=2).stderr
+    done = run(path, "--missing", "mean", "--resamples", "3")
+    assert "missing scores filled with the task's mean" in done.stderr

@@ -1,0 +1,242 @@
+"""Clones and near-clones: planted copies are found, and false claims are as rare as stated."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.stats import chi2
+
+import nashboard as nb
+from nashboard._types import Floats
+from nashboard.evaluation.audit import audit
+from nashboard.evaluation.clone_search import cliques
+from nashboard.evaluation.entering import enter_agents, enter_in_scores
+from nashboard.evaluation.holm import holm
+from nashboard.evaluation.likeness import distances_of_rows, likeness_of_agents, likeness_of_rows
+from nashboard.evaluation.redundancy import Redundancy
+
+LEVEL = 0.05
+
+
+def arena(P: Floats, games: int, rng: np.random.Generator) -> nb.Matches:
+    """Play every pair so many times."""
+    i, j = np.triu_indices(len(P), k=1)
+    W = np.zeros_like(P)
+    W[i, j] = rng.binomial(games, P[i, j])
+    W[j, i] = games - W[i, j]
+    return nb.Matches.from_counts(W)
+
+
+def styles(n: int, rng: np.random.Generator) -> Floats:
+    """Return win rates of agents that differ in strength and in whom they beat."""
+    L = rng.normal(0, 0.8, (n, n))
+    r = rng.normal(0, 0.8, n)
+    X = r[:, None] - r + (L - L.T) / 2
+    return np.asarray(1 / (1 + np.exp(-X)))
+
+
+def copied(P: Floats) -> Floats:
+    """Return win rates in which the last agent is the first one again."""
+    index = [*range(len(P)), 0]
+    return P[np.ix_(index, index)]
+
+
+def agents_of(data: nb.Matches | nb.Scores) -> Redundancy:
+    return audit(data).redundancy[0]
+
+
+def test_the_same_checkpoint_entered_twice_with_different_luck_is_found() -> None:
+    found = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        matches = arena(copied(styles(11, rng)), 300, rng)
+        groups = [set(group.members) for group in agents_of(matches).groups]
+        found += {"agent 1", "agent 12"} in groups
+    assert found >= 0.85 * 30  # each copy is missed with a chance of at most the level, and the data are plenty
+
+
+def test_where_data_are_too_few_for_proof_a_copy_is_still_suspected() -> None:
+    found = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        redundancy = agents_of(arena(copied(styles(9, rng)), 100, rng))
+        pairs = [{pair.first, pair.second} for pair in redundancy.suspected]
+        groups = [set(group.members) for group in redundancy.groups]
+        found += {"agent 1", "agent 10"} in pairs + groups
+    assert found >= 0.6 * 30
+
+
+def test_different_agents_are_called_near_clones_no_more_often_than_stated() -> None:
+    wrong = 0
+    for seed in range(100):
+        rng = np.random.default_rng(1000 + seed)
+        wrong += bool(agents_of(arena(styles(8, rng), 100, rng)).groups)
+    assert wrong <= 5
+
+
+@pytest.mark.parametrize(("games", "n"), [(40, 12), (300, 8)])
+def test_agents_that_differ_by_the_margin_are_shown_alike_at_most_at_the_level(games: int, n: int) -> None:
+    margin, claims, repeats = 0.1, 0, 300
+    rng = np.random.default_rng(5)
+    for _ in range(repeats):
+        P = np.full((n, n), 0.5)
+        signs = rng.choice([-1.0, 1.0], n)
+        P[1, 2:], P[2:, 1] = 0.5 + margin * signs[2:], 0.5 - margin * signs[2:]
+        claims += likeness_of_agents(arena(P, games, rng), margin).p_apart[0, 1] <= LEVEL
+    assert claims <= repeats * LEVEL + 3 * np.sqrt(repeats * LEVEL * (1 - LEVEL))
+
+
+@pytest.mark.parametrize(("games", "n"), [(3, 20), (40, 12), (300, 8)])
+def test_true_copies_are_torn_apart_at_most_at_the_level(games: int, n: int) -> None:
+    repeats, torn = 300, 0
+    rng = np.random.default_rng(6)
+    for _ in range(repeats):
+        matches = arena(copied(styles(n - 1, rng)), games, rng)
+        torn += likeness_of_agents(matches, 0.1).p_same[0, n - 1] <= LEVEL
+    assert torn <= repeats * LEVEL + 3 * np.sqrt(repeats * LEVEL * (1 - LEVEL))
+
+
+def test_thin_data_make_nobody_a_near_clone() -> None:
+    rng = np.random.default_rng(7)
+    found = audit(arena(np.full((12, 12), 0.5), 4, rng))
+    assert found.redundancy[0].groups == ()
+    check = next(check for check in found.checks if check.name == "no agents entered twice")
+    assert not check.passed
+    assert "too few" in check.sentence
+
+
+def test_win_rates_without_numbers_of_games_show_nobody_alike() -> None:
+    alphago = nb.load_dataset("alphago")
+    assert isinstance(alphago, nb.Matches)
+    assert agents_of(alphago).groups == ()
+
+
+def test_a_noisy_copy_of_an_agent_and_of_a_task_is_found_in_scores() -> None:
+    rng = np.random.default_rng(8)
+    truth = rng.uniform(0.2, 0.8, (8, 10))
+    truth = np.hstack([np.vstack([truth, truth[:1]]), np.vstack([truth, truth[:1]])[:, :1]])
+    n = np.full(truth.shape, 4000.0)
+    scores = nb.Scores.from_array(rng.binomial(4000, truth) / 4000, n=n)
+    agents, tasks = audit(scores).redundancy
+    assert [group.members for group in agents.groups] == [("agent 1", "agent 9")]
+    assert [group.members for group in tasks.groups] == [("task 1", "task 11")]
+    assert not agents.groups[0].exact
+    assert agents.tested
+
+
+def test_different_agents_in_scores_are_called_near_clones_no_more_often_than_stated() -> None:
+    rng = np.random.default_rng(9)
+    wrong = 0
+    for _ in range(60):
+        truth = rng.uniform(0.3, 0.7, (6, 8))
+        found = audit(nb.Scores.from_array(rng.binomial(200, truth) / 200, n=np.full(truth.shape, 200.0)))
+        wrong += any(one.groups for one in found.redundancy)
+    assert wrong <= 3
+
+
+def test_a_copy_of_a_task_in_other_units_is_torn_apart_at_most_at_the_level() -> None:
+    rng = np.random.default_rng(12)
+    repeats, torn, noise = 300, 0, 0.02
+    for _ in range(repeats):
+        task = rng.uniform(0, 1, 12)
+        rows = np.stack([task, task]) + noise * rng.standard_normal((2, 12))
+        low, size = rows.min(axis=1, keepdims=True), np.ptp(rows, axis=1, keepdims=True)
+        found = likeness_of_rows((rows - low) / size, noise / size * np.ones((2, 12)), 0.05, aligned=True)
+        torn += found.p_same[0, 1] <= LEVEL
+    assert torn <= repeats * LEVEL + 3 * np.sqrt(repeats * LEVEL * (1 - LEVEL))
+
+
+def test_rows_at_the_margin_are_shown_alike_at_most_at_the_level() -> None:
+    rng = np.random.default_rng(10)
+    repeats, claims, margin, noise = 400, 0, 0.05, 0.02
+    for _ in range(repeats):
+        S = np.zeros((2, 15))
+        S[1] = margin * rng.choice([-1.0, 1.0], 15)
+        found = likeness_of_rows(S + noise * rng.standard_normal(S.shape), np.full(S.shape, noise), margin)
+        claims += found.p_apart[0, 1] <= LEVEL
+    assert claims <= repeats * LEVEL + 3 * np.sqrt(repeats * LEVEL * (1 - LEVEL))
+
+
+def test_without_noise_the_distance_and_its_threshold_are_stated() -> None:
+    suite = nb.load_dataset("suite-4")
+    assert isinstance(suite, nb.Scores)
+    tasks = audit(suite).redundancy[1]
+    assert ("task 3a", "task 3b") in [group.members for group in tasks.groups]
+    assert "no noise is known" in tasks.rule
+    assert "0.05" in tasks.rule
+
+
+def test_exact_copies_are_found_and_entering_them_once_undoes_what_they_did() -> None:
+    rps = nb.load_dataset("rock-paper-scissors")
+    assert isinstance(rps, nb.Matches)
+    entered = enter_agents(rps, {"C": 3})
+    found = agents_of(entered)
+    (group,) = found.groups
+    assert group.exact
+    assert set(group.members) == {"C", "C (copy 1)", "C (copy 2)", "C (copy 3)"}
+    moved = {one.method: one for one in found.merged}
+    for method in ("uniform", "elo"):
+        assert moved[method].winners_before == ("B",)
+        assert set(moved[method].winners_after) == {"A", "B", group.representative}
+    assert moved["nash"].score_moved <= 1e-9
+    assert any("changes the winner" in line for line in found.sentences())
+
+
+def test_exact_copies_in_scores_are_merged_without_moving_nash() -> None:
+    atari = nb.load_dataset("atari")
+    assert isinstance(atari, nb.Scores)
+    entered = enter_in_scores(atari, "tasks", {"venture": 10})
+    tasks = audit(entered).redundancy[1]
+    assert any(group.exact and len(group.members) == 11 for group in tasks.groups)
+
+
+def test_the_statistic_of_two_agents_is_that_of_a_slow_twin() -> None:
+    rng = np.random.default_rng(11)
+    matches = arena(styles(5, rng), 30, rng)
+    W = np.zeros((5, 5))
+    for (i, j), w, lost in zip(matches.pairs, matches.wins, matches.losses, strict=True):
+        W[i, j], W[j, i] = w, lost
+    statistic, lead, information = 0.0, 0.0, 0.0
+    for opponent in (2, 3, 4):
+        a, b, na, nb_ = W[0, opponent], W[1, opponent], 30, 30
+        pooled = (a + b) / (na + nb_)
+        variance = pooled * (1 - pooled) * (1 / na + 1 / nb_) * (na + nb_) / (na + nb_ - 1)
+        z = (a / na - b / nb_) / np.sqrt(variance)
+        statistic += z**2
+        lead += z * np.sqrt(15)
+        information += 15
+    met = (W[0, 1] - 15) ** 2 / (30 * 0.25)
+    p = min(chi2.sf(statistic + met, 4), chi2.sf(lead**2 / information, 1))
+    assert likeness_of_agents(matches, 0.1).p_same[0, 1] == pytest.approx(min(2 * p, 1.0), rel=0.02)
+
+
+@given(hnp.arrays(np.float64, st.integers(1, 12), elements=st.floats(0, 1)), st.floats(0.001, 0.5))
+def test_holm_is_its_definition(p: Floats, level: float) -> None:
+    expected = np.zeros(len(p), dtype=bool)
+    for step, k in enumerate(np.argsort(p, kind="stable")):
+        if p[k] > level / (len(p) - step):
+            break
+        expected[k] = True
+    assert (holm(p, level) == expected).all()
+
+
+def test_distances_are_root_mean_squares_also_of_nearly_equal_rows() -> None:
+    S = np.array([[1.0, 2.0], [1.0 + 1e-9, 2.0], [4.0, 6.0]])
+    D = distances_of_rows(S)
+    assert D[0, 2] == pytest.approx(np.sqrt(12.5))
+    assert D[0, 1] == pytest.approx(1e-9 / np.sqrt(2), rel=1e-6)
+
+
+def test_groups_are_cliques_not_chains() -> None:
+    alike = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool)
+    distance = np.array([[0, 0.1, 0.9], [0.1, 0, 0.2], [0.9, 0.2, 0]])
+    assert cliques(alike, distance) == [[0, 1]]
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.0, float("nan"), -0.1])
+def test_a_margin_outside_0_and_1_is_refused(margin: float) -> None:
+    suite = nb.load_dataset("suite-3")
+    assert isinstance(suite, nb.Scores)
+    with pytest.raises(nb.InputError, match="margin"):
+        audit(suite, margin=margin)

@@ -1,0 +1,51 @@
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nashboard as nb
+from nashboard.evaluation.roll import matches_roll, payoffs_roll, scores_roll
+from strategies import matches, payoffs, scores
+
+
+@given(matches(), st.randoms())
+def test_classes_come_in_the_same_order_whatever_the_order_of_agents(data: nb.Matches, random: Random) -> None:
+    names = list(data.agents)
+    random.shuffle(names)
+    other = data.select(names)
+    ours, theirs = matches_roll(data), matches_roll(other)
+    assert dict(zip(data.agents, ours.label, strict=True)) == dict(zip(other.agents, theirs.label, strict=True))
+
+
+@given(scores())
+def test_the_roll_of_a_table_puts_identical_rows_together(data: nb.Scores) -> None:
+    agents, tasks = scores_roll(data)
+    for roll, names in ((agents, data.agents), (tasks, data.tasks)):
+        assert roll.size.sum() == len(names)
+        assert (roll.label[roll.first] == np.arange(len(roll.first))).all()
+
+
+@given(payoffs())
+def test_a_copy_joins_its_original(data: nb.Payoffs) -> None:
+    place = [*range(len(data.agents)), 0]
+    more = nb.Payoffs(agents=(*data.agents, "a copy of the first"), A=data.A[np.ix_(place, place)])
+    roll = payoffs_roll(more)
+    assert roll.label[0] == roll.label[-1]
+    assert roll.size[roll.label[0]] >= 2
+
+
+def test_agents_that_drew_with_each_other_are_identical_and_others_are_not() -> None:
+    even = nb.Matches.from_counts([[0, 2, 5], [2, 0, 5], [1, 1, 0]], ["x", "y", "z"])
+    assert matches_roll(even).groups(even.agents) == (("x", "y"),)
+    uneven = nb.Matches.from_counts([[0, 3, 5], [2, 0, 5], [1, 1, 0]], ["x", "y", "z"])
+    assert matches_roll(uneven).groups(uneven.agents) == ()
+    assert matches_roll(even, merge=False).groups(even.agents) == ()
+
+
+@pytest.mark.parametrize("kind", ["agents", "tasks"])
+def test_different_errors_make_different_entries(kind: str) -> None:
+    S, E = np.zeros((2, 2)), np.array([[0.1, 0.1], [0.1, 0.2]])
+    rolls = scores_roll(nb.Scores.from_array(S, stderr=E))
+    assert all(len(roll.first) == 2 for roll in rolls), kind

@@ -1,0 +1,272 @@
+"""The stress test: what clones do, and what they cannot do."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import nashboard as nb
+from nashboard.evaluation.contest import contest
+from nashboard.evaluation.entering import enter_agents, enter_in_scores
+from nashboard.evaluation.stress import Stress, stress
+
+SMALL_COUNTS = st.integers(0, 3).map(float)  # few values: ties, clones and many equilibria are common
+
+
+def matches_of(name: str) -> nb.Matches:
+    data = nb.load_dataset(name)
+    assert isinstance(data, nb.Matches)
+    return data
+
+
+def scores_of(name: str) -> nb.Scores:
+    data = nb.load_dataset(name)
+    assert isinstance(data, nb.Scores)
+    return data
+
+
+def by_method(found: Stress, method: str) -> list[Any]:
+    return [row for row in found.exact if row.moved.method == method]
+
+
+def test_a_second_copy_of_c_moves_elo_by_71_9_points_as_proposition_1_says() -> None:
+    # appendix A prints 63; the stationary point of proposition 1 is 71.9 (see the reading notes)
+    found = stress(matches_of("rock-paper-scissors"), of=["C"], copies=[1], targets=[], draws=0)
+    (row,) = by_method(found, "elo")
+    assert row.moved.score_moved == pytest.approx(71.9, abs=0.1)
+    ratings = nb.elo(enter_agents(matches_of("rock-paper-scissors"), {"C": 1}), prior=0).ratings
+    assert ratings == pytest.approx([-71.9, 71.9, 0, 0], abs=0.05)
+    assert row.moved.winners_before == ("A", "B", "C")
+    assert row.moved.winners_after == ("B",)
+
+
+def test_entering_task_3_again_changes_the_winner_from_a_to_c_as_in_appendix_a() -> None:
+    found = stress(scores_of("suite-3").scale("none"), of=["task 3"], copies=[1], draws=0)
+    (uniform,), (nash,) = by_method(found, "uniform"), by_method(found, "nash")
+    assert (uniform.moved.winners_before, uniform.moved.winners_after) == (("A",), ("C",))
+    assert not nash.moved.winner_changed
+    assert found.nash_unmoved
+
+
+def test_the_two_suites_of_appendix_a_have_the_winners_that_the_paper_prints() -> None:
+    for name, winner in (("suite-3", "A"), ("suite-4", "C")):
+        game = contest(scores_of(name).scale("none"))
+        assert game.exact("uniform", np.zeros(len(game.entries), dtype=np.intp)).winners == (winner,)
+
+
+@pytest.mark.parametrize("name", ["rock-paper-scissors", "alphago", "atari", "suite-4"])
+@pytest.mark.parametrize("kind", ["agents", "tasks"])
+def test_nash_is_unmoved_by_exact_clones_of_bundled_data(name: str, kind: Any) -> None:
+    data = nb.load_dataset(name)
+    assert isinstance(data, nb.Matches | nb.Scores)
+    if isinstance(data, nb.Matches) and kind == "tasks":
+        return
+    found = stress(data, kind=kind, copies=[1, 7, 100], targets=[], draws=0)
+    assert found.nash_unmoved
+    assert found.nash_moved <= 1e-9 * found.scale
+    assert found.certificate <= 1e-9
+
+
+@given(hnp.arrays(np.float64, (4, 4), elements=SMALL_COUNTS), st.integers(0, 3), st.integers(1, 9))
+def test_nash_is_unmoved_by_clones_entered_into_degenerate_matches(W: Any, who: int, copies: int) -> None:
+    W = W + np.triu(np.ones((4, 4)), k=1)  # all pairs met
+    matches = nb.Matches.from_counts(W)
+    before = nb.nash_average(matches)
+    after = nb.nash_average(enter_agents(matches, {matches.agents[who]: copies}))
+    assert after.averages[:4] == pytest.approx(before.averages, abs=1e-9 * max(before.scale, 1))
+    others = [k for k in range(4) if k != who]
+    assert after.weights[others] == pytest.approx(before.weights[others], abs=1e-9)
+    shares = after.weights[[who, *range(4, 4 + copies)]]
+    assert shares.sum() == pytest.approx(before.weights[who], abs=1e-9)
+    assert np.ptp(shares) <= 1e-12
+
+
+@given(
+    hnp.arrays(np.float64, (3, 4), elements=SMALL_COUNTS),
+    st.integers(0, 2),
+    st.integers(0, 3),
+    st.integers(1, 9),
+)
+def test_nash_is_unmoved_by_clones_entered_into_degenerate_scores(S: Any, agent: int, task: int, copies: int) -> None:
+    scores = nb.Scores.from_array(S).scale("none")
+    before = nb.nash_average_scores(scores)
+    for kind, name in (("agents", scores.agents[agent]), ("tasks", scores.tasks[task])):
+        after = nb.nash_average_scores(enter_in_scores(scores, kind, {name: copies}))
+        assert after.skills[:3] == pytest.approx(before.skills, abs=1e-9)
+        assert after.difficulties[:4] == pytest.approx(before.difficulties, abs=1e-9)
+
+
+@settings(max_examples=15)
+@given(hnp.arrays(np.float64, (4, 4), elements=SMALL_COUNTS))
+def test_any_connected_matches_can_be_stressed_and_nash_holds(W: Any) -> None:
+    W[np.arange(3), np.arange(1, 4)] += 1
+    found = stress(nb.Matches.from_counts(W), copies=[1, 4], draws=2, most=8)
+    assert found.nash_unmoved
+    json.loads(found.to_json())
+
+
+@settings(max_examples=15)
+@given(hnp.arrays(np.float64, (4, 3), elements=SMALL_COUNTS), st.sampled_from(["agents", "tasks"]))
+def test_any_scores_can_be_stressed_and_nash_holds(S: Any, kind: Any) -> None:
+    S[:, 0] = [0, 1, 2, 3]
+    found = stress(nb.Scores.from_array(S), kind=kind, copies=[1, 4], most=8)
+    assert found.nash_unmoved
+    json.loads(found.to_json())
+
+
+def test_luck_that_cannot_reach_the_winner_is_said_not_to_move_nash() -> None:
+    W = np.array([[0, 90, 90], [10, 0, 50], [10, 50, 0]])
+    found = stress(nb.Matches.from_counts(W), of=["agent 3"], copies=[1], targets=[], draws=3)
+    assert any("did not move Nash here either" in line for line in found.verdict())
+
+
+def test_the_paper_s_degenerate_cycle_is_unmoved_where_plain_maximum_entropy_moves() -> None:
+    # appendix F: the cyclic 4 x 4 matrix has many equilibria; see the reading notes on proposition 4
+    P = np.full((4, 4), 0.5)
+    for k in range(4):
+        P[k, (k + 1) % 4], P[(k + 1) % 4, k] = 0.9, 0.1
+    matches = nb.Matches.from_win_rates(P, games=10)
+    entered = enter_agents(matches, {"agent 1": 1})
+    plain, ours = nb.nash_average(entered, selection="maxent"), nb.nash_average(entered)
+    assert plain.weights == pytest.approx([0.1464, 0.2071, 0.2929, 0.2071, 0.1464], abs=1e-4)
+    assert ours.weights == pytest.approx([1 / 8, 1 / 4, 1 / 4, 1 / 4, 1 / 8], abs=1e-9)
+    assert stress(matches, of=["agent 1"], copies=[1], targets=[], draws=0).nash_unmoved
+
+
+def test_entering_clones_keeps_every_count_and_makes_clone_games_even() -> None:
+    matches = nb.Matches.from_counts([[0, 9, 2], [1, 0, 7], [8, 3, 0]], ["a", "b", "c"], draws=np.zeros((3, 3)))
+    entered = enter_agents(matches, {"a": 2, "c": 1})
+    assert entered.agents == ("a", "b", "c", "a (copy 1)", "a (copy 2)", "c (copy 1)")
+    P = entered.win_rates()
+    np.fill_diagonal(P, 0.5)
+    index = [0, 1, 2, 0, 0, 2]
+    original = matches.win_rates()
+    np.fill_diagonal(original, 0.5)
+    assert pytest.approx(original[np.ix_(index, index)]) == P
+
+
+def test_names_of_clones_avoid_names_that_are_taken() -> None:
+    matches = nb.Matches.from_counts([[0, 1], [1, 0]], ["a", "a (copy 1)"])
+    assert enter_agents(matches, {"a": 1}).agents == ("a", "a (copy 1)", "a (copy 2)")
+
+
+def test_an_exact_clone_s_results_equal_its_multiplicity_under_the_uniform_average() -> None:
+    game = contest(matches_of("alphago"))
+    copies = np.arange(8)
+    entered = nb.payoffs(enter_agents(matches_of("alphago"), dict(zip(game.entries, range(8), strict=True))))
+    assert game.exact("uniform", copies).scores == pytest.approx(nb.div(entered)[:8])
+
+
+def test_noisy_clones_have_whole_games_and_the_same_seed_gives_the_same() -> None:
+    first, second = (
+        enter_agents(matches_of("rock-paper-scissors"), {"A": 3}, np.random.default_rng(1)) for _ in range(2)
+    )
+    assert (first.wins == np.rint(first.wins)).all()
+    assert (first.games == 10).all()
+    assert (first.wins == second.wins).all()
+    assert first.select("ABC").wins.tolist() == matches_of("rock-paper-scissors").wins.tolist()
+
+
+def test_noisy_clones_move_nash_and_the_result_says_so() -> None:
+    found = stress(matches_of("rock-paper-scissors"), copies=[1, 10], targets=[], draws=10)
+    noisy = [row for row in found.noisy if row.method == "nash"]
+    assert max(row.score_most for row in noisy) > 0.01
+    assert any("do move Nash" in line for line in found.verdict())
+
+
+def test_noise_of_scores_comes_from_numbers_of_items() -> None:
+    rng = np.random.default_rng(3)
+    scores = nb.Scores.from_array(rng.integers(20, 80, (5, 6)) / 100, n=np.full((5, 6), 100.0))
+    found = stress(scores, copies=[5], draws=5, targets=[])
+    assert {row.method for row in found.noisy} == {"uniform", "elo", "nash"}
+    assert all(row.score_most > 0 for row in found.noisy)
+
+
+def test_without_known_noise_there_are_no_noisy_clones_and_a_note() -> None:
+    found = stress(scores_of("suite-3"), copies=[1], targets=[])
+    assert found.noisy == ()
+    assert any("no noisy clones" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("name", ["rock-paper-scissors", "suite-3"])
+def test_the_same_seed_gives_the_same_bytes(name: str) -> None:
+    data = nb.load_dataset(name)
+    assert isinstance(data, nb.Matches | nb.Scores)
+    first, second = (stress(data, copies=[1, 3], draws=3, rng=5).to_json() for _ in range(2))
+    assert first == second
+    json.loads(first)
+
+
+def test_relabelling_agents_changes_names_only() -> None:
+    matches = matches_of("alphago")
+    turned = matches.select(matches.agents[::-1])
+    options: dict[str, Any] = {"of": ["Zen"], "copies": [3], "targets": ["alpha_vp"], "draws": 0}
+    first, second = stress(matches, **options), stress(turned, **options)
+    for a, b in zip(first.exact, second.exact, strict=True):
+        assert a.moved.score_moved == pytest.approx(b.moved.score_moved, abs=1e-6)
+        assert set(a.moved.winners_after) == set(b.moved.winners_after)
+
+
+def test_unmet_pairs_are_kept_and_the_refilled_game_is_shown_beside() -> None:
+    W = np.array([[0, 6, 3, 0], [4, 0, 7, 2], [5, 3, 0, 8], [0, 6, 2, 0]])
+    found = stress(nb.Matches.from_counts(W), of=["agent 2"], copies=[1, 10], targets=[], draws=0)
+    assert {row.moved.method for row in found.exact} == {"uniform", "elo", "nash", "nash refilled"}
+    assert found.nash_unmoved
+    assert any("never met" in note for note in found.notes)
+
+
+def test_cloned_agents_move_the_board_of_tasks() -> None:
+    found = stress(scores_of("atari"), kind="agents", copies=[10], targets=[], draws=0)
+    assert found.board == "tasks"
+    assert {row.moved.method for row in found.exact} == {"uniform", "nash"}
+
+
+def test_the_adversary_finds_a_task_whose_clones_change_the_atari_winner() -> None:
+    found = stress(scores_of("atari"), copies=[10], targets=[], draws=0)
+    assert by_method(found, "uniform")[0].moved.winner_changed
+    assert not by_method(found, "nash")[0].moved.winner_changed
+
+
+def test_random_choice_depends_on_the_seed_alone() -> None:
+    chosen = [
+        stress(scores_of("atari"), choice="random", copies=[1], targets=[], draws=0, rng=k).cloned for k in (0, 0, 1)
+    ]
+    assert chosen[0] == chosen[1] != chosen[2]
+
+
+def test_text_holds_the_verdict_and_every_table() -> None:
+    found = stress(matches_of("rock-paper-scissors"), copies=[1], draws=2)
+    text = str(found)
+    assert "Nash average: did not move" in text
+    assert set(found.tables()) == {"exact", "attacks", "noisy"}
+    assert "\n" not in repr(found)
+    for table in found.tables().values():
+        assert table.title in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"copies": []}, "whole numbers"),
+        ({"copies": [0]}, "whole numbers"),
+        ({"of": ["nobody"]}, "no agent 'nobody'"),
+        ({"of": []}, "at least one"),
+        ({"choice": "best"}, "no choice 'best'"),
+        ({"kind": "tasks"}, "no tasks"),
+        ({"kind": "games"}, "no 'games'"),
+        ({"selection": "any"}, "no selection"),
+    ],
+)
+def test_wrong_options_are_refused_with_what_is_allowed(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(nb.InputError, match=message):
+        stress(matches_of("rock-paper-scissors"), **options)
+
+
+def test_payoffs_are_refused_with_a_reason() -> None:
+    data: Any = nb.load_dataset("roshambo")
+    with pytest.raises(nb.InputError, match="do not say how many games"):
+        stress(data)
