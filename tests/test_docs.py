@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nashboard
@@ -47,3 +48,20 @@ def test_every_command_of_the_readme_exists() -> None:
     for command in set(shown):
         program, name = shlex.split(command)
         subprocess.run([sys.executable, "-m", program, name, "--help"], check=True, capture_output=True)
+
+
+def test_the_numbers_of_the_readme_are_those_of_the_stress_test() -> None:
+    matches = nashboard.load_dataset("rock-paper-scissors")
+    assert isinstance(matches, nashboard.Matches)
+    readme = (ROOT / "README.md").read_text()
+    for copies in (1, 100):
+        W = matches.win_rates()
+        entered = [0] * (copies + 1) + [1, 2]
+        P = W[entered][:, entered]
+        P[np.isnan(P)] = 0.5  # copies of one agent are even
+        names = [f"A{k}" for k in range(copies + 1)] + ["B", "C"]
+        ratings = nashboard.elo(nashboard.Matches.from_win_rates(P, names, games=10), prior=0)
+        points = dict(zip(ratings.agents, ratings.ratings - ratings.ratings[0], strict=True))
+        assert points["C"] == pytest.approx(-points["B"])
+        assert f"C, +{points['C']:.0f} points" in readme
+        assert f"B, {points['B']:.0f} points" in readme

@@ -52,7 +52,7 @@ class DataQuality:
                 Column(name="what"),
                 Column(name="found"),
                 Column(name="good", meaning="whether it is as it should be"),
-                Column(name="meaning"),
+                Column(name="meaning", most=400),
             ),
             rows=tuple((f.name, f.shown, f.good, f.meaning) for f in self.findings),
         )

@@ -111,7 +111,7 @@ def trust_table(checks: tuple[Check, ...]) -> Table:
         columns=(
             Column(name="check"),
             Column(name="passed", meaning="whether the answer is as it should be"),
-            Column(name="because", meaning="the answer in one sentence"),
+            Column(name="because", meaning="the answer in one sentence", most=400),
         ),
         rows=tuple((check.name, check.passed, check.sentence) for check in checks),
     )
