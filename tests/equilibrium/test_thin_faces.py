@@ -1,0 +1,48 @@
+"""Sets of equilibria that are thin: the best mixture of one spans many orders of magnitude."""
+
+import numpy as np
+from scipy.optimize import linprog
+
+import nashboard as nb
+from equilibrium_games import Matrix
+
+TIGHT = 1e-9
+
+
+def value_of(S: Matrix) -> float:
+    """Return the value by linear programming."""
+    m, n = S.shape
+    found = linprog(
+        np.append(np.zeros(m), -1.0),
+        A_ub=np.hstack([-S.T, np.ones((n, 1))]),
+        b_ub=np.zeros(n),
+        A_eq=np.append(np.ones(m), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * m + [(None, None)],
+    )
+    return -float(found.fun or 0.0)
+
+
+def reversed_ladder() -> Matrix:
+    """Agents in a ladder, tasks that all but agree, one task reversed, scaled by range."""
+    rng = np.random.default_rng(0)
+    s = np.linspace(0.1, 0.9, 20)
+    near = [s + rng.normal(0, 0.02, 20) for _ in range(2)]
+    flat = [np.full(20, 0.97) + np.linspace(0, 0.02, 20), np.linspace(0, 0.04, 20)]
+    S = np.clip(np.column_stack([s, *near, *flat, 1 - s]), 0, 1)
+    return np.asarray((S - S.min(axis=0)) / np.ptp(S, axis=0))
+
+
+def test_a_ladder_with_a_reversed_task_is_solved_without_any_of_its_agents() -> None:
+    for k in range(20):
+        S = np.delete(reversed_ladder(), k, axis=0)
+        result = nb.nash_average_scores(S)
+        assert result.exploitability <= TIGHT
+        assert result.residual <= TIGHT
+        assert abs(result.value - value_of(S)) <= TIGHT
+
+
+def test_every_agent_of_a_thin_set_keeps_some_weight() -> None:
+    result = nb.nash_average_scores(np.delete(reversed_ladder(), 1, axis=0))
+    assert len(result.agent_support) == 19
+    assert result.agent_weights.min() < 1e-16
