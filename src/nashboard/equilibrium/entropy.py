@@ -23,11 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nashboard._types import Bools, Floats
-from nashboard.equilibrium.tolerance import ZERO
 
-ROUNDING = 1e-16  # what a difference of two weights is worth
 VIOLATED = 1e-15  # a margin below zero by more than this is violated
-SWING = 2.0  # a Newton step changes the logarithm of a weight that counts by no more than this
+NEAR = 1e-13  # equations that are off by less are solved, up to rounding
+LAST = 1e-22  # where the path ends: multipliers and margins that are both zero are about its root there
+HUGE = 600.0  # logarithms above this would overflow
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,8 +53,8 @@ class Dual:
     across: int
 
     def log_x(self, y: Floats) -> Floats:
-        """Return the logarithms of the weights, which never exceed those of a mixture by much."""
-        return np.asarray(np.minimum(self.B @ y + self.log_m, SWING))
+        """Return the logarithms of the weights."""
+        return np.asarray(np.minimum(self.B @ y + self.log_m, HUGE))
 
     def gradient(self, x: Floats) -> Floats:
         """Return how far ``x`` is from the face, and the margins."""
@@ -89,47 +89,57 @@ def maximum_entropy(x: Floats, Z: Floats, t: Floats, GZ: Floats, log_m: Floats) 
 
 
 def solved(dual: Dual, y: Floats) -> tuple[Floats, int]:
-    """Return ``y``: follow the path ``z t = tau`` until the tight margins can be told, then solve on those."""
-    steps = 0
-    tight = np.zeros(len(y) - dual.across, dtype=np.bool_)
-    if tight.size:
-        y, tight, steps = path(dual, y)
-    y, more = on_tight(dual, y, tight)
-    return y, steps + more
+    """Return ``y``: follow the path ``z t = aim`` until the tight margins can be told, then solve on those."""
+    if len(y) == dual.across:
+        return on_tight(dual, y, np.zeros(0, dtype=np.bool_))
+    end, t, steps = path(dual, y)
+    z = end[dual.across :]
+    exact, more = on_tight(dual, end, z > t)
+    return (end if wrong(dual, exact) > max(wrong(dual, end), NEAR) else exact), steps + more
 
 
-def path(dual: Dual, y: Floats, most: int = 300) -> tuple[Floats, Bools, int]:
-    """Follow the path ``z t = tau``; return its end, the margins that are tight there, and the steps it took."""
+def wrong(dual: Dual, y: Floats) -> float:
+    """Return how far the weights are from the face, margins from positive, or from zero where that is due."""
+    slope = dual.gradient(np.exp(dual.log_x(y)))
+    off, t, z = slope[: dual.across], slope[dual.across :], y[dual.across :]
+    parts = np.abs(off), np.maximum(-t, 0.0), np.minimum(np.abs(t), z)
+    return max(float(part.max(initial=0.0)) for part in parts)
+
+
+def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
+    """Follow the path ``z t = aim`` to its end; return ``y`` and ``t`` there, and the steps it took.
+
+    A step minimises ``sum(x) - goal'y - aim sum(log z)``, which is convex, along Newton's direction.
+    """
     across = dual.across
-    margins = dual.gradient(np.exp(dual.log_x(y)))[across:]
-    t = np.maximum(margins, max(0.1, -float(margins.min())))
-    z = np.maximum(y[across:], 0.1)
-    y = np.append(y[:across], z)
-    history: list[float] = []
-    for step in range(most):
+    count = len(y) - across
+    y = np.append(y[:across], np.maximum(y[across:], 0.1))
+    aim, since, step = 0.1, 0, 0
+    t = np.full(count, aim) / y[across:]
+    while step < most:
+        step, since = step + 1, since + 1
+        z = y[across:]
         x = np.exp(dual.log_x(y))
         slope = dual.gradient(x)
-        tau = float(z @ t) / len(t)
-        off = max(float(np.abs(slope[:across]).max(initial=0.0)), float(np.abs(slope[across:] - t).max()))
-        history.append(off + tau)
-        if (off < ROUNDING and tau < ROUNDING**1.5) or (step > 60 and history[-1] > 0.5 * history[-20]):
-            break  # done, or as near as rounding allows
-        aim = 0.1 * tau if off < max(1e-3, 1e3 * tau) else tau
-        barrier = np.append(np.zeros(across), t / z)
-        dy = newton(dual.B, x, barrier, np.append(-slope[:across], aim / z - slope[across:]))
+        slope[across:] -= aim / z
+        dy = newton(dual.B, x, np.append(np.zeros(across), t / z), -slope)
         dz = dy[across:]
         dt = aim / z - t - t / z * dz
-        reach = min(calm(dual, x, dy), 0.99 / max(worst(dt, t), worst(dz, z), 1e-300))
-        y, t = y + reach * dy, t + reach * dt
-        z = y[across:]
-    return y, z > t, step + 1
+        reach = along(dual, x, y, dy, aim)
+        y = y + reach * dy
+        t = t + min(1.0, 0.9 / max(worst(dt, t), 1e-300)) * dt
+        if -float(slope @ dy) < 0.1 * aim * count or since == 30:  # on the path, or as near as rounding allows
+            if aim < LAST:
+                break
+            aim, since = 0.1 * aim, 0
+            t = np.clip(t, 0.01 * aim / y[across:], 100 * aim / y[across:])
+    return y, t, step
 
 
 def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floats, int]:
     """Solve with the tight margins exactly zero and no multipliers for the others; keep the best step."""
     used = np.append(np.ones(dual.across, dtype=np.bool_), tight)
-    y = np.where(used, y, 0.0)
-    some = Dual(B=dual.B[:, used], goal=dual.goal[used], log_m=dual.log_m, across=dual.across)
+    some = Dual(B=dual.B[:, used], goal=dual.goal[used], log_m=dual.log_m, across=int(used.sum()))
     free = y[used]
     best, least, worse, step = free, np.inf, 0, 0
     while step < most:
@@ -140,13 +150,39 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
         if off < least:
             best, least, worse = free, off, 0
         worse += 1
-        if least == 0 or (worse > 3 and least < 1e3 * ROUNDING) or worse > 30:
+        if least == 0 or (worse > 3 and least < NEAR) or worse > 30:
             break
         dy = newton(some.B, x, np.zeros(len(free)), -slope)
-        free = free + calm(some, x, dy) * dy
-    best[dual.across :] = np.maximum(best[dual.across :], 0.0)
+        free = free + along(some, x, free, dy, 0.0) * dy
+    y = np.zeros(len(y))
     y[used] = best
+    y[dual.across :] = np.maximum(y[dual.across :], 0.0)
     return y, step
+
+
+def along(dual: Dual, x: Floats, y: Floats, dy: Floats, aim: float) -> float:
+    """Return the step, at most 1, to about the lowest point in a direction: where the slope along it is small."""
+    change, level = dual.B @ dy, float(dual.goal @ dy)
+    z, dz = y[dual.across :], dy[dual.across :]
+
+    def slope(reach: float) -> float:
+        with np.errstate(over="ignore"):
+            return (
+                float(x @ (change * np.exp(np.minimum(reach * change, HUGE))))
+                - level
+                - aim * float((dz / (z + reach * dz)).sum())
+            )
+
+    first = abs(slope(0.0))
+    low, high = 0.0, min(1.0, 0.99 / max(worst(dz, z), 1e-300))
+    reach = high
+    for _ in range(60):
+        here = slope(reach)
+        if abs(here) <= 0.5 * first or (here < 0 and reach == high):
+            break
+        low, high = (reach, high) if here < 0 else (low, reach)
+        reach = (low + high) / 2
+    return reach
 
 
 def newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
@@ -155,13 +191,6 @@ def newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
     H[np.arange(len(H)), np.arange(len(H))] += barrier
     unit = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
     return np.asarray(unit * np.linalg.lstsq(H * unit * unit[:, None], unit * right, rcond=1e-15)[0])
-
-
-def calm(dual: Dual, x: Floats, dy: Floats) -> float:
-    """Return the step, at most 1, along which no weight grows by much and none that counts shrinks by much."""
-    change = dual.B @ dy
-    swing = max(float(change.max()), float(-change[x > ZERO].min(initial=0.0)))
-    return min(1.0, SWING / max(swing, 1e-300))
 
 
 def worst(change: Floats, value: Floats) -> float:
