@@ -125,7 +125,7 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
         dy = newton(dual.B, x, np.append(np.zeros(across), t / z), -slope)
         dz = dy[across:]
         dt = aim / z - t - t / z * dz
-        reach = along(dual, x, y, dy, aim)
+        reach = along(dual, y, dy, aim)
         y = y + reach * dy
         t = t + min(1.0, 0.9 / max(worst(dt, t), 1e-300)) * dt
         if -float(slope @ dy) < 0.1 * aim * count or since == 30:  # on the path, or as near as rounding allows
@@ -153,25 +153,21 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
         if least == 0 or (worse > 3 and least < NEAR) or worse > 30:
             break
         dy = newton(some.B, x, np.zeros(len(free)), -slope)
-        free = free + along(some, x, free, dy, 0.0) * dy
+        free = free + along(some, free, dy, 0.0) * dy
     y = np.zeros(len(y))
     y[used] = best
     y[dual.across :] = np.maximum(y[dual.across :], 0.0)
     return y, step
 
 
-def along(dual: Dual, x: Floats, y: Floats, dy: Floats, aim: float) -> float:
+def along(dual: Dual, y: Floats, dy: Floats, aim: float) -> float:
     """Return the step, at most 1, to about the lowest point in a direction: where the slope along it is small."""
-    change, level = dual.B @ dy, float(dual.goal @ dy)
+    log_x, change, level = dual.B @ y + dual.log_m, dual.B @ dy, float(dual.goal @ dy)
     z, dz = y[dual.across :], dy[dual.across :]
 
     def slope(reach: float) -> float:
-        with np.errstate(over="ignore"):
-            return (
-                float(x @ (change * np.exp(np.minimum(reach * change, HUGE))))
-                - level
-                - aim * float((dz / (z + reach * dz)).sum())
-            )
+        x = np.exp(np.minimum(log_x + reach * change, HUGE))  # from logarithms: weights may have underflowed
+        return float(x @ change) - level - aim * float((dz / (z + reach * dz)).sum())
 
     first = abs(slope(0.0))
     low, high = 0.0, min(1.0, 0.99 / max(worst(dz, z), 1e-300))
