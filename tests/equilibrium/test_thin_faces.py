@@ -49,16 +49,15 @@ def test_every_agent_of_a_thin_set_keeps_some_weight() -> None:
     assert result.agent_weights.min() < 1e-16
 
 
-@pytest.mark.parametrize("noise", [1e-1, 1e-2, 1e-3, 1e-4])
-def test_tables_of_tasks_that_all_but_agree_and_one_reversed_are_solved(noise: float) -> None:
-    for seed in range(15):
-        rng = np.random.default_rng(seed)
-        m, n = rng.integers(5, 25, size=2)
-        s = np.linspace(0.1, 0.9, m)
-        S = s[:, None] + rng.normal(0, noise, (m, n))
-        S[:, rng.integers(n)] = 1 - s
-        S = (S - S.min(axis=0)) / np.ptp(S, axis=0)
-        result = nb.nash_average_scores(S)
-        assert result.exploitability <= TIGHT
-        assert result.residual <= TIGHT
-        assert abs(result.value - value_of(S)) <= TIGHT
+@pytest.mark.parametrize("seed", [23, 24, 30, 33, 44, 54, 56, 73, 82, 83, 218, 224, 243, 276, 331, 347, 361, 461])
+def test_tables_of_tasks_that_all_but_agree_and_one_reversed_are_solved(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, n = rng.integers(5, 25, size=2)
+    s = np.linspace(0.1, 0.9, m)
+    S = s[:, None] + rng.normal(size=(m, n)) * 10.0 ** -rng.integers(1, 7, size=n)
+    S[:, rng.integers(n)] = 1 - s
+    S = (S - S.min(axis=0)) / np.ptp(S, axis=0)
+    result = nb.nash_average_scores(S)
+    assert result.exploitability <= TIGHT
+    assert result.residual <= TIGHT
+    assert abs(result.value - value_of(S)) <= TIGHT

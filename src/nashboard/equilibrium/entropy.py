@@ -77,10 +77,9 @@ def maximum_entropy(x: Floats, Z: Floats, t: Floats, GZ: Floats, log_m: Floats) 
     while True:
         B = np.hstack([W, -(Z @ GZ[part].T)])
         dual = Dual(B=B, goal=B.T @ x - np.append(np.zeros(across), t[part]), log_m=log_m, across=across)
-        y, steps = solved(dual, np.append(w, z[part]))
+        y, log_x, steps = solved(dual, np.append(w, z[part]))
         iterations += steps
         w, z[part] = y[:across], y[across:]
-        log_x = dual.log_x(y)
         found = np.maximum(np.exp(log_x), 1e-300)  # whoever has weight keeps some, also below the smallest number
         violated = (t - GZ @ (Z.T @ (found - x)) < -VIOLATED) & ~part
         if not violated.any():
@@ -88,19 +87,22 @@ def maximum_entropy(x: Floats, Z: Floats, t: Floats, GZ: Floats, log_m: Floats) 
         part |= violated
 
 
-def solved(dual: Dual, y: Floats) -> tuple[Floats, int]:
-    """Return ``y``: follow the path ``z t = aim`` until the tight margins can be told, then solve on those."""
+def solved(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:
+    """Return ``y`` and the logarithms: follow the path until the tight margins can be told, then solve on those."""
     if len(y) == dual.across:
         return on_tight(dual, y, np.zeros(0, dtype=np.bool_))
     end, t, steps = path(dual, y)
     z = end[dual.across :]
-    exact, more = on_tight(dual, end, z > t)
-    return (end if wrong(dual, exact) > max(wrong(dual, end), NEAR) else exact), steps + more
+    exact, log_x, more = on_tight(dual, end, z > t)
+    rough = dual.log_x(end)
+    if wrong(dual, exact, log_x) > max(wrong(dual, end, rough), NEAR):
+        return end, rough, steps + more
+    return exact, log_x, steps + more
 
 
-def wrong(dual: Dual, y: Floats) -> float:
+def wrong(dual: Dual, y: Floats, log_x: Floats) -> float:
     """Return how far the weights are from the face, margins from positive, or from zero where that is due."""
-    slope = dual.gradient(np.exp(dual.log_x(y)))
+    slope = dual.gradient(np.exp(log_x))
     off, t, z = slope[: dual.across], slope[dual.across :], y[dual.across :]
     parts = np.abs(off), np.maximum(-t, 0.0), np.minimum(np.abs(t), z)
     return max(float(part.max(initial=0.0)) for part in parts)
@@ -119,13 +121,14 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
     while step < most:
         step, since = step + 1, since + 1
         z = y[across:]
-        x = np.exp(dual.log_x(y))
+        log_x = dual.log_x(y)
+        x = np.exp(log_x)
         slope = dual.gradient(x)
         slope[across:] -= aim / z
         dy = newton(dual.B, x, np.append(np.zeros(across), t / z), -slope)
         dz = dy[across:]
         dt = aim / z - t - t / z * dz
-        reach = along(dual, y, dy, aim)
+        reach = along(dual, log_x, y, dy, aim)
         y = y + reach * dy
         t = t + min(1.0, 0.9 / max(worst(dt, t), 1e-300)) * dt
         if -float(slope @ dy) < 0.1 * aim * count or since == 30:  # on the path, or as near as rounding allows
@@ -136,41 +139,49 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
     return y, t, step
 
 
-def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floats, int]:
-    """Solve with the tight margins exactly zero and no multipliers for the others; keep the best step."""
+def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floats, Floats, int]:
+    """Solve with the tight margins exactly zero and no multipliers for the others; keep the best step.
+
+    Where multipliers are large, the last bit of ``B y`` is worth more than that of a weight. So the logarithms
+    are not computed from ``y`` again, but changed by what each step adds.
+    """
     used = np.append(np.ones(dual.across, dtype=np.bool_), tight)
     some = Dual(B=dual.B[:, used], goal=dual.goal[used], log_m=dual.log_m, across=int(used.sum()))
     free = y[used]
-    best, least, worse, step = free, np.inf, 0, 0
+    log_x = some.log_x(free)
+    best, least, worse, step = (free, log_x), np.inf, 0, 0
     while step < most:
         step += 1
-        x = np.exp(some.log_x(free))
+        x = np.exp(log_x)
         slope = some.gradient(x)
         off = float(np.abs(slope).max(initial=0.0))
         if off < least:
-            best, least, worse = free, off, 0
+            best, least, worse = (free, log_x), off, 0
         worse += 1
         if least == 0 or (worse > 3 and least < NEAR) or worse > 30:
             break
         dy = newton(some.B, x, np.zeros(len(free)), -slope)
-        free = free + along(some, free, dy, 0.0) * dy
+        dy = along(some, log_x, free, dy, 0.0) * dy
+        free, log_x = free + dy, np.minimum(log_x + some.B @ dy, HUGE)
     y = np.zeros(len(y))
-    y[used] = best
+    y[used], log_x = best
     y[dual.across :] = np.maximum(y[dual.across :], 0.0)
-    return y, step
+    return y, log_x, step
 
 
-def along(dual: Dual, y: Floats, dy: Floats, aim: float) -> float:
+def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: float) -> float:
     """Return the step, at most 1, to about the lowest point in a direction: where the slope along it is small."""
-    log_x, change, level = dual.B @ y + dual.log_m, dual.B @ dy, float(dual.goal @ dy)
+    change, level = dual.B @ dy, float(dual.goal @ dy)
     z, dz = y[dual.across :], dy[dual.across :]
 
     def slope(reach: float) -> float:
         x = np.exp(np.minimum(log_x + reach * change, HUGE))  # from logarithms: weights may have underflowed
         return float(x @ change) - level - aim * float((dz / (z + reach * dz)).sum())
 
-    first = abs(slope(0.0))
     low, high = 0.0, min(1.0, 0.99 / max(worst(dz, z), 1e-300))
+    if np.abs(change).max() < 1e-3:
+        return high  # Newton's own step is right here, and slopes are down to rounding
+    first = abs(slope(0.0))
     reach = high
     for _ in range(60):
         here = slope(reach)
