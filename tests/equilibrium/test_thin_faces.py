@@ -20,6 +20,7 @@ def value_of(S: Matrix) -> float:
         A_eq=np.append(np.ones(m), 0.0)[None],
         b_eq=[1.0],
         bounds=[(0, None)] * m + [(None, None)],
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     return -float(found.fun or 0.0)
 
