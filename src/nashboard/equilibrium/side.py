@@ -77,13 +77,12 @@ def side_solution(side: SideFace, log_m: Floats) -> SideSolution:
     # a margin that is the same all over the face, by the rule of `tolerance`, cannot become tight
     moving = np.abs(GZ).max(axis=1, initial=0.0) > ZERO * np.abs(G).max(axis=1, initial=0.0)
     choice = maximum_entropy(found.x, found.Z, side.margins[moving], GZ[moving], log_m)
-    x = np.maximum(choice.x, 0.0)
-    x = x / x.sum()
+    x = choice.x / choice.x.sum()
     z = np.zeros(len(G))
     z[moving] = choice.z
     # stationarity: M'y + lambda = -(log(x / m) + G'z)
-    pull = G[z > 0].T @ z[z > 0] if z.any() else np.zeros(len(x))
-    target = -(np.log(x) - log_m + pull)
+    high, low = twofold.product(np.ascontiguousarray(G[z > 0].T), z[z > 0])
+    target = -(choice.log_x - log_m + ((high - high[0]) + (low - low[0])))  # lambda takes what is common
     dual, dual_low = row_multipliers(found, target)
     y, y_low, weights, inner = (np.zeros(n) for n in (len(side.F), len(side.F), len(side.own), len(side.own)))
     y[side.tight], y_low[side.tight] = dual[:-1] / found.unit, dual_low[:-1] / found.unit

@@ -1,0 +1,64 @@
+"""Sets of equilibria that are thin: the best mixture of one spans many orders of magnitude."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import nashboard as nb
+from equilibrium_games import Matrix
+
+TIGHT = 1e-9
+
+
+def value_of(S: Matrix) -> float:
+    """Return the value by linear programming."""
+    m, n = S.shape
+    found = linprog(
+        np.append(np.zeros(m), -1.0),
+        A_ub=np.hstack([-S.T, np.ones((n, 1))]),
+        b_ub=np.zeros(n),
+        A_eq=np.append(np.ones(m), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * m + [(None, None)],
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    return -float(found.fun or 0.0)
+
+
+def reversed_ladder() -> Matrix:
+    """Agents in a ladder, tasks that all but agree, one task reversed, scaled by range."""
+    rng = np.random.default_rng(0)
+    s = np.linspace(0.1, 0.9, 20)
+    near = [s + rng.normal(0, 0.02, 20) for _ in range(2)]
+    flat = [np.full(20, 0.97) + np.linspace(0, 0.02, 20), np.linspace(0, 0.04, 20)]
+    S = np.clip(np.column_stack([s, *near, *flat, 1 - s]), 0, 1)
+    return np.asarray((S - S.min(axis=0)) / np.ptp(S, axis=0))
+
+
+def test_a_ladder_with_a_reversed_task_is_solved_without_any_of_its_agents() -> None:
+    for k in range(20):
+        S = np.delete(reversed_ladder(), k, axis=0)
+        result = nb.nash_average_scores(S)
+        assert result.exploitability <= TIGHT
+        assert result.residual <= TIGHT
+        assert abs(result.value - value_of(S)) <= TIGHT
+
+
+def test_every_agent_of_a_thin_set_keeps_some_weight() -> None:
+    result = nb.nash_average_scores(np.delete(reversed_ladder(), 1, axis=0))
+    assert len(result.agent_support) == 19
+    assert result.agent_weights.min() < 1e-16
+
+
+@pytest.mark.parametrize("seed", [23, 24, 30, 33, 44, 54, 56, 73, 82, 83, 218, 224, 243, 276, 331, 347, 361, 461])
+def test_tables_of_tasks_that_all_but_agree_and_one_reversed_are_solved(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, n = rng.integers(5, 25, size=2)
+    s = np.linspace(0.1, 0.9, m)
+    S = s[:, None] + rng.normal(size=(m, n)) * 10.0 ** -rng.integers(1, 7, size=n)
+    S[:, rng.integers(n)] = 1 - s
+    S = (S - S.min(axis=0)) / np.ptp(S, axis=0)
+    result = nb.nash_average_scores(S)
+    assert result.exploitability <= TIGHT
+    assert result.residual <= TIGHT
+    assert abs(result.value - value_of(S)) <= TIGHT
