@@ -59,7 +59,7 @@ def counts(matches: nb.Matches) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_labels_weights_and_self_matches_are_counted_the_same(engine: str) -> None:
-    matches = nb.read_matches(ENGINES[engine](LOG), cluster="session", time="tstamp", **SAME)  # type: ignore[arg-type] # options
+    matches = nb.read_matches(ENGINES[engine](LOG), cluster="session", time="tstamp", **SAME)  # type: ignore[arg-type] # options by name
     assert counts(matches) == (
         ("x", "y", "z", 'é, "q"', "🤖"),
         [[0, 1], [0, 2], [1, 2], [3, 4]],
@@ -77,7 +77,7 @@ def test_labels_weights_and_self_matches_are_counted_the_same(engine: str) -> No
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_numbers_between_0_and_1_are_shares_of_a_point(engine: str) -> None:
-    matches = nb.read_matches(ENGINES[engine](LOG), outcome="share", where={"language": "en"}, **SAME)  # type: ignore[arg-type]
+    matches = nb.read_matches(ENGINES[engine](LOG), outcome="share", where={"language": "en"}, **SAME)  # type: ignore[arg-type] # options by name
     assert matches.n_games == 1 + 2 + 1 + 0.5 + 3
     assert matches.wins.tolist() == [1 + 0.25 * 3, 0, 0.25 * 0.5]
     assert matches.losses.tolist() == [1 + 0.75 * 3, 2, 0.75 * 0.5]
@@ -129,7 +129,7 @@ def test_wide_scores_keep_their_order_and_their_holes(engine: str) -> None:
 def test_mistakes_are_found_in_every_engine(engine: str, column: str, value: object, message: str) -> None:
     broken = {name: [value, *cells[1:]] if name == column else cells for name, cells in LOG.items()}
     with pytest.raises(nb.InputError, match=message):
-        nb.read_matches(ENGINES[engine](broken), **SAME)  # type: ignore[arg-type]
+        nb.read_matches(ENGINES[engine](broken), **SAME)  # type: ignore[arg-type] # options by name
 
 
 @pytest.mark.parametrize("engine", ENGINES)

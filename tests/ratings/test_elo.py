@@ -137,7 +137,7 @@ def test_clusters_of_equal_votes_widen_the_errors() -> None:
     wins = np.repeat([10.0, 0.0], 10)
     clusters = Clusters(size=20, cluster=np.arange(20), pair=pair, wins=wins, draws=0 * wins, losses=10 - wins)
     counts = {"agents": ("a", "b"), "pairs": [[0, 1]], "wins": [100.0], "draws": [0.0], "losses": [100.0]}
-    loose, tied = nb.Matches(**counts), nb.Matches(**counts, clusters=clusters)  # type: ignore[arg-type]
+    loose, tied = nb.Matches(**counts), nb.Matches(**counts, clusters=clusters)  # type: ignore[arg-type]  # fields by name
     # ten votes of a cluster always agree: ten times the variance
     assert nb.elo(tied, prior=0).stderr[0] / nb.elo(loose, prior=0).stderr[0] == pytest.approx(np.sqrt(10))
 
@@ -245,9 +245,9 @@ def test_the_leaderboard_is_sorted_and_has_intervals() -> None:
 )
 def test_wrong_options_are_named(options: dict[str, object], message: str) -> None:
     with pytest.raises(nb.InputError, match=message):
-        nb.elo(alphago(), **options)  # type: ignore[arg-type]
+        nb.elo(alphago(), **options)  # type: ignore[arg-type]  # tables of mistakes
     with pytest.raises(nb.InputError, match="read_matches"):
-        nb.elo([[0, 1], [1, 0]])  # type: ignore[arg-type]
+        nb.elo([[0, 1], [1, 0]])  # type: ignore[arg-type]  # the mistake under test
 
 
 def test_unmet_pairs_are_filled_from_the_model_and_counted() -> None:

@@ -37,7 +37,7 @@ DAMAGED = (
     KeyError,
     TypeError,
     OverflowError,
-    NotImplementedError,
+    NotImplementedError,  # zipfile, of a compression it does not know
     RuntimeError,
 )
 
