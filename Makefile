@@ -17,8 +17,8 @@ echo "Installing nashboard ($(1)) ..." >&2; \
 $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(2)" || exit 1; \
 cp pyproject.toml .venv/$(1).toml
 endef
-DEMO_PROOF := import nashboard, numba, numpy, scipy, polars, narwhals, threadpoolctl, typer, rich, zstandard
-DEV_PROOF := import nashboard, chess, duckdb, hypothesis, mypy, pandas, pyarrow, pytest, xdist
+DEMO_PROOF := import nashboard, altair, jinja2, joblib, numba, numpy, scipy, polars, narwhals, threadpoolctl, typer, rich, vl_convert, zstandard
+DEV_PROOF := import nashboard, chess, distributed, duckdb, hypothesis, ibis, playwright, mypy, pandas, pyarrow, pytest, xdist
 
 .PHONY: help demo test lint format bench bench-environment clean demo-environment dev-environment
 
