@@ -8,9 +8,10 @@ from hypothesis import given
 
 import nashboard as nb
 from nashboard._types import Ints
-from nashboard.algebra import harmonic
+from nashboard.algebra import projection
 from nashboard.algebra.flows import ObservedFlow
-from nashboard.algebra.harmonic import harmonic_part, projected, spanning_triangles
+from nashboard.algebra.harmonic import harmonic_part, spanning_triangles
+from nashboard.algebra.projection import projected
 from nashboard.algebra.triangles import both_ways, gathered, triangles_by_vertex, triangles_on
 from reference_algebra import connected_matches, hodge_by_lstsq
 
@@ -89,8 +90,8 @@ def test_a_hole_among_many_triangles_is_found_with_few_of_them(monkeypatch: pyte
     np.testing.assert_allclose(few, h.harmonic, atol=1e-8)
     with pytest.raises(nb.InputError, match="would not fit: more than 1 triangles"):
         harmonic_part(flow, h.residual, most_triangles=1)
-    monkeypatch.setattr(harmonic, "MOST_STEPS", 2)
-    with pytest.raises(nb.ConvergenceError, match="after 2 iterations"):
+    monkeypatch.setattr(projection, "MOST_STEPS", 1)
+    with pytest.raises(nb.ConvergenceError, match="after 1 iterations"):
         harmonic_part(flow, h.residual)
 
 
@@ -109,3 +110,42 @@ def test_a_dense_graph_without_holes_has_no_harmonic_part_at_all() -> None:
     assert isinstance(h.flow, ObservedFlow)
     assert (h.harmonic == 0).all()
     assert (harmonic_part(h.flow, h.residual, most_triangles=100) == 0).all()
+
+
+def random_flow(n: int, share: float, seed: int, *, spread: float) -> ObservedFlow:
+    """Return a connected random graph with weights that differ by up to ``10**spread``."""
+    rng = np.random.default_rng(seed)
+    met = np.triu(rng.random((n, n)) < share, k=1)
+    met[np.arange(n - 1), np.arange(1, n)] = True
+    pairs = np.argwhere(met)
+    weights = 10 ** rng.uniform(0, spread, size=len(pairs))
+    return ObservedFlow(
+        size=n, pairs=pairs, values=rng.normal(size=len(pairs)), weights=weights, variances=np.ones(len(pairs))
+    )
+
+
+@pytest.mark.parametrize("spread", [0.0, 2.0, 4.0])
+@pytest.mark.parametrize("share", [0.08, 0.15, 0.25])
+def test_the_split_of_random_graphs_with_uneven_weights_is_that_of_dense_least_squares(
+    share: float, spread: float
+) -> None:
+    flow = random_flow(60, share, 3, spread=spread)
+    _, gradient, _, expected = hodge_by_lstsq(flow.size, flow.pairs, flow.values, flow.weights)
+    found = harmonic_part(flow, flow.values - gradient)
+    assert np.abs(expected).max() > 0.01  # there are holes, or pairs in no triangle
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_a_pair_in_no_triangle_keeps_its_flow_if_nothing_else_leads_round() -> None:
+    pairs = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
+    y = np.array([1.0, -1.0, 1.0, 0.0])
+    flow = ObservedFlow(size=4, pairs=pairs, values=y, weights=np.ones(4), variances=np.ones(4))
+    np.testing.assert_allclose(harmonic_part(flow, y), 0, atol=1e-12)
+
+
+def test_two_threads_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    flow = random_flow(120, 0.12, 8, spread=1.0)
+    y = flow.values - hodge_by_lstsq(flow.size, flow.pairs, flow.values, flow.weights)[1]
+    alone = harmonic_part(flow, y)
+    monkeypatch.setattr(projection, "TWO_THREADS", 1)
+    np.testing.assert_allclose(harmonic_part(flow, y), alone, atol=1e-8)

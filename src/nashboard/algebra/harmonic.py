@@ -2,9 +2,8 @@
 
 Symbols: ``y`` a flow without divergence on ``p`` pairs, ``w`` weights, ``C`` the curl (t, p) on the
 triangles of the graph. In the inner product weighted by ``w``, ``y = local + harmonic``, where ``local = C'
-phi / w`` for some ``phi`` on triangles, and the harmonic part has no curl. With ``z = sqrt(w) y`` and the
-rows of ``M = C / sqrt(w)`` scaled to length one, harmonic is the residual of the least squares problem
-``min |z - M' phi|``.
+phi / w`` for some ``phi`` on triangles, and the harmonic part has no curl: it is the flow without curl that
+is nearest to ``y``.
 """
 
 from typing import Any
@@ -25,10 +24,8 @@ from nashboard.algebra.triangles import (
     triangles_by_vertex,
     triangles_on,
 )
-from nashboard.errors import ConvergenceError, InputError
+from nashboard.errors import InputError
 
-TOLERANCE = 1e-10
-MOST_STEPS = 20_000
 # Beyond this many triangles per pair a spanning subset of them is used instead.
 TRIANGLES_PER_PAIR = 8
 TRIANGLES_ALWAYS = 4_000_000
@@ -60,7 +57,12 @@ def harmonic_part(flow: ObservedFlow, y: Floats, *, most_triangles: int | None =
     else:
         triangles, open_pairs = spanning_triangles(flow, around, most)
         filled = not open_pairs.size
-    return np.zeros(p) if filled else projected(triangles, y, flow.weights)
+    if filled:
+        return np.zeros(p)
+    # Only here, because the compiler takes longer to load than most graphs take to solve.
+    from nashboard.algebra.projection import projected
+
+    return projected(triangles, y, flow.weights)
 
 
 def spanning_tree(flow: ObservedFlow, around: Neighbours) -> Bools:
@@ -138,32 +140,3 @@ def spanning_triangles(flow: ObservedFlow, around: Neighbours, most: int) -> tup
     every = gathered(iter([*parts, touching]), len(pairs) + most)
     assert every is not None  # one triangle per closed pair, and at most `most` more
     return every, open_pairs
-
-
-def projected(triangles: Triangles, y: Floats, w: Floats) -> Floats:
-    """Return what no potential on triangles explains of ``y``, by conjugate gradients (CGLS)."""
-    root = np.sqrt(w / w.max())
-    entries = triangles.signs / root[triangles.edges]
-    entries /= np.linalg.norm(entries, axis=1)[:, None]
-    t = len(triangles)
-    M = csr_array((entries.ravel(), triangles.edges.ravel(), np.arange(0, 3 * t + 1, 3)), shape=(t, y.size))
-    Mt = M.T.tocsr()
-    z = root * y
-    size = float(np.linalg.norm(z))
-    gradient = M @ z
-    direction = gradient
-    gamma = float(gradient @ gradient)
-    goal = (TOLERANCE * np.sqrt(gamma) + 1e-15 * size) ** 2
-    for _ in range(MOST_STEPS):
-        if gamma <= goal:
-            return np.asarray(z / root)
-        step = Mt @ direction
-        z = z - gamma / float(step @ step) * step
-        gradient = M @ z
-        previous, gamma = gamma, float(gradient @ gradient)
-        direction = gradient + gamma / previous * direction
-    raise ConvergenceError(
-        f"the split into local cycles and harmonic part has a curl of {np.sqrt(gamma) / size:.1e} of the "
-        f"flow left after {MOST_STEPS:,} iterations on {t:,} triangles; "
-        f"ratings and transitivity do not depend on it"
-    )
