@@ -141,11 +141,3 @@ def test_a_pair_in_no_triangle_keeps_its_flow_if_nothing_else_leads_round() -> N
     y = np.array([1.0, -1.0, 1.0, 0.0])
     flow = ObservedFlow(size=4, pairs=pairs, values=y, weights=np.ones(4), variances=np.ones(4))
     np.testing.assert_allclose(harmonic_part(flow, y), 0, atol=1e-12)
-
-
-def test_two_threads_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    flow = random_flow(120, 0.12, 8, spread=1.0)
-    y = flow.values - hodge_by_lstsq(flow.size, flow.pairs, flow.values, flow.weights)[1]
-    alone = harmonic_part(flow, y)
-    monkeypatch.setattr(projection, "TWO_THREADS", 1)
-    np.testing.assert_allclose(harmonic_part(flow, y), alone, atol=1e-8)

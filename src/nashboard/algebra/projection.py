@@ -4,13 +4,10 @@ Symbols: ``y`` a flow on ``p`` pairs, ``w`` weights, ``C`` the curl (t, p), ``D`
 without curl that is nearest to ``y`` in the inner product weighted by ``w`` is reached from ``y`` by steps within the
 range of ``W^-1 C'``: conjugate gradients on ``C' D C``, measured by ``w``, take only such steps for any ``D``.
 
-A step is one pass over the triangles. It visits them in two halves, a thread each: the halves depend on the number
-of triangles only, so the answer does not depend on the machine.
+A step is one pass over the triangles and two over the pairs. They wait for memory more than they compute, and a
+second thread, which has to be waited for three times a step, gained nothing.
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -23,10 +20,9 @@ from nashboard.errors import ConvergenceError
 
 TOLERANCE = 1e-10
 MOST_STEPS = 20_000
-TWO_THREADS = 100_000  # triangles, from which a pass takes longer than waking a thread
 
 types: Any = numba.types
-FLOAT, INT, VECTOR = types.float64, types.int64, types.Array(types.float64, 1, "C")
+FLOAT, VECTOR = types.float64, types.Array(types.float64, 1, "C")
 CORNERS = types.Array(types.int32, 2, "C")
 Small = NDArray[np.int32]
 
@@ -36,11 +32,10 @@ def compiled(signature: Any) -> Any:
     return numba.njit(signature, cache=True, error_model="numpy", nogil=True)
 
 
-def _add_curl_of_curl(edges: Small, d: Floats, q: Floats, out: Floats, begin: int, end: int) -> float:
-    """Set ``out`` to ``C' D C q`` over the triangles of a range; return ``q' C' D C q``."""
-    out[:] = 0.0
+def _curl_of_curl(edges: Small, d: Floats, q: Floats, out: Floats) -> float:
+    """Add ``C' D C q`` to ``out``, in place; return ``q' C' D C q``."""
     energy = 0.0
-    for t in range(begin, end):
+    for t in range(d.size):
         ab, bc, ac = edges[t, 0], edges[t, 1], edges[t, 2]
         curl = q[ab] + q[bc] - q[ac]
         scaled = d[t] * curl
@@ -51,32 +46,30 @@ def _add_curl_of_curl(edges: Small, d: Floats, q: Floats, out: Floats, begin: in
     return energy
 
 
-add_curl_of_curl = compiled(FLOAT(CORNERS, VECTOR, VECTOR, VECTOR, INT, INT))(_add_curl_of_curl)
+curl_of_curl = compiled(FLOAT(CORNERS, VECTOR, VECTOR, VECTOR))(_curl_of_curl)
 
 
-def _take_step(
-    step: float, q: Floats, y: Floats, r: Floats, v: Floats, one: Floats, two: Floats, begin: int, end: int
-) -> float:
-    """Move ``y`` and its residual ``r`` against the direction ``q``, in place; return ``r' V r``."""
+def _take_step(step: float, q: Floats, change: Floats, v: Floats, y: Floats, r: Floats) -> float:
+    """Move ``y`` and its residual ``r`` against the direction ``q``, in place, clear ``change``; return ``r' V r``."""
     rho = 0.0
-    for e in range(begin, end):
+    for e in range(q.size):
         y[e] -= step * q[e]
-        r[e] -= step * (one[e] + two[e])
+        r[e] -= step * change[e]
+        change[e] = 0.0
         rho += r[e] * r[e] * v[e]
     return rho
 
 
-take_step = compiled(FLOAT(FLOAT, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, INT, INT))(_take_step)
+take_step = compiled(FLOAT(FLOAT, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))(_take_step)
 
 
-def _turn(share: float, q: Floats, r: Floats, v: Floats, begin: int, end: int) -> float:
+def _turn(share: float, r: Floats, v: Floats, q: Floats) -> None:
     """Make ``V r + share * q`` the new direction ``q``, in place."""
-    for e in range(begin, end):
+    for e in range(q.size):
         q[e] = v[e] * r[e] + share * q[e]
-    return 0.0
 
 
-turn = compiled(FLOAT(FLOAT, VECTOR, VECTOR, VECTOR, INT, INT))(_turn)
+turn = compiled(types.void(FLOAT, VECTOR, VECTOR, VECTOR))(_turn)
 
 
 def projected(triangles: Triangles, y: Floats, w: Floats) -> Floats:
@@ -118,62 +111,33 @@ def without_signs(triangles: Triangles) -> tuple[Ints, Small]:
 
 def without_curl(edges: Small, d: Floats, v: Floats, y: Floats) -> Floats:
     """Take the curl out of ``y``, in place, by steps in the range of ``V C'`` (V is the inverse of W)."""
-    t, p = len(edges), y.size
-    one, two, r, q = (np.zeros(p) for _ in range(4))
     size = float(np.sqrt((y * y / v).sum()))
-    with halves(t) as (both, parts):
-        cut = [(p * k // parts, p * (k + 1) // parts) for k in range(parts)]
-        ranges = [(t * k // parts, t * (k + 1) // parts) for k in range(parts)]
-
-        def curl_of_curl(flow: Floats) -> float:
-            jobs = zip((one, two)[:parts], ranges, strict=True)
-            return both(add_curl_of_curl, [(edges, d, flow, out, *part) for out, part in jobs])
-
-        energy = curl_of_curl(y)
-        goal = (TOLERANCE * np.sqrt(energy) + 1e-15 * size) ** 2
-        r = one + two
-        rho = float((v * r * r).sum())
-        share, look = 0.0, goal
-        for _ in range(MOST_STEPS):
-            # No eigenvalue exceeds one, so rho <= energy: the curl itself is looked at only when it may be small.
-            if rho <= look:
-                energy = curl_of_curl(y)
-                if energy <= goal:
-                    return y
-                r = one + two  # afresh: rounding has parted it from y
-                fresh = float((v * r * r).sum())
-                share = 0.0 if fresh > 2 * rho else share
-                rho, look = fresh, fresh / 4
-            both(turn, [(share, q, r, v, *part) for part in cut])
-            bend = curl_of_curl(q)
-            if bend <= 0.0:
+    r, q, change = (np.zeros(y.size) for _ in range(3))
+    energy = curl_of_curl(edges, d, y, r)
+    goal = (TOLERANCE * np.sqrt(energy) + 1e-15 * size) ** 2
+    rho = float((v * r * r).sum())
+    share, look = 0.0, goal
+    for _ in range(MOST_STEPS):
+        # No eigenvalue exceeds one, so rho <= energy: the curl itself is looked at only when it may be small.
+        if rho <= look:
+            r[:] = 0.0
+            energy = curl_of_curl(edges, d, y, r)  # afresh: rounding has parted r from y
+            if energy <= goal:
                 return y
-            step, previous = rho / bend, rho
-            rho = both(take_step, [(step, q, y, r, v, one, two, *part) for part in cut])
-            share = rho / previous
-        energy = curl_of_curl(y)
+            fresh = float((v * r * r).sum())
+            share = 0.0 if fresh > 2 * rho else share
+            rho, look = fresh, fresh / 4
+        turn(share, r, v, q)
+        bend = curl_of_curl(edges, d, q, change)
+        if bend <= 0.0:
+            return y
+        previous, rho = rho, take_step(rho / bend, q, change, v, y, r)
+        share = rho / previous
+    energy = curl_of_curl(edges, d, y, change)
     if energy <= goal:
         return y
     raise ConvergenceError(
         f"the split into local cycles and harmonic part has a curl of {np.sqrt(energy) / size:.1e} of the "
-        f"flow left after {MOST_STEPS:,} iterations on {t:,} triangles; "
+        f"flow left after {MOST_STEPS:,} iterations on {len(edges):,} triangles; "
         f"ratings and transitivity do not depend on it"
     )
-
-
-Both = Callable[[Any, list[tuple[Any, ...]]], float]
-
-
-@contextmanager
-def halves(t: int) -> Iterator[tuple[Both, int]]:
-    """Give a function that sums another over a list of arguments, in as many threads as ``t`` triangles deserve."""
-    if t < TWO_THREADS:
-        yield lambda run, jobs: float(run(*jobs[0])), 1
-        return
-    with ThreadPoolExecutor(1) as other:
-
-        def both(run: Any, jobs: list[tuple[Any, ...]]) -> float:
-            second = other.submit(run, *jobs[1])
-            return float(run(*jobs[0]) + second.result())
-
-        yield both, 2
