@@ -147,8 +147,8 @@ class Hodge:
         """The part of the residual that goes round holes, ``(p,)``: no curl on any triangle, no divergence.
 
         Cycles of four and more agents that no triangles fill. Zero on complete data. Where it is neither
-        zero nor everything, it takes up to some hundred passes over the triangles of the graph: for a million
-        pairs much longer than the ratings, which do not need it.
+        zero nor everything, it takes some hundred passes over the triangles of the graph: for a million random
+        pairs about ten times as long as the ratings and their errors, which do not need it.
         """
         if isinstance(self.flow, CompleteFlow):
             return read_only(np.zeros(len(self.pairs)))
