@@ -5,7 +5,7 @@ without curl that is nearest to ``y`` in the inner product weighted by ``w`` is 
 range of ``W^-1 C'``: conjugate gradients on ``C' D C``, measured by ``w``, take only such steps for any ``D``.
 
 A step is one pass over the triangles and two over the pairs. They wait for memory more than they compute, and a
-second thread, which has to be waited for three times a step, gained nothing.
+second thread, which has to be waited for three times a step, gained nothing on a busy machine with two cores.
 """
 
 from typing import Any
