@@ -29,7 +29,9 @@ def public_names() -> dict[str, list[tuple[str, str]]]:
     for node in ast.parse((ROOT / "src" / "nashboard" / "__init__.pyi").read_text()).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             room = node.module.partition(".")[0]
-            rooms.setdefault(room, []).extend((name.name, f"nashboard.{node.module}.{name.name}") for name in node.names)
+            rooms.setdefault(room, []).extend(
+                (name.name, f"nashboard.{node.module}.{name.name}") for name in node.names
+            )
     return rooms
 
 

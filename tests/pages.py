@@ -46,7 +46,9 @@ def runs(text: str) -> bool:
 def shell(code: str) -> str:
     """Return what bash prints; `nashboard` and `python` are those of this interpreter."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", code], env=os.environ | {"PATH": path}, capture_output=True)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", code], env=os.environ | {"PATH": path}, capture_output=True
+    )
     if done.returncode:
         raise AssertionError(f"exit code {done.returncode} of:\n{code}\n{done.stderr.decode()}")
     return done.stdout.decode()
@@ -66,8 +68,10 @@ def run(page: Path) -> None:
             printed = shell(block.code)
         elif block.title:
             Path(block.title).write_text(block.code)
-        elif block.language == "text" and block.follows and not doctest.OutputChecker().check_output(
-            block.code, printed, LOOSE
+        elif (
+            block.language == "text"
+            and block.follows
+            and not doctest.OutputChecker().check_output(block.code, printed, LOOSE)
         ):
             raise AssertionError(f"{page.name} shows\n{block.code}\nbut it prints\n{printed}")
 
