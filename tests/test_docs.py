@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pages
 import pytest
 
 import nashboard
+import pages
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(module.name for module in pkgutil.walk_packages(nashboard.__path__, "nashboard."))
