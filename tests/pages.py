@@ -2,6 +2,7 @@
 
 - ``python`` blocks share one namespace; ``sh`` blocks are run by bash and have to succeed.
 - A ``text`` block right after one of these is what it prints; ``...`` stands for anything.
+- ``<!-- needs: pyspark java -->`` says which packages and programs the page needs; without them it is not run.
 - A block with ``title="name"`` that is not python or sh is a file of that name in the folder.
 """
 
@@ -10,9 +11,11 @@ import doctest
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
@@ -41,6 +44,12 @@ def blocks(text: str) -> list[Block]:
 def runs(text: str) -> bool:
     """Tell whether a page has anything to run."""
     return any(block.language in ("python", "sh") for block in blocks(text))
+
+
+def lacks(text: str) -> list[str]:
+    """Return what a page needs and this machine has neither as a package nor as a program."""
+    needed = [word for said in re.findall(r"<!-- needs: (.*?) -->", text) for word in said.split()]
+    return [word for word in needed if find_spec(word) is None and shutil.which(word) is None]
 
 
 def shell(code: str) -> str:
