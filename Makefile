@@ -20,12 +20,15 @@ endef
 DEMO_PROOF := import nashboard, altair, jinja2, joblib, numba, numpy, scipy, polars, narwhals, threadpoolctl, typer, rich, vl_convert, zstandard
 DEV_PROOF := import nashboard, chess, distributed, duckdb, hypothesis, ibis, playwright, mypy, pandas, pyarrow, pytest, xdist
 
-.PHONY: help demo test lint format bench bench-environment clean demo-environment dev-environment
+DOCS_PROOF := import nashboard, material, mkdocs, mkdocstrings_handlers.python
+
+.PHONY: help demo test lint format docs bench bench-environment clean demo-environment dev-environment docs-environment
 
 help:
 	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and how far to trust it"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy --strict over src and tests"
+	@echo "make docs    build the documentation into site/: strict, offline"
 	@echo "make bench   measure against peers: readers, algebra, ratings, equilibria"
 	@echo "make clean   remove the environment and all caches"
 
@@ -44,6 +47,10 @@ format: dev-environment
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+docs: docs-environment
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet  # the variable: no advertisement of another program
+	@echo "The documentation is in site/index.html"
+
 # The peers have an environment of their own: they must not decide which versions we use.
 bench: bench-environment
 	@.venv-bench/bin/python benchmarks/reading.py
@@ -60,10 +67,13 @@ bench-environment:
 			--requirement benchmarks/requirements.txt && cp benchmarks/requirements.txt .venv-bench/; }
 
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench site out .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 demo-environment:
 	$(call environment,demo,.,$(DEMO_PROOF))
 
 dev-environment: demo-environment
 	$(call environment,dev,.[dev],$(DEV_PROOF))
+
+docs-environment: demo-environment
+	$(call environment,docs,.[docs],$(DOCS_PROOF))

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import nashboard
+import pages
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(module.name for module in pkgutil.walk_packages(nashboard.__path__, "nashboard."))
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-SNIPPETS = [(page, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+RUN = [page for page in PAGES if pages.runs(page.read_text())]
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
@@ -26,9 +27,13 @@ def test_the_examples_of_a_docstring_give_what_they_show(name: str) -> None:
     assert failed == 0
 
 
-@pytest.mark.parametrize(("page", "code"), SNIPPETS, ids=[f"{page.name} {k}" for k, (page, _) in enumerate(SNIPPETS)])
-def test_a_snippet_runs_as_shown(page: Path, code: str, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True, capture_output=True)
+@pytest.mark.parametrize("page", RUN, ids=[str(page.relative_to(ROOT)) for page in RUN])
+def test_a_page_runs_and_prints_what_it_shows(page: Path, tmp_path: Path) -> None:
+    if missing := pages.lacks(page.read_text()):
+        pytest.skip(f"this page needs {' and '.join(missing)}")
+    command = [sys.executable, "-W", "error", str(ROOT / "tests" / "pages.py"), str(page)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("target", ["demo", "test"])

@@ -1,0 +1,89 @@
+"""Run a page of documentation: every block in order, in one folder, as a reader would.
+
+- ``python`` blocks share one namespace; ``sh`` blocks are run by bash and have to succeed.
+- A ``text`` block right after one of these is what it prints; ``...`` stands for anything.
+- ``<!-- needs: pyspark java -->`` says which packages and programs the page needs; without them it is not run.
+- A block with ``title="name"`` that is not python or sh is a file of that name in the folder.
+"""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block of a page; ``follows`` tells that nothing but blank lines lies before it and the last one."""
+
+    language: str
+    title: str | None
+    code: str
+    follows: bool
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the fenced blocks of a page."""
+    found, end = [], 0
+    for match in FENCE.finditer(text):
+        found.append(Block(match[1], match[2], match[3], not text[end : match.start()].strip()))
+        end = match.end()
+    return found
+
+
+def runs(text: str) -> bool:
+    """Tell whether a page has anything to run."""
+    return any(block.language in ("python", "sh") for block in blocks(text))
+
+
+def lacks(text: str) -> list[str]:
+    """Return what a page needs and this machine has neither as a package nor as a program."""
+    needed = [word for said in re.findall(r"<!-- needs: (.*?) -->", text) for word in said.split()]
+    return [word for word in needed if find_spec(word) is None and shutil.which(word) is None]
+
+
+def shell(code: str) -> str:
+    """Return what bash prints; `nashboard` and `python` are those of this interpreter."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", code], env=os.environ | {"PATH": path}, capture_output=True
+    )
+    if done.returncode:
+        raise AssertionError(f"exit code {done.returncode} of:\n{code}\n{done.stderr.decode()}")
+    return done.stdout.decode()
+
+
+def run(page: Path) -> None:
+    """Run a page in the current folder."""
+    space: dict[str, object] = {"__name__": "__main__"}
+    printed = ""
+    for block in blocks(page.read_text()):
+        if block.language == "python":
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(block.code, page.name, "exec"), space)
+            printed = out.getvalue()
+        elif block.language == "sh":
+            printed = shell(block.code)
+        elif block.title:
+            Path(block.title).write_text(block.code)
+        elif (
+            block.language == "text"
+            and block.follows
+            and not doctest.OutputChecker().check_output(block.code, printed, LOOSE)
+        ):
+            raise AssertionError(f"{page.name} shows\n{block.code}\nbut it prints\n{printed}")
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]))
