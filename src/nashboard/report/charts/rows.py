@@ -1,0 +1,74 @@
+"""Rows of a chart: plain values that json can hold, and how the part that is not drawn is named."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, get_args
+
+import altair as alt
+import numpy as np
+
+from nashboard.errors import InputError, listed, nearest
+
+Side = Literal["agents", "tasks"]
+ROW = 20  # pixels of a row with a name
+
+
+def inline(rows: Iterable[dict[str, Any]]) -> alt.InlineData:
+    """Return rows as the data of a chart; names are values, never fields, and what is not a number is left empty."""
+    return alt.InlineData(values=[{key: plain(value) for key, value in row.items()} for row in rows])
+
+
+def plain(value: Any) -> Any:
+    """Return a value that json can hold."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value + 0.0 if np.isfinite(value) else None
+    return value
+
+
+def checked_top(top: int) -> int:
+    """Return how many rows are drawn, or say what it must be."""
+    if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+        raise InputError(f"top is {top!r}: it must be a whole number, at least 1")
+    return int(top)
+
+
+def checked_side(of: str, *, tasks: bool) -> Side:
+    """Return whose chart it is, or say what there is."""
+    if of not in get_args(Side):
+        raise InputError(f"of is {of!r}{nearest(str(of), get_args(Side))}: use {listed(get_args(Side))}")
+    if of == "tasks" and not tasks:
+        raise InputError("matches and payoffs have no tasks: use of='agents'")
+    return "tasks" if of == "tasks" else "agents"
+
+
+def checked_choice(value: str, allowed: Sequence[str], what: str) -> str:
+    """Return one of the words that are allowed."""
+    if value not in allowed:
+        raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {listed(allowed)}")
+    return value
+
+
+def more(count: int) -> str:
+    """Name the part that is folded into one row."""
+    return f"and {count:,} more"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``1 agent`` or ``3 agents``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def axis_of_names(title: str | None = None, **options: Any) -> alt.Axis:
+    """Return an axis of names, without ticks or a line."""
+    return alt.Axis(title=title, domain=False, ticks=False, labelPadding=6, **options)
+
+
+def number(field: str, title: str, form: str = ".3f") -> alt.Tooltip:
+    """Return a line of a tooltip with a number."""
+    return alt.Tooltip(f"{field}:Q", title=title, format=form)
+
+
+def text(field: str, title: str) -> alt.Tooltip:
+    """Return a line of a tooltip with words."""
+    return alt.Tooltip(f"{field}:N", title=title)
