@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from nashboard.errors import listed, shortened
+from nashboard.errors import listed
 from nashboard.evaluation.standing import LABELS, Standing
 from nashboard.evaluation.stress import Stress
 from nashboard.report.charts.rows import inline, text
@@ -31,23 +31,24 @@ def stress(found: Stress) -> Chart:
     winners = ever_first([standing for _, standing in steps])
     rows = [row for copies, standing in steps for row in standing_rows(copies, standing, winners)]
     methods = list(dict.fromkeys(standing.method for _, standing in steps))
-    domain = [*winners, "others"] if len(winners) < len(found.before[0].names) else winners
     counts = [f"{copies:,}" for copies in dict.fromkeys(copies for copies, _ in steps)]
     last = max(int(standing.ranks.max()) for _, standing in steps)
     ticks = sorted({1, *(int(t) for t in np.linspace(1, max(last, 1), min(last, 5)).round())})
     panels = []
     for at, method in enumerate(methods):
         data = inline([row for row in rows if row["method"] == method])
-        panels.append(panel(data, LABELS[method], domain, counts, last, ticks, first=at == 0))
+        panels.append(panel(data, LABELS[method], winners, counts, last, ticks, first=at == 0))
     chart = alt.hconcat(*panels, spacing=22).resolve_scale(color="shared")
     of = listed(found.cloned, 2).replace("'", "")
     held = "stay where they are" if found.nash_unmoved else "move as well"
+    title = f"Enter copies of {of}: other boards move, Nash averages {held}"
+    by = ", ".join(LABELS[method] for method in methods)
     return titled(
         chart,
-        f"Enter copies of {of}: other boards move, Nash averages {held}" if moved(found) else f"Copies of {of} move no rank here",
-        [f"Rank of each of the {found.board[:-1]}s as exact copies are entered ({found.choice}); first place is at the top.",
-         "Coloured: whoever is first at some point."],
-        f"Ranks of {found.size:,} {found.board} against the number of copies of {of}, by {', '.join(LABELS[m] for m in methods)}. "
+        title if moved(found) else f"Copies of {of} move no rank here",
+        [f"Rank of each of the {found.board} as exact copies are entered ({found.choice}); first place is at the top.",
+         "Coloured: whoever is first at some point; all others are grey. Lines side by side share a rank."],
+        f"Ranks of {found.size:,} {found.board} against the number of copies of {of}, by {by}. "
         + " ".join(found.verdict()),
     )  # fmt: skip
 
@@ -94,7 +95,7 @@ def standing_rows(copies: int, standing: Standing, winners: list[str]) -> list[d
 
 def panel(
     data: alt.InlineData, title: str, domain: list[str], counts: list[str], last: int, ticks: list[int], *, first: bool
-) -> alt.LayerChart:
+) -> Any:
     """Return the picture of one method."""
     base = alt.Chart(data)
     x = alt.X("copies:O", sort=counts, title="copies entered", axis=alt.Axis(labelAngle=0))
@@ -117,4 +118,4 @@ def panel(
         ),
         lines.mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, detail="name:N", tooltip=tips),
         lines.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips),
-    ).properties(width=WIDTH, height=HEIGHT, title=alt.TitleParams(shortened(title, 40), fontSize=13, offset=6))  # fmt: skip
+    ).properties(width=WIDTH, height=HEIGHT, title=alt.TitleParams(title, fontSize=13, offset=6))  # fmt: skip

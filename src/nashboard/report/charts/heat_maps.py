@@ -58,8 +58,8 @@ def payoff_map(data: Payoffs | Matches | ArrayLike, *, order: str = "nash", part
     what = "cyclic payoff" if part == "cyclic" else "payoff"
     tips = [text("row", "agent"), text("column", "against"), number("payoff", f"{what} ({unit})")]
     size = cell_size(n)
-    chart = alt.Chart(inline(rows)).transform_filter("isValid(datum.payoff)").mark_rect().encode(
-        x=alt.X("column:N", sort=names, title="opponent", axis=axis_of_names("opponent", orient="bottom", labelAngle=-50, labelLimit=140)),
+    chart = alt.Chart(inline(rows, digits=5)).transform_filter("isValid(datum.payoff)").mark_rect().encode(
+        x=alt.X("column:N", sort=names, axis=axis_of_names("opponent", labelAngle=-50, labelLimit=140)),
         y=alt.Y("row:N", sort=names, axis=axis_of_names("agent")),
         color=diverging(A, f"{what} ({unit})"),
         tooltip=tips,
@@ -174,7 +174,7 @@ def score_map(data: Scores | ArrayLike, *, top: int = 60) -> Chart:
     ]
     size = cell_size(max(len(agents), len(tasks)))
     title = f"Scores of {plural(len(scores.agents), 'agent')} on {plural(len(scores.tasks), 'task')}"
-    chart = alt.Chart(inline(rows)).mark_rect().encode(
+    chart = alt.Chart(inline(rows, digits=4)).mark_rect().encode(
         x=alt.X("task:N", sort=None, axis=axis_of_names("task, the hardest first", labelAngle=-50, labelLimit=140)),
         y=alt.Y("agent:N", sort=None, axis=axis_of_names("agent")),
         color=alt.Color("score:Q", title=f"score (scaling {scores.scaling})", scale=alt.Scale(range="heatmap"),

@@ -40,28 +40,31 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     order = clustered(D, shown, [members.get(found.names[k], -1) for k in shown])
     names = [found.names[k] for k in order]
     rows = [
-        {"row": found.names[i], "column": found.names[j], "distance": D[i, j]}
+        {"row": found.names[i], "column": found.names[j], "distance": 0.0 if i == j else D[i, j]}
         for i in order
         for j in order
-        if i != j and np.isfinite(D[i, j])
     ]
     size = cell_size(len(names))
+    apart = D[np.ix_(order, order)][~np.eye(len(order), dtype=np.bool_)]
+    known = apart[np.isfinite(apart)]
+    far = float(f"{np.median(known):.2g}") if known.size and known.max() > 0 else 1.0  # beyond it, far is far
     tips = [text("row", found.kind[:-1]), text("column", "compared with"), number("distance", "distance")]
-    y = alt.Y("row:N", sort=names, axis=axis_of_names())
-    x = alt.X("column:N", sort=names, axis=axis_of_names(labelAngle=-50, labelLimit=140))
+    y = alt.Y("row:N", sort=None, axis=axis_of_names())
+    x = alt.X("column:N", sort=None, axis=axis_of_names(labelAngle=-50, labelLimit=140))
     layers: list[Any] = [
-        alt.Chart(inline(rows)).mark_rect().encode(
+        alt.Chart(inline(rows, digits=4)).mark_rect(invalid=None).encode(
             x=x, y=y, tooltip=tips,
             color=alt.Color("distance:Q", title=f"distance ({found.unit}): dark is alike",
-                            scale=alt.Scale(range="ramp", reverse=True, zero=True),
+                            scale=alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
                             legend=alt.Legend(orient="bottom", gradientLength=220)),
         )
     ]  # fmt: skip
     frames = framed(found, names)
     if frames:
         layers.append(
-            alt.Chart(inline(frames)).mark_rect(style="mark").encode(
-                x=alt.X("first:N", sort=names), x2="last:N", y=alt.Y("first:N", sort=names), y2="last:N",
+            alt.Chart(inline(frames)).mark_rect(style="frame").encode(
+                x=alt.X("first:N", sort=None, bandPosition=0), x2=alt.X2("last:N", bandPosition=1),
+                y=alt.Y("first:N", sort=None, bandPosition=0), y2=alt.Y2("last:N", bandPosition=1),
                 tooltip=[text("members", "the same" if all(g.exact for g in found.groups) else "clones")],
             )
         )  # fmt: skip

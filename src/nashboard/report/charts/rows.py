@@ -12,18 +12,36 @@ Side = Literal["agents", "tasks"]
 ROW = 20  # pixels of a row with a name
 
 
-def inline(rows: Iterable[dict[str, Any]]) -> alt.InlineData:
-    """Return rows as the data of a chart; names are values, never fields, and what is not a number is left empty."""
-    return alt.InlineData(values=[{key: plain(value) for key, value in row.items()} for row in rows])
+UNITS = {
+    "log-odds": "log-odds of winning",
+    "given": "in the unit of the payoffs",
+    "margin": "wins minus losses per game",
+    "scaling range": "scores from 0 to 1 on each task",
+    "scaling rank": "share of agents beaten on each task",
+    "scaling zscore": "standard deviations on each task",
+}
 
 
-def plain(value: Any) -> Any:
+def inline(rows: Iterable[dict[str, Any]], digits: int = 9) -> alt.InlineData:
+    """Return rows as the data of a chart; names are values, never fields, and what is not a number is left empty.
+
+    Numbers keep so many digits: no more than anybody can see, and the same on every machine.
+    """
+    return alt.InlineData(values=[{key: plain(value, digits) for key, value in row.items()} for row in rows])
+
+
+def plain(value: Any, digits: int) -> Any:
     """Return a value that json can hold."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return value + 0.0 if np.isfinite(value) else None
+        return float(f"{value:.{digits}g}") + 0.0 if np.isfinite(value) else None
     return value
+
+
+def unit_words(unit: str) -> str:
+    """Return a unit in plain words."""
+    return UNITS.get(unit, unit)
 
 
 def checked_top(top: int) -> int:
@@ -72,3 +90,8 @@ def number(field: str, title: str, form: str = ".3f") -> alt.Tooltip:
 def text(field: str, title: str) -> alt.Tooltip:
     """Return a line of a tooltip with words."""
     return alt.Tooltip(f"{field}:N", title=title)
+
+
+def every_row(base: alt.Chart, y: alt.Y) -> Any:
+    """Return an empty layer that fixes the rows and their order, whatever later layers leave out."""
+    return base.mark_text(text="").encode(y=y)
