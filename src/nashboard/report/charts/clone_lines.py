@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from nashboard.errors import listed
+from nashboard.errors import listed, shortened
 from nashboard.evaluation.standing import LABELS, Standing
 from nashboard.evaluation.stress import Stress
 from nashboard.report.charts.rows import inline, text
@@ -13,6 +13,7 @@ from nashboard.report.charts.theme import Chart, titled
 
 WIDTH, HEIGHT = 200, 260
 COLOURED = 6  # winners with a colour of their own; there are no more that anybody can tell apart
+ALL = 40  # ranks that are drawn in any case
 SPREAD = 0.34  # of a rank, by which those that tie are drawn beside each other
 
 
@@ -29,17 +30,20 @@ def stress(found: Stress) -> Chart:
     """
     steps = [(0, standing) for standing in found.before] + [(row.copies, row.after) for row in found.exact]
     winners = ever_first([standing for _, standing in steps])
-    rows = [row for copies, standing in steps for row in standing_rows(copies, standing, winners)]
+    floor = deepest(steps, winners)
+    near = {standing.names[k] for _, standing in steps for k in np.flatnonzero(standing.ranks <= floor)}
+    rows = [
+        row for copies, standing in steps for row in standing_rows(copies, standing, winners) if row["name"] in near
+    ]
     methods = list(dict.fromkeys(standing.method for _, standing in steps))
     counts = [f"{copies:,}" for copies in dict.fromkeys(copies for copies, _ in steps)]
-    last = max(int(standing.ranks.max()) for _, standing in steps)
-    ticks = sorted({1, *(int(t) for t in np.linspace(1, max(last, 1), min(last, 5)).round())})
+    ticks = sorted({1, *(int(t) for t in np.linspace(1, floor, min(floor, 5)).round())})
     panels = []
     for at, method in enumerate(methods):
         data = inline([row for row in rows if row["method"] == method])
-        panels.append(panel(data, LABELS[method], winners, counts, last, ticks, first=at == 0))
+        panels.append(panel(data, LABELS[method], winners, counts, floor, ticks, first=at == 0))
     chart = alt.hconcat(*panels, spacing=22).resolve_scale(color="shared")
-    of = listed(found.cloned, 2).replace("'", "")
+    of = listed([shortened(name, 30) for name in found.cloned], 2).replace("'", "")
     held = "stay where they are" if found.nash_unmoved else "move as well"
     title = f"Enter copies of {of}: other boards move, Nash averages {held}"
     by = ", ".join(LABELS[method] for method in methods)
@@ -51,6 +55,14 @@ def stress(found: Stress) -> Chart:
         f"Ranks of {found.size:,} {found.board} against the number of copies of {of}, by {by}. "
         + " ".join(found.verdict()),
     )  # fmt: skip
+
+
+def deepest(steps: list[tuple[int, Standing]], winners: list[str]) -> int:
+    """Return the lowest rank that is drawn: all of a short board, of a long one as far as the coloured ever fall."""
+    last = max(int(standing.ranks.max()) for _, standing in steps)
+    place = [k for k, name in enumerate(steps[0][1].names) if name in set(winners)]
+    fall = max(int(standing.ranks[place].max()) for _, standing in steps)
+    return last if last <= ALL else min(last, max(fall + 2, ALL))
 
 
 def moved(found: Stress) -> bool:
@@ -113,7 +125,7 @@ def panel(
             text("copies", "copies entered")]  # fmt: skip
     lines = base.transform_filter("datum.winner")
     return alt.layer(
-        base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1).encode(
+        base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1, clip=True).encode(
             x=x, y=y, detail="name:N", tooltip=tips
         ),
         lines.mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, detail="name:N", tooltip=tips),

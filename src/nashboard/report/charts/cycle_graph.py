@@ -17,7 +17,7 @@ from nashboard.report.charts.theme import Chart, titled
 SIZE = 380
 ROOM = 1.25  # of the circle's radius, so that arrows and points are not cut
 NAME = 24  # characters of a name beside its point
-TITLE = 16  # characters of a name in the title, where three of them stand
+TITLE = 14  # characters of a name in the title, where three of them stand
 SHORTER = 0.1  # of an arrow at each end, in radii
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from nashboard.errors import InputError
+from nashboard.errors import InputError, shortened
 from nashboard.evaluation.board import Board
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.intervals import Uncertainty
@@ -85,7 +85,9 @@ def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
     fields = ("other", "other_low", "other_high")
     panels.append(forest(base, rows, fields, [unit], {"true": "other"}, bare, tips).properties(width=150))
     held = int((board.weights > 0).sum())
-    at_top = f"{board.support[0]} is {first}" if held == 1 else f"{plural(held, board.kind)} tie as {first}"
+    at_top = (
+        f"{shortened(board.support[0], 40)} is {first}" if held == 1 else f"{plural(held, board.kind)} tie as {first}"
+    )
     said = ["Blue has weight in the equilibrium, grey has none. Equal numbers before the names are exact ties."]
     if found is not None:
         said.append("Those that share a group cannot be told apart.")
@@ -187,6 +189,7 @@ def board_rows(board: Board, found: Uncertainty | None, top: int) -> list[dict[s
                 "held": bool(board.weights[rest].sum() > 0),
                 "other_low": other[rest].min(),
                 "other_high": other[rest].max(),
+                "apart": "",
                 "folded": True,
             }
         )
@@ -248,7 +251,7 @@ def ratings(fit: EloRatings | MeloRatings, *, top: int = 30) -> Chart:
     chart = forest(base, rows, fields, [f"{name} rating (points)"], {"true": "other"}, y, tips)
     known = bool(np.isfinite(fit.stderr).any())
     sure = "Bars are 95% intervals." if known else "No bars: these ratings come without standard errors."
-    title = f"{name} puts {fit.agents[order[0]]} first"
+    title = f"{name} puts {shortened(fit.agents[order[0]], 40)} first"
     return titled(
         chart.properties(width=420, height=alt.Step(ROW)),
         title,

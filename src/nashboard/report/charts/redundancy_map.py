@@ -11,12 +11,12 @@ from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.audit import Audit, audit
 from nashboard.evaluation.redundancy import Redundancy
-from nashboard.report.charts.heat_maps import cell_size
-from nashboard.report.charts.rows import axis_of_names, checked_side, checked_top, inline, number, plural, text
+from nashboard.report.charts.heat_maps import cell_size, slanted
+from nashboard.report.charts.rows import axis_of_names, cells, checked_side, checked_top, inline, number, plural, text
 from nashboard.report.charts.theme import Chart, titled
 
 
-def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = None, top: int = 80) -> Chart:
+def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = None, top: int = 60) -> Chart:
     """Draw how alike entries are: clustered, with groups of clones and near-clones framed.
 
     Parameters
@@ -39,22 +39,19 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     shown = most_alike(found, D, members, top)
     order = clustered(D, shown, [members.get(found.names[k], -1) for k in shown])
     names = [found.names[k] for k in order]
-    rows = [
-        {"row": found.names[i], "column": found.names[j], "distance": 0.0 if i == j else D[i, j]}
-        for i in order
-        for j in order
-    ]
+    np.fill_diagonal(D, 0.0)
+    base, params = cells(names, names, D[np.ix_(order, order)], digits=4)
     size = cell_size(len(names))
     apart = D[np.ix_(order, order)][~np.eye(len(order), dtype=np.bool_)]
     known = apart[np.isfinite(apart)]
     far = float(f"{np.median(known):.2g}") if known.size and known.max() > 0 else 1.0  # beyond it, far is far
-    tips = [text("row", found.kind[:-1]), text("column", "compared with"), number("distance", "distance")]
+    tips = [text("row", found.kind[:-1]), text("column", "compared with"), number("value", "distance")]
     y = alt.Y("row:N", sort=None, axis=axis_of_names())
-    x = alt.X("column:N", sort=None, axis=axis_of_names(labelAngle=-50, labelLimit=140))
+    x = alt.X("column:N", sort=None, axis=slanted())
     layers: list[Any] = [
-        alt.Chart(inline(rows, digits=4)).mark_rect(invalid=None).encode(
+        base.transform_filter("isValid(datum.value)").mark_rect().encode(
             x=x, y=y, tooltip=tips,
-            color=alt.Color("distance:Q", title=f"distance ({found.unit}): dark is alike",
+            color=alt.Color("value:Q", title=f"distance ({found.unit}): dark is alike",
                             scale=alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
                             legend=alt.Legend(orient="bottom", gradientLength=220)),
         )
@@ -78,7 +75,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     if len(names) < len(found.names):
         said.append(f"Shown are the {len(names):,} of {len(found.names):,} {found.kind} that are most like another.")
     return titled(
-        alt.layer(*layers).properties(width=alt.Step(size), height=alt.Step(size)),
+        alt.layer(*layers).add_params(*params).properties(width=alt.Step(size), height=alt.Step(size)),
         title,
         said,
         f"Map of distances between {plural(len(found.names), found.kind[:-1])}, clustered. {title}.",

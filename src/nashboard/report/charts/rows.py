@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 import altair as alt
 import numpy as np
 
+from nashboard._types import Floats
 from nashboard.errors import InputError, listed, nearest
 
 Side = Literal["agents", "tasks"]
@@ -77,9 +78,27 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def axis_of_names(title: str | None = None, **options: Any) -> alt.Axis:
-    """Return an axis of names, without ticks or a line."""
-    return alt.Axis(title=title, domain=False, ticks=False, labelPadding=6, **options)
+def axis_of_names(title: str | None = None, most: int = 34, **options: Any) -> alt.Axis:
+    """Return an axis of names, without ticks or a line; a long name keeps its two ends, the whole is in the tooltip."""
+    name = "datum.label"
+    ends = f"slice({name}, 0, {most // 2}) + '…' + slice({name}, -{(most - 1) // 2})"
+    shown = f"length({name}) > {most} ? {ends} : {name}"
+    return alt.Axis(title=title, domain=False, ticks=False, labelPadding=6, labelExpr=shown, **options)
+
+
+def cells(
+    names: Sequence[str], columns: Sequence[str], V: Floats, digits: int
+) -> tuple[alt.Chart, list[alt.Parameter]]:
+    """Return a chart of the cells of a table, as fields ``row``, ``column`` and ``value``, and what it needs to know.
+
+    Each cell holds the positions of its names, which are written down once: long names must not fill the page.
+    """
+    rows = ({"i": i, "j": j, "value": V[i, j]} for i in range(len(names)) for j in range(len(columns)))
+    chart = alt.Chart(inline(rows, digits)).transform_calculate(
+        row="row_names[datum.i]", column="column_names[datum.j]"
+    )
+    known = {"row_names": list(names), "column_names": list(columns)}
+    return chart, [alt.param(name=name, value=value) for name, value in known.items()]
 
 
 def number(field: str, title: str, form: str = ".3f") -> alt.Tooltip:

@@ -1,6 +1,6 @@
 """Slope chart: the place of each agent by another method on the left, by Nash average on the right."""
 
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
@@ -10,6 +10,7 @@ from nashboard.evaluation.evaluation import Evaluation
 from nashboard.report.charts.rows import ROW, checked_top, inline, plural, text
 from nashboard.report.charts.theme import Chart, titled
 
+SIDES: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (("left", "right", -8, 0), ("right", "left", 8, 1))
 NAME = 34  # characters of a name beside a line
 WAYS = {"same": "tail", "down": "other", "up": "nash"}  # and how their lines look
 
@@ -72,7 +73,7 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
                 x=alt.datum(at, scale=x, axis=axis, type="quantitative"),
                 y=alt.Y(f"{side}:Q", scale=scale, axis=axis), text=f"{side}_label:N", tooltip=tips,
             )
-            for side, align, dx, at in (("left", "right", -8, 0), ("right", "left", 8, 1))
+            for side, align, dx, at in SIDES
         ),
     ]  # fmt: skip
     moved = sum(row["way"] != "same" for row in rows)
