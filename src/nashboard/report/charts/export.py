@@ -1,6 +1,8 @@
 """Charts as files: png, svg and pdf by vl-convert, html that needs no network, and the specification as json."""
 
 import json
+import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,7 +57,26 @@ def png(spec: dict[str, Any], scale: float) -> bytes:
     """Return a picture of pixels."""
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
+    return squeezed(bytes(vl_convert.vegalite_to_png(spec, scale=scale)))
+
+
+def squeezed(picture: bytes) -> bytes:
+    """Return the same png with its pixels packed tightly: vl-convert packs for speed, to three times the size."""
+    at, head, packed = 8, b"", b""
+    while at < len(picture):
+        (length,) = struct.unpack(">I", picture[at : at + 4])
+        kind, content = picture[at + 4 : at + 8], picture[at + 8 : at + 8 + length]
+        if kind == b"IDAT":
+            packed += content
+        elif kind != b"IEND":
+            head += chunk(kind, content)
+        at += 12 + length
+    return picture[:8] + head + chunk(b"IDAT", zlib.compress(zlib.decompress(packed), 9)) + chunk(b"IEND", b"")
+
+
+def chunk(kind: bytes, content: bytes) -> bytes:
+    """Return a part of a png: its length, its kind, its content and a check sum."""
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
 def svg(spec: dict[str, Any], _: float) -> bytes:
