@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from nashboard._types import Bools, Floats
+from nashboard._types import Bools, Floats, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
@@ -122,6 +122,7 @@ def assembled(
     return Redundancy(
         kind=kind,
         names=names,
+        distances=read_only(gap if found is None else found.distance),
         groups=groups,
         nearest=tuple(map(pair, order)),
         suspected=tuple(map(pair, clearest[:NEAREST])),

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nashboard._tables import Column, Table, as_html, plain
+from nashboard._types import Floats
 from nashboard.evaluation.contest import Kind
 from nashboard.evaluation.standing import Movement
 
@@ -61,6 +62,9 @@ class Redundancy:
     ----------
     kind
         ``"agents"`` or ``"tasks"``.
+    distances
+        ``(n, n)`` root mean square differences, noise taken off where it is known; NaN where two
+        have nothing in common.
     groups
         Exact and near-clones; the distance of a group is the largest between two members.
     nearest
@@ -81,6 +85,7 @@ class Redundancy:
 
     kind: Kind
     names: tuple[str, ...]
+    distances: Floats
     groups: tuple[CloneGroup, ...]
     nearest: tuple[Pair, ...]
     suspected: tuple[Pair, ...]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Ints
 from nashboard.data.matches import Matches
@@ -23,7 +24,7 @@ from nashboard.evaluation.attack import MOST, Attack, attack_on, attack_table
 from nashboard.evaluation.comparable import matches_or_scores
 from nashboard.evaluation.contest import Contest, Kind, contest
 from nashboard.evaluation.noisy_clones import NoisyMovement, noise_is_known, noisy_movements, noisy_table
-from nashboard.evaluation.standing import LABELS, Movement, movement, named_first
+from nashboard.evaluation.standing import LABELS, Movement, Standing, movement, named_first
 
 Choice = Literal["adversary", "random"]
 COPIES = (1, 2, 5, 10, 100)
@@ -34,10 +35,11 @@ UNMOVED = 1e-9  # what the contract of the equilibrium room promises, relative t
 
 @dataclass(frozen=True, kw_only=True)
 class Cloned:
-    """What one number of exact clones did to one standing."""
+    """What one number of exact clones did to one standing, and the standing itself (without the clones)."""
 
     copies: int
     moved: Movement
+    after: Standing
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
@@ -56,6 +58,8 @@ class Stress:
         The names that were cloned, each as often as a row says.
     choice
         How they were chosen, in words.
+    before
+        What each method says without clones.
     exact
         What exact clones did, one entry per number of copies and method.
     noisy
@@ -73,6 +77,7 @@ class Stress:
     size: int
     cloned: tuple[str, ...]
     choice: str
+    before: tuple[Standing, ...]
     exact: tuple[Cloned, ...]
     noisy: tuple[NoisyMovement, ...]
     attacks: tuple[Attack, ...]
@@ -222,6 +227,9 @@ class Stress:
         parts = ["\n".join(self.verdict()), *(plain(table) for table in self.tables().values())]
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
+    chart = chart
+    _repr_mimebundle_ = mimebundle
+
     def _repr_html_(self) -> str:
         return "".join(as_html(table) for table in self.tables().values())
 
@@ -298,9 +306,10 @@ def stressed(
     nothing = np.zeros(len(game.entries), dtype=np.intp)
     before = {method: game.exact(method, nothing) for method in game.methods}
     exact = tuple(
-        Cloned(copies=count, moved=movement(before[method], game.exact(method, chosen * count)))
+        Cloned(copies=count, moved=movement(before[method], after), after=after)
         for count in counts
         for method in game.methods
+        for after in [game.exact(method, chosen * count)]
     )
     known = noise_is_known(game)
     attacks = tuple(
@@ -314,6 +323,7 @@ def stressed(
         size=len(game.names),
         cloned=tuple(game.entries[k] for k in np.flatnonzero(chosen)),
         choice=how,
+        before=tuple(before.values()),
         exact=exact,
         noisy=noisy_movements(game, counts, chosen, draws, seed) if draws and known else (),
         attacks=attacks,

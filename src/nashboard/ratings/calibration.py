@@ -1,0 +1,135 @@
+"""Calibration: of the games that were given 70%, are 70% won? Measured on games that the fit has not seen.
+
+Games are dealt into five parts, as for the choice of planes in `selection`; each part is predicted by a fit to the
+others. Every pair is seen from both sides, so a curve through (1/2, 1/2) is no finding: the finding is its slope.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.matches import Matches
+from nashboard.errors import InputError
+from nashboard.ratings.elo import PRIOR
+from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.likelihood import loss, pair_totals
+from nashboard.ratings.melo_fit import fitted
+from nashboard.ratings.melo_loss import MeloLoss
+from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.ratings.selection import dealt, with_counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bin:
+    """Games whose predicted win rates lie together: their mean, what was won of them, with an interval, and how many.
+
+    Each game counts from both sides, so that ``games`` is half the number of sides.
+    """
+
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    games: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """How well a model's predictions come true.
+
+    Parameters
+    ----------
+    model
+        ``"Elo"`` or ``"mElo"``, with its planes.
+    log_loss
+        Mean loss per game in nats; 0.693 is guessing.
+    held_out
+        Whether the games were unseen by the fit that predicted them.
+    bins
+        Predicted against observed win rates, from low to high.
+    """
+
+    model: str
+    log_loss: float
+    held_out: bool
+    bins: tuple[Bin, ...]
+
+
+def held_out_calibration(matches: Matches, k: int, *, bins: int = 10, rng: int = 0) -> Calibration:
+    """Return how well ``k`` planes (0 is Elo) predict games that were held out.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> from nashboard.ratings.calibration import held_out_calibration
+    >>> cycle = nb.Matches.from_counts([[0, 90, 10], [10, 0, 90], [90, 10, 0]])
+    >>> [held_out_calibration(cycle, k).log_loss < 0.5 for k in (0, 1)]
+    [False, True]
+    """
+    counts = np.stack([matches.wins, matches.draws, matches.losses])
+    leads, won, lost = [], [], []
+    everything = MeloLoss(totals=pair_totals(matches, PRIOR), mu=PRIOR / 4)
+    for part in dealt(matches, np.random.default_rng(rng)):
+        if not part.sum() or not (counts - part).sum():
+            continue
+        seen = with_counts(matches, counts - part)
+        fit = fitted(seen, MeloLoss(totals=pair_totals(seen, PRIOR), mu=PRIOR / 4), k)
+        wins, draws, defeats = part
+        leads.append(everything.leads(fit.Z)[: len(matches.pairs)])
+        won.append(wins + draws / 2)
+        lost.append(defeats + draws / 2)
+    if not leads:
+        raise InputError("there are too few games to hold some out: calibration needs at least two")
+    name = "Elo" if k == 0 else f"mElo, {k} plane{'s' * (k > 1)}"
+    return measured(name, *(np.concatenate(parts) for parts in (leads, won, lost)), bins=bins, held_out=True)
+
+
+def calibration_of(fit: EloRatings | MeloRatings, matches: Matches, *, bins: int = 10) -> Calibration:
+    """Return how well ratings made elsewhere predict these matches; they may have been fitted to them."""
+    missing = [agent for agent in matches.agents if agent not in set(fit.agents)]
+    if missing:
+        raise InputError(f"the ratings do not know {missing[0]!r}, who plays in these matches")
+    place = {agent: k for k, agent in enumerate(fit.agents)}
+    i, j = (np.array([place[matches.agents[t]] for t in side], dtype=np.intp) for side in matches.pairs.T)
+    leads = fit.ratings[i] - fit.ratings[j]
+    name = "Elo"
+    if isinstance(fit, MeloRatings):
+        C = fit.cyclic
+        leads = leads + (C[i, 0::2] * C[j, 1::2] - C[i, 1::2] * C[j, 0::2]).sum(axis=1)
+        name = f"mElo, {fit.k} plane{'s' * (fit.k > 1)}"
+    won, lost = matches.wins + matches.draws / 2, matches.losses + matches.draws / 2
+    return measured(name, leads / POINTS_PER_LOGIT, won, lost, bins=bins, held_out=False)
+
+
+def measured(model: str, x: Floats, won: Floats, lost: Floats, *, bins: int, held_out: bool) -> Calibration:
+    """Put predictions into bins that hold equally many games, each seen from both sides."""
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 2 <= bins <= 100:
+        raise InputError(f"bins is {bins!r}: it must be a whole number from 2 to 100 (10 is usual)")
+    games = won + lost
+    predicted = expit(np.concatenate([x, -x]))
+    points, weight = np.concatenate([won, lost]), np.concatenate([games, games])
+    order = np.argsort(predicted, kind="stable")
+    predicted, points, weight = predicted[order], points[order], weight[order]
+    middle = (np.cumsum(weight) - weight / 2) / weight.sum()
+    label = np.minimum((middle * bins).astype(np.intp), bins - 1)
+    found = []
+    for t in np.unique(label[weight > 0]):
+        inside = label == t
+        n, mean = float(weight[inside].sum()), float(weight[inside] @ predicted[inside])
+        share = float(points[inside].sum()) / n
+        low, high = wilson(share, n)
+        found.append(Bin(predicted=mean / n, observed=share, low=low, high=high, games=n / 2))
+    return Calibration(
+        model=model, log_loss=loss(won, lost, x) / float(games.sum()), held_out=held_out, bins=tuple(found)
+    )
+
+
+def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of Wilson (1927) for a share of ``n`` games."""
+    z = float(ndtri((1 + level) / 2))
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (1 + z * z / n)
+    return max(centre - half, 0.0), min(centre + half, 1.0)

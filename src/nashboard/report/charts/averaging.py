@@ -1,0 +1,211 @@
+"""The paper's figures: Nash weights, and averages under uniform and Nash averaging."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from nashboard._types import Floats, Ints
+from nashboard.equilibrium.nash import NashAverage
+from nashboard.equilibrium.score_nash_average import ScoreNashAverage
+from nashboard.errors import InputError
+from nashboard.evaluation.evaluation import Evaluation
+from nashboard.report.charts.rows import (
+    ROW,
+    Side,
+    axis_of_names,
+    checked_side,
+    checked_top,
+    every_row,
+    inline,
+    more,
+    number,
+    plural,
+    text,
+    unit_words,
+)
+from nashboard.report.charts.theme import Chart, titled
+
+Averaged = Evaluation | NashAverage | ScoreNashAverage
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Averages:
+    """One side of a result: names, weights, Nash averages, ranks; uniform averages are NaN where they are not kept."""
+
+    kind: str
+    what: str
+    unit: str
+    names: tuple[str, ...]
+    weights: Floats
+    nash: Floats
+    ranks: Ints
+    uniform: Floats
+
+
+def side_of(result: Averaged, of: Side) -> Averages:
+    """Return the agents or the tasks of a result."""
+    if isinstance(result, Evaluation):
+        board = result.board if of == "agents" else result.task_board
+        assert board is not None
+        return Averages(
+            kind=board.kind, what=board.average_name, unit=board.unit, names=board.names, weights=board.weights,
+            nash=board.averages, ranks=board.ranks, uniform=board.uniform,
+        )  # fmt: skip
+    if isinstance(result, NashAverage):
+        unit = {"logit": "log-odds"}.get(result.unit, result.unit)
+        return Averages(
+            kind="agent", what="average", unit=unit, names=result.agents, weights=result.weights,
+            nash=result.averages, ranks=result.ranks, uniform=np.full(len(result.agents), np.nan),
+        )  # fmt: skip
+    agents = of == "agents"
+    names = result.agents if agents else result.tasks
+    return Averages(
+        kind=of[:-1],
+        what="skill" if agents else "difficulty",
+        unit=f"scaling {result.scaling}",
+        names=names,
+        weights=result.agent_weights if agents else result.task_weights,
+        nash=result.skills if agents else result.difficulties,
+        ranks=result.agent_ranks if agents else result.task_ranks,
+        uniform=np.full(len(names), np.nan),
+    )
+
+
+def checked(result: Averaged, of: str) -> Averages:
+    """Return the side asked for, or say what there is."""
+    if not isinstance(result, Evaluation | NashAverage | ScoreNashAverage):
+        raise InputError(
+            f"this chart needs what evaluate, nash_average or nash_average_scores return, not {type(result).__name__}"
+        )
+    tasks = result.task_board is not None if isinstance(result, Evaluation) else isinstance(result, ScoreNashAverage)
+    return side_of(result, checked_side(of, tasks=tasks))
+
+
+def weights(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
+    """Draw who has weight in the equilibrium, the largest share first.
+
+    Parameters
+    ----------
+    result
+        What `evaluate`, `nash_average` or `nash_average_scores` returned.
+    of
+        ``"agents"`` or ``"tasks"``.
+    top
+        How many are drawn at most; the others, and all without weight, are folded into one row.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> chart = nb.charts.weights(nb.nash_average_scores(nb.load_dataset("atari")), of="tasks")
+    """
+    side, top = checked(result, of), checked_top(top)
+    order = sorted(range(len(side.names)), key=lambda k: (-side.weights[k], side.ranks[k], side.names[k]))
+    held = int((side.weights > 0).sum())
+    shown, rest = order[: min(top, held)], order[min(top, held) :]
+    rows: list[dict[str, Any]] = [
+        {"label": side.names[k], "name": side.names[k], "weight": side.weights[k], "nash": side.nash[k], "tail": False}
+        for k in shown
+    ]
+    if rest:
+        left = float(side.weights[rest].sum())
+        said = "without weight" if left == 0 else "together"
+        label = f"{more(len(rest))} {said}"
+        rows.append({"label": label, "name": label, "weight": left, "tail": True})
+    base = alt.Chart(inline(rows))
+    x = alt.X("weight:Q", title="weight: share in the equilibrium", axis=alt.Axis(format="%"))
+    y = alt.Y("label:N", sort=None, axis=axis_of_names())
+    tips = [text("name", side.kind), number("weight", "weight", ".2%"), number("nash", f"Nash {side.what}")]
+    layers = [
+        every_row(base, y),
+        base.transform_filter("!datum.tail").mark_bar(style="nash", height=12).encode(x=x, y=y, tooltip=tips),
+        *(
+            base.transform_filter("datum.tail").mark_bar(style="tail", height=12).encode(x=x, y=y, tooltip=tips)
+            for _ in rest[:1]
+        ),
+        base.mark_text(style="note", align="left", dx=4).encode(
+            x=x, y=y, text=alt.Text("weight:Q", format=".1%"), tooltip=tips
+        ),
+    ]
+    title = f"Who counts: {held:,} of {plural(len(side.names), side.kind)} have weight"
+    if held == 1:
+        title = title.replace(" have ", " has ")
+    if side.kind == "task":
+        title = title.replace("Who", "What")
+    best = "nobody beats on average" if side.what == "average" else "no other mixture scores better"
+    meaning = (
+        "The hardest mixture of tasks: it keeps the score of the best agents lowest."
+        if side.kind == "task"
+        else f"The mixture of agents that {best}; others have no say in the averages of the rest."
+    )
+    return titled(
+        alt.layer(*layers).properties(width=360, height=alt.Step(ROW)),
+        title,
+        [meaning],
+        f"Bar chart of Nash weights. {title}.",
+    )
+
+
+def averages(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
+    """Draw skill or difficulty under uniform and under Nash averaging, sorted by Nash.
+
+    Parameters
+    ----------
+    result
+        What `evaluate` returned; of `nash_average` and `nash_average_scores`, which keep no uniform averages, the Nash
+        averages are drawn alone.
+    of
+        ``"agents"`` or ``"tasks"``.
+    top
+        How many are drawn; the others are folded into one row.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> result = nb.evaluate(nb.load_dataset("atari"), n_resamples=20)
+    >>> chart = nb.charts.averages(result, of="tasks")
+    """
+    side, top = checked(result, of), checked_top(top)
+    both = bool(np.isfinite(side.uniform).all())
+    second = side.uniform if both else side.weights
+    order = sorted(range(len(side.names)), key=lambda k: (side.ranks[k], -second[k], side.names[k]))
+    methods = ["Nash average", "uniform average"]
+    rows: list[dict[str, Any]] = []
+    for k in order[:top]:
+        row = {"label": side.names[k], "name": side.names[k], "rank": side.ranks[k], "weight": side.weights[k],
+               "nash": side.nash[k], "uniform": side.uniform[k]}  # fmt: skip
+        rows.append(row | {"method": methods[0], "value": side.nash[k]})
+        if both:
+            rows.append(row | {"method": methods[1], "value": side.uniform[k]})
+    rest = order[top:]
+    if rest:
+        row = {"label": f"{more(len(rest))} (mean)", "name": f"mean of {more(len(rest))[4:]}"}
+        for method, values in zip(methods, (side.nash, side.uniform) if both else (side.nash,), strict=False):
+            rows.append(row | {"method": method, "value": values[rest].mean()})
+    base = alt.Chart(inline(rows))
+    tips = [text("name", side.kind), number("nash", f"Nash {side.what}"), number("uniform", f"uniform {side.what}"),
+            number("weight", "weight", ".1%"), alt.Tooltip("rank:Q", title="rank by Nash average")]  # fmt: skip
+    x = alt.X("value:Q", title=f"{side.what} ({unit_words(side.unit)})", scale=alt.Scale(zero=False))
+    y = alt.Y("label:N", sort=None, axis=axis_of_names())
+    colour = alt.Color("method:N", title=None, scale=alt.Scale(domain=methods[: 1 + both], range="category"),
+                       legend=alt.Legend(orient="top"))  # fmt: skip
+    layers = [
+        base.mark_line(style="tail", strokeWidth=2).encode(x=x, y=y, detail="label:N"),
+        base.mark_point(filled=True, size=60, opacity=1).encode(
+            x=x, y=y, color=colour, tooltip=tips,
+            shape=alt.Shape("method:N", title=None, scale=alt.Scale(domain=methods[: 1 + both],
+                            range=["circle", "diamond"][: 1 + both])),
+        ),
+    ]  # fmt: skip
+    what = {"skill": "Skill", "difficulty": "Difficulty"}.get(side.what, "Average payoff")
+    title = f"{what} of {side.kind}s under uniform and Nash averaging" if both else f"{what} of {side.kind}s by Nash"
+    note = "Sorted by Nash average; agents that tie there are in the order of the uniform average." if both else (
+        "Sorted by Nash average. This result keeps no uniform averages: evaluate() does."
+    )  # fmt: skip
+    return titled(
+        alt.layer(*layers).properties(width=420, height=alt.Step(ROW)),
+        title,
+        [note.replace("agents", f"{side.kind}s")],
+        f"Dot plot: {title.lower()}, {plural(len(side.names), side.kind)}.",
+    )

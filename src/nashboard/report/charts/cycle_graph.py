@@ -1,0 +1,134 @@
+"""Who beats whom: the strongest cycles as a small graph with arrows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from nashboard.algebra.cycles import Cycle
+from nashboard.algebra.hodge import Hodge
+from nashboard.errors import InputError, shortened
+from nashboard.evaluation.audit import Audit
+from nashboard.evaluation.transitivity import Transitivity
+from nashboard.report.charts.rows import checked_top, inline, number, plural, text
+from nashboard.report.charts.theme import Chart, titled
+
+SIZE = 380
+ROOM = 1.25  # of the circle's radius, so that arrows and points are not cut
+NAME = 24  # characters of a name beside its point
+TITLE = 14  # characters of a name in the title, where three of them stand
+SHORTER = 0.1  # of an arrow at each end, in radii
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrow:
+    """One agent beats another, in the numbered cycle."""
+
+    number: int
+    winner: str
+    loser: str
+    payoff: float
+    won: str
+
+
+def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
+    """Draw the strongest cycles, in which each agent beats the next, as one graph.
+
+    Parameters
+    ----------
+    found
+        What `hodge` or `audit` returned, or its part on transitivity.
+    k
+        How many cycles; an audit keeps five.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> chart = nb.charts.cycles(nb.hodge(nb.load_dataset("alphago")), k=2)
+    """
+    k = checked_top(k)
+    if isinstance(found, Audit):
+        found = found.transitivity
+    if isinstance(found, Transitivity):
+        kept, rates, share = (
+            [one.cycle for one in found.cycles[:k]],
+            [one.win_rates for one in found.cycles[:k]],
+            found.share,
+        )
+    elif isinstance(found, Hodge):
+        kept, rates, share = list(found.cycles(k)), None, found.transitivity
+    else:
+        raise InputError(f"cycles needs what hodge or audit return, not {type(found).__name__}")
+    title = "No three agents beat each other in a cycle"
+    if kept:
+        a, b, c = kept[0].agents
+        title = " beats ".join(shortened(name, TITLE) for name in (a, b, c, a))
+    chart = drawn(kept, rates) if kept else nothing()
+    said = [f"The {plural(len(kept), 'strongest cycle')}. Arrows point from winner to loser; wide ones are clear wins.",
+            f"Ratings explain {share:.0%} of the results, and no cycle."]  # fmt: skip
+    return titled(chart, title, said if kept else said[1:], f"Graph of the strongest cycles. {title}.")
+
+
+def nothing() -> Any:
+    """Return an empty picture that says so."""
+    return alt.Chart(inline([{"said": "no cycle"}])).mark_text(style="note").encode(text="said:N", tooltip="said:N")
+
+
+def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> Any:
+    """Return the graph: agents on a circle, an arrow per win."""
+    agents = list(dict.fromkeys(name for cycle in kept for name in cycle.agents))
+    turn = np.pi / 2 - 2 * np.pi * np.arange(len(agents)) / max(len(agents), 1)
+    where = {name: np.array([np.cos(t), np.sin(t)]) for name, t in zip(agents, turn, strict=True)}
+    arrows = [
+        Arrow(
+            number=number_of + 1,
+            winner=cycle.agents[at],
+            loser=cycle.agents[(at + 1) % 3],
+            payoff=cycle.payoffs[at],
+            won="" if rates is None else f"{rates[number_of][at]:.0%}",
+        )
+        for number_of, cycle in enumerate(kept)
+        for at in range(3)
+    ]
+    first: dict[tuple[str, str], Arrow] = {}
+    for arrow in arrows:  # an arrow in several cycles is drawn once, for the strongest of them
+        first.setdefault((arrow.winner, arrow.loser), arrow)
+    rows: list[dict[str, Any]] = []
+    for arrow in first.values():
+        start, end = where[arrow.winner], where[arrow.loser]
+        way = (end - start) / np.linalg.norm(end - start)
+        start, end = start + SHORTER * way, end - SHORTER * way
+        rows.append(
+            {"cycle": f"{arrow.number}", "winner": arrow.winner, "loser": arrow.loser, "payoff": arrow.payoff,
+             "won": arrow.won or "unknown", "x": start[0], "y": start[1], "x2": end[0], "y2": end[1],
+             "angle": float(np.degrees(np.arctan2(way[0], way[1])))}
+        )  # fmt: skip
+    points = [
+        {"name": name, "label": shortened(name, NAME), "x": place[0], "y": place[1],
+         "align": "center" if abs(place[0]) < 0.2 else "left" if place[0] > 0 else "right",
+         "dx": 0 if abs(place[0]) < 0.2 else 11 * np.sign(place[0]),
+         "dy": -16 * np.sign(place[1]) if abs(place[0]) < 0.2 else 0}
+        for name, place in where.items()
+    ]  # fmt: skip
+    scale = alt.Scale(domain=[-ROOM, ROOM], nice=False)
+    x, y = alt.X("x:Q", scale=scale, axis=None), alt.Y("y:Q", scale=scale, axis=None)
+    numbers = [f"{number_of + 1}" for number_of in range(len(kept))]
+    colour = alt.Color("cycle:N", title="cycle, the strongest first", scale=alt.Scale(domain=numbers, range="category"))
+    tips = [text("winner", "winner"), text("loser", "loser"), number("payoff", "payoff"), text("won", "games won"),
+            text("cycle", "cycle")]  # fmt: skip
+    edges = alt.Chart(inline(rows))
+    return alt.layer(
+        edges.mark_rule(opacity=0.9).encode(
+            x=x, y=y, x2="x2:Q", y2="y2:Q", color=colour, tooltip=tips,
+            strokeWidth=alt.StrokeWidth("payoff:Q", legend=None, scale=alt.Scale(range=[1.2, 4], zero=True)),
+        ),
+        edges.mark_point(shape="triangle-up", filled=True, size=110, opacity=1).encode(
+            x=alt.X("x2:Q", scale=scale, axis=None), y=alt.Y("y2:Q", scale=scale, axis=None), color=colour,
+            tooltip=tips, angle=alt.Angle("angle:Q", scale=None),
+        ),
+        alt.Chart(inline(points)).mark_point(style="frame", size=70).encode(x=x, y=y, tooltip=[text("name", "agent")]),
+        alt.Chart(inline(points)).mark_text(
+            style="name", align=alt.ExprRef("datum.align"), dx=alt.ExprRef("datum.dx"), dy=alt.ExprRef("datum.dy")
+        ).encode(x=x, y=y, text="label:N", tooltip=[text("name", "agent")]),
+    ).properties(width=SIZE, height=SIZE)  # fmt: skip

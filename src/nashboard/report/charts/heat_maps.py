@@ -1,0 +1,199 @@
+"""Heat maps: payoffs of agents against agents, scores of agents on tasks, in an order that shows the structure."""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nashboard._types import Bools, Floats, Ints
+from nashboard.algebra.operators import divergence, gradient
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs, payoffs
+from nashboard.data.scores import Scores
+from nashboard.equilibrium.nash import nash_average
+from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.errors import InputError
+from nashboard.report.charts.rows import axis_of_names, cells, checked_choice, checked_top, more, number, plural, text
+from nashboard.report.charts.theme import Chart, titled
+
+ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")
+
+
+def payoff_map(data: Payoffs | Matches | ArrayLike, *, order: str = "nash", part: str = "all", top: int = 60) -> Chart:
+    """Draw who gains from whom: a row and a column per agent.
+
+    Parameters
+    ----------
+    data
+        `Payoffs`, `Matches` (their log-odds; pairs that never met stay empty) or an antisymmetric matrix.
+    order
+        ``"nash"``: by Nash average and weight; ``"rating"``: by the ratings that explain most.
+    part
+        ``"all"``, or ``"cyclic"``: only what ratings leave over.
+    top
+        How many agents are drawn; payoffs against the others are averaged in one last row and column.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> chart = nb.charts.payoff_map(nb.load_dataset("alphago"), part="cyclic")
+    """
+    order, part = checked_choice(order, ORDERS, "order"), checked_choice(part, PARTS, "part")
+    top = checked_top(top)
+    game, met = game_of(data)
+    r = divergence(game.A)
+    place = nash_order(game) if order == "nash" else np.argsort(-r, kind="stable")
+    A = game.A - gradient(r) if part == "cyclic" else game.A
+    A = np.where(met, A, np.nan)
+    names, A = folded(game.agents, A, place, top)
+    n = len(names)
+    np.fill_diagonal(A, np.nan)  # nobody meets itself
+    unit = {"logit": "log-odds", "given": "as given"}.get(game.scale, game.scale)
+    what = "cyclic payoff" if part == "cyclic" else "payoff"
+    tips = [text("row", "agent"), text("column", "against"), number("value", f"{what} ({unit})")]
+    size = cell_size(n)
+    base, known = cells(names, names, A, digits=5)
+    x, y = (
+        alt.X("column:N", sort=None, axis=slanted("opponent")),
+        alt.Y("row:N", sort=None, axis=axis_of_names()),
+    )
+    chart = alt.layer(
+        base.mark_text(text="").encode(x=x, y=y),  # fixes the order, also where a first cell is empty
+        base.transform_filter("isValid(datum.value)")
+        .mark_rect()
+        .encode(x=x, y=y, color=diverging(A, f"{what} ({unit})"), tooltip=tips),
+    )
+    chart = chart.add_params(*known).properties(width=alt.Step(size), height=alt.Step(size))
+    share = cyclic_share(game.A, r)
+    title = "Who gains from whom" if part == "all" else f"What ratings cannot explain: {share:.0%} of the payoffs"
+    by = "Nash average" if order == "nash" else "rating"
+    holes = int((~met).sum() / 2)
+    said = [f"Blue: the agent of the row gains; orange: it loses. Sorted by {by}, the best first."]
+    if holes:
+        said.append(f"{plural(holes, 'pair')} never met and stay empty.")
+    if n < len(game.agents):
+        said.append(f"The last row and column are means over {len(game.agents) - n + 1:,} further agents.")
+    return titled(chart, title, said, f"Heat map of payoffs among {plural(len(game.agents), 'agent')}. {title}.")
+
+
+def game_of(data: Any) -> tuple[Payoffs, Bools]:
+    """Return complete payoffs, and which of them were measured."""
+    if isinstance(data, Matches):
+        n = len(data.agents)
+        met = np.eye(n, dtype=np.bool_)
+        i, j = data.pairs.T
+        met[i, j] = met[j, i] = True
+        data.require_connected()
+        return payoffs(data, fill="model"), met
+    if isinstance(data, Scores):
+        raise InputError("scores have no payoffs between agents: use score_map")
+    game = data if isinstance(data, Payoffs) else Payoffs.from_array(data)
+    return game, np.ones(game.A.shape, dtype=np.bool_)
+
+
+def nash_order(game: Payoffs) -> Ints:
+    """Return positions by Nash rank, then weight, then name."""
+    found = nash_average(game)
+    return np.array(sorted(range(len(game.agents)), key=lambda k: (found.ranks[k], -found.weights[k], game.agents[k])))
+
+
+def cyclic_share(A: Floats, r: Floats) -> float:
+    """Return the share of the squared norm that ratings leave over."""
+    whole = float((A**2).sum())
+    return float(((A - gradient(r)) ** 2).sum()) / whole if whole > 0 else 0.0
+
+
+def folded(names: tuple[str, ...], A: Floats, place: Ints, top: int) -> tuple[list[str], Floats]:
+    """Return the first agents in order, and the means over the others in one last row and column."""
+    shown, rest = place[:top], place[top:]
+    kept = [names[k] for k in shown]
+    if not len(rest):
+        return kept, A[np.ix_(shown, shown)]
+    B = np.full((len(shown) + 1,) * 2, np.nan)
+    B[:-1, :-1] = A[np.ix_(shown, shown)]
+    B[:-1, -1] = means(A[np.ix_(shown, rest)])
+    B[-1, :-1] = means(A[np.ix_(rest, shown)].T)
+    return [*kept, unused(f"{more(len(rest))} (mean)", names)], B
+
+
+def means(A: Floats) -> Floats:
+    """Return the mean of each row over what is known; NaN where nothing is."""
+    known = np.isfinite(A)
+    count = known.sum(axis=1)
+    return np.where(count > 0, np.where(known, A, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
+
+
+def unused(label: str, names: tuple[str, ...]) -> str:
+    """Return a label that is nobody's name."""
+    while label in names:
+        label += " "
+    return label
+
+
+def slanted(title: str | None = None) -> alt.Axis:
+    """Return an axis of names below a map."""
+    return axis_of_names(title, 24, labelAngle=-50, labelLimit=150)
+
+
+def cell_size(n: int) -> int:
+    """Return how many pixels a cell has: names stay readable, and a few agents do not fill the screen."""
+    return 26 if n <= 12 else 18 if n <= 30 else 13
+
+
+def diverging(A: Floats, title: str) -> alt.Color:
+    """Return colours for gains and losses, even on both sides of zero."""
+    most = float(np.nanmax(np.abs(A), initial=0.0)) or 1.0
+    return alt.Color(
+        "value:Q",
+        title=title,
+        scale=alt.Scale(domain=[-most, most], range="diverging", interpolate="lab"),
+        legend=alt.Legend(orient="bottom", gradientLength=220),
+    )
+
+
+def score_map(data: Scores | ArrayLike, *, top: int = 60) -> Chart:
+    """Draw the table of scores: a row per agent and a column per task, both sorted by Nash average.
+
+    Parameters
+    ----------
+    data
+        `Scores`, scaled to [0, 1] per task unless they are scaled already, or an array, used as it is.
+    top
+        How many agents and tasks are drawn at most.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> chart = nb.charts.score_map(nb.load_dataset("atari"))
+    """
+    top = checked_top(top)
+    scores = data if isinstance(data, Scores) else Scores.from_array(np.asarray(data)).scale("none")
+    scores = scores.scale("range") if scores.scaling == "raw" else scores
+    found = nash_average_scores(scores)
+    agents = np.lexsort([-scores.values.mean(axis=1), found.agent_ranks])[:top]
+    tasks = np.lexsort([scores.values.mean(axis=0), found.task_ranks])[:top]
+    base, known = cells(
+        [scores.agents[k] for k in agents],
+        [scores.tasks[k] for k in tasks],
+        scores.values[np.ix_(agents, tasks)],
+        digits=4,
+    )
+    size = cell_size(max(len(agents), len(tasks)))
+    title = f"Scores of {plural(len(scores.agents), 'agent')} on {plural(len(scores.tasks), 'task')}"
+    chart = base.mark_rect().encode(
+        x=alt.X("column:N", sort=None, axis=slanted("task, the hardest first")),
+        y=alt.Y("row:N", sort=None, axis=axis_of_names()),
+        color=alt.Color("value:Q", title=f"score (scaling {scores.scaling})", scale=alt.Scale(range="heatmap"),
+                        legend=alt.Legend(orient="bottom", gradientLength=220)),
+        tooltip=[text("row", "agent"), text("column", "task"), number("value", "score")],
+    ).add_params(*known).properties(width=alt.Step(size), height=alt.Step(size))  # fmt: skip
+    hidden = [
+        f"the first {len(some):,} of {len(every):,} {what}"
+        for some, every, what in ((agents, scores.agents, "agents"), (tasks, scores.tasks, "tasks"))
+        if len(some) < len(every)
+    ]
+    said = ["Sorted by Nash average: the best agents on top, the hardest tasks on the left."]
+    if hidden:
+        said.append(f"Shown are {' and '.join(hidden)}.")
+    return titled(chart, title, said, f"Heat map. {title}, sorted by Nash average.")
