@@ -1,5 +1,6 @@
 """Intervals from resamples: of the average, of the rank, how often in the support, and who cannot be told apart."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,13 +15,23 @@ from nashboard.equilibrium.ranks import tied_ranks
 class Samples:
     """What every resample said of one side: one row per resample, one column per class; NaN where it was not drawn.
 
-    ``gaps`` are averages minus the best of the resample, ``scale`` the unit in which ties are judged.
+    ``gaps`` are averages minus the best of the resample, ``scale`` the unit in which ties are judged. ``terms``
+    (resamples, classes, some) are parts of the gaps that somebody wants to know about, often none.
     """
 
     averages: Floats
     gaps: Floats
     weights: Floats
     scale: Floats
+    terms: Floats
+
+
+def joined(parts: Iterable[Samples]) -> Samples:
+    """Return the samples of several pieces as one."""
+    pieces = list(parts)
+    return Samples(
+        **{one.name: np.concatenate([getattr(part, one.name) for part in pieces]) for one in fields(Samples)}
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
