@@ -5,6 +5,7 @@
     NashboardError
     ├── InputError (also a ValueError)         the user can mend it: a file, a value, an option
     ├── ConvergenceError (also a RuntimeError) a solver missed its tolerance, nothing is returned
+    ├── WorkerError (also a RuntimeError)      a worker process or machine was lost, nothing is returned
     └── MissingExtraError (also an ImportError) an optional package has to be installed first
 """
 
@@ -22,6 +23,10 @@ class InputError(NashboardError, ValueError):
 
 class ConvergenceError(NashboardError, RuntimeError):
     """A solver did not reach its tolerance; the message says what it did reach."""
+
+
+class WorkerError(NashboardError, RuntimeError):
+    """A worker that took part in a computation was lost; the same call may succeed another time."""
 
 
 class MissingExtraError(NashboardError, ImportError):

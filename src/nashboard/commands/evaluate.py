@@ -39,6 +39,12 @@ def evaluate(
         ),
     ] = None,
     tasks: Annotated[bool, typer.Option("--tasks", help="Show the board of tasks too.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(help="How many workers resample; all cores by default. Results are the same.", min=1)
+    ] = None,
+    backend: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What workers are: threading, or loky for processes.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write to a file: .html, .json, .md, .csv, .tex or .txt."),
@@ -67,6 +73,8 @@ def evaluate(
         "scaling": scaling,
         "selection": selection,
         "progress": True,
+        "workers": workers,
+        "backend": backend,
     }
     if segment is not None:
         from nashboard.commands.segments import evaluate_segments

@@ -42,6 +42,7 @@ def evaluate(
     anchor: Mapping[str, float] | None = None,
     progress: bool = False,
     workers: int | None = None,
+    backend: str | None = None,
 ) -> Evaluation:
     """Evaluate agents: a leaderboard that copies cannot move, how sure it is, and a verdict in words.
 
@@ -64,7 +65,11 @@ def evaluate(
     progress
         Show progress on standard error where that is a terminal.
     workers
-        How many threads resample; all cores by default. The answer does not depend on it.
+        How many workers resample; all cores by default. The answer does not depend on it.
+    backend
+        What the workers are, in the words of joblib: ``"threading"`` unless a ``joblib.parallel_config`` around the
+        call says otherwise, ``"loky"`` for processes, ``"dask"`` or ``"ray"`` for a cluster. The answer does not depend
+        on it.
 
     Examples
     --------
@@ -76,7 +81,7 @@ def evaluate(
     selection = checked_selection(selection)
     if not (isinstance(level, float) and 0 < level < 1):
         raise InputError(f"the level is {level!r}: it must lie between 0 and 1, such as 0.95")
-    plan = plan_of(n_resamples, rng, workers, progress)
+    plan = plan_of(n_resamples, rng, workers, progress, backend)
     settings: dict[str, Any] = {
         "n_resamples": plan.n_resamples,
         "seed": plan.seed,

@@ -3,41 +3,59 @@
 Every draw has its own stream of random numbers, which depends on the seed, the question and the number of the draw
 only, and is computed alone: so the answer is the same whatever the number of workers and wherever they run. What is
 drawn is said in `matches_again` and `scores_again`.
+
+joblib spreads the work: over threads, since the linear algebra leaves the interpreter's lock, or over what the caller
+chose by ``joblib.parallel_config``, such as processes (``"loky"``) or a cluster (``"dask"``, ``"ray"``).
 """
 
-import os
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from nashboard.equilibrium.threads import threads_for
-from nashboard.errors import InputError
+from nashboard.errors import InputError, WorkerError
 from nashboard.evaluation.intervals import Samples, joined
 
 TOGETHER = 16  # resamples that a worker solves in one go
 STACKED = 80  # players up to which a stack of games is faster than one game after the other
 
+Work = Callable[[list[np.random.Generator]], tuple[Samples, ...]]
+
+# How libraries that need not be installed say that a worker is gone (loky and the standard library, Dask, Ray).
+LOST = {
+    "BrokenExecutor",
+    "KilledWorker",
+    "CommClosedError",
+    "NoValidWorkerError",
+    "RayActorError",
+    "WorkerCrashedError",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How many resamples, from which seed, by how many workers, and whether to show progress."""
+    """How many resamples, from which seed, by how many workers of which kind, and whether to show progress."""
 
     n_resamples: int
     seed: int
-    workers: int
+    workers: int | None
+    backend: str | None
     progress: bool
 
-    def streams(self, question: int) -> list[np.random.Generator]:
-        """Return a generator per resample; questions have streams of their own."""
-        parent = np.random.SeedSequence([self.seed, question])
-        return [np.random.default_rng(child) for child in parent.spawn(self.n_resamples)]
+    def streams(self, question: int, draws: Iterable[int] | None = None) -> list[np.random.Generator]:
+        """Return the generators of some draws, or of all; questions have streams of their own."""
+        numbers = range(self.n_resamples) if draws is None else draws
+        seeds = (np.random.SeedSequence([self.seed, question], spawn_key=(k,)) for k in numbers)
+        return [np.random.default_rng(seed) for seed in seeds]
 
 
-def plan_of(n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool) -> Plan:
+def plan_of(
+    n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool, backend: str | None = None
+) -> Plan:
     """Check the options of resampling."""
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
         raise InputError(f"n_resamples is {n_resamples!r}: it must be a whole number, at least 1 (200 is usual)")
@@ -49,25 +67,91 @@ def plan_of(n_resamples: int, rng: int | np.random.Generator, workers: int | Non
         seed = int(rng)
     else:
         raise InputError(f"rng is {rng!r}: give a seed, a whole number not below 0, or a numpy Generator")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Plan(n_resamples=int(n_resamples), seed=seed, workers=workers or cores, progress=progress)
+    return Plan(n_resamples=int(n_resamples), seed=seed, workers=workers, backend=backend, progress=progress)
 
 
-def spread_out(
-    work: Callable[[list[np.random.Generator]], tuple[Samples, ...]], plan: Plan, question: int, what: str
-) -> tuple[Samples, ...]:
+def spread_out(work: Work, plan: Plan, question: int, what: str) -> tuple[Samples, ...]:
     """Let the workers do all resamples, in pieces, and put the pieces together in order."""
-    streams = plan.streams(question)
-    pieces = [streams[at : at + TOGETHER] for at in range(0, len(streams), TOGETHER)]
+    from joblib import Parallel, delayed
+
+    pieces = [range(at, min(at + TOGETHER, plan.n_resamples)) for at in range(0, plan.n_resamples, TOGETHER)]
     found = []
     with ExitStack() as stack:
+        jobs, stepwise = stack.enter_context(crew(plan))
         stack.enter_context(threads_for(1))  # the workers share the cores, not the linear algebra inside them
-        pool = stack.enter_context(ThreadPoolExecutor(max_workers=plan.workers))
         advance = stack.enter_context(shown_progress(plan, what))
-        for piece, samples in zip(pieces, pool.map(work, pieces), strict=True):
-            found.append(samples)
-            advance(len(piece))
+        parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator" if stepwise else "list")
+        with lost_workers():
+            done = parallel(delayed(drawn)(work, plan, question, piece) for piece in pieces)
+            for piece, samples in zip(pieces, done, strict=True):
+                found.append(samples)
+                advance(len(piece))
     return tuple(joined(side) for side in zip(*found, strict=True))
+
+
+def drawn(work: Work, plan: Plan, question: int, draws: range) -> tuple[Samples, ...]:
+    """Do some of the draws, wherever this worker is."""
+    with threads_for(1):
+        return work(plan.streams(question, draws))
+
+
+@contextmanager
+def crew(plan: Plan) -> Iterator[tuple[int, bool]]:
+    """Call the workers that were asked for; say how many jobs there are, and whether results come one by one."""
+    from joblib import parallel_config
+    from joblib.parallel import get_active_backend
+
+    with ExitStack() as stack:
+        if plan.backend is not None:
+            try:
+                stack.enter_context(parallel_config(backend=plan.backend))
+            except (ValueError, ImportError) as error:
+                reason = " ".join(str(error).split())
+                raise InputError(f"the backend {plan.backend!r} cannot be used: {reason}") from None
+        active, jobs = get_active_backend(prefer="threads")
+        if type(active).__name__ == "DaskDistributedBackend":
+            tell_of_failures(active)
+        local = type(active).__name__ in ("ThreadingBackend", "LokyBackend")
+        yield plan.workers or (jobs if jobs not in (None, 1) else -1), local
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What stands in for a result when Dask gave up on a task."""
+
+    error: BaseException
+
+
+def tell_of_failures(backend: Any) -> None:
+    """Make joblib hear that Dask gave up on a task: its backend reports results only, and would wait for ever."""
+    submitted, result = backend.submit, backend.retrieve_result_callback
+
+    def submit(func: Any, callback: Any = None) -> Any:
+        future = submitted(func, callback)
+        if callback is not None:
+            future.add_done_callback(lambda done: callback(Failure(done.exception())) if done.exception() else None)
+        return future
+
+    def retrieve(out: Any) -> Any:
+        if isinstance(out, Failure):
+            raise out.error
+        return result(out)
+
+    backend.submit, backend.retrieve_result_callback = submit, retrieve
+
+
+@contextmanager
+def lost_workers() -> Iterator[None]:
+    """Turn the many ways in which a worker can be lost into one sentence."""
+    try:
+        yield
+    except Exception as error:
+        if LOST.isdisjoint(kind.__name__ for kind in type(error).__mro__):
+            raise
+        raise WorkerError(
+            "a worker died while it resampled (it was ended from outside, or its memory was used up): nothing was "
+            "written; try again with fewer workers"
+        ) from error
 
 
 @contextmanager
