@@ -77,8 +77,8 @@ class DeadlyOnce:
             Path(self.mark).touch(exist_ok=False)
         except FileExistsError:
             numbers = np.array([rng.random() for rng in streams])
-            rows = numbers[:, None]
-            return (Samples(averages=rows, gaps=rows, weights=rows, scale=numbers, terms=rows[:, :, None]),)
+            x = numbers[:, None]
+            return (Samples(averages=x, gaps=x, weights=x, inside=x, scale=numbers, terms=x[:, :, None]),)
         return Deadly(self.home)(streams)
 
 

@@ -229,6 +229,7 @@ def alone(plan: Plan, watched: Ints) -> Samples:
         averages=zero,
         gaps=zero,
         weights=zero + 1.0,
+        inside=zero + 1.0,
         scale=np.ones(plan.n_resamples),
         terms=np.zeros((plan.n_resamples, *watched.shape)),
     )

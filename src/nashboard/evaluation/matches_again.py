@@ -14,6 +14,7 @@ from nashboard.equilibrium.batch import nash_averages
 from nashboard.equilibrium.nash import Selection, nash_average
 from nashboard.evaluation import resampling
 from nashboard.evaluation.intervals import Samples, joined
+from nashboard.evaluation.pooling import Pooling, pooling
 from nashboard.evaluation.resampling import Plan, spread_out
 from nashboard.ratings.elo import PRIOR, newton
 from nashboard.ratings.likelihood import pair_totals
@@ -33,6 +34,7 @@ def matches_again(matches: Matches, selection: Selection, plan: Plan, watched: I
         start=elo_start(matches),
         prior=prior_of(matches),
         watched=np.empty((len(matches.agents), 0), dtype=np.intp) if watched is None else watched,
+        pooling=pooling(matches),
     )
     return spread_out(work, plan, 0, "Playing the arena again ...")[0]
 
@@ -46,42 +48,53 @@ class ArenaAgain:
     start: Floats
     prior: float
     watched: Ints
+    pooling: Pooling
 
     def __call__(self, streams: list[np.random.Generator]) -> tuple[Samples, ...]:
         """Return a sample per stream."""
         if len(self.matches.agents) > resampling.STACKED:  # one by one, so that memory holds one game per worker
-            return (joined(self.solved(self.game(rng)[None]) for rng in streams),)
-        return (self.solved(np.stack([self.game(rng) for rng in streams])),)
+            return (joined(self.solved([rng]) for rng in streams),)
+        return (self.solved(streams),)
 
-    def game(self, rng: np.random.Generator) -> Floats:
-        """Return the payoffs of one more run of the arena."""
-        return payoff_matrix(with_counts(self.matches, replayed(self.matches, rng)), self.start, self.prior)
-
-    def solved(self, games: Floats) -> Samples:
-        """Return Nash averages of a stack of games."""
-        if len(games) > 1:
-            many = nash_averages(games, selection=self.selection)
-            averages, weights = many.averages, many.weights
-        else:
-            one = nash_average(games[0], selection=self.selection)
-            averages, weights = one.averages[None], one.weights[None]
+    def solved(self, streams: list[np.random.Generator]) -> Samples:
+        """Return Nash averages of arenas played again, and who has weight where pairs lend each other strength."""
+        games = np.stack([self.game(rng) for rng in streams])
+        pooled = np.stack([self.pooling.drawn(A, rng) for A, rng in zip(games, streams, strict=True)])
+        averages, weights = equilibria(games, self.selection)
         rows = np.arange(games.shape[1])[:, None]
         return Samples(
             averages=averages,
             gaps=np.minimum(averages, 0.0),
             weights=weights,
+            inside=(equilibria(pooled, self.selection)[1] > 0).astype(np.float64),
             scale=np.abs(games).max(axis=(1, 2)),
             terms=weights[:, self.watched] * games[:, rows, self.watched],
         )
+
+    def game(self, rng: np.random.Generator) -> Floats:
+        """Return the payoffs of one more run of the arena."""
+        return payoff_matrix(with_counts(self.matches, replayed(self.matches, rng)), self.start, self.prior)
+
+
+def equilibria(games: Floats, selection: Selection) -> tuple[Floats, Floats]:
+    """Return averages and weights of a stack of games."""
+    if len(games) > 1:
+        many = nash_averages(games, selection=selection)
+        return many.averages, many.weights
+    one = nash_average(games[0], selection=selection)
+    return one.averages[None], one.weights[None]
 
 
 def replayed(matches: Matches, rng: np.random.Generator) -> Floats:
     """Return wins, draws and losses of one more run of the arena, ``(3, pairs)``, to be used with `prior_of`.
 
-    The Bayesian bootstrap (Rubin 1981): every game has a random weight from an exponential distribution, so that the
-    weights of a pair's outcomes are gamma distributed and their shares Dirichlet distributed. Half a win on each side,
-    the prior of the payoffs, takes part, so that a pair that ended 3 to 0 is not taken for certain. Where there are
-    clusters, a cluster's games share one weight. Unlike whole numbers of games, weights make no accidental ties.
+    Parametric on pair counts: the rates of wins, draws and losses of a pair are drawn from their posterior, the
+    Dirichlet distribution with parameters ``(wins + 1/2, draws, losses + 1/2)``. The half wins, the prior of the
+    payoffs, keep a pair that ended 3 to 0 from being taken for certain. Where there are no draws this is the Beta
+    posterior of the win rate under Jeffreys' prior. It is the same as giving every game (and half win) a random
+    weight from an exponential distribution (the Bayesian bootstrap, Rubin 1981), which is what is done by cluster
+    where a cluster column was read: the games of a cluster share one weight. Rates, not whole numbers of games:
+    whole numbers make accidental ties, and an equilibrium is not unique where payoffs tie.
     """
     split = matches.clusters
     if split is not None:

@@ -121,15 +121,21 @@ def both_sides(
     terms = q[:, watched] * (S[:, rows, watched] - best[:, watched])
     gaps, task_gaps = skills - values[:, None], difficulties + values[:, None]
     return (
-        Samples(averages=skills, gaps=np.minimum(gaps, 0.0), weights=p, scale=scale, terms=terms),
+        Samples(averages=skills, gaps=np.minimum(gaps, 0.0), weights=p, inside=had(p), scale=scale, terms=terms),
         Samples(
             averages=difficulties,
             gaps=np.minimum(task_gaps, 0.0),
             weights=q,
+            inside=had(q),
             scale=scale,
             terms=np.empty((*difficulties.shape, 0)),
         ),
     )
+
+
+def had(weights: Floats) -> Floats:
+    """Return 1 where there is weight, 0 where there is none, NaN where a task was not drawn."""
+    return np.where(np.isnan(weights), np.nan, weights > 0)
 
 
 def solved_tables(S: Floats, selection: Selection) -> tuple[Floats, Floats, Floats, Floats, Floats]:
