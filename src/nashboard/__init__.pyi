@@ -37,6 +37,7 @@ from .evaluation.audit import Audit as Audit
 from .evaluation.audit import audit as audit
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluation import Evaluation as Evaluation
+from .evaluation.segments import evaluate_components as evaluate_components
 from .evaluation.stress import Stress as Stress
 from .evaluation.stress import stress as stress
 from .ratings.elo import elo as elo
