@@ -40,7 +40,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the known word that looks most like this one, or nothing."""
     by_folded = {name.casefold(): name for name in known}
     close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
-    return f" (did you mean {by_folded[close[0]]!r}?)" if close else ""
+    return f" (did you mean {shortened(by_folded[close[0]])!r}?)" if close else ""
 
 
 def shortened(text: str, most: int = 60) -> str:

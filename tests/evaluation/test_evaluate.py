@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import nashboard as nb
 from evaluation.arenas import cloned, leads, played
 from nashboard.data.clusters import Clusters
-from nashboard.evaluation import resampling
+from nashboard.evaluation import matches_board, resampling
 from nashboard.evaluation.matches_again import elo_start, payoff_matrix, replayed
 from nashboard.evaluation.resampling import plan_of
 from nashboard.evaluation.roll import matches_roll
@@ -270,6 +270,17 @@ def test_melo_is_shown_where_it_predicts_better() -> None:
     assert nb.evaluate(cycle, n_resamples=2).board.rating_name == "mElo"
     ladder = played(rng, leads(rng, 6, spread=0.5, cyclic=0.0), 30)
     assert nb.evaluate(ladder, n_resamples=2).board.rating_name == "Elo"
+
+
+def test_melo_is_tried_with_many_agents_too_and_not_beyond_what_time_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    many = played(rng, leads(rng, 60, spread=0.3, cyclic=1.0), 30)
+    monkeypatch.setattr(matches_board, "FEW_PAIRS", 100)  # one part of the games is held out, not each in turn
+    assert matches_board.rated(many, None).name == "mElo"
+    monkeypatch.setattr(matches_board, "COMPARED", 100)
+    found = matches_board.rated(many, None)
+    assert found.name == "Elo"
+    assert "up to 100 pairs only" in found.why
 
 
 def test_a_board_does_not_fail_where_melo_has_no_fit(arena: nb.Matches) -> None:
