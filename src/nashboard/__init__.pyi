@@ -30,12 +30,14 @@ from .errors import ConvergenceError as ConvergenceError
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import NashboardError as NashboardError
+from .errors import WorkerError as WorkerError
 from .evaluation.attack import Attack as Attack
 from .evaluation.attack import attack as attack
 from .evaluation.audit import Audit as Audit
 from .evaluation.audit import audit as audit
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluation import Evaluation as Evaluation
+from .evaluation.segments import evaluate_components as evaluate_components
 from .evaluation.stress import Stress as Stress
 from .evaluation.stress import stress as stress
 from .ratings.elo import elo as elo

@@ -24,7 +24,7 @@ from nashboard.commands.nash import nash
 from nashboard.commands.online import online
 from nashboard.commands.predict import predict
 from nashboard.commands.stress import stress
-from nashboard.errors import ConvergenceError, NashboardError
+from nashboard.errors import ConvergenceError, NashboardError, WorkerError
 
 EXAMPLES = """\b
 Examples:
@@ -73,7 +73,7 @@ def main() -> None:
         app()
     except NashboardError as error:
         typer.echo(f"nashboard: {error}", err=True)
-        sys.exit(1 if isinstance(error, ConvergenceError) else 2)
+        sys.exit(1 if isinstance(error, ConvergenceError | WorkerError) else 2)
     except BrokenPipeError:  # the reader of our output has gone, as in `nashboard ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

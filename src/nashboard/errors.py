@@ -5,6 +5,7 @@
     NashboardError
     ├── InputError (also a ValueError)         the user can mend it: a file, a value, an option
     ├── ConvergenceError (also a RuntimeError) a solver missed its tolerance, nothing is returned
+    ├── WorkerError (also a RuntimeError)      a worker process or machine was lost, nothing is returned
     └── MissingExtraError (also an ImportError) an optional package has to be installed first
 """
 
@@ -24,6 +25,10 @@ class ConvergenceError(NashboardError, RuntimeError):
     """A solver did not reach its tolerance; the message says what it did reach."""
 
 
+class WorkerError(NashboardError, RuntimeError):
+    """A worker that took part in a computation was lost; the same call may succeed another time."""
+
+
 class MissingExtraError(NashboardError, ImportError):
     """An optional package is needed; the message is the command that installs it."""
 
@@ -35,7 +40,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the known word that looks most like this one, or nothing."""
     by_folded = {name.casefold(): name for name in known}
     close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
-    return f" (did you mean {by_folded[close[0]]!r}?)" if close else ""
+    return f" (did you mean {shortened(by_folded[close[0]])!r}?)" if close else ""
 
 
 def shortened(text: str, most: int = 60) -> str:

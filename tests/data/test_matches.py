@@ -177,3 +177,10 @@ def test_win_rates_of_the_two_directions_add_up_to_one(matches: nb.Matches) -> N
     rates = matches.win_rates()
     np.testing.assert_allclose((rates + rates.T)[~np.isnan(rates)], 1)
     assert np.isnan(rates).sum() == len(matches.agents) ** 2 - 2 * len(matches.pairs)
+
+
+def test_an_error_about_a_huge_name_is_still_one_short_sentence() -> None:
+    matches = nb.Matches.from_counts([[0, 1], [2, 0]], ["x", "y"])
+    with pytest.raises(nb.InputError, match="there is no agent 'zzz") as caught:
+        matches.select(["z" * 5000])
+    assert len(str(caught.value)) < 200

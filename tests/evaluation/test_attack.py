@@ -8,8 +8,10 @@ import pytest
 
 import nashboard as nb
 from nashboard._types import Floats
-from nashboard.evaluation.attack import attack, first_count, smallest_single, smallest_uniform
+from nashboard.evaluation.attack import attack
+from nashboard.evaluation.contest import contest
 from nashboard.evaluation.entering import enter_agents
+from nashboard.evaluation.smallest_attack import first_count, points, smallest_single, smallest_uniform
 
 
 def brute_force(M: Floats, t: int, most: int) -> int | None:
@@ -46,24 +48,55 @@ def test_the_smallest_attack_with_one_entry_is_that_of_brute_force(seed: int) ->
     assert (None if found is None else int(found.sum())) == (tried[0][0] if tried else None)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_the_smallest_elo_attack_with_one_entry_is_that_of_trying_all_counts(seed: int) -> None:
+def elo_brute_force(matches: nb.Matches, t: int, most: int) -> int | None:
+    """Fit Elo to every multiset of clones, the smaller first."""
+    n = len(matches.agents)
+    for total in range(most + 1):
+        for chosen in combinations_with_replacement(range(n), total):
+            clones = {matches.agents[k]: chosen.count(k) for k in set(chosen)}
+            r = nb.elo(enter_agents(matches, clones)).ratings[:n]
+            if (r[t] > np.delete(r, t) + 1e-4).all():
+                return total
+    return None
+
+
+@pytest.mark.parametrize("games", [None, 19])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_smallest_elo_attack_is_that_of_brute_force(seed: int, games: int | None) -> None:
     rng = np.random.default_rng(seed)
-    W = rng.integers(1, 20, (4, 4))
-    matches = nb.Matches.from_counts(W)
-    target = matches.agents[int(np.argsort(nb.elo(matches).ratings)[-2])]
-    found = attack(matches, target, method="elo", most=12)
-    t = matches.agents.index(target)
-    smallest = next(
-        (
-            count
-            for count in range(1, 13)
-            for clone in matches.agents
-            if np.argmax(nb.elo(enter_agents(matches, {clone: count})).ratings[:4]) == t
-        ),
-        None,
-    )
-    assert (found.total if found.possible else None) == smallest
+    W = np.triu(rng.integers(1, 19, (4, 4)), 1)
+    L = np.triu(rng.integers(1, 19, (4, 4)) if games is None else games - W, 1)
+    matches = nb.Matches.from_counts(W + L.T)
+    t = int(np.argsort(nb.elo(matches).ratings)[-2])
+    found = attack(matches, matches.agents[t], method="elo", most=4)
+    assert found.exact
+    assert (found.total if found.possible else None) == elo_brute_force(matches, t, 4)
+
+
+def test_where_pairs_played_equally_often_the_order_by_elo_is_the_order_by_points() -> None:
+    rng = np.random.default_rng(0)
+    W = np.triu(rng.integers(0, 10, (6, 6)), 1)
+    matches = nb.Matches.from_counts(W + np.triu(9 - W, 1).T)
+    scores = nb.Scores.from_array(rng.integers(0, 4, (6, 9)).astype(float)).scale("none")
+    for game in (contest(matches), contest(scores)):
+        P = points(game)
+        assert P is not None
+        for _ in range(10):
+            copies = rng.integers(0, 4, size=len(game.entries))
+            r, won = game.exact("elo", copies).scores, P @ (copies + 1.0)
+            assert all((won[i] > won[j] + 1e-9) <= (r[i] > r[j]) for i in range(6) for j in range(6))
+
+
+def test_an_attack_that_is_not_proved_says_so() -> None:
+    rng = np.random.default_rng(5)
+    n = 14
+    matches = nb.Matches.from_counts(rng.integers(1, 30, (n, n)))
+    target = matches.agents[int(np.argsort(nb.elo(matches).ratings)[n // 2])]
+    found = attack(matches, target, method="elo", most=60)
+    assert found.total > 2
+    assert not found.exact
+    assert "the fewest of one entry, among those tried" in found.sentence()
+    assert "of one entry, of those tried" in str(found)
 
 
 def test_an_attack_really_puts_the_target_first_and_one_clone_less_does_not() -> None:

@@ -58,7 +58,7 @@ def test_stress_shows_attacks_in_csv() -> None:
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [(row["target"], row["method"], row["clones"]) for row in rows] == [
         ("human", "uniform average", "16"),
-        ("human", "Elo", "57"),
+        ("human", "Elo", "33"),
     ]
 
 

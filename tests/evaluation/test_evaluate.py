@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 import nashboard as nb
 from evaluation.arenas import cloned, leads, played
 from nashboard.data.clusters import Clusters
-from nashboard.evaluation import resampling
+from nashboard.evaluation import matches_board, resampling
+from nashboard.evaluation.matches_again import elo_start, payoff_matrix, replayed
+from nashboard.evaluation.resampling import plan_of
+from nashboard.evaluation.roll import matches_roll
+from nashboard.evaluation.scores_again import another_suite, scores_again
+from nashboard.ratings.selection import with_counts
 
 UNMOVED = ("averages", "gaps", "ranks")
 RESAMPLED = ("average_low", "average_high", "gap_low", "gap_high", "rank_low", "rank_high", "support", "groups")
@@ -167,9 +172,49 @@ def test_gaps_are_the_sum_of_contributions() -> None:
     found = nb.evaluate(nb.load_dataset("suite-3"), **FEW)  # three tasks, so that none is left out
     total = [sum(one.term for one in found.contributions[name]) for name in found.agents]
     assert total == pytest.approx(found.board.gaps.tolist(), abs=1e-12)
-    assert [column.name for column in found.contributions_of("A").columns] == ["task", "weight", "result", "term"]
+    assert [column.name for column in found.contributions_of("A").columns] == [
+        "task",
+        "weight",
+        "result",
+        "term",
+        "low",
+        "high",
+    ]
     with pytest.raises(nb.InputError, match="no agent 'a'"):
         found.contributions_of("a")
+
+
+def test_the_interval_of_a_contribution_is_that_of_its_terms_in_arenas_played_again(arena: nb.Matches) -> None:
+    found = nb.evaluate(arena, rng=5, **FEW)
+    order = [arena.agents[k] for k in matches_roll(arena).first]
+    by_class = arena.select(order)
+    terms = []
+    for rng in plan_of(12, 5, 1, False).streams(0):
+        A = payoff_matrix(with_counts(by_class, replayed(by_class, rng)), elo_start(by_class), 0.0)
+        terms.append(nb.nash_average(A).weights * A)
+    low, high = np.quantile(terms, [0.025, 0.975], axis=0)
+    for agent in arena.agents:
+        for one in found.contributions[agent]:
+            i, k = order.index(agent), order.index(one.name)
+            assert one.low == pytest.approx(low[i, k], abs=1e-9)
+            assert one.high == pytest.approx(high[i, k], abs=1e-9)
+
+
+@pytest.mark.parametrize("question", ["again", "suite"])
+def test_intervals_of_contributions_add_up_to_the_gap_of_each_table(table: nb.Scores, question: str) -> None:
+    watched = np.tile(np.arange(6), (5, 1))
+    plan = plan_of(5, 1, 1, False)
+    if question == "again":
+        agents, _ = scores_again(table, "range", "clone-invariant", plan, watched)
+    else:
+        agents, _ = another_suite(table.scale("range"), "clone-invariant", plan, watched)
+        assert np.isnan(agents.terms).any()  # a task that was not drawn says nothing
+    np.testing.assert_allclose(np.nansum(agents.terms, axis=2), agents.gaps, atol=1e-9)
+
+
+def test_bare_payoffs_have_contributions_without_intervals() -> None:
+    found = nb.evaluate(nb.load_dataset("roshambo"))
+    assert {(one.low, one.high) for terms in found.contributions.values() for one in terms} == {(None, None)}
 
 
 def test_on_atari_human_ties_for_first_and_is_ninth_by_the_uniform_average() -> None:
@@ -225,6 +270,17 @@ def test_melo_is_shown_where_it_predicts_better() -> None:
     assert nb.evaluate(cycle, n_resamples=2).board.rating_name == "mElo"
     ladder = played(rng, leads(rng, 6, spread=0.5, cyclic=0.0), 30)
     assert nb.evaluate(ladder, n_resamples=2).board.rating_name == "Elo"
+
+
+def test_melo_is_tried_with_many_agents_too_and_not_beyond_what_time_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    many = played(rng, leads(rng, 60, spread=0.3, cyclic=1.0), 30)
+    monkeypatch.setattr(matches_board, "FEW_PAIRS", 100)  # one part of the games is held out, not each in turn
+    assert matches_board.rated(many, None).name == "mElo"
+    monkeypatch.setattr(matches_board, "COMPARED", 100)
+    found = matches_board.rated(many, None)
+    assert found.name == "Elo"
+    assert "up to 100 pairs only" in found.why
 
 
 def test_a_board_does_not_fail_where_melo_has_no_fit(arena: nb.Matches) -> None:

@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,6 +85,46 @@ def test_segments_have_a_board_each_and_a_comparison(log: str, tmp_path: Path) -
     assert first == {"English": "ant", "German": "cow"}
     assert "has no column 'lang'" in run(log, "--segment", "lang", code=2).stderr
     assert "read from a file" in run("dataset:atari", "--segment", "x", code=2).stderr
+
+
+def test_segments_of_scores_have_boards_each_and_a_comparison(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    with path.open("w", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(["agent", "task", "score", "language"])
+        for language, way in (("English", 1), ("German", -1)):
+            for k, agent in enumerate(["ant", "bee", "cat"]):
+                for t in range(4):
+                    table.writerow([agent, f"task {t}", way * k + (0.1 * t if k else 0.0), language])
+    done = run(str(path), "--resamples", "3", "--segment", "language", "--format", "csv")
+    rows = {row["agent"]: row for row in csv.DictReader(done.stdout.splitlines())}
+    assert (rows["cat"]["English"], rows["cat"]["German"]) == ("1", "3")
+    assert (rows["ant"]["English"], rows["ant"]["German"]) == ("3", "1")
+    only = nb.read_scores(path, where={"language": "English"})
+    assert only.values[:, 0].tolist() == [0, 1, 2]
+    assert "only rows where language is English" in only.origin.notes
+    with pytest.raises(nb.InputError, match="no rows where language is Dutch"):
+        nb.read_scores(path, where={"language": "Dutch"})
+
+
+def test_groups_that_never_met_are_an_error_that_names_them_or_have_a_board_each(tmp_path: Path) -> None:
+    path = tmp_path / "leagues.csv"
+    rows = ["agent_a,agent_b,wins,draws,losses", "ann,bob,3,0,1", "cid,dee,5,0,2", "cid,eve,1,0,2", "fay,ann,0,0,0"]
+    path.write_text("\n".join(rows))
+    said = run(str(path), code=2).stderr
+    assert "3 groups that never met: 'cid', 'dee' and 'eve' (3 agents); 'ann' and 'bob' (2 agents)" in said
+    assert "--components each" in said
+    done = run(str(path), "--components", "each", "--resamples", "3")
+    assert "group of = cid" in done.stdout
+    assert "groups that never met" in done.stdout
+    assert "left out, since they met nobody: 'fay'" in done.stderr
+    boards = json.loads(run(str(path), "--components", "each", "--resamples", "3", "--format", "json").stdout)
+    assert list(boards["segments"]) == ["cid", "ann"]
+    alone = nb.evaluate(nb.read_matches(path).select(["ann", "bob"]), n_resamples=3)
+    assert boards["segments"]["ann"]["board"] == alone.to_dict()["board"]
+    wrong: Any = nb.load_dataset("atari")
+    with pytest.raises(nb.InputError, match="only Matches fall into groups"):
+        nb.evaluate_components(wrong)
 
 
 def test_missing_scores_are_an_error_until_somebody_says_what_to_do() -> None:

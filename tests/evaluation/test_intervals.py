@@ -11,10 +11,19 @@ GAPS = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 30), st.integers(1, 6)), elements=st.integers(-4, 0).map(lambda k: k / 4)
 )
 
+NONE = np.empty((0, 0, 0))
+
 
 def samples_of(gaps: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> Samples:
     gaps = gaps - gaps.max(axis=1, keepdims=True)
-    return Samples(averages=gaps + 2, gaps=gaps, weights=(gaps == 0) / 1.0, scale=np.ones(len(gaps)))
+    return Samples(
+        averages=gaps + 2,
+        gaps=gaps,
+        weights=(gaps == 0) / 1.0,
+        inside=(gaps == 0) / 1.0,
+        scale=np.ones(len(gaps)),
+        terms=NONE,
+    )
 
 
 @given(GAPS, st.sampled_from([0.5, 0.8, 0.95]))
@@ -58,7 +67,8 @@ def test_members_of_a_class_have_the_same_entries() -> None:
 
 def test_what_was_never_drawn_has_no_interval() -> None:
     gaps = np.array([[0.0, np.nan, -1.0], [0.0, np.nan, np.nan]])
-    samples = Samples(averages=gaps, gaps=gaps, weights=np.where(np.isnan(gaps), np.nan, gaps == 0), scale=np.ones(2))
+    weights = np.where(np.isnan(gaps), np.nan, gaps == 0)
+    samples = Samples(averages=gaps, gaps=gaps, weights=weights, inside=weights, scale=np.ones(2), terms=NONE)
     found = uncertainty("suite", samples, np.arange(3), np.array([1, 2, 3]), 0.9)
     assert np.isnan(found.gap_low[1])
     assert found.gap_low[2] == pytest.approx(-1)

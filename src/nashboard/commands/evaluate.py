@@ -1,5 +1,6 @@
 """``nashboard evaluate FILE``: the board, the verdict in a few sentences, and warnings."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,13 @@ from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, sou
 
 if TYPE_CHECKING:
     from nashboard.evaluation.evaluation import Evaluation
+
+
+class Components(StrEnum):
+    """What ``--components`` takes."""
+
+    error = "error"
+    each = "each"
 
 
 def evaluate(
@@ -29,6 +37,9 @@ def evaluate(
     segment: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
     ] = None,
+    components: Annotated[
+        Components, typer.Option(help="Groups of agents that never met: an error that names them, or one board each.")
+    ] = Components.error,
     anchor: Anchor = None,
     scaling: Annotated[str, typer.Option(help="Units of raw scores: range, rank, zscore or none.")] = "range",
     selection: Annotated[str, typer.Option(help="Which equilibrium: clone-invariant or maxent.")] = "clone-invariant",
@@ -39,6 +50,12 @@ def evaluate(
         ),
     ] = None,
     tasks: Annotated[bool, typer.Option("--tasks", help="Show the board of tasks too.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(help="How many workers resample; all cores by default. Results are the same.", min=1)
+    ] = None,
+    backend: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What workers are: threading, or loky for processes.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write to a file: .html, .json, .md, .csv, .tex or .txt."),
@@ -54,6 +71,7 @@ def evaluate(
       nashboard evaluate battles.parquet
       nashboard evaluate scores.csv --tasks --format md
       nashboard evaluate battles.parquet --segment language -o boards.json
+      nashboard evaluate two-leagues.csv --components each
       nashboard evaluate dataset:atari -o atari.html
     """
     from nashboard.evaluation.evaluate import evaluate as evaluated
@@ -67,13 +85,21 @@ def evaluate(
         "scaling": scaling,
         "selection": selection,
         "progress": True,
+        "workers": workers,
+        "backend": backend,
     }
     if segment is not None:
         from nashboard.commands.segments import evaluate_segments
 
-        evaluate_segments(source, as_format, read, segment, (agents, exclude), options, output, how)
+        evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, options, output, how)
         return
-    found = evaluated(completed(chosen(source_data(source, as_format, read), agents, exclude), missing), **options)
+    data = completed(chosen(source_data(source, as_format, read), agents, exclude), missing)
+    if components is Components.each:
+        from nashboard.commands.segments import evaluate_each
+
+        evaluate_each(data, options, output, how)
+        return
+    found = evaluated(data, **options)
     if output is not None:
         found.report(output)
         tell(f"Wrote {str(output)!r}.")

@@ -1,4 +1,4 @@
-"""``nashboard evaluate FILE --segment COLUMN``: one board per segment, and a comparison."""
+"""``nashboard evaluate FILE --segment COLUMN``, or ``--components each``: several boards, and what sums them up."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,8 @@ from nashboard.commands.output import Format, show, tell, working
 from nashboard.commands.reading import option
 
 if TYPE_CHECKING:
+    from nashboard._tables import Table
+    from nashboard.data.formats.format import Data
     from nashboard.evaluation.evaluation import Evaluation
 
 Patterns = tuple[list[str] | None, list[str] | None]
@@ -21,31 +23,55 @@ def evaluate_segments(
     read: list[str] | None,
     column: str,
     patterns: Patterns,
+    missing: str | None,
     options: dict[str, Any],
     output: Path | None,
     how: Format,
 ) -> None:
     """Evaluate every segment and print, or write, the boards and the comparison."""
-    from nashboard.errors import InputError, listed
+    from nashboard.errors import InputError
     from nashboard.evaluation.segments import comparison, segment_values
 
     boards: dict[str, Evaluation] = {}
     given = dict(map(option, read or []))
     for value in segment_values(source, column, given.get("separator")):
         where = {**given.get("where", {}), column: value}
-        found = one_segment(source, as_format, given | {"where": where}, f"{column} = {value}", patterns, options)
+        read_by = given | {"where": where}
+        found = one_segment(source, as_format, read_by, f"{column} = {value}", patterns, missing, options)
         if found is not None:
             boards[str(value)] = found
     if not boards:
         raise InputError(f"no segment of {column!r} could be evaluated: see the reasons above")
-    table = comparison(boards, column)
+    show_boards(boards, column, comparison(boards, column), output, how)
+
+
+def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, how: Format) -> None:
+    """Evaluate every group of agents that never met another, and print, or write, the boards."""
+    from nashboard.data.matches import Matches
+    from nashboard.errors import InputError, listed
+    from nashboard.evaluation.segments import evaluate_components, summary_of_components
+
+    if not isinstance(data, Matches):
+        raise InputError("--components is for matches: scores have no groups that never met")
+    boards = evaluate_components(data, **options)
+    idle = [group[0] for group in data.components if len(group) == 1]
+    if idle:
+        tell(f"left out, since they met nobody: {listed(idle)}")
+    for name, found in boards.items():
+        for warning in found.warnings:
+            tell(f"group of {name}: warning: {warning}")
+    show_boards(boards, "group of", summary_of_components(boards), output, how)
+
+
+def show_boards(boards: "dict[str, Evaluation]", column: str, table: "Table", output: Path | None, how: Format) -> None:
+    """Print, or write, several boards and the table that sums them up."""
+    from nashboard.errors import InputError
+
     if output is not None:
         from nashboard.data.write import atomically
 
         if output.suffix.lower() != ".json":
-            raise InputError(
-                f"cannot write {str(output)!r}: boards of several segments are written as {listed(['.json'])}"
-            )
+            raise InputError(f"cannot write {str(output)!r}: several boards are written as '.json'")
         text = as_json(column, boards)
         atomically(output, lambda part: part.write_text(text, encoding="utf-8"))
         tell(f"Wrote {str(output)!r}.")
@@ -66,18 +92,19 @@ def one_segment(
     given: dict[str, Any],
     name: str,
     patterns: Patterns,
+    missing: str | None,
     options: dict[str, Any],
 ) -> "Evaluation | None":
     """Evaluate one segment; where that cannot be done, say why and go on with the others."""
-    from nashboard.data.read import read_matches
+    from nashboard.data.read import read
     from nashboard.errors import InputError
     from nashboard.evaluation.evaluate import evaluate
-    from nashboard.evaluation.selecting import chosen
+    from nashboard.evaluation.selecting import chosen, completed
 
     try:
         with working(f"Reading {source}, {name} ..."):
-            data = read_matches(source, format=as_format, **given)
-        found = evaluate(chosen(data, *patterns), **options)
+            data = read(source, format=as_format, **given)
+        found = evaluate(completed(chosen(data, *patterns), missing), **options)
     except InputError as error:
         tell(f"{name} left out: {error}")
         return None

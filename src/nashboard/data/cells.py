@@ -15,7 +15,7 @@ import polars as pl
 
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, listed, nearest, shortened
 
 # A number as every reader writes it: Python alone also takes 1_000 and the digits of other scripts.
 NUMBER = r"(?i:[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|infinity|nan))"
@@ -118,7 +118,9 @@ def directions(
         names = [asked] if isinstance(asked, str) else list(asked)
         for name in names:
             if name not in tasks:
-                raise InputError(f"{source!r} has no task {name!r}{nearest(name, tasks)}: there are {listed(tasks)}")
+                raise InputError(
+                    f"{source!r} has no task {shortened(name)!r}{nearest(name, tasks)}: there are {listed(tasks)}"
+                )
         return np.array([task in names for task in tasks])
     return np.array([said.get(task, False) for task in tasks])
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, listed, nearest, shortened
 
 # The two sides of a match, as the tables that people hold name them.
 SIDES = (
@@ -73,7 +73,8 @@ def given(name: str, columns: Sequence[str], source: str) -> str:
     """Return a column that the user named, or say which columns there are."""
     if name not in columns:
         raise InputError(
-            f"{source!r} has no column {name!r}{nearest(name, columns)}: its columns are {listed(columns, 12)}"
+            f"{source!r} has no column {shortened(name)!r}{nearest(name, columns)}: its columns are "
+            f"{listed(columns, 12)}"
         )
     return name
 

@@ -232,7 +232,8 @@ class Matches:
             rest = f"; and {len(self.components) - 4:,} more groups" if len(self.components) > 4 else ""
             raise InputError(
                 f"the agents fall into {len(self.components):,} groups that never met: {sizes}{rest}. "
-                f"Agents of different groups cannot be compared: add matches between them, or select one group"
+                f"Agents of different groups cannot be compared: add matches between them, select one group, or "
+                f"ask for one board each (nb.evaluate_components, --components each)"
             )
 
     def select(self, agents: Iterable[str]) -> "Matches":

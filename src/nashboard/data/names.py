@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, listed, nearest, shortened
 
 
 def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tuple[str, ...]:
@@ -34,7 +34,7 @@ def positions(wanted: Iterable[str], names: Sequence[str], *, kind: str) -> list
     found = []
     for name in wanted:
         if name not in where:
-            raise InputError(f"there is no {kind} {name!r}{nearest(name, names)}: there are {listed(names)}")
+            raise InputError(f"there is no {kind} {shortened(name)!r}{nearest(name, names)}: there are {listed(names)}")
         found.append(where[name])
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, listed, nearest, shortened
 
 # What a label means can be given by the user: a share in [0, 1], or None to leave such rows out.
 Rules = Mapping[Any, float | None]
@@ -170,20 +170,21 @@ def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None
         )
 
 
-def unknown_labels(labels: Mapping[str, int], column: str, source: str) -> InputError:
-    """Return the error for labels that nobody knows, with how many rows have each."""
+def unknown_labels(labels: Mapping[str, int], column: str, source: str, unit: str = "row") -> InputError:
+    """Return the error for labels that nobody knows, with how many rows (or games) have each."""
     by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
     shown = ", ".join(
-        f"{f'{label!r}' if label else 'nothing'} in {rows:,} row{'s' * (rows != 1)}{nearest(label, KNOWN)}"
-        for label, rows in by_count[:3]
+        f"{repr(shortened(label)) if label else 'nothing'} in {n:,} {unit}{'s' * (n != 1)}{nearest(label, KNOWN)}"
+        for label, n in by_count[:3]
     )
     more = f" and {len(labels) - 3:,} more labels" if len(labels) > 3 else ""
+    first = shortened(by_count[0][0])
     numbers = all(is_number(label) for label in labels)
     what = "a number outside [0, 1]" if numbers else "an unknown outcome"
     return InputError(
         f"{source!r}, column {column!r} has {what}: {shown}{more}; known are numbers in [0, 1], the winner's own "
-        f"name, {listed(USUAL, 99)}; pass a rule such as outcomes={{{by_count[0][0]!r}: 0.5}} (on the command line "
-        f"-r outcomes={by_count[0][0]}:0.5), or None for 0.5 to leave such rows out"
+        f"name, {listed(USUAL, 99)}; pass a rule such as outcomes={{{first!r}: 0.5}} (on the command line "
+        f"-r outcomes={first}:0.5), or None for 0.5 to leave such {unit}s out"
     )
 
 

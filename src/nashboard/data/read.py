@@ -102,6 +102,7 @@ def read_scores(
     ignore: Sequence[str] = (),
     repeats: Literal["error", "runs"] | None = None,
     metric: str | None = None,
+    where: Mapping[str, object] | None = None,
     separator: str | None = None,
 ) -> Scores:
     """Read scores of agents on tasks from a file, a folder, a glob, standard input or a data frame.
@@ -125,6 +126,8 @@ def read_scores(
     metric
         The metric to read: of lm-evaluation-harness, where the usual one is not wanted, and of a long table
         that has a column of metrics.
+    where
+        Of a long table, keep only rows with these values: ``{"language": ["English", "German"]}``.
 
     Examples
     --------
@@ -135,7 +138,7 @@ def read_scores(
     """
     options = Options(
         agent=agent, task=task, score=score, lower_is_better=lower_is_better, ignore=tuple(ignore), repeats=repeats,
-        metric=metric, separator=separator,
+        metric=metric, where=where or {}, separator=separator,
     )  # fmt: skip
     if (frame := lazy_frame(source)) is not None:
         return expect(from_frame(frame, source, options, format, wanted=Scores), Scores, "frame")

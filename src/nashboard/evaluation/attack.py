@@ -1,25 +1,16 @@
 """The attack: how few clones put a given agent first.
 
-Under the uniform average the search is exact. Entering ``c[k]`` clones of k puts t before u when
-
-    sum_k (1 + c[k]) (M[t, k] - M[u, k]) > 0
-
-so the smallest attack is an integer program, solved to optimality. Where one kind of clone is enough, the least
-count is the first whole number of an interval. Elo is fitted anew for every attack that is tried: for each
-promising entry the counts 1, 2, 4, ... and then bisection, which finds the smallest count where an attack that works
-goes on working with more copies; mixtures are not tried. Nash averages are then solved on the attacked data and
-compared: that is the proof.
+How it is searched, and what is proved, is told in `nashboard.evaluation.smallest_attack`. Nash averages are then solved
+on the attacked data and compared: that is the proof that they do not move.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from nashboard._tables import Column, Table, plain
-from nashboard._types import Floats, Ints
+from nashboard._types import Ints
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
 from nashboard.data.scores import Scores
@@ -28,15 +19,11 @@ from nashboard.equilibrium.threads import threads_for
 from nashboard.errors import InputError
 from nashboard.evaluation.comparable import matches_or_scores
 from nashboard.evaluation.contest import Contest, Kind, contest
-from nashboard.evaluation.standing import LABELS, Movement, Standing, movement, named_first
+from nashboard.evaluation.smallest_attack import leads, smallest_elo, smallest_uniform
+from nashboard.evaluation.standing import LABELS, Movement, movement, named_first
 
 Attacked = Literal["uniform", "elo"]
 MOST = 100
-CANDIDATES = 16  # entries that are tried as clones against Elo, the most promising first
-FEWER_CANDIDATES, MANY = 5, 60  # so many where there are more entries than this
-NODES = 1000  # of the integer program's search; one is usual
-OPTIMAL, INFEASIBLE = 0, 2  # what the solver reports
-STRICTLY = 1e-7  # a lead counts from this share of the largest gain
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -54,8 +41,10 @@ class Attack:
     possible
         Whether the target is alone in first place after the attack.
     exact
-        Whether a smaller attack is ruled out: always under the uniform average; under Elo only for a single
-        clone, since mixtures of clones are not tried.
+        Whether every smaller attack is ruled out, whatever mixture of clones it enters: under the uniform average
+        always, under Elo where every two agents have played equally often (as on every complete table of scores) or
+        all smaller mixtures could be tried. Otherwise the clones are the fewest of one entry, among the entries that
+        were tried.
     moved
         What the attack does to the attacked method.
     nash
@@ -92,7 +81,9 @@ class Attack:
         shared = self.rank_before == 1 or self.target in self.moved.winners_before
         before = f"{self.rank_before}{', shared' * shared}"
         held = f"Nash averages moved by {self.nash.score_moved:.1e}"
-        return f"{what} put{'s' * (self.total == 1)} {self.target} first under {label} (before: {before}); {held}"
+        how_few = "no fewer do" if self.exact else "the fewest of one entry, among those tried; fewer may do if mixed"
+        does = f"put{'s' * (self.total == 1)} {self.target} first under {label}"
+        return f"{what} {does} (before: {before}; {how_few}); {held}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
@@ -174,8 +165,7 @@ def attack_on(game: Contest, target: str, *, method: Attacked, most: int) -> Att
         if method == "uniform":
             found, proved = smallest_uniform(game.M, t, most)
         else:
-            found = smallest_elo(game, t, most)
-            proved = found is not None and int(found.sum()) == 1
+            found, proved = smallest_elo(game, t, most)
     copies = nothing if found is None else found
     return Attack(
         target=target,
@@ -191,102 +181,6 @@ def attack_on(game: Contest, target: str, *, method: Attacked, most: int) -> Att
     )
 
 
-def leads(standing: Standing, t: int) -> bool:
-    """Say whether t is alone in first place."""
-    return bool(standing.ranks[t] == 1 and (standing.ranks == 1).sum() == 1)
-
-
-def smallest_uniform(M: Floats, t: int, most: int) -> tuple[Ints | None, bool]:
-    """Return the copies of the smallest attack on the uniform average (None: there is none), and whether it is proved.
-
-    It is proved but for programs that are harder than any seen so far, whose search is cut off.
-    """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    rivals = np.delete(np.arange(len(M)), t)
-    L = (M[t] - M[rivals]) / (float(np.abs(M).max()) or 1.0)
-    need = STRICTLY - L.sum(axis=1)
-    single = smallest_single(L, need, most)
-    ceiling = most if single is None else int(single.sum())
-    solved = milp(
-        np.ones(M.shape[1]),
-        constraints=[LinearConstraint(L, lb=need), LinearConstraint(np.ones(M.shape[1]), ub=ceiling)],
-        bounds=Bounds(0, ceiling),
-        integrality=np.ones(M.shape[1], dtype=np.int64),
-        options={"node_limit": NODES},
-    )
-    proved = solved.status in (OPTIMAL, INFEASIBLE)
-    if solved.x is None:
-        return single, proved
-    copies = np.rint(solved.x).astype(np.intp)
-    if not (L @ copies >= need - STRICTLY / 2).all():
-        return single, False
-    return (copies if single is None or copies.sum() < single.sum() else single), proved
-
-
-def smallest_single(L: Floats, need: Floats, most: int) -> Ints | None:
-    """Return the smallest attack that clones one entry: for entry k the counts ``c`` with ``c L[:, k] >= need``."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = need[:, None] / L
-    low = np.max(np.where(L > 0, ratio, -np.inf), axis=0, initial=0.0)
-    high = np.min(np.where(L < 0, ratio, np.inf), axis=0, initial=np.inf)
-    stuck = ((L == 0) & (need[:, None] > 0)).any(axis=0)
-    counts = np.maximum(np.ceil(low - 1e-12), 0.0)
-    counts[stuck | (counts > high) | (counts > most)] = np.inf
-    k = int(np.argmin(counts))
-    if not np.isfinite(counts[k]):
-        return None
-    copies = np.zeros(L.shape[1], dtype=np.intp)
-    copies[k] = int(counts[k])
-    return copies
-
-
-def smallest_elo(game: Contest, t: int, most: int) -> Ints | None:
-    """Return the smallest attack on Elo that clones one entry, as far as it was found."""
-    n = len(game.entries)
-
-    def works(k: int, c: int) -> bool:
-        copies = np.zeros(n, dtype=np.intp)
-        copies[k] = c
-        return leads(game.exact("elo", copies), t)
-
-    best: tuple[int, int] | None = None
-    order = promising(game, t)
-    for k in order[: CANDIDATES if n <= MANY else FEWER_CANDIDATES]:
-        limit = most if best is None else best[1] - 1
-        c = first_count(partial(works, int(k)), limit)
-        if c is not None:
-            best = (int(k), c)
-    if best is None:
-        return None
-    copies = np.zeros(n, dtype=np.intp)
-    copies[best[0]] = best[1]
-    return copies
-
-
-def promising(game: Contest, t: int) -> Ints:
-    """Order the entries by how much better the target does against them than its best rival."""
-    standing = game.exact("elo", np.zeros(len(game.entries), dtype=np.intp)).scores.copy()
-    standing[t] = -np.inf
-    rival = int(np.argmax(standing))
-    return np.argsort(game.M[rival] - game.M[t], kind="stable")
-
-
-def first_count(works: Callable[[int], bool], limit: int) -> int | None:
-    """Return the smallest count up to the limit that works: 1, 2, 4, ... until one does, then bisection."""
-    if limit < 1:
-        return None
-    low, c = 0, 1
-    while not works(c):
-        if c == limit:
-            return None
-        low, c = c, min(2 * c, limit)
-    while c - low > 1:
-        middle = (low + c) // 2
-        low, c = (low, middle) if works(middle) else (middle, c)
-    return c
-
-
 def attack_table(attacks: tuple[Attack, ...]) -> Table:
     """Return one row per attack."""
     return Table(
@@ -298,7 +192,7 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
             Column(name="clones", meaning="how many clones are enough; a dash where none are"),
             Column(name="of", meaning="what is cloned, how often"),
             Column(name="first before", meaning="who was first"),
-            Column(name="smallest", meaning="whether a smaller attack is ruled out"),
+            Column(name="smallest", meaning="whether every smaller attack is ruled out, mixtures included"),
             Column(name="Nash moved", meaning="the largest change of a Nash average by the same attack"),
         ),
         rows=tuple(
@@ -309,7 +203,7 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
                 found.total if found.possible else None,
                 ", ".join(f"{copies:,} x {name}" for name, copies in found.clones),
                 named_first(found.moved.winners_before),
-                "proved" if found.exact else "of those tried",
+                "proved" if found.exact else "of one entry, of those tried",
                 f"{found.nash.score_moved:.1e}",
             )
             for found in attacks

@@ -112,7 +112,7 @@ class Board:
         if uncertainty is not None:
             columns += [
                 (
-                    Column(name="in support", meaning="share of resamples in which it has weight", decimals=2),
+                    Column(name="in support", meaning=IN_SUPPORT[self.average_name], decimals=2),
                     numbers(uncertainty.support),
                 ),
                 (Column(name="ranks", meaning=f"ranks that hold {percent}"), uncertainty.rank_ranges()),
@@ -181,6 +181,12 @@ AVERAGE = {
     "average": "Nash average: payoff against the equilibrium, 0 at the top ({unit})",
     "skill": "Nash average: mean score over the tasks that matter ({unit})",
     "difficulty": "Nash average: minus the mean score of the agents that matter ({unit})",
+}
+SHARE = "share of resamples in which it has weight"
+IN_SUPPORT = {
+    "average": "probability of having weight; what noise may have made of cycles is taken out",
+    "skill": SHARE,
+    "difficulty": SHARE,
 }
 WHOLE = ("ranks", "ties", "classes", "uniform_ranks", "rating_ranks")
 TEXT = ("kind", "average_name", "unit", "rating_name")

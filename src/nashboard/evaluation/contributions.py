@@ -14,18 +14,26 @@ from nashboard._types import Floats, Ints
 from nashboard.errors import listed
 from nashboard.evaluation.board import Board
 
-MOST = 3  # contributions kept per agent, and movers named
+KEPT = 10  # contributions of each agent
+MOST = 3  # movers named
 LEAST = 2  # places that an agent has to move to be worth a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contribution:
-    """One term of an agent's gap: the opponent or task, its weight, the agent's result there, and the product."""
+    """One term of an agent's gap: the opponent or task, its weight, the agent's result there, and what it adds.
+
+    ``low`` and ``high`` are the interval of the term over the resamples of the first question that was answered (of
+    suites those that hold the task); None where nothing was resampled. An opponent that drops out of the support
+    adds nothing, so intervals often begin or end at 0.
+    """
 
     name: str
     weight: float
     result: float
     term: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,21 +60,37 @@ class Mover:
         return asdict(self) | {"because": list(self.because)}
 
 
+def largest(X: Floats, weights: Floats, best: Floats, names: tuple[str, ...]) -> Ints:
+    """Return, for each row of ``X``, the columns of the largest terms of its gap, in either direction."""
+    inside = sorted(np.flatnonzero(weights > 0), key=lambda k: names[k])
+    order = np.argsort(-np.abs(weights * (X - best))[:, inside], axis=1, kind="stable")[:, :KEPT]
+    return np.asarray(np.array(inside, dtype=np.intp)[order])
+
+
 def contributions(
-    X: Floats, weights: Floats, best: Floats, names: tuple[str, ...]
+    X: Floats, weights: Floats, best: Floats, names: tuple[str, ...], columns: Ints, ends: tuple[Floats, Floats] | None
 ) -> tuple[tuple[Contribution, ...], ...]:
-    """Return, for each row of ``X``, the largest terms of its gap, in either direction."""
-    terms = weights * (X - best)
-    found = []
-    for row, term in zip(X, terms, strict=True):
-        largest = sorted(np.flatnonzero(weights > 0), key=lambda k: (-abs(term[k]), names[k]))[:MOST]
-        found.append(
-            tuple(
-                Contribution(name=names[k], weight=float(weights[k]), result=float(row[k]), term=float(term[k]) + 0.0)
-                for k in largest
+    """Return, for each row of ``X``, the terms of its gap in the given columns, with the ends of their intervals."""
+    terms = weights * (X - best) + 0.0
+    return tuple(
+        tuple(
+            Contribution(
+                name=names[k],
+                weight=float(weights[k]),
+                result=float(X[row, k]),
+                term=float(terms[row, k]),
+                low=None if ends is None else known(ends[0][row, place]),
+                high=None if ends is None else known(ends[1][row, place]),
             )
+            for place, k in enumerate(columns[row])
         )
-    return tuple(found)
+        for row in range(len(X))
+    )
+
+
+def known(end: float) -> float | None:
+    """Return the end of an interval, None where it is not known."""
+    return None if np.isnan(end) else float(end)
 
 
 def movers(

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from nashboard._types import Floats
+from nashboard._types import Floats, Ints
 from nashboard._version import __version__
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
@@ -14,22 +14,15 @@ from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection, checked_selection
 from nashboard.errors import InputError, listed, nearest
 from nashboard.evaluation.board import Board
-from nashboard.evaluation.contributions import Contribution, Mover, contributions, movers
+from nashboard.evaluation.contributions import Contribution, Mover, contributions, largest, movers
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.intervals import Samples, Uncertainty, uncertainty
+from nashboard.evaluation.intervals import Samples, Uncertainty, interval, uncertainty
+from nashboard.evaluation.matches_again import matches_again
 from nashboard.evaluation.matches_board import filled_sentence, matches_board, payoffs_board
 from nashboard.evaluation.provenance import described
-from nashboard.evaluation.resampling import (
-    Plan,
-    another_suite,
-    in_units,
-    known,
-    matches_again,
-    noise_of,
-    plan_of,
-    scores_again,
-)
+from nashboard.evaluation.resampling import Plan, plan_of
 from nashboard.evaluation.roll import Roll, matches_roll, payoffs_roll, scores_roll
+from nashboard.evaluation.scores_again import another_suite, in_units, known, noise_of, scores_again
 from nashboard.evaluation.scores_board import scores_boards
 from nashboard.evaluation.stability import Stability, stability
 from nashboard.evaluation.verdict import clone_warning, data_warnings, resampling_warning, sentences
@@ -49,6 +42,7 @@ def evaluate(
     anchor: Mapping[str, float] | None = None,
     progress: bool = False,
     workers: int | None = None,
+    backend: str | None = None,
 ) -> Evaluation:
     """Evaluate agents: a leaderboard that copies cannot move, how sure it is, and a verdict in words.
 
@@ -71,7 +65,11 @@ def evaluate(
     progress
         Show progress on standard error where that is a terminal.
     workers
-        How many threads resample; all cores by default. The answer does not depend on it.
+        How many workers resample; all cores by default. The answer does not depend on it.
+    backend
+        What the workers are, in the words of joblib: ``"threading"`` unless a ``joblib.parallel_config`` around the
+        call says otherwise, ``"loky"`` for processes, ``"dask"`` or ``"ray"`` for a cluster. The answer does not depend
+        on it.
 
     Examples
     --------
@@ -83,7 +81,7 @@ def evaluate(
     selection = checked_selection(selection)
     if not (isinstance(level, float) and 0 < level < 1):
         raise InputError(f"the level is {level!r}: it must lie between 0 and 1, such as 0.95")
-    plan = plan_of(n_resamples, rng, workers, progress)
+    plan = plan_of(n_resamples, rng, workers, progress, backend)
     settings: dict[str, Any] = {
         "n_resamples": plan.n_resamples,
         "seed": plan.seed,
@@ -116,11 +114,13 @@ def of_matches(
     roll = matches_roll(data, merge=selection == "clone-invariant")
     board, found, game, rating = matches_board(data, roll, selection, anchor, level)
     by_class = data.select([data.agents[k] for k in roll.first]) if len(roll.first) > 1 else None
-    samples = matches_again(by_class, selection, plan) if by_class is not None else alone(plan)
+    names, shares = class_names(data.agents, roll), roll.size / len(roll.label)
+    best = np.zeros(len(names))
+    watched = largest(game.A, found.weights, best, names)
+    samples = matches_again(by_class, selection, plan, watched) if by_class is not None else alone(plan, watched)
     answer = uncertainty("again", samples, roll.label, class_ranks(board, roll), level)
     stable = stability(board, found.weights, samples, answer)
     settings |= {"anchor": dict(anchor or {}), "payoffs": game.made, "filled": game.filled, "rating": rating.why}
-    names, shares = class_names(data.agents, roll), roll.size / len(roll.label)
     moved = tuple(
         mover
         for ranks, name in ((board.uniform_ranks, "uniform average"), (board.rating_ranks, board.rating_name))
@@ -130,7 +130,7 @@ def of_matches(
     warnings += [] if found.unique else [MANY]
     return assembled(
         data, board, None, {"again": answer}, {}, (stable,), moved,
-        terms(board, game.A, found.weights, np.zeros(len(names)), names),
+        terms(board, game.A, found.weights, best, names, watched, samples, level),
         (roll.groups(data.agents), ()), warnings + resampling_warning(plan.n_resamples), certificates(found, 0.0),
         settings,
     )  # fmt: skip
@@ -141,12 +141,14 @@ def of_payoffs(data: Payoffs, selection: Selection, settings: dict[str, Any]) ->
     roll = payoffs_roll(data, merge=selection == "clone-invariant")
     board, found, game = payoffs_board(data, roll, selection)
     names = class_names(data.agents, roll)
+    best = np.zeros(len(names))
+    watched = largest(game.A, found.weights, best, names)
     moved = movers(
         board, board.uniform_ranks, "uniform average", game.A, found.weights, roll.size / len(roll.label), names
     )
     settings |= {"payoffs": data.made, "filled": data.filled}
     return assembled(
-        data, board, None, {}, {}, (), moved, terms(board, game.A, found.weights, np.zeros(len(names)), names),
+        data, board, None, {}, {}, (), moved, terms(board, game.A, found.weights, best, names, watched),
         (roll.groups(data.agents), ()), [] if found.unique else [MANY], certificates(found, 0.0), settings,
     )  # fmt: skip
 
@@ -167,6 +169,9 @@ def of_scores(
     scaled = in_units(data, scaling)
     board, task_board, found, by_class = scores_boards(scaled, of_agents, of_tasks, selection)
     tasks = class_names(data.tasks, of_tasks)
+    best = found.agent_weights @ by_class.values
+    watched = largest(by_class.values, found.task_weights, best, tasks)
+    kept: list[Samples] = []
     answers: dict[str, Uncertainty] = {}
     task_answers: dict[str, Uncertainty] = {}
     stable: list[Stability] = []
@@ -178,23 +183,23 @@ def of_scores(
     warnings = noise_warnings(have)
     for question in ("again", "suite") if have.any() else ("suite",):
         samples, task_samples = (
-            scores_again(raw, scaling, selection, plan)
+            scores_again(raw, scaling, selection, plan, watched)
             if question == "again"
-            else another_suite(by_class, selection, plan)
+            else another_suite(by_class, selection, plan, watched)
         )
+        kept.append(samples)
         answers[question] = uncertainty(question, samples, of_agents.label, class_ranks(board, of_agents), level)
         task_answers[question] = uncertainty(
             question, task_samples, of_tasks.label, class_ranks(task_board, of_tasks), level
         )
         stable.append(stability(board, found.agent_weights, samples, answers[question]))
-    best = found.agent_weights @ by_class.values
     shares = of_tasks.size / of_tasks.size.sum()
     moved = movers(board, board.uniform_ranks, "uniform average", by_class.values, found.task_weights, shares, tasks)
     settings |= {"scaling": scaled.scaling}
     warnings += [] if found.unique else [MANY]
     return assembled(
         data, board, task_board, answers, task_answers, tuple(stable), moved,
-        terms(board, by_class.values, found.task_weights, best, tasks),
+        terms(board, by_class.values, found.task_weights, best, tasks, watched, kept[0], level),
         (of_agents.groups(data.agents), of_tasks.groups(data.tasks)),
         warnings + resampling_warning(plan.n_resamples), certificates(found, found.value), settings,
     )  # fmt: skip
@@ -217,10 +222,17 @@ def noise_warnings(have: "np.ndarray[Any, np.dtype[np.bool_]]") -> list[str]:
     return [f"Standard errors are known for {have.sum():,} of {have.size:,} scores: the others are taken as exact."]
 
 
-def alone(plan: Plan) -> Samples:
+def alone(plan: Plan, watched: Ints) -> Samples:
     """Return resamples of a single class, which always ties with itself."""
     zero = np.zeros((plan.n_resamples, 1))
-    return Samples(averages=zero, gaps=zero, weights=zero + 1.0, scale=np.ones(plan.n_resamples))
+    return Samples(
+        averages=zero,
+        gaps=zero,
+        weights=zero + 1.0,
+        inside=zero + 1.0,
+        scale=np.ones(plan.n_resamples),
+        terms=np.zeros((plan.n_resamples, *watched.shape)),
+    )
 
 
 def class_ranks(board: Board, roll: Roll) -> Any:
@@ -237,10 +249,21 @@ def class_names(names: tuple[str, ...], roll: Roll) -> tuple[str, ...]:
 
 
 def terms(
-    board: Board, X: Floats, weights: Floats, best: Floats, names: tuple[str, ...]
+    board: Board,
+    X: Floats,
+    weights: Floats,
+    best: Floats,
+    names: tuple[str, ...],
+    watched: Ints,
+    samples: Samples | None = None,
+    level: float = 0.0,
 ) -> dict[str, tuple[Contribution, ...]]:
-    """Return what each agent's gap is made of, by agent."""
-    by_class = contributions(X, weights, best, names)
+    """Return what each agent's gap is made of, by agent, with intervals where there are resamples."""
+    ends = None
+    if samples is not None:
+        low, high = interval(samples.terms.reshape(len(samples.terms), -1), level)
+        ends = low.reshape(watched.shape), high.reshape(watched.shape)
+    by_class = contributions(X, weights, best, names, watched, ends)
     return {name: by_class[k] for name, k in zip(board.names, board.classes, strict=True)}
 
 

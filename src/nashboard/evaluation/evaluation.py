@@ -38,7 +38,7 @@ class Evaluation:
     movers
         Where the Nash order and the uniform or rating order disagree most, and because of what.
     contributions
-        By agent, the largest terms of its gap.
+        By agent, the largest terms of its gap, with their intervals.
     clone_groups, task_clone_groups
         Groups that are identical in all their data.
     verdict, warnings
@@ -131,8 +131,12 @@ class Evaluation:
                 Column(name="weight", meaning="its share in the equilibrium, copies together"),
                 Column(name="result", meaning="payoff against it" if what == "opponent" else "score on it"),
                 Column(name="term", meaning="what it adds to the gap"),
+                Column(name="low", meaning="lower end of the term's interval over resamples"),
+                Column(name="high", meaning="upper end of the term's interval over resamples"),
             ),
-            rows=tuple((one.name, one.weight, one.result, one.term) for one in self.contributions[agent]),
+            rows=tuple(
+                (one.name, one.weight, one.result, one.term, one.low, one.high) for one in self.contributions[agent]
+            ),
         )
 
     def audit(self, **options: Any) -> Any:

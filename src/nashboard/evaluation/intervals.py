@@ -1,5 +1,6 @@
 """Intervals from resamples: of the average, of the rank, how often in the support, and who cannot be told apart."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,13 +15,25 @@ from nashboard.equilibrium.ranks import tied_ranks
 class Samples:
     """What every resample said of one side: one row per resample, one column per class; NaN where it was not drawn.
 
-    ``gaps`` are averages minus the best of the resample, ``scale`` the unit in which ties are judged.
+    ``gaps`` are averages minus the best of the resample, ``scale`` the unit in which ties are judged, ``inside`` is 1
+    where a class belongs to the support in the draw that its probability is made of (see `pooling`). ``terms``
+    (resamples, classes, some) are parts of the gaps that somebody wants to know about, often none.
     """
 
     averages: Floats
     gaps: Floats
     weights: Floats
+    inside: Floats
     scale: Floats
+    terms: Floats
+
+
+def joined(parts: Iterable[Samples]) -> Samples:
+    """Return the samples of several pieces as one."""
+    pieces = list(parts)
+    return Samples(
+        **{one.name: np.concatenate([getattr(part, one.name) for part in pieces]) for one in fields(Samples)}
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,7 +49,10 @@ class Uncertainty:
     average_low, average_high, gap_low, gap_high, rank_low, rank_high
         Ends of the intervals; NaN where there is nothing to say.
     support
-        Share of resamples in which it has weight.
+        Probability of having weight. Of scores: the share of resamples in which it has. Of matches: the share of draws
+        in which it has when pairs lend each other strength, so that noise is not taken for cycles (see `pooling`).
+    support_resampled
+        The plain share of resamples in which it has weight; with few games it leans to the high side.
     groups
         ``"2"`` or ``"2-4"``: the groups it belongs to; two that share no group can be told apart.
     """
@@ -51,6 +67,7 @@ class Uncertainty:
     rank_low: Floats
     rank_high: Floats
     support: Floats
+    support_resampled: Floats
     groups: tuple[str, ...]
 
     def rank_ranges(self) -> list[Cell]:
@@ -73,8 +90,8 @@ class Uncertainty:
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "Uncertainty":
         """Return what `to_dict` wrote down."""
-        found = dict(values)
-        for name, value in values.items():
+        found = {"support_resampled": values["support"]} | values  # which older files do not have
+        for name, value in found.items():
             if name == "groups":
                 found[name] = tuple(value)
             elif isinstance(value, list):
@@ -95,7 +112,8 @@ def uncertainty(question: str, samples: Samples, label: Ints, ranks: Ints, level
     average_low, average_high = interval(samples.averages, level)
     gap_low, gap_high = interval(samples.gaps, level)
     drawn = np.maximum((~np.isnan(samples.weights)).sum(axis=0), 1)
-    support = np.nansum(samples.weights > 0, axis=0) / drawn
+    support = np.nansum(samples.inside, axis=0) / drawn
+    resampled = (samples.weights > 0).sum(axis=0) / drawn
     return Uncertainty(
         question=question,
         level=level,
@@ -107,6 +125,7 @@ def uncertainty(question: str, samples: Samples, label: Ints, ranks: Ints, level
         rank_low=rank_low[label],
         rank_high=rank_high[label],
         support=support[label],
+        support_resampled=resampled[label],
         groups=tuple(groups[k] for k in label),
     )
 

@@ -22,9 +22,10 @@ from nashboard.ratings.likelihood import pair_totals
 from nashboard.ratings.melo import melo
 from nashboard.ratings.melo_loss import MeloLoss
 from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.ratings.selection import compared
+from nashboard.ratings.selection import FOLDS, compared
 
-COMPARED = 40  # agents up to which mElo is tried: cross-validation fits it five times
+COMPARED = 500_000  # pairs up to which mElo is tried, about 1,000 agents that all met: half a minute for two fits
+FEW_PAIRS = 5_000  # up to which it is fitted five times, to hold out every game once; beyond, a fifth of the games
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,10 +41,11 @@ def rated(matches: Matches, anchor: Mapping[str, float] | None) -> Rated:
     """Rate by Elo, or by mElo with one plane where that predicts games that were held out better."""
     n = len(matches.agents)
     robust = matches.clusters is not None or bool(matches.draws.any())
-    if n > COMPARED or n < 3 or len(anchor or {}) > 1:
+    pairs = len(matches.pairs)
+    if pairs > COMPARED or n < 3 or len(anchor or {}) > 1:
         fit = elo(matches, anchor=anchor, errors="sandwich" if robust else "hessian")
         why = {
-            n > COMPARED: f"mElo is compared with Elo for up to {COMPARED} agents only",
+            pairs > COMPARED: f"mElo is compared with Elo for up to {COMPARED:,} pairs only",
             n < 3: "two agents cannot go round in a cycle",
         }.get(True, "mElo takes one anchor only")
         return Rated(name="Elo", fit=fit, why=why)
@@ -52,7 +54,8 @@ def rated(matches: Matches, anchor: Mapping[str, float] | None) -> Rated:
         return MeloLoss(totals=pair_totals(part, PRIOR), mu=PRIOR / 4, orthogonal=False)
 
     try:
-        plain, cyclic = compared(matches, landscape_of, 1, np.random.default_rng(0))
+        folds = FOLDS if pairs <= FEW_PAIRS else 1
+        plain, cyclic = compared(matches, landscape_of, 1, np.random.default_rng(0), folds)
         why = f"log-loss on held-out games: Elo {plain.log_loss:.4f}, mElo {cyclic.log_loss:.4f}"
         if cyclic.log_loss < plain.log_loss:
             return Rated(name="mElo", fit=melo(matches, 1, anchor=anchor), why=why)

@@ -17,7 +17,7 @@ come without that. Numbers that are not known are null. All arrays follow the or
     task_uncertainty  the same for tasks
     stability         {question: fields as in `nashboard.evaluation.stability.Stability`}
     movers            [{name, against, nash_rank, other_rank, because}]
-    contributions     {agent: [{name, weight, result, term}]}
+    contributions     {agent: [{name, weight, result, term, low, high}]}, the largest terms of its gap first
     clone_groups      groups of identical agents; task_clone_groups: of tasks
     verdict           sentences; warnings: sentences
 

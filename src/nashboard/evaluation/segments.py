@@ -1,12 +1,15 @@
-"""Segments: one board per language, per month, per opening; and where they disagree."""
+"""Several boards: one per language, month or opening, and where they disagree; or one per group that never met."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from nashboard._tables import Cell, Column, Table
 from nashboard.data.columns import given
 from nashboard.data.formats.format import Options
+from nashboard.data.matches import Matches
 from nashboard.data.read import opened
 from nashboard.errors import InputError
+from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
 
 MOST = 100  # boards that anybody would look at; a column with more values is probably not meant
@@ -25,6 +28,51 @@ def segment_values(source: str, column: str, separator: str | None = None) -> li
     if len(values) > MOST:
         raise InputError(f"column {column!r} has {len(values):,} values: segments are for columns with up to {MOST}")
     return values
+
+
+def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluation]:
+    """Evaluate every group of agents that are connected by matches on its own, options as in `evaluate`.
+
+    Agents of different groups never met, not even through others, so that no board can hold them all. Groups are
+    called after the agent with most games; the largest comes first. An agent that met nobody is in no group.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> W = [[0, 3, 0, 0], [1, 0, 0, 0], [0, 0, 0, 5], [0, 0, 2, 0]]
+    >>> matches = nb.Matches.from_counts(W, agents=["ann", "bob", "cid", "dee"])
+    >>> boards = nb.evaluate_components(matches, n_resamples=20)
+    >>> {name: found.agents for name, found in boards.items()}
+    {'ann': ('ann', 'bob'), 'cid': ('cid', 'dee')}
+    """
+    if not isinstance(matches, Matches):
+        raise InputError(f"only Matches fall into groups that never met, not {type(matches).__name__}: use evaluate")
+    groups = [set(group) for group in matches.components if len(group) > 1]
+    if not groups:
+        raise InputError("no two agents have met: there is nothing to evaluate")
+    names = [group[0] for group in matches.components if len(group) > 1]
+    return {
+        name: evaluate(matches.select([agent for agent in matches.agents if agent in group]), **options)
+        for name, group in zip(names, groups, strict=True)
+    }
+
+
+def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
+    """Return one row per group: how large it is, and who is at its top."""
+    return Table(
+        title="groups that never met",
+        columns=(
+            Column(name="group of", meaning="the agent with most games"),
+            Column(name="agents", meaning="how many there are"),
+            Column(name="games", meaning="games played, or their total weight"),
+            Column(name="top", meaning="who ties for first by Nash average"),
+        ),
+        rows=tuple(
+            (name, len(found.agents), float(found.board.games.sum()) / 2, ", ".join(found.support))
+            for name, found in boards.items()
+        ),
+        notes=("agents of different groups cannot be compared",),
+    )
 
 
 def comparison(boards: Mapping[str, Evaluation], column: str) -> Table:

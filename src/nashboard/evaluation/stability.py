@@ -22,7 +22,7 @@ class Stability:
     kept
         Share of the support's members that stay in it, on average over resamples.
     competitor, margin, competitor_support
-        Who outside comes nearest, by how much it misses, how often it gets in; an empty name where all have weight.
+        Who outside comes nearest, by how much it misses, how likely it belongs in; an empty name where all have weight.
     """
 
     question: str
@@ -58,7 +58,7 @@ class Stability:
             return "Every agent has weight: nobody stands outside the top."
         return (
             f"The nearest outside the top is {self.competitor!r}: it misses it by {number(self.margin)} and "
-            f"reaches it in {self.competitor_support:.0%} of the resamples ({QUESTIONS[self.question]})."
+            f"belongs there with probability {self.competitor_support:.0%} ({QUESTIONS[self.question]})."
         )
 
     def to_dict(self) -> dict[str, Any]:

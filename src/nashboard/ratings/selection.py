@@ -20,10 +20,17 @@ PATIENCE = 2  # numbers of planes in a row that must fail to help before the sea
 
 
 def compared(
-    matches: Matches, landscape_of: Callable[[Matches], MeloLoss], most: int, rng: np.random.Generator
+    matches: Matches,
+    landscape_of: Callable[[Matches], MeloLoss],
+    most: int,
+    rng: np.random.Generator,
+    folds: int = FOLDS,
 ) -> tuple[Candidate, ...]:
-    """Return the cross-validated log-loss of 0, 1, 2, ... planes, until more no longer help."""
-    parts = dealt(matches, rng)
+    """Return the cross-validated log-loss of 0, 1, 2, ... planes, until more no longer help.
+
+    With ``folds`` below five only so many parts are held out in turn: enough where a part has many games.
+    """
+    parts = dealt(matches, rng)[:folds]
     candidates: list[Candidate] = []
     for k in range(most + 1):
         candidates.append(candidate(matches, landscape_of, parts, k))

@@ -73,7 +73,7 @@ def test_a_rule_decides_about_every_game_with_its_result(tmp_path: Path) -> None
 
 def test_an_unknown_result_is_refused(tmp_path: Path) -> None:
     (tmp_path / "games.pgn").write_text(game("x", "y", "1-0") + game("x", "y", "+:-") * 5)
-    with pytest.raises(nb.InputError, match=r"games.pgn', column 'result' has an unknown outcome: '\+:-' in 5 rows"):
+    with pytest.raises(nb.InputError, match=r"games.pgn', column 'result' has an unknown outcome: '\+:-' in 5 games"):
         nb.read_matches(tmp_path / "games.pgn")
 
 

@@ -132,7 +132,7 @@ TAKEN: dict[str, tuple[str, ...]] = {
     "matches": MATCH_OPTIONS,
     "scores": ("lower_is_better", "separator"),
     "payoffs": ("symmetrise", "separator"),
-    "scores-long": ("agent", "task", "score", "lower_is_better", "metric", "separator"),
+    "scores-long": ("agent", "task", "score", "lower_is_better", "metric", "where", "separator"),
     "scores-wide": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
     "open-llm-leaderboard": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
     "lm-eval": ("lower_is_better", "metric"),

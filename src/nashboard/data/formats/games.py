@@ -114,7 +114,7 @@ def refuse_games(counts: Counter[tuple[str, str, str]], rules: Rules, source: st
         own[white] += games * (white == black)
     known = {*rules, *KNOWN}
     if unknown := {x: games for x, games in results.items() if folded(x) not in known and not is_number(x)}:
-        raise unknown_labels(unknown, "result", source)
+        raise unknown_labels(unknown, "result", source, unit="game")
     if games := own.total():
         players = listed(sorted(player for player in own if own[player]), 3)
         raise InputError(

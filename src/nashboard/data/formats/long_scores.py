@@ -9,6 +9,7 @@ import polars as pl
 from nashboard.data.cells import MISSING, NUMBER, number, scores_of
 from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TASK, derived, one, optional, recognised
 from nashboard.data.formats.format import Format, Input, Options
+from nashboard.data.formats.match_tables import chosen_rows
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
@@ -42,6 +43,8 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     refuse_nested(frame, [*roles.values(), *measures[:1]], source)
     if measures and options.metric is not None:
         frame = frame.filter(nw.col(measures[0]).cast(nw.String) == options.metric)
+    for part in chosen_rows(columns, options, source):
+        frame = frame.filter(part.keep)
     frame = with_numbers(frame, roles, scan, source)
     numbers = [role for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
     cells = frame.select(
@@ -70,6 +73,7 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
     if not rows:
         chosen = f" with the metric {options.metric!r}" if measures and options.metric else ""
+        chosen += f" where {wanted}" if (wanted := only_rows(options)) else ""
         raise InputError(f"{source!r} has columns but no rows{chosen}")
     if measures:
         used = collected(cells, ["agent", "task", "metric", "missing"], {"rows": nw.len()}, scan)
@@ -77,6 +81,7 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     tasks = sorted(set(found["task"].drop_nulls()))
     averages = [task for task in tasks if derived(task)]
     looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
+    only = (f"only rows where {wanted}",) if (wanted := only_rows(options)) else ()
     left_out = (LeftOut(what="rows", count=holes, why="they have no score"),) if holes else ()
     return scores_of(
         one_row_per_cell(found.filter(pl.col("missing") == 0), source),
@@ -88,10 +93,15 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             format="scores-long",
             rows=rows,
             left_out=left_out,
-            notes=(*(scan.notes if scan else ()), *looks),
+            notes=(*(scan.notes if scan else ()), *only, *looks),
         ),
         lower_is_better=options.lower_is_better,
     )
+
+
+def only_rows(options: Options) -> str:
+    """Say which rows ``where=`` keeps, or nothing."""
+    return " and ".join(f"{column} is {value}" for column, value in options.where.items())
 
 
 def refuse_nested(frame: nw.LazyFrame[Any], columns: Sequence[str], source: str) -> None:

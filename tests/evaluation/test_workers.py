@@ -1,0 +1,143 @@
+"""Workers: threads, processes and a cluster give the same bytes, and one that dies is one sentence."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+
+import nashboard as nb
+from evaluation.arenas import leads, played
+from nashboard.evaluation.intervals import Samples
+from nashboard.evaluation.resampling import plan_of, spread_out
+
+FEW: dict[str, Any] = {"n_resamples": 20}  # two pieces of work
+
+
+@pytest.fixture(scope="module")
+def arena() -> nb.Matches:
+    rng = np.random.default_rng(1)
+    return played(rng, leads(rng, 6, spread=0.4, cyclic=0.7), 25, draws=0.2)
+
+
+@pytest.fixture(scope="module")
+def table() -> nb.Scores:
+    rng = np.random.default_rng(2)
+    return nb.Scores.from_array(rng.normal(size=(5, 6)), stderr=np.full((5, 6), 0.2))
+
+
+@contextmanager
+def dask_cluster(workers: int) -> Iterator[None]:
+    """Run a real Dask cluster of some processes on this machine."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50
+        ) as local,
+        distributed.Client(local),
+    ):
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    with dask_cluster(2):
+        yield
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """Work that ends the process it runs in, unless that is the test itself."""
+
+    home: int
+
+    def __call__(self, streams: list[np.random.Generator]) -> tuple[Samples, ...]:
+        assert os.getpid() != self.home
+        os.kill(os.getpid(), signal.SIGKILL)
+        return ()
+
+
+@dataclass(frozen=True)
+class DeadlyOnce:
+    """Work that ends the first process it runs in, and then draws a number for each stream."""
+
+    home: int
+    mark: str
+
+    def __call__(self, streams: list[np.random.Generator]) -> tuple[Samples, ...]:
+        try:
+            Path(self.mark).touch(exist_ok=False)
+        except FileExistsError:
+            numbers = np.array([rng.random() for rng in streams])
+            x = numbers[:, None]
+            return (Samples(averages=x, gaps=x, weights=x, inside=x, scale=numbers, terms=x[:, :, None]),)
+        return Deadly(self.home)(streams)
+
+
+def test_processes_and_threads_give_the_same_bytes(arena: nb.Matches) -> None:
+    expected = nb.evaluate(arena, workers=1, **FEW).to_json()
+    assert nb.evaluate(arena, workers=2, backend="loky", **FEW).to_json() == expected
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_dask_cluster_gives_the_same_bytes(arena: nb.Matches, table: nb.Scores) -> None:
+    for data in (arena, table):
+        expected = nb.evaluate(data, workers=1, **FEW).to_json()
+        with joblib.parallel_config(backend="dask"):
+            assert nb.evaluate(data, **FEW).to_json() == expected
+
+
+def test_a_worker_process_that_dies_is_one_sentence() -> None:
+    with pytest.raises(nb.WorkerError, match="a worker died while it resampled"):
+        spread_out(Deadly(os.getpid()), plan_of(40, 0, 2, False, "loky"), 0, "")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_worker_of_a_cluster_that_dies_is_replaced(tmp_path: Path) -> None:
+    work = DeadlyOnce(os.getpid(), str(tmp_path / "died"))
+    (found,) = spread_out(work, plan_of(40, 0, None, False, "dask"), 0, "")
+    assert (tmp_path / "died").exists()
+    assert found.scale.tolist() == [float(rng.random()) for rng in plan_of(40, 0, None, False).streams(0)]
+
+
+def test_work_that_kills_every_worker_of_a_cluster_is_one_sentence() -> None:
+    dask = pytest.importorskip("dask", reason="Dask is not installed")
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        dask_cluster(2),
+        pytest.raises(nb.WorkerError, match="a worker died while it resampled"),
+    ):
+        spread_out(Deadly(os.getpid()), plan_of(16, 0, None, False, "dask"), 0, "")
+
+
+def test_the_command_ends_with_code_1_when_a_worker_dies(arena: nb.Matches, tmp_path: Path) -> None:
+    arena.write(tmp_path / "counts.csv")
+    # the sitecustomize of the workers kills them as soon as they import what they are to run
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "if any('popen_loky' in part for part in sys.orig_argv):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "nashboard", "evaluate", str(tmp_path / "counts.csv"), "--backend", "loky", "--workers",
+         "2", "-o", str(tmp_path / "board.json")],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("nashboard: a worker died")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "board.json").exists()
+
+
+def test_a_backend_that_does_not_exist_is_refused(arena: nb.Matches) -> None:
+    with pytest.raises(nb.InputError, match="the backend 'nobody' cannot be used"):
+        nb.evaluate(arena, backend="nobody")
