@@ -39,12 +39,13 @@ class Scan:
     frame: pl.LazyFrame
     separator: str = ","
     notes: tuple[str, ...] = ()
+    label: str = "frame"  # what a table that is no file of this machine is called
 
     @property
     def name(self) -> str:
         """The name under which the user knows the table."""
         if not self.files:
-            return "frame"
+            return self.label
         return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
 
     @cached_property
