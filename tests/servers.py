@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -131,3 +132,8 @@ def spark_session() -> Any:
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def address(port: int) -> str:
+    """Return the address under which a test reads the server."""
+    return f"postgresql://{USER}:{quote(PASSWORD, safe='')}@127.0.0.1:{port}/{DATABASE}"

@@ -146,7 +146,8 @@ def seen_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
 
 def pair_counts(table: MatchTable, words: Vocabulary | None) -> nw.LazyFrame[Any]:
     """Return the lazy expression that counts a table; without words its outcome column holds numbers."""
-    weight = nw.lit(1.0) if table.weight is None else nw.col(table.weight).cast(nw.Float64)
+    # PostgreSQL takes 1.0 for an exact decimal: only a cast makes it a floating-point number
+    weight = (nw.lit(1) if table.weight is None else nw.col(table.weight)).cast(nw.Float64)
     outcome = number_outcome if words is None else named_outcome(words) if words.by_name else label_outcome(words)
     keys = ["first", "second", "left_out"] + ["cluster"] * (table.cluster is not None)
     columns = {

@@ -10,6 +10,7 @@ Every connection is read-only, and closed when the reading is done.
 import contextlib
 import re
 import sqlite3
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,22 +45,24 @@ def database_relation(source: str, table: str | None, query: str | None) -> Iter
     name = without_secrets(source)
     if table is not None and query is not None:
         raise InputError(f"{name!r}: give table= or query=, not both")
-    connection: Any = None
     try:
-        connection = CONNECTIONS[kind](source, name)
-        chosen = table if query is not None else chosen_table(table, connection.list_tables(), name)
-        frame: nw.LazyFrame[Any] = nw.from_native(relation_of(connection, kind, chosen, query, name))
-        said = f"{name}, table {chosen}" if query is None else f"{name}, query"
-        yield Relation(name=said, format=f"{kind} table" if query is None else f"{kind} query", frame=frame)
-    except (InputError, MissingExtraError) as error:
-        if isinstance(error, MissingExtraError):
-            raise
+        with contextlib.closing(CONNECTIONS[kind](source, name)) as database, warnings.catch_warnings():
+            # ibis sets an option of pandas that newer versions of pandas no longer need
+            warnings.filterwarnings("ignore", message="The 'future.infer_string' option")
+            if query is None:
+                table = chosen_table(table, database.tables(), name)
+            elif not (query := query.strip().rstrip(";").rstrip()):
+                raise InputError(f"{name!r}: the query is empty")
+            frame: nw.LazyFrame[Any] = nw.from_native(database.relation(table, query))
+            what = "query" if query is not None else "table"
+            said = f"{name}, {what}" if query is not None else f"{name}, {what} {table}"
+            yield Relation(name=said, format=f"{kind} {what}", frame=frame)
+    except InputError as error:
         raise InputError(scrubbed(str(error), source)) from None
+    except MissingExtraError:
+        raise
     except Exception as error:  # whatever the database or its driver raises: it is about the user's address or query
         raise InputError(scrubbed(f"{name!r} cannot be read: {first_line(error)}", source)) from None
-    finally:
-        if connection is not None:
-            connection.disconnect()
 
 
 def chosen_table(table: str | None, there: list[str], name: str) -> str:
@@ -78,43 +81,82 @@ def chosen_table(table: str | None, there: list[str], name: str) -> str:
     return table
 
 
-def relation_of(connection: Any, kind: str, table: str | None, query: str | None, name: str) -> Any:
-    """Return a table or the answer to a query as ibis has it: an expression that is not run yet."""
-    if query is not None:
-        query = query.strip().rstrip(";").rstrip()
-        if not query:
-            raise InputError(f"{name!r}: the query is empty")
-    if kind == "postgresql":
-        return postgres_answer(connection, query or f"select * from {quoted(table, connection)}")
-    if query is not None:
-        return connection.sql(query)
-    schema, dot, last = (table or "").rpartition(".")
-    if table in connection.list_tables() or not dot:
-        return connection.table(table)
-    return connection.table(last, database=schema)
+def select_all(table: str, there: list[str]) -> str:
+    """Return the query for all of a table, whose name may begin with a schema."""
+    parts = [table] if table in there else table.split(".", 1)
+    return f"select * from {'.'.join(map(quoted, parts))}"
 
 
-def quoted(table: str | None, connection: Any) -> str:
-    """Return the name of a table, perhaps with its schema, as SQL writes it."""
-    whole = table or ""
-    parts = [whole] if whole in connection.list_tables() else whole.split(".", 1)
-    return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
-def postgres_answer(connection: Any, query: str) -> Any:
-    """Return a query as a table, its types learnt without making a view: the connection may not write."""
-    with connection.con.cursor() as cursor:
-        cursor.execute(f"select * from ({query}) as asked limit 0")
-        found = {column.name: column.type_display for column in cursor.description or ()}
-    plain = {name: bool(PLAIN_TYPES.fullmatch(kind)) for name, kind in found.items()}
-    columns = ", ".join(
-        f"{spelt} as {spelt}" if plain[name] else f"cast({spelt} as text) as {spelt}"
-        for name in found
-        for spelt in ['"' + name.replace('"', '""') + '"']
-    )
-    mapper = connection.compiler.type_mapper
-    types = {name: mapper.from_string(kind if plain[name] else "text") for name, kind in found.items()}
-    return connection.sql(f"select {columns} from ({query}) as asked", schema=types)
+@dataclass(frozen=True, eq=False)
+class Sqlite:
+    """A SQLite file, opened for reading, counted through ibis."""
+
+    connection: Any
+
+    def tables(self) -> list[str]:
+        """Return the names of its tables and views."""
+        return list(self.connection.list_tables())
+
+    def relation(self, table: str | None, query: str | None) -> Any:
+        """Return a table or the answer to a query, as an expression that is not run yet."""
+        return self.connection.table(table) if query is None else self.connection.sql(query)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.disconnect()
+
+
+@dataclass(frozen=True, eq=False)
+class Duckdb:
+    """A DuckDB file, opened for reading, counted by its own relations."""
+
+    connection: Any
+
+    def tables(self) -> list[str]:
+        """Return the names of its tables and views."""
+        return [name for (name,) in self.connection.execute("show tables").fetchall()]
+
+    def relation(self, table: str | None, query: str | None) -> Any:
+        """Return a table or the answer to a query, as an expression that is not run yet."""
+        return self.connection.query(query if query is not None else select_all(table or "", self.tables()))
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+
+@dataclass(frozen=True, eq=False)
+class Postgresql:
+    """A PostgreSQL server, connected for reading, counted through ibis."""
+
+    connection: Any
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables and views in the current schema."""
+        return list(self.connection.list_tables())
+
+    def relation(self, table: str | None, query: str | None) -> Any:
+        """Return a table or the answer to a query, its types learnt without making a view: nothing is written."""
+        asked = query if query is not None else select_all(table or "", self.tables())
+        with self.connection.con.cursor() as cursor:
+            cursor.execute(f"select * from ({asked}) as asked limit 0")
+            found = {column.name: column.type_display for column in cursor.description or ()}
+        plain = {name: bool(PLAIN_TYPES.fullmatch(kind)) for name, kind in found.items()}
+        columns = ", ".join(
+            quoted(name) if plain[name] else f"cast({quoted(name)} as text) as {quoted(name)}" for name in found
+        )
+        mapper = self.connection.compiler.type_mapper
+        types = {name: mapper.from_string(kind if plain[name] else "text") for name, kind in found.items()}
+        return self.connection.sql(f"select {columns} from ({asked}) as asked", schema=types)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.disconnect()
 
 
 def file_of(source: str, name: str) -> Path:
@@ -127,37 +169,44 @@ def file_of(source: str, name: str) -> Path:
     return path
 
 
-def sqlite_connection(source: str, name: str) -> Any:
+def open_sqlite(source: str, name: str) -> Sqlite:
     """Open a SQLite file for reading."""
     path = file_of(source, name)
-    connect = backend("sqlite").from_connection
-    return connect(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True))
+    connect = ibis_backend("sqlite").from_connection
+    return Sqlite(connect(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)))
 
 
-def duckdb_connection(source: str, name: str) -> Any:
+def open_duckdb(source: str, name: str) -> Duckdb:
     """Open a DuckDB file for reading; it fetches no extension from the network."""
     path = file_of(source, name)
-    return backend("duckdb").connect(str(path), read_only=True, **NO_NETWORK)
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("duckdb", "sql", "reading a DuckDB file") from None
+    return Duckdb(duckdb.connect(str(path), read_only=True, config=NO_NETWORK))
 
 
-def postgresql_connection(source: str, name: str) -> Any:
-    """Connect to a PostgreSQL server; its sessions may not write."""
-    connect = backend("postgres").from_connection
-    import psycopg
-
+def open_postgresql(source: str, name: str) -> Postgresql:
+    """Connect to a PostgreSQL server; the session may not write."""
+    connect = ibis_backend("postgres").from_connection
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtraError("psycopg", "sql", "reading a PostgreSQL database") from None
     server = psycopg.connect(source, autocommit=True)
     server.execute("set session characteristics as transaction read only")
-    return connect(server)
+    return Postgresql(connect(server))
 
 
-CONNECTIONS: dict[str, Callable[[str, str], Any]] = {
-    "sqlite": sqlite_connection,
-    "duckdb": duckdb_connection,
-    "postgresql": postgresql_connection,
+Database = Sqlite | Duckdb | Postgresql
+CONNECTIONS: dict[str, Callable[[str, str], Database]] = {
+    "sqlite": open_sqlite,
+    "duckdb": open_duckdb,
+    "postgresql": open_postgresql,
 }
 
 
-def backend(kind: str) -> Any:
+def ibis_backend(kind: str) -> Any:
     """Return ibis for a kind of database, or say how to install it."""
     try:
         import ibis

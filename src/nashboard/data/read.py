@@ -12,11 +12,12 @@ import polars as pl
 from narwhals.exceptions import NarwhalsError
 
 from nashboard.data.addresses import DATABASES, scheme_of, scrubbed, without_secrets
-from nashboard.data.columns import OUTCOME, sides
+from nashboard.data.columns import OUTCOME, given, sides
 from nashboard.data.columns import recognised as usual_columns
+from nashboard.data.counting import text as as_text
 from nashboard.data.databases import database_relation
 from nashboard.data.datasets import load_dataset
-from nashboard.data.engines import READABLE, engine_of, lazy_frame
+from nashboard.data.engines import READABLE, collected, engine_of, lazy_frame
 from nashboard.data.formats import FRAME_FORMATS, named, recognised
 from nashboard.data.formats.format import Data, Format, Input, Options
 from nashboard.data.formats.long_scores import LONG_SCORES, is_long, scores_from_long
@@ -246,6 +247,22 @@ def opened(source: str | Path, options: Options) -> Iterator[Input]:
     """Yield the files behind a source; temporary files live as long."""
     with plain_files(source) as files, tempfile.TemporaryDirectory(prefix="nashboard-") as folder:
         yield Input(tuple(files), Path(folder), options)
+
+
+def column_values(source: str, column: str, options: Options, *, most: int) -> list[str]:
+    """Return up to so many distinct values of a column as text, in order; missing ones are none."""
+    scheme = scheme_of(source)
+    with contextlib.ExitStack() as stack:
+        if scheme in DATABASES:
+            relation = stack.enter_context(database_relation(source, options.table, options.query))
+            frame, name, scan = relation.frame, relation.name, None
+        else:
+            scan = remote_scan(source, options.separator) if scheme else None
+            scan = scan or stack.enter_context(opened(source, options)).scan
+            frame, name = nw.from_native(scan.frame), scan.name
+        given(column, frame.collect_schema().names(), name)
+        values = frame.select(value=as_text(frame, column)).filter(~nw.col("value").is_null()).unique()
+        return sorted(collected(values.head(most), name, scan)["value"].to_list())
 
 
 def from_frame(

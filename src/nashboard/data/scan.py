@@ -6,6 +6,7 @@ reported with its row and column instead of becoming a silent null.
 
 import codecs
 import contextlib
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from nashboard.errors import InputError, listed
 
 SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
 FIRST_LINES = 1000
+HIVE = re.compile(r"(^|/)[^/=]+=[^/]*(/|$)")
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *STDERR, *ITEMS, *RUNS, *LOWER}))
 
 
@@ -117,7 +119,9 @@ def scan_parquet(files: Sequence[PlainFile]) -> Scan:
     rows = sum(map(checked_rows, files))
     if not rows:
         raise InputError(f"{files[0].name!r} has columns but no rows")
-    frame = pl.scan_parquet([file.path for file in files])
+    # every folder named column=value on the way to a file is a column of its rows
+    hive = all(HIVE.search(file.path.parent.as_posix()) for file in files)
+    frame = pl.scan_parquet([file.path for file in files], hive_partitioning=hive)
     table = Scan(files=tuple(files), kind="parquet", columns=(), frame=frame)
     with table.explaining():
         return replace(table, columns=tuple(frame.collect_schema().names()))

@@ -49,13 +49,13 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         *(nw.col(roles[role]).cast(nw.Float64).alias(role) for role in numbers),
         *(text(roles[role]).alias(role) for role in ("agent", "task", "lower_is_better") if role in roles),
         *(text(name).fill_null("").alias("metric") for name in measures[:1]),
-    ).with_columns(
-        missing=nw.when(nw.col("score").is_null() | nw.col("score").is_nan()).then(nw.lit(1)).otherwise(nw.lit(0))
+    ).with_columns(  # neither null nor NaN is at most infinity, in any engine
+        missing=nw.when(nw.col("score") <= float("inf")).then(nw.lit(0)).otherwise(nw.lit(1))
     )
     totals = {
         "rows": nw.len(),
         "score": nw.col("score").mean(),
-        "spread": nw.col("score").std(ddof=1),
+        "spread": nw.col("score").std(ddof=0),  # with ddof=1 some engines stumble over a single run
         **{role: nw.col(role).max() for role in ("stderr", "runs") if role in roles},
         **{role: nw.col(role).sum() for role in ("n",) if role in roles},
     }
@@ -166,7 +166,7 @@ def one_row_per_cell(found: pl.DataFrame, source: str) -> pl.DataFrame:
         "score",
         stderr=pl.when(single)
         .then(pl.col("stderr") if "stderr" in has else empty)
-        .otherwise(pl.col("spread") / pl.col("rows").sqrt()),
+        .otherwise(pl.col("spread") / (pl.col("rows").cast(pl.Float64) - 1).sqrt()),
         n=pl.when(pl.col("n") > 0).then("n") if "n" in has else empty,
         runs=pl.when(single & pl.col("runs").is_not_null()).then("runs").otherwise("rows").cast(pl.Int64)
         if "runs" in has
