@@ -33,7 +33,8 @@ def with_categories(columns: Columns) -> pd.DataFrame:
 def in_dask(columns: Columns) -> Any:
     import dask.dataframe
 
-    return dask.dataframe.from_pandas(pd.DataFrame(columns), npartitions=3)
+    from_pandas: Any = dask.dataframe.from_pandas
+    return from_pandas(pd.DataFrame(columns), npartitions=3)
 
 
 IN_PROCESS: dict[str, Engine] = {

@@ -8,7 +8,7 @@ import pytest
 
 import nashboard as nb
 from data.conftest import ENGINES, LOCAL, Engine
-from nashboard.data import counting
+from nashboard.data import counting, engines
 
 # Spark warns about the version of pandas each time that it is given or gives a table.
 pytestmark = [
@@ -187,7 +187,7 @@ def awkward(rows: int) -> tuple[dict[str, list[Any]], dict[str, Any]]:
         if a == b:
             continue
         low, high = sorted((a, b))
-        share = labels[label] if labels[label] is not None else 0.0
+        share = labels[label] or 0.0
         total = counts.setdefault((low, high), [0.0, 0.0, 0.0])
         if labels[label] == 0.5:
             total[1] += weight
@@ -215,7 +215,7 @@ def test_only_labels_and_pair_counts_come_back(engine: Engine, monkeypatch: pyte
         came.append(len(found))
         return found
 
-    collected = counting.collected
+    collected = engines.collected
     monkeypatch.setattr(counting, "collected", spied)
     rows, agents, labels = 20_000, 4, ["model_a", "model_b", "tie"]
     names = [f"agent {k}" for k in range(agents)]

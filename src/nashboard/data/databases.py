@@ -26,7 +26,7 @@ from nashboard.errors import InputError, MissingExtraError, listed, nearest
 PLAIN_TYPES = re.compile(
     r"(text|varchar|bool|int[248]|float[48]|date|numeric|timestamp|timestamptz)(\(\d+(,\s*-?\d+)?\))?"
 )
-NO_NETWORK = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+NO_NETWORK: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
