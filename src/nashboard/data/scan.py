@@ -199,15 +199,17 @@ def lines_to_learn_from(file: PlainFile) -> Iterator[str]:
 
 def refuse_late_roles(stream: BinaryIO, names: list[str], file: PlainFile) -> None:
     """Raise an error where a column with a role first appears far down in a file."""
-    marks = {name: f'"{name}":'.encode() for name in names}
+    if not names:
+        return
+    mark = re.compile(b'"(' + b"|".join(re.escape(name.encode()) for name in names) + b')":')  # all in one pass
     rest = b""
     while piece := stream.read(1 << 22):
         text = rest + piece
-        for name, mark in marks.items():
-            if mark in text:
-                raise InputError(
-                    f"{file.name!r}: the column {name!r} first appears after line {FIRST_LINES:,}: give it to all"
-                )
+        if found := mark.search(text):
+            raise InputError(
+                f"{file.name!r}: the column {found[1].decode()!r} first appears after line {FIRST_LINES:,}: give it to "
+                f"all"
+            )
         rest = text[-64:]
 
 
