@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -112,11 +113,26 @@ def connected(port: int, database: str = DATABASE) -> "psycopg.Connection[Any]":
     return psycopg.connect(host="127.0.0.1", port=port, user=USER, password=PASSWORD, dbname=database, autocommit=True)
 
 
+def no_spark() -> str:
+    """Return why Spark cannot run here, or nothing."""
+    if find_spec("pyspark") is None:
+        return "Spark is not installed: pip install 'nashboard[spark]'"
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        return "Spark needs Java 17: Debian's package is openjdk-17-jre-headless"
+    return ""
+
+
+def no_dask() -> str:
+    """Return why Dask cannot run here, or nothing."""
+    return "" if find_spec("dask") and find_spec("distributed") else "pip install 'nashboard[dask]'"
+
+
 def spark_session() -> Any:
     """Return a Spark session of two threads on this machine, which nothing outside can reach."""
-    pyspark = pytest.importorskip("pyspark.sql", reason="Spark is not installed: pip install 'nashboard[spark]'")
-    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-        pytest.skip("Spark needs Java 17: Debian's package is openjdk-17-jre-headless")
+    if absent := no_spark():
+        pytest.skip(absent)
+    from pyspark.sql import SparkSession
+
     settings = {
         "spark.ui.enabled": "false",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -128,7 +144,7 @@ def spark_session() -> Any:
         "spark.log.level": "ERROR",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
     }
-    builder = pyspark.SparkSession.builder.master("local[2]").appName("nashboard tests")
+    builder: Any = SparkSession.builder.master("local[2]").appName("nashboard tests")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

@@ -13,11 +13,15 @@ import numpy as np
 import pytest
 
 import nashboard
+import servers
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(module.name for module in pkgutil.walk_packages(nashboard.__path__, "nashboard."))
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-SNIPPETS = [(page, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+SNIPPET = re.compile(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", re.DOTALL)
+SNIPPETS = [(page, needs, code) for page in PAGES for needs, code in SNIPPET.findall(page.read_text())]
+# What Spark says about a version of pandas is not about the snippet.
+SPARK_WARNING = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
@@ -26,9 +30,16 @@ def test_the_examples_of_a_docstring_give_what_they_show(name: str) -> None:
     assert failed == 0
 
 
-@pytest.mark.parametrize(("page", "code"), SNIPPETS, ids=[f"{page.name} {k}" for k, (page, _) in enumerate(SNIPPETS)])
-def test_a_snippet_runs_as_shown(page: Path, code: str, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True, capture_output=True)
+@pytest.mark.parametrize(
+    ("page", "needs", "code"), SNIPPETS, ids=[f"{page.name} {k}" for k, (page, *_) in enumerate(SNIPPETS)]
+)
+def test_a_snippet_runs_as_shown(page: Path, needs: str, code: str, tmp_path: Path) -> None:
+    if needs:
+        absent = {"spark": servers.no_spark, "dask": servers.no_dask}[needs]()
+        if absent:
+            pytest.skip(absent)
+    warnings = ["-W", "error", *(["-W", SPARK_WARNING] if needs == "spark" else [])]
+    subprocess.run([sys.executable, *warnings, "-c", code], cwd=tmp_path, check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("target", ["demo", "test"])
