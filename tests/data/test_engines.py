@@ -206,6 +206,18 @@ def awkward(rows: int) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     return log, {"counts": met, "left out": left_out, "period": period, "clusters": len(kept)}
 
 
+@every_local_engine
+def test_arena_layouts_that_only_need_counting_are_counted_anywhere(engine: Engine) -> None:
+    log = {"model_a": ["x", "y", "x"], "model_b": ["y", "z", "y"], "winner": ["model_a", "tie", "model_b"]}
+    later = nb.read_matches(engine({**log, "evaluation_session_id": ["s", "s", "t"]}))
+    assert (later.origin.format, later.n_games) == ("lmarena", 3)
+    assert later.clusters is not None
+    assert later.clusters.size == 2
+    first = nb.read_matches(engine({**log, "anony": [True, False, True]}))
+    assert (first.origin.format, first.n_games) == ("chatbot-arena", 2)
+    assert [(entry.count, entry.why) for entry in first.origin.left_out] == [(1, "the models were not anonymous")]
+
+
 @every_engine
 def test_only_labels_and_pair_counts_come_back(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     came: list[int] = []

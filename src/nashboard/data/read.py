@@ -283,6 +283,8 @@ def from_frame(
     if layout is not None and options.a is None:
         refuse_other_kind(layout, wanted, seen)
         layout.refuse_unused(options)
+        if layout.anywhere(seen):
+            return layout.read(replace(seen, frame=frame))
         table = replace(seen.scan, frame=as_polars(frame, layout))
         return layout.read(replace(seen, table=table))
     if wanted is Matches or (wanted is None and has_sides(columns, options)):

@@ -81,9 +81,11 @@ def spellings(value: object, kind: nw.dtypes.DType) -> list[str]:
 
 
 def from_scan(source: Input, format: str, **details: Any) -> Matches:
-    """Count the matches of a table on disk."""
+    """Count the matches of a table on disk, or of a frame in its own engine."""
     table = source.scan
     frame = details.pop("frame", table.frame)
+    if source.frame is not None:
+        return matches_from(source.frame, source.options, source=table.name, format=format, **details)
     return matches_from(nw.from_native(frame), source.options, source=table.name, format=format, scan=table, **details)
 
 
