@@ -2,8 +2,8 @@
 
 - ``python`` blocks share one namespace; ``sh`` blocks are run by bash and have to succeed.
 - A ``text`` block right after one of these is what it prints; ``...`` stands for anything.
-- ``<!-- needs: pyspark java -->`` says which packages and programs the page needs; without them it is not run.
 - A block with ``title="name"`` that is not python or sh is a file of that name in the folder.
+- ``<!-- needs: pyspark java -->`` before a block names packages and programs; without them the block is not run.
 """
 
 import contextlib
@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+FENCE = re.compile(
+    r'(?:^<!-- needs: ([\w ]+) -->\n+)?^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE
+)
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -26,17 +28,24 @@ LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 class Block:
     """One fenced block of a page; ``follows`` tells that nothing but blank lines lies before it and the last one."""
 
+    needs: tuple[str, ...]
     language: str
     title: str | None
     code: str
     follows: bool
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What it needs and this machine has neither as a package nor as a program."""
+        return tuple(word for word in self.needs if find_spec(word) is None and shutil.which(word) is None)
 
 
 def blocks(text: str) -> list[Block]:
     """Return the fenced blocks of a page."""
     found, end = [], 0
     for match in FENCE.finditer(text):
-        found.append(Block(match[1], match[2], match[3], not text[end : match.start()].strip()))
+        needs = tuple((match[1] or "").split())
+        found.append(Block(needs, match[2], match[3], match[4], not text[end : match.start()].strip()))
         end = match.end()
     return found
 
@@ -47,42 +56,44 @@ def runs(text: str) -> bool:
 
 
 def lacks(text: str) -> list[str]:
-    """Return what a page needs and this machine has neither as a package nor as a program."""
-    needed = [word for said in re.findall(r"<!-- needs: (.*?) -->", text) for word in said.split()]
-    return [word for word in needed if find_spec(word) is None and shutil.which(word) is None]
+    """Return what some block of a page needs and this machine lacks."""
+    return sorted({word for block in blocks(text) for word in block.lacks})
 
 
 def shell(code: str) -> str:
     """Return what bash prints; `nashboard` and `python` are those of this interpreter."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", code], env=os.environ | {"PATH": path}, capture_output=True
-    )
+    command = ["bash", "-euo", "pipefail", "-c", code]
+    done = subprocess.run(command, env=os.environ | {"PATH": path}, capture_output=True)
     if done.returncode:
         raise AssertionError(f"exit code {done.returncode} of:\n{code}\n{done.stderr.decode()}")
     return done.stdout.decode()
 
 
+def printed_by(block: Block, page: Path, space: dict[str, object]) -> str:
+    """Run a block, or make the file that it is; return what it prints."""
+    if block.language == "sh":
+        return shell(block.code)
+    if block.language == "python":
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(block.code, page.name, "exec"), space)
+        return out.getvalue()
+    if block.title:
+        Path(block.title).write_text(block.code)
+    return ""
+
+
 def run(page: Path) -> None:
     """Run a page in the current folder."""
     space: dict[str, object] = {"__name__": "__main__"}
-    printed = ""
+    printed: str | None = ""
     for block in blocks(page.read_text()):
-        if block.language == "python":
-            out = io.StringIO()
-            with contextlib.redirect_stdout(out):
-                exec(compile(block.code, page.name, "exec"), space)
-            printed = out.getvalue()
-        elif block.language == "sh":
-            printed = shell(block.code)
-        elif block.title:
-            Path(block.title).write_text(block.code)
-        elif (
-            block.language == "text"
-            and block.follows
-            and not doctest.OutputChecker().check_output(block.code, printed, LOOSE)
-        ):
-            raise AssertionError(f"{page.name} shows\n{block.code}\nbut it prints\n{printed}")
+        if block.language != "text":
+            printed = None if block.lacks else printed_by(block, page, space)
+        elif block.follows and printed is not None:
+            if not doctest.OutputChecker().check_output(block.code, printed, LOOSE):
+                raise AssertionError(f"{page.name} shows\n{block.code}\nbut it prints\n{printed}")
 
 
 if __name__ == "__main__":

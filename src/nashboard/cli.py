@@ -23,6 +23,7 @@ from nashboard.commands.melo import melo
 from nashboard.commands.nash import nash
 from nashboard.commands.online import online
 from nashboard.commands.predict import predict
+from nashboard.commands.reading import with_database_options
 from nashboard.commands.stress import stress
 from nashboard.errors import ConvergenceError, NashboardError, WorkerError
 
@@ -47,7 +48,7 @@ app = typer.Typer(
 )
 COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
 for command in COMMANDS:
-    app.command()(command)
+    app.command()(with_database_options(command))
 
 
 def print_version(asked: bool) -> None:

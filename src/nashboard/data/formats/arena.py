@@ -19,7 +19,7 @@ def read_chatbot_arena(source: Input) -> Matches:
     if "anony" in table.columns:
         filters.append(
             Filter(
-                keep=nw.col("anony").cast(nw.String).str.to_lowercase() == "true",
+                keep=nw.col("anony").cast(nw.String).str.to_lowercase().is_in(["true", "1"]),  # 1 in SQLite
                 why="the models were not anonymous",
             )
         )
@@ -74,6 +74,7 @@ ARENA = (
         holds="LMArena battles, 2024 and later",
         fits=lambda x: x.has("model_a", "model_b", "winner", "evaluation_session_id"),
         read=read_lmarena,
+        anywhere=lambda x: True,
     ),
     Format(
         name="chatbot-arena",
@@ -81,6 +82,7 @@ ARENA = (
         holds="Chatbot Arena clean battles",
         fits=lambda x: x.has("model_a", "model_b", "winner") and (x.has("anony") or x.has("dedup_tag")),
         read=read_chatbot_arena,
+        anywhere=lambda x: not x.has("dedup_tag"),
     ),
     Format(
         name="kaggle",

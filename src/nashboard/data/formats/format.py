@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import narwhals as nw
+
 from nashboard.data.columns import given
 from nashboard.data.json_objects import document
 from nashboard.data.kinds import Kind, kind_of, one_line
@@ -47,6 +49,9 @@ class Options:
     symmetrise: bool = False
     # text tables
     separator: str | None = None
+    # databases
+    table: str | None = None
+    query: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ class Input:
     folder: Path
     options: Options
     table: Scan | None = None
+    frame: nw.LazyFrame[Any] | None = None  # a frame that stays in its own engine
 
     @property
     def name(self) -> str:
@@ -115,6 +121,7 @@ class Format:
     holds: str
     fits: Callable[[Input], bool]
     read: Callable[[Input], Data]
+    anywhere: Callable[[Input], bool] = lambda x: False  # columns and filters say it all: any engine can count it
 
     def refuse_unused(self, options: Options) -> None:
         """Raise an error for an option that this format has no use for: it would be ignored silently."""
