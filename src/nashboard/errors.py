@@ -4,6 +4,7 @@
 
     NashboardError
     ├── InputError (also a ValueError)         the user can mend it: a file, a value, an option
+    ├── WriteError (also an OSError)           the machine refuses to write: a full disk, a read-only folder
     ├── ConvergenceError (also a RuntimeError) a solver missed its tolerance, nothing is returned
     └── MissingExtraError (also an ImportError) an optional package has to be installed first
 """
@@ -11,13 +12,22 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST = 2000  # characters of a message: one that repeats a whole file helps nobody
+
 
 class NashboardError(Exception):
-    """Anything that nashboard raises on purpose."""
+    """Anything that nashboard raises on purpose; its message is one sentence on one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shortened(" ".join(message.splitlines()), LONGEST))
 
 
 class InputError(NashboardError, ValueError):
     """The input is wrong; the message says where, what, what is allowed and what to do."""
+
+
+class WriteError(NashboardError, OSError):
+    """What was asked for is sound, but it could not be written; the message says where and why."""
 
 
 class ConvergenceError(NashboardError, RuntimeError):
