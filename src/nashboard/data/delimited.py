@@ -28,6 +28,8 @@ def recognised_header(file: PlainFile, separator: str | None) -> tuple[str, tupl
             separator = max(SEPARATORS, key=lambda mark: (even(found[mark]), len(found[mark][0])))
     records = found[separator]
     header = tuple(cell.strip() for cell in records[0])
+    if len(set(header)) < len(header) == len(set(records[0])):
+        header = tuple(records[0])  # white space that tells two names apart belongs to them
     if len(header) < 2:
         better = [mark for mark in SEPARATORS if mark != separator and len(first_records(text, mark)[0]) > 1]
         hint = f"; it looks separated by {SEPARATORS[better[0]]}: pass separator={better[0]!r}" if better else ""
