@@ -98,5 +98,3 @@ def main() -> None:
     except MemoryError:
         typer.echo("nashboard: not enough memory for this input", err=True)
         sys.exit(1)
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and written: Python may end in peace

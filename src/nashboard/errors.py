@@ -12,6 +12,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST_WORD = 200
 LONGEST = 2000  # characters of a message: one that repeats a whole file helps nobody
 
 
@@ -43,6 +44,8 @@ class MissingExtraError(NashboardError, ImportError):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the known word that looks most like this one, or nothing."""
+    if len(word) > LONGEST_WORD:  # comparing takes the square of the length
+        return ""
     by_folded = {name.casefold(): name for name in known}
     close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return f" (did you mean {by_folded[close[0]]!r}?)" if close else ""
