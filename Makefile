@@ -33,7 +33,7 @@ demo: demo-environment
 	@$(BIN)/nashboard evaluate dataset:atari
 
 test: dev-environment
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # two processes, so one thread each
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup  # two processes, so one thread each; a server in only one
 
 lint: dev-environment
 	@$(BIN)/ruff check .

@@ -27,6 +27,7 @@ from nashboard.commands.melo import melo
 from nashboard.commands.nash import nash
 from nashboard.commands.online import online
 from nashboard.commands.predict import predict
+from nashboard.commands.reading import with_database_options
 from nashboard.commands.stress import stress
 from nashboard.errors import ConvergenceError, NashboardError, WriteError
 
@@ -51,7 +52,7 @@ app = typer.Typer(
 )
 COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
 for command in COMMANDS:
-    app.command()(ended_well(command))
+    app.command()(ended_well(with_database_options(command)))
 
 
 def print_version(asked: bool) -> None:

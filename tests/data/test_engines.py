@@ -1,16 +1,23 @@
 """One awkward log, one awkward table of scores, every data frame library: the same answer to the last count."""
 
-from collections.abc import Callable
 from typing import Any
 
-import duckdb
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import nashboard as nb
+from data.conftest import ENGINES, LOCAL, Engine
+from nashboard.data import counting, engines
+
+# Spark warns about the version of pandas each time that it is given or gives a table.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    # ibis sets an option of pandas, and newer versions of pandas say that it is not needed
+    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
+]
+every_engine = pytest.mark.parametrize("engine", ENGINES, indirect=True)
+every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
 
 LOG: dict[str, list[Any]] = {
     "model_a": ["x", "y", "z", "x", 'é, "q"', "x", "y", "z"],
@@ -30,22 +37,6 @@ SCORES: dict[str, list[Any]] = {
 }
 
 
-def from_duckdb(columns: dict[str, list[Any]]) -> Any:
-    arrow = pa.table(columns)  # noqa: F841 # duckdb finds it by name
-    return duckdb.sql("select * from arrow")
-
-
-ENGINES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
-    "pandas": pd.DataFrame,
-    "pandas with arrow types": lambda columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
-    "pandas with categories": lambda columns: pd.DataFrame(columns).astype(
-        {name: "category" for name in columns if name in ("model_a", "winner", "model", "task")}
-    ),
-    "polars": pl.DataFrame,
-    "polars lazy": pl.LazyFrame,
-    "pyarrow": pa.table,
-    "duckdb": from_duckdb,
-}
 SAME = {"self_matches": "drop", "weight": "weight"}
 
 
@@ -57,9 +48,9 @@ def counts(matches: nb.Matches) -> tuple[object, ...]:
     )
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_labels_weights_and_self_matches_are_counted_the_same(engine: str) -> None:
-    matches = nb.read_matches(ENGINES[engine](LOG), cluster="session", time="tstamp", **SAME)  # type: ignore[arg-type] # options by name
+@every_local_engine
+def test_labels_weights_and_self_matches_are_counted_the_same(engine: Engine) -> None:
+    matches = nb.read_matches(engine(LOG), cluster="session", time="tstamp", **SAME)  # type: ignore[arg-type] # options by name
     assert counts(matches) == (
         ("x", "y", "z", 'é, "q"', "🤖"),
         [[0, 1], [0, 2], [1, 2], [3, 4]],
@@ -75,9 +66,9 @@ def test_labels_weights_and_self_matches_are_counted_the_same(engine: str) -> No
     assert np.bincount(matches.clusters.pair, matches.clusters.wins).tolist() == matches.wins.tolist()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_numbers_between_0_and_1_are_shares_of_a_point(engine: str) -> None:
-    matches = nb.read_matches(ENGINES[engine](LOG), outcome="share", where={"language": "en"}, **SAME)  # type: ignore[arg-type] # options by name
+@every_local_engine
+def test_numbers_between_0_and_1_are_shares_of_a_point(engine: Engine) -> None:
+    matches = nb.read_matches(engine(LOG), outcome="share", where={"language": "en"}, **SAME)  # type: ignore[arg-type] # options by name
     assert matches.n_games == 1 + 2 + 1 + 0.5 + 3
     assert matches.wins.tolist() == [1 + 0.25 * 3, 0, 0.25 * 0.5]
     assert matches.losses.tolist() == [1 + 0.75 * 3, 2, 0.75 * 0.5]
@@ -87,9 +78,9 @@ def test_numbers_between_0_and_1_are_shares_of_a_point(engine: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_long_scores_are_averaged_over_runs_the_same(engine: str) -> None:
-    scores = nb.read_scores(ENGINES[engine](SCORES))
+@every_engine
+def test_long_scores_are_averaged_over_runs_the_same(engine: Engine) -> None:
+    scores = nb.read_scores(engine(SCORES))
     assert (scores.agents, scores.tasks) == (("x", "y", "🤖"), ("chess", "go"))
     np.testing.assert_array_equal(scores.values, [[5, 1.5], [np.nan, 4], [np.nan, 0.5]])
     np.testing.assert_allclose(scores.stderr, [[np.nan, 0.5], [np.nan, np.nan], [np.nan, np.nan]])
@@ -98,21 +89,21 @@ def test_long_scores_are_averaged_over_runs_the_same(engine: str) -> None:
     assert [(entry.count, entry.why) for entry in scores.origin.left_out] == [(1, "they have no score")]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_wide_scores_keep_their_order_and_their_holes(engine: str) -> None:
+@every_local_engine
+def test_wide_scores_keep_their_order_and_their_holes(engine: Engine) -> None:
     wide: dict[str, list[Any]] = {
         "agent": ["y", "x", "z"],
         "go": [1.0, 2.0, 3.0],
         "chess": [None, 5.0, 6.0],
         "average": [1.0, 3.5, 4.5],
     }
-    scores = nb.read_scores(ENGINES[engine](wide))
+    scores = nb.read_scores(engine(wide))
     assert (scores.agents, scores.tasks) == (("y", "x", "z"), ("go", "chess"))
     np.testing.assert_array_equal(scores.values, [[1, np.nan], [2, 5], [3, 6]])
     assert str(scores.origin.left_out[0]) == "1 columns left out: computed from the others: 'average'"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every_local_engine
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
@@ -126,21 +117,124 @@ def test_wide_scores_keep_their_order_and_their_holes(engine: str) -> None:
         ("weight", None, "missing, negative or not finite"),
     ],
 )
-def test_mistakes_are_found_in_every_engine(engine: str, column: str, value: object, message: str) -> None:
+def test_mistakes_are_found_in_every_engine(engine: Engine, column: str, value: object, message: str) -> None:
     broken = {name: [value, *cells[1:]] if name == column else cells for name, cells in LOG.items()}
     with pytest.raises(nb.InputError, match=message):
-        nb.read_matches(ENGINES[engine](broken), **SAME)  # type: ignore[arg-type] # options by name
+        nb.read_matches(engine(broken), **SAME)  # type: ignore[arg-type] # options by name
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_reading_leaves_the_frame_unchanged(engine: str) -> None:
-    frame = ENGINES[engine]({"a": ["x", "y"], "b": ["y", "x"], "winner": ["x", "draw"]})
-    assert counts(nb.Matches.from_frame(frame)) == counts(nb.read_matches(frame))
-    columns = (
-        frame.collect_schema() if isinstance(frame, pl.LazyFrame) else getattr(frame, "column_names", frame.columns)
-    )
-    assert list(columns) == ["a", "b", "winner"]
+@every_local_engine
+def test_reading_leaves_the_frame_unchanged(engine: Engine) -> None:
+    frame = engine({"a": ["x", "y"], "b": ["y", "x"], "winner": ["x", "draw"]})
+    matches = nb.read_matches(frame)
+    assert counts(nb.Matches.from_frame(frame)) == counts(matches)
     assert isinstance(nb.read(frame), nb.Matches)
+
+
+@every_engine
+def test_an_awkward_log_is_counted_the_same_to_the_last_count(engine: Engine) -> None:
+    """Every label, weight, name and hole at once; what is expected was counted by hand, in a loop."""
+    log, expected = awkward(400)
+    matches = nb.read_matches(
+        engine(log),
+        weight="weight",
+        cluster="session",
+        time="tstamp",
+        outcomes={"aborted": None, "Ⅱ vince": 0.25},
+        self_matches="drop",
+        where={"language": ["en", "日本語"]},
+    )
+    assert {
+        (matches.agents[i], matches.agents[j]): (w, d, x)
+        for (i, j), w, d, x in zip(matches.pairs, matches.wins, matches.draws, matches.losses, strict=True)
+    } == expected["counts"]
+    assert matches.origin.rows == 400
+    assert [(entry.count, entry.why) for entry in matches.origin.left_out] == expected["left out"]
+    assert matches.origin.period == expected["period"]
+    assert matches.clusters is not None
+    assert matches.clusters.size == expected["clusters"]
+    with pytest.raises(nb.InputError, match="unknown outcome: 'Ⅱ vince' in 48 rows, 'aborted' in 30 rows"):
+        nb.read_matches(engine(log), self_matches="drop")
+
+
+def awkward(rows: int) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """Return a log with everything that is awkward, and its counts by a plain loop over its rows."""
+    names = ["é", "e\u0301", "X", "x", "🤖 ", "  lead", "q\"uo'te", "a,b", "Ω\t2", "NULL", "日本"]
+    labels = {
+        "model_a": 1.0, " MODEL_B ": 0.0, "Tie": 0.5, "tie (bothbad)": 0.5, "½-½": 0.5, "1-0": 1.0, "0.75": 0.75,
+        "Ⅱ vince": 0.25, "aborted": None,
+    }  # fmt: skip
+    draw = np.random.default_rng(3).integers
+    log: dict[str, list[Any]] = {
+        "model_a": [names[k] for k in draw(len(names), size=rows)],
+        "model_b": [names[k] for k in draw(len(names), size=rows)],
+        "winner": [list(labels)[k] for k in draw(len(labels), size=rows)],
+        "weight": [float(k) / 4 for k in draw(9, size=rows)],  # sums of quarters are exact in any order
+        "tstamp": [1.7e9 + float(k) for k in draw(1000, size=rows)],
+        "session": [None if k == 0 else f"s{k}" for k in draw(40, size=rows)],
+        "language": [[None, "en", "de", "日本語"][k] for k in draw(4, size=rows)],
+    }
+    counts: dict[tuple[str, str], list[float]] = {}
+    other = own = aborted = 0
+    times, groups = [], set()
+    for a, b, label, weight, time, session, language in zip(*log.values(), strict=True):
+        if language not in ("en", "日本語"):
+            other += 1
+            continue
+        times.append(time)
+        aborted += labels[label] is None
+        own += a == b
+        if a == b:
+            continue
+        low, high = sorted((a, b))
+        share = labels[label] or 0.0
+        total = counts.setdefault((low, high), [0.0, 0.0, 0.0])
+        if labels[label] == 0.5:
+            total[1] += weight
+        elif labels[label] is not None:
+            total[0] += weight * (share if a == low else 1 - share)
+            total[2] += weight * (1 - share if a == low else share)
+        groups.add((session, None if session else (low, high)))
+    met = {pair: tuple(total) for pair, total in counts.items() if sum(total) > 0}
+    kept = {(session, pair) for session, pair in groups if session or pair in met}
+    left_out = [
+        (other, "language is not en or 日本語"),
+        (own, "an agent met itself"),
+        (aborted, "their outcome was to be ignored"),
+    ]
+    period = tuple(pl.from_epoch(pl.Series([min(times), max(times)])).dt.strftime("%Y-%m-%d %H:%M:%S+00:00"))
+    return log, {"counts": met, "left out": left_out, "period": period, "clusters": len(kept)}
+
+
+@every_engine
+def test_only_labels_and_pair_counts_come_back(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    came: list[int] = []
+
+    def spied(query: Any, *others: Any) -> pl.DataFrame:
+        found = collected(query, *others)
+        came.append(len(found))
+        return found
+
+    collected = engines.collected
+    monkeypatch.setattr(counting, "collected", spied)
+    rows, agents, labels = 20_000, 4, ["model_a", "model_b", "tie"]
+    names = [f"agent {k}" for k in range(agents)]
+    log = {
+        "model_a": [names[k % agents] for k in range(rows)],
+        "model_b": [names[(k + 1 + k // agents % (agents - 1)) % agents] for k in range(rows)],
+        "winner": [labels[k % 3] for k in range(rows)],
+    }
+    assert nb.read_matches(engine(log)).n_games == rows
+    assert came == [len(labels), agents * (agents - 1)]
+
+
+@every_engine
+def test_long_scores_may_be_text_and_hold_words_for_nothing(engine: Engine) -> None:
+    table = {"model": ["x", "x", "y", "y"], "task": ["t", "u", "t", "u"], "score": ["1", " 2.5e0 ", "N/A", "3"]}
+    scores = nb.read_scores(engine(table))
+    np.testing.assert_array_equal(scores.values, [[1, 2.5], [np.nan, 3]])
+    with pytest.raises(nb.InputError, match="column 'score', 'y' on 'u', is 'high', not a number"):
+        nb.read_scores(engine(table | {"score": ["1", "2", "3", "high"]}))
 
 
 def test_integer_agents_and_booleans_are_understood() -> None:

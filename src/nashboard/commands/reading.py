@@ -4,6 +4,8 @@ The readers' options keep their Python names on the command line, so that an err
 ``pass outcome=`` helps in both places.
 """
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
     from nashboard.data.formats.format import Data
 
 SourceArgument = Annotated[
-    str, typer.Argument(metavar="FILE", help="A file, a folder, a glob, - for standard input, or dataset:NAME.")
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A file, a folder, a glob, - for standard input, dataset:NAME, or an address: sqlite:///FILE, "
+        "duckdb:///FILE, postgresql://USER@HOST/DATABASE, s3://..., gs://..., az://..., hf://..., https://...",
+    ),
 ]
 AsOption = Annotated[str | None, typer.Option("--as", metavar="FORMAT", help="Read it as this format.")]
 ReadOption = Annotated[
@@ -29,18 +36,45 @@ ReadOption = Annotated[
         help="How to read it, may be repeated: a=, b=, outcome=, weight=, time=, cluster=, agent=, task=, score= name "
         "columns; outcomes=LABEL:VALUE,... gives labels a meaning (none leaves rows out); self_matches=drop; "
         "where=COLUMN:VALUE,...; lower_is_better=TASK,...; ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; "
-        "separator=.",
+        "separator=; table= and query= for a database.",
     ),
 ]
 
 
 def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> "Data":
     """Read what the command line names."""
+    from nashboard.data.addresses import without_secrets
     from nashboard.data.read import read
 
     options = dict(map(option, pairs or []))
-    with working(f"Reading {source} ..."), without_native_noise():
+    with working(f"Reading {without_secrets(source)} ..."), without_native_noise():
         return read(source, format=as_format, **options)
+
+
+TABLE = typer.Option("--table", metavar="NAME", help="The table of a database to read.")
+QUERY = typer.Option("--query", metavar="SQL", help="The query of a database whose answer is read.")
+
+
+def with_database_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that also takes ``--table`` and ``--query``, if it takes ``-r``: they are readers' options."""
+    plain = inspect.signature(command)
+    if "read" not in plain.parameters:
+        return command
+
+    @functools.wraps(command)
+    def wrapped(*, table: str | None, query: str | None, **values: Any) -> None:
+        said = [f"{name}={value}" for name, value in (("table", table), ("query", query)) if value is not None]
+        command(**values | {"read": [*(values["read"] or []), *said]})
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    new = [
+        inspect.Parameter(name, kind, default=None, annotation=Annotated[str | None, how])
+        for name, how in (("table", TABLE), ("query", QUERY))
+    ]
+    old = [parameter.replace(kind=kind) for parameter in plain.parameters.values()]
+    wrapped.__signature__ = plain.replace(parameters=[*old, *new])  # type: ignore[attr-defined] # how inspect is told
+    wrapped.__annotations__ = {**command.__annotations__, **{new_one.name: new_one.annotation for new_one in new}}
+    return wrapped
 
 
 def option(pair: str) -> tuple[str, Any]:
@@ -56,6 +90,11 @@ def option(pair: str) -> tuple[str, Any]:
 def text(name: str, value: str) -> str:
     """Return the value as it is; ``\\t`` is a tab."""
     return value.replace("\\t", "\t")
+
+
+def verbatim(name: str, value: str) -> str:
+    """Return the value as it is."""
+    return value
 
 
 def names(name: str, value: str) -> list[str]:
@@ -101,4 +140,6 @@ PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS, t
     "lower_is_better": tasks_or_all,
     "ignore": names,
     "symmetrise": switch,
+    "table": verbatim,
+    "query": verbatim,
 }

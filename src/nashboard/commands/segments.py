@@ -26,12 +26,14 @@ def evaluate_segments(
     how: Format,
 ) -> None:
     """Evaluate every segment and print, or write, the boards and the comparison."""
+    from nashboard.data.formats.format import Options
     from nashboard.errors import InputError, listed
     from nashboard.evaluation.segments import comparison, segment_values
 
     boards: dict[str, Evaluation] = {}
     given = dict(map(option, read or []))
-    for value in segment_values(source, column, given.get("separator")):
+    where_it_is = {name: given[name] for name in ("separator", "table", "query") if name in given}
+    for value in segment_values(source, column, Options(**where_it_is)):
         where = {**given.get("where", {}), column: value}
         found = one_segment(source, as_format, given | {"where": where}, f"{column} = {value}", patterns, options)
         if found is not None:
@@ -69,13 +71,14 @@ def one_segment(
     options: dict[str, Any],
 ) -> "Evaluation | None":
     """Evaluate one segment; where that cannot be done, say why and go on with the others."""
+    from nashboard.data.addresses import without_secrets
     from nashboard.data.read import read_matches
     from nashboard.errors import InputError
     from nashboard.evaluation.evaluate import evaluate
     from nashboard.evaluation.selecting import chosen
 
     try:
-        with working(f"Reading {source}, {name} ..."):
+        with working(f"Reading {without_secrets(source)}, {name} ..."):
             data = read_matches(source, format=as_format, **given)
         found = evaluate(chosen(data, *patterns), **options)
     except InputError as error:

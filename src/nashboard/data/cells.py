@@ -19,6 +19,8 @@ from nashboard.errors import InputError, listed, nearest
 
 # A number as every reader writes it: Python alone also takes 1_000 and the digits of other scripts.
 NUMBER = r"(?i:[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|infinity|nan))"
+# The same in small letters, without the signs in which the engines' own patterns differ.
+LOWER_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)"
 NO_SCORE = "leave a cell empty where there is no score"
 MISSING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "missing")
 CELL = {

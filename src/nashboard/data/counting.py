@@ -13,6 +13,7 @@ from typing import Any, Literal
 import narwhals as nw
 import polars as pl
 
+from nashboard.data.engines import collected
 from nashboard.data.outcomes import Question, Rules, SeenLabel, Vocabulary, checked_rules, refuse_ambiguous, vocabulary
 from nashboard.data.scan import Scan
 from nashboard.errors import InputError
@@ -51,16 +52,7 @@ class MatchTable:
 
     def collect(self, query: nw.LazyFrame[Any]) -> pl.DataFrame:
         """Run a query in the frame's own engine; what comes back is small."""
-        native = query.to_native()
-        if self.scan is not None:
-            return self.scan.collect(native)
-        try:
-            if isinstance(native, pl.LazyFrame):
-                return native.collect(engine="streaming")
-            return query.collect().to_polars()
-        except Exception as error:  # whatever the frame's own library raises: it is about the user's data
-            reason = str(error).strip().partition("\n")[0]
-            raise InputError(f"{self.source!r} cannot be counted: {reason}") from error
+        return collected(query, self.source, self.scan)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +146,8 @@ def seen_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
 
 def pair_counts(table: MatchTable, words: Vocabulary | None) -> nw.LazyFrame[Any]:
     """Return the lazy expression that counts a table; without words its outcome column holds numbers."""
-    weight = nw.lit(1.0) if table.weight is None else nw.col(table.weight).cast(nw.Float64)
+    # PostgreSQL takes 1.0 for an exact decimal: only a cast makes it a floating-point number
+    weight = (nw.lit(1) if table.weight is None else nw.col(table.weight)).cast(nw.Float64)
     outcome = number_outcome if words is None else named_outcome(words) if words.by_name else label_outcome(words)
     keys = ["first", "second", "left_out"] + ["cluster"] * (table.cluster is not None)
     columns = {

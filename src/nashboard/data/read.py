@@ -11,18 +11,23 @@ import polars as pl
 from narwhals.exceptions import NarwhalsError
 
 from nashboard.data.abandoned import temporary_folder
-from nashboard.data.columns import OUTCOME, sides
+from nashboard.data.addresses import DATABASES, scheme_of, scrubbed, without_secrets
+from nashboard.data.columns import OUTCOME, given, sides
 from nashboard.data.columns import recognised as usual_columns
+from nashboard.data.counting import text as as_text
+from nashboard.data.databases import database_relation
 from nashboard.data.datasets import load_dataset
+from nashboard.data.engines import READABLE, collected, engine_of, lazy_frame
 from nashboard.data.formats import FRAME_FORMATS, named, recognised
 from nashboard.data.formats.format import Data, Format, Input, Options
 from nashboard.data.formats.long_scores import LONG_SCORES, is_long, scores_from_long
-from nashboard.data.formats.match_tables import GENERIC_MATCHES, has_sides, matches_from
+from nashboard.data.formats.match_tables import GENERIC_MATCHES, MATCH_TABLES, has_sides, matches_from
 from nashboard.data.formats.payoff_matrix import as_matches, as_payoffs, named_matrix
 from nashboard.data.formats.wide_scores import WIDE_SCORES, scores_from_wide
 from nashboard.data.matches import Matches
 from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
+from nashboard.data.remote import remote_scan
 from nashboard.data.scan import Scan
 from nashboard.data.scores import Scores
 from nashboard.data.sources import NO_ROOM, PlainFile, plain_files
@@ -48,16 +53,22 @@ def read_matches(
     where: Mapping[str, object] | None = None,
     symmetrise: bool = False,
     separator: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Matches:
-    """Read matches between agents from a file, a glob, standard input or a data frame.
+    """Read matches between agents from a file, a glob, standard input, a data frame, a database or an object store.
 
-    Only the counts per pair of agents are kept, so a log may be far larger than memory.
+    Matches are counted where the data is, and only the counts per pair of agents come back, so a log may be far
+    larger than memory.
 
     Parameters
     ----------
     source
         A path or glob (csv, tsv, parquet, json, json lines, PGN; plain, gzip or zstd), ``-`` for standard
-        input, ``dataset:NAME``, or a frame of pandas, Polars, PyArrow or DuckDB.
+        input, ``dataset:NAME``, or a frame of pandas, Polars, PyArrow (table or dataset), DuckDB, Dask, PySpark or
+        ibis. Also an address: of a database (``sqlite:///games.db``, ``duckdb:///games.duckdb``,
+        ``postgresql://user@host/arena``) or of files elsewhere (``s3://bucket/games/*.parquet``, ``gs://``, ``az://``,
+        ``hf://``, ``https://``).
     format
         The format by name; by default it is recognised, and ``.origin.format`` says which it was.
     a, b, outcome, weight, time, cluster
@@ -73,6 +84,8 @@ def read_matches(
         For a matrix of win rates: average the two directions where they disagree.
     separator
         The separator of a text table; by default it is recognised.
+    table, query
+        For a database: the table to count, or a query whose answer is counted, inside the database.
 
     Examples
     --------
@@ -84,11 +97,9 @@ def read_matches(
     options = Options(
         a=a, b=b, outcome=outcome, weight=weight, time=time, cluster=cluster, outcomes=outcomes or {},
         self_matches=self_matches, where=where or {}, symmetrise=symmetrise, separator=separator,
+        table=table, query=query,
     )  # fmt: skip
-    if (frame := lazy_frame(source)) is not None:
-        return expect(from_frame(frame, source, options, format, wanted=Matches), Matches, "frame")
-    data = from_source(source, options, format, wanted=Matches)
-    return expect(data, Matches, source)
+    return expect(from_anything(source, options, format, wanted=Matches), Matches, source)
 
 
 def read_scores(
@@ -103,8 +114,10 @@ def read_scores(
     repeats: Literal["error", "runs"] | None = None,
     metric: str | None = None,
     separator: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Scores:
-    """Read scores of agents on tasks from a file, a folder, a glob, standard input or a data frame.
+    """Read scores of agents on tasks from whatever `read_matches` takes, or from a folder of results.
 
     Parameters
     ----------
@@ -125,6 +138,8 @@ def read_scores(
     metric
         The metric to read: of lm-evaluation-harness, where the usual one is not wanted, and of a long table
         that has a column of metrics.
+    table, query
+        For a database, as in `read_matches`.
 
     Examples
     --------
@@ -135,12 +150,9 @@ def read_scores(
     """
     options = Options(
         agent=agent, task=task, score=score, lower_is_better=lower_is_better, ignore=tuple(ignore), repeats=repeats,
-        metric=metric, separator=separator,
+        metric=metric, separator=separator, table=table, query=query,
     )  # fmt: skip
-    if (frame := lazy_frame(source)) is not None:
-        return expect(from_frame(frame, source, options, format, wanted=Scores), Scores, "frame")
-    data = from_source(source, options, format, wanted=Scores)
-    return expect(data, Scores, source)
+    return expect(from_anything(source, options, format, wanted=Scores), Scores, source)
 
 
 def read_payoffs(
@@ -163,18 +175,30 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Data:
             raise InputError(
                 f"there is no option {name!r}{nearest(name, known)}: there are {listed(sorted(known), 99)}"
             )
-    chosen = Options(**options)
+    return from_anything(source, Options(**options), format, wanted=None)
+
+
+def from_anything(source: Any, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
+    """Read a frame, a database, an object store, or files."""
     if (frame := lazy_frame(source)) is not None:
-        return from_frame(frame, source, chosen, format, wanted=None)
-    return from_source(source, chosen, format, wanted=None)
+        return from_frame(frame, options, format, wanted, name="frame", engine=engine_of(source))
+    scheme = scheme_of(source)
+    if scheme in DATABASES:
+        plain = replace(options, table=None, query=None)
+        with database_relation(source, options.table, options.query) as relation:
+            return from_frame(relation.frame, plain, format, wanted, name=relation.name, engine=relation.format)
+    if scheme is not None:
+        try:
+            return from_table(remote_scan(source, options.separator), options, format, wanted)
+        except InputError as error:  # the signature of a web address must not stand in what a library says
+            raise InputError(scrubbed(str(error), source)) from None
+    return from_source(source, options, format, wanted)
 
 
 def from_source(source: Any, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
     """Read a path, a glob, standard input or a bundled data set."""
     if not isinstance(source, str | Path):
-        raise InputError(
-            f"cannot read a {type(source).__name__}: give a path or a frame of pandas, Polars, PyArrow or DuckDB"
-        )
+        raise InputError(f"cannot read a {type(source).__name__}: give {READABLE}")
     if isinstance(source, str) and source.startswith(DATASET):
         if options != Options() or format is not None:
             raise InputError(f"{source!r} is read as it is: it takes no options")
@@ -229,43 +253,61 @@ def opened(source: str | Path, options: Options) -> Iterator[Input]:
         yield Input(tuple(files), folder, options)
 
 
-def lazy_frame(source: Any) -> nw.LazyFrame[Any] | None:
-    """Return any data frame as a lazy one, or None if the source is none."""
-    if isinstance(source, str | Path):
-        return None
-    try:
-        frame = nw.from_native(source, pass_through=True)
-        if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
-            return None
-        names = frame.collect_schema().names()
-    except NarwhalsError as error:
-        raise InputError(f"the frame cannot be read: {str(error).strip().partition(chr(10))[0]}") from None
-    other = [name for name in names if not isinstance(name, str)]
-    if other:
-        raise InputError(f"the frame has a column called {other[0]!r}: names of columns must be text")
-    return frame.lazy()
+def column_values(source: str, column: str, options: Options, *, most: int) -> list[str]:
+    """Return up to so many distinct values of a column as text, in order; missing ones are none."""
+    scheme = scheme_of(source)
+    with contextlib.ExitStack() as stack:
+        if scheme in DATABASES:
+            relation = stack.enter_context(database_relation(source, options.table, options.query))
+            frame, name, scan = relation.frame, relation.name, None
+        else:
+            scan = remote_scan(source, options.separator) if scheme else None
+            scan = scan or stack.enter_context(opened(source, options)).scan
+            frame, name = nw.from_native(scan.frame), scan.name
+        given(column, frame.collect_schema().names(), name)
+        values = frame.select(value=as_text(frame, column)).filter(~nw.col("value").is_null()).unique()
+        return sorted(collected(values.head(most), name, scan)["value"].to_list())
 
 
 def from_frame(
-    frame: nw.LazyFrame[Any], source: Any, options: Options, format: str | None, wanted: type[Data] | None
+    frame: nw.LazyFrame[Any],
+    options: Options,
+    format: str | None,
+    wanted: type[Data] | None,
+    *,
+    name: str,
+    engine: str,
 ) -> Data:
     """Read a frame: as one of the public layouts where its columns say so, else by its usual columns."""
     if format is not None:
-        raise InputError(f"format={format!r} is for files; name the columns of a frame instead")
+        raise InputError(f"format={format!r} is for files; name the columns of a {engine} instead")
     columns = tuple(frame.collect_schema().names())
-    seen = Input((), Path(), options, Scan(files=(), kind="parquet", columns=columns, frame=pl.LazyFrame()))
+    seen = Input((), Path(), options, Scan(files=(), kind="parquet", columns=columns, frame=pl.LazyFrame(), label=name))
     layout = next((entry for entry in FRAME_FORMATS if entry.fits(seen)), None)
     if layout is not None and options.a is None:
         refuse_other_kind(layout, wanted, seen)
         layout.refuse_unused(options)
-        table = Scan(files=(), kind="parquet", columns=columns, frame=as_polars(frame, layout))
+        table = replace(seen.scan, frame=as_polars(frame, layout))
         return layout.read(replace(seen, table=table))
     if wanted is Matches or (wanted is None and has_sides(columns, options)):
         GENERIC_MATCHES.refuse_unused(options)
-        return matches_from(frame, options, source="frame", format=frame_format(source))
+        return matches_from(frame, options, source=name, format=engine)
     long = is_long(columns, options)
     (LONG_SCORES if long else WIDE_SCORES).refuse_unused(options)
-    return (scores_from_long if long else scores_from_wide)(frame, options, source="frame")
+    return (scores_from_long if long else scores_from_wide)(frame, options, source=name)
+
+
+def from_table(table: Scan, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
+    """Read a table that is no file of this machine: it has columns to be recognised by, and no first bytes."""
+    seen = Input((), Path(), options, table)
+    by_columns = (*FRAME_FORMATS, *MATCH_TABLES, GENERIC_MATCHES, LONG_SCORES, WIDE_SCORES)
+    entry = named(format) if format else next(entry for entry in by_columns if entry.fits(seen))
+    if entry not in by_columns:
+        raise InputError(f"format={format!r} is read from a file of this machine, not from {table.name!r}")
+    refuse_other_kind(entry, wanted, seen)
+    entry.refuse_unused(options)
+    with library_errors_named(seen):
+        return entry.read(seen)
 
 
 def as_polars(frame: nw.LazyFrame[Any], layout: Format) -> pl.LazyFrame:
@@ -281,13 +323,9 @@ def as_polars(frame: nw.LazyFrame[Any], layout: Format) -> pl.LazyFrame:
     )
 
 
-def frame_format(source: Any) -> str:
-    """Name the library a frame belongs to."""
-    return f"{type(source).__module__.partition('.')[0]} frame"
-
-
 def expect(data: Data, kind: type[Kind], source: Any) -> Kind:
     """Return the data if it is of the kind asked for."""
     if not isinstance(data, kind):
-        raise InputError(f"{str(source)!r} holds {type(data).__name__.lower()}: use {VERB[type(data)]}")
+        name = without_secrets(source) if isinstance(source, str) else "frame"
+        raise InputError(f"{str(name)!r} holds {type(data).__name__.lower()}: use {VERB[type(data)]}")
     return data

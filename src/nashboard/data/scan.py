@@ -6,6 +6,7 @@ reported with its row and column instead of becoming a silent null.
 
 import codecs
 import contextlib
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from nashboard.errors import InputError, listed
 SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
 FIRST_LINES = 1000
 MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
+HIVE = re.compile(r"(^|/)[^/=]+=[^/]*(/|$)")
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *STDERR, *ITEMS, *RUNS, *LOWER}))
 
 
@@ -40,12 +42,13 @@ class Scan:
     frame: pl.LazyFrame
     separator: str = ","
     notes: tuple[str, ...] = ()
+    label: str = "frame"  # what a table that is no file of this machine is called
 
     @property
     def name(self) -> str:
         """The name under which the user knows the table."""
         if not self.files:
-            return "frame"
+            return self.label
         return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
 
     @cached_property
@@ -117,7 +120,9 @@ def scan_parquet(files: Sequence[PlainFile]) -> Scan:
     rows = sum(map(checked_rows, files))
     if not rows:
         raise InputError(f"{files[0].name!r} has columns but no rows")
-    frame = pl.scan_parquet([file.path for file in files])
+    # every folder named column=value on the way to a file is a column of its rows
+    hive = all(HIVE.search(file.path.parent.as_posix()) for file in files)
+    frame = pl.scan_parquet([file.path for file in files], hive_partitioning=hive)
     table = Scan(files=tuple(files), kind="parquet", columns=(), frame=frame)
     with table.explaining():
         return replace(table, columns=tuple(frame.collect_schema().names()))
@@ -202,15 +207,17 @@ def lines_to_learn_from(file: PlainFile) -> Iterator[str]:
 
 def refuse_late_roles(stream: BinaryIO, names: list[str], file: PlainFile) -> None:
     """Raise an error where a column with a role first appears far down in a file."""
-    marks = {name: f'"{name}":'.encode() for name in names}
+    if not names:
+        return
+    mark = re.compile(b'"(' + b"|".join(re.escape(name.encode()) for name in names) + b')":')  # all in one pass
     rest = b""
     while piece := stream.read(1 << 22):
         text = rest + piece
-        for name, mark in marks.items():
-            if mark in text:
-                raise InputError(
-                    f"{file.name!r}: the column {name!r} first appears after line {FIRST_LINES:,}: give it to all"
-                )
+        if found := mark.search(text):
+            raise InputError(
+                f"{file.name!r}: the column {found[1].decode()!r} first appears after line {FIRST_LINES:,}: give it to "
+                f"all"
+            )
         rest = text[-64:]
 
 

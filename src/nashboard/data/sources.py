@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from nashboard.data.abandoned import temporary_folder
+from nashboard.data.addresses import scheme_of, without_secrets
 from nashboard.data.watching import unchanged
 from nashboard.errors import InputError, WriteError, listed, nearest
 
@@ -60,10 +61,12 @@ def existing_paths(source: str | Path) -> list[Path]:
     """Return the file, the folder, or what the pattern matches, in alphabetical order."""
     if not str(source):
         raise InputError("the name of the file is empty")
+    if scheme_of(source) is not None:
+        raise InputError(f"{without_secrets(str(source))!r} is an address: here a file of this machine is needed")
     try:
         path = Path(source).expanduser()
         if path.exists():
-            return [path]
+            return parquet_parts(path) or [path]
         if path.is_symlink():
             raise InputError(f"{str(source)!r} is a link to a file that is not there")
     except OSError as error:  # a name that is too long, a folder that may not be entered
@@ -81,6 +84,14 @@ def existing_paths(source: str | Path) -> list[Path]:
     folder = path.parent
     near = nearest(path.name, [entry.name for entry in folder.iterdir()]) if folder.is_dir() else ""
     raise InputError(f"there is no file {str(source)!r}{near}")
+
+
+def parquet_parts(folder: Path) -> list[Path]:
+    """Return the parquet files in a folder, which engines write as one table; none where it holds something else."""
+    if not folder.is_dir():
+        return []
+    parts = sorted(path for path in folder.rglob("*.parquet") if not path.name.startswith((".", "_")))
+    return [path for path in parts if path.is_file()]
 
 
 def uncompressed(path: Path, name: str, target: Path) -> PlainFile:

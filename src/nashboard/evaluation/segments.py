@@ -3,27 +3,21 @@
 from collections.abc import Mapping
 
 from nashboard._tables import Cell, Column, Table
-from nashboard.data.columns import given
 from nashboard.data.formats.format import Options
-from nashboard.data.read import opened
+from nashboard.data.read import column_values
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
 
 MOST = 100  # boards that anybody would look at; a column with more values is probably not meant
 
 
-def segment_values(source: str, column: str, separator: str | None = None) -> list[str]:
-    """Return the values of a column of a table on disk, in order; rows without a value belong to no segment."""
-    import polars as pl
-
+def segment_values(source: str, column: str, options: Options | None = None) -> list[str]:
+    """Return the values of a column of a table, in order; rows without a value belong to no segment."""
     if source == "-" or source.startswith("dataset:"):
         raise InputError(f"segments are read from a file, once for each value of {column!r}: {source!r} is none")
-    with opened(source, Options(separator=separator)) as files:
-        given(column, files.columns, files.name)
-        found = files.scan.collect(files.scan.frame.select(pl.col(column).cast(pl.String).drop_nulls().unique().sort()))
-    values: list[str] = found[column].to_list()
+    values = column_values(source, column, options or Options(), most=MOST + 1)
     if len(values) > MOST:
-        raise InputError(f"column {column!r} has {len(values):,} values: segments are for columns with up to {MOST}")
+        raise InputError(f"column {column!r} has more than {MOST} values: segments are for columns with up to {MOST}")
     return values
 
 

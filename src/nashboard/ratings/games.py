@@ -9,8 +9,8 @@ import polars as pl
 
 from nashboard._types import Floats
 from nashboard.data.columns import OUTCOME, WEIGHT, one, optional, sides
+from nashboard.data.engines import lazy_frame
 from nashboard.data.outcomes import Question, Rules, SeenLabel, checked_rules, vocabulary
-from nashboard.data.read import lazy_frame
 from nashboard.errors import InputError
 from nashboard.ratings.kernels import Codes, Hashes
 from nashboard.ratings.numbering import Numbering, hashes

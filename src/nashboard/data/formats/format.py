@@ -47,6 +47,9 @@ class Options:
     symmetrise: bool = False
     # text tables
     separator: str | None = None
+    # databases
+    table: str | None = None
+    query: str | None = None
 
 
 @dataclass(frozen=True)

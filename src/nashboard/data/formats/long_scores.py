@@ -6,8 +6,9 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.cells import MISSING, NUMBER, number, scores_of
+from nashboard.data.cells import LOWER_NUMBER, MISSING, NUMBER, number, scores_of
 from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TASK, derived, one, optional, recognised
+from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scan import Scan, without_blank_lines
@@ -48,31 +49,31 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         *(nw.col(roles[role]).cast(nw.Float64).alias(role) for role in numbers),
         *(text(roles[role]).alias(role) for role in ("agent", "task", "lower_is_better") if role in roles),
         *(text(name).fill_null("").alias("metric") for name in measures[:1]),
-    ).with_columns(
-        missing=nw.when(nw.col("score").is_null() | nw.col("score").is_nan()).then(nw.lit(1)).otherwise(nw.lit(0))
+    ).with_columns(  # neither null nor NaN is at most infinity, in any engine
+        missing=nw.when(nw.col("score") <= float("inf")).then(nw.lit(0)).otherwise(nw.lit(1))
     )
     totals = {
         "rows": nw.len(),
         "score": nw.col("score").mean(),
-        "spread": nw.col("score").std(ddof=1),
+        "spread": nw.col("score").std(ddof=0),  # with ddof=1 some engines stumble over a single run
         **{role: nw.col(role).max() for role in ("stderr", "runs") if role in roles},
         **{role: nw.col(role).sum() for role in ("n",) if role in roles},
     }
     if "lower_is_better" in roles:
-        refuse_unknown_directions(collected(cells, ["lower_is_better"], {"rows": nw.len()}, scan), roles, source)
+        refuse_unknown_directions(summed(cells, ["lower_is_better"], {"rows": nw.len()}, source, scan), roles, source)
         word = nw.col("lower_is_better").str.strip_chars().str.to_lowercase()
         cells = cells.with_columns(
             low=nw.when(word.is_in(YES)).then(nw.lit(1)).otherwise(nw.lit(0)),
             high=nw.when(word.is_in(NO)).then(nw.lit(1)).otherwise(nw.lit(0)),
         )
         totals |= {"low": nw.col("low").sum(), "high": nw.col("high").sum()}
-    found = collected(cells, ["agent", "task", "missing"], totals, scan)
+    found = summed(cells, ["agent", "task", "missing"], totals, source, scan)
     rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
     if not rows:
         chosen = f" with the metric {options.metric!r}" if measures and options.metric else ""
         raise InputError(f"{source!r} has columns but no rows{chosen}")
     if measures:
-        used = collected(cells, ["agent", "task", "metric", "missing"], {"rows": nw.len()}, scan)
+        used = summed(cells, ["agent", "task", "metric", "missing"], {"rows": nw.len()}, source, scan)
         refuse_several_metrics(used.filter(pl.col("missing") == 0), measures[0], source)
     tasks = sorted(set(found["task"].drop_nulls()))
     averages = [task for task in tasks if derived(task)]
@@ -108,12 +109,11 @@ def text(column: str) -> nw.Expr:
     return nw.when(~nw.col(column).is_null()).then(nw.col(column).cast(nw.String))
 
 
-def collected(
-    frame: nw.LazyFrame[Any], keys: Sequence[str], totals: dict[str, nw.Expr], scan: Scan | None
+def summed(
+    frame: nw.LazyFrame[Any], keys: Sequence[str], totals: dict[str, nw.Expr], source: str, scan: Scan | None
 ) -> pl.DataFrame:
     """Sum up the rows by these keys in the frame's own engine; what comes back is small."""
-    query = frame.group_by(*keys).agg(**totals)
-    return scan.collect(query.to_native()) if scan is not None else query.collect().to_polars()
+    return collected(frame.group_by(*keys).agg(**totals), source, scan)
 
 
 def refuse_unknown_directions(words: pl.DataFrame, roles: dict[str, str], source: str) -> None:
@@ -166,7 +166,7 @@ def one_row_per_cell(found: pl.DataFrame, source: str) -> pl.DataFrame:
         "score",
         stderr=pl.when(single)
         .then(pl.col("stderr") if "stderr" in has else empty)
-        .otherwise(pl.col("spread") / pl.col("rows").sqrt()),
+        .otherwise(pl.col("spread") / (pl.col("rows").cast(pl.Float64) - 1).sqrt()),
         n=pl.when(pl.col("n") > 0).then("n") if "n" in has else empty,
         runs=pl.when(single & pl.col("runs").is_not_null()).then("runs").otherwise("rows").cast(pl.Int64)
         if "runs" in has
@@ -183,8 +183,7 @@ def with_numbers(frame: nw.LazyFrame[Any], roles: dict[str, str], scan: Scan | N
         if schema[name].is_numeric() or schema[name] == nw.Boolean:
             continue
         if scan is None:
-            for row, cell in enumerate(frame.select(text(name)).collect().get_column(name), start=1):
-                number(cell, f"{source!r}, row {row:,}, column {name!r}")
+            refuse_words(frame, name, roles, source)
         else:
             refuse_text(scan, frame.to_native(), name)
         cell = text(name).str.strip_chars()
@@ -192,6 +191,15 @@ def with_numbers(frame: nw.LazyFrame[Any], roles: dict[str, str], scan: Scan | N
             nw.when(~cell.str.to_lowercase().is_in(MISSING)).then(cell).cast(nw.Float64).alias(name)
         )
     return frame
+
+
+def refuse_words(frame: nw.LazyFrame[Any], name: str, roles: dict[str, str], source: str) -> None:
+    """Raise an error at a cell of a frame's column that is neither a number nor missing; its rows have no numbers."""
+    cell = text(name).str.strip_chars().str.to_lowercase()
+    sound = cell.is_null() | cell.is_in(MISSING) | cell.str.contains(f"^(?:{LOWER_NUMBER})$")
+    shown = [text(roles["agent"]).alias("agent"), text(roles["task"]).alias("task"), text(name).alias("cell")]
+    for agent, task, value in collected(frame.filter(~sound).select(*shown).head(1), source).rows():
+        number(value, f"{source!r}, column {name!r}, {agent!r} on {task!r},")
 
 
 def refuse_text(scan: Scan, frame: pl.LazyFrame, name: str) -> None:

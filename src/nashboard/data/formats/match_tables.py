@@ -7,7 +7,7 @@ import narwhals as nw
 
 from nashboard.data.assembly import count_matches
 from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, given, one, optional, sides, usual_sides
-from nashboard.data.counting import Filter, MatchTable
+from nashboard.data.counting import Filter, MatchTable, text
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.matches import Matches
 from nashboard.data.scan import Scan, without_blank_lines
@@ -45,7 +45,7 @@ def matches_from(
             weight=optional("weight", WEIGHT, columns, source, options.weight or weight),
             time=optional("time", TIME, columns, source, options.time),
             cluster=None if options.cluster is False else optional("cluster", CLUSTER, columns, source, named_cluster),
-            filters=(*filters, *chosen_rows(columns, options, source)),
+            filters=(*filters, *chosen_rows(frame, options, source)),
             rules=options.outcomes,
             self_matches=options.self_matches,
             scan=scan,
@@ -55,24 +55,28 @@ def matches_from(
     )
 
 
-def chosen_rows(columns: list[str], options: Options, source: str) -> tuple[Filter, ...]:
+def chosen_rows(frame: nw.LazyFrame[Any], options: Options, source: str) -> tuple[Filter, ...]:
     """Return the filters of ``where={column: value or values}``."""
+    schema = frame.collect_schema()
     filters = []
     for column, wanted in options.where.items():
-        given(column, columns, source)
+        given(column, schema.names(), source)
         values = list(wanted) if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
-        text = nw.col(column).cast(nw.String)
-        keep = text.is_in([word for value in values for word in spellings(value)])
+        words = [word for value in values for word in spellings(value, schema[column])]
+        keep = text(frame, column).is_in(words)
         filters.append(Filter(keep=keep, why=f"{column} is not {' or '.join(map(str, values))}"))
     return tuple(filters)
 
 
-def spellings(value: object) -> list[str]:
+def spellings(value: object, kind: nw.dtypes.DType) -> list[str]:
     """Return how a value may be spelt when its column is turned into text: libraries differ."""
-    if isinstance(value, bool):
-        return [str(value), str(value).lower(), str(int(value))]
+    word = str(value).lower()
+    if isinstance(value, bool) or (kind == nw.Boolean and word in ("true", "false")):
+        return [word.capitalize(), word, "1" if word == "true" else "0"]
     if isinstance(value, int | float) and float(value).is_integer():
         return [str(int(value)), str(float(value))]
+    if kind.is_float() and word.removesuffix(".0").lstrip("-").isdecimal():
+        return [word.removesuffix(".0")]
     return [str(value)]
 
 

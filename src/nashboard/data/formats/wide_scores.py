@@ -8,6 +8,7 @@ import polars as pl
 
 from nashboard.data.cells import NO_SCORE, Cell, averages_left_out, frame_of, number, runs_of, scores_of
 from nashboard.data.columns import AGENT, derived, given, optional
+from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scan import Scan, without_blank_lines
@@ -23,7 +24,7 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     """Read a row per agent and a column per task."""
     if scan is not None and scan.kind == "delimited":
         scan.explain()  # a row that is too short would pass for missing scores
-    table = scan.collect(frame.to_native()) if scan is not None else frame.collect().to_polars()
+    table = collected(frame, source, scan)
     nested = nested_columns(table, scan)
     table = table.drop(nested, strict=False)
     if not table.columns:

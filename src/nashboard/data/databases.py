@@ -1,0 +1,221 @@
+"""Databases: a connection address and a table or query become a lazy frame that the database itself counts.
+
+    sqlite:///games.db                  a file (four slashes for an absolute path)
+    duckdb:///games.duckdb              a file
+    postgresql://user@host:5432/arena   a server; all that libpq knows: parameters, ``.pgpass``
+
+Every connection is read-only, and closed when the reading is done.
+"""
+
+import contextlib
+import re
+import sqlite3
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import narwhals as nw
+
+from nashboard.data.addresses import ADDRESS, scheme_of, scrubbed, without_secrets
+from nashboard.errors import InputError, MissingExtraError, listed, nearest
+
+# PostgreSQL's types that every engine knows; all others (enumerations, citext, uuid, json) are taken as their text.
+PLAIN_TYPES = re.compile(
+    r"(text|varchar|bool|int[248]|float[48]|date|numeric|timestamp|timestamptz)(\(\d+(,\s*-?\d+)?\))?"
+)
+NO_NETWORK: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Relation:
+    """A table of a database, or the answer to a query: what it is called, and a lazy frame over it."""
+
+    name: str
+    format: str
+    frame: nw.LazyFrame[Any]
+
+
+@contextlib.contextmanager
+def database_relation(source: str, table: str | None, query: str | None) -> Iterator[Relation]:
+    """Yield a table or a query of the database at an address; whatever goes wrong is one sentence without secrets."""
+    kind = {"postgres": "postgresql"}.get(scheme_of(source) or "", scheme_of(source) or "")
+    name = without_secrets(source)
+    if table is not None and query is not None:
+        raise InputError(f"{name!r}: give table= or query=, not both")
+    try:
+        with contextlib.closing(CONNECTIONS[kind](source, name)) as database, warnings.catch_warnings():
+            # ibis sets an option of pandas that newer versions of pandas no longer need
+            warnings.filterwarnings("ignore", message="The 'future.infer_string' option")
+            if query is None:
+                table = chosen_table(table, database.tables(), name)
+            elif not (query := query.strip().rstrip(";").rstrip()):
+                raise InputError(f"{name!r}: the query is empty")
+            frame: nw.LazyFrame[Any] = nw.from_native(database.relation(table, query))
+            what = "query" if query is not None else "table"
+            said = f"{name}, {what}" if query is not None else f"{name}, {what} {table}"
+            yield Relation(name=said, format=f"{kind} {what}", frame=frame)
+    except InputError as error:
+        raise InputError(scrubbed(str(error), source)) from None
+    except MissingExtraError:
+        raise
+    except Exception as error:  # whatever the database or its driver raises: it is about the user's address or query
+        raise InputError(scrubbed(f"{name!r} cannot be read: {first_line(error)}", source)) from None
+
+
+def chosen_table(table: str | None, there: list[str], name: str) -> str:
+    """Return the table that was asked for, or the only one that there is."""
+    if table is None:
+        if len(there) == 1:
+            return there[0]
+        raise InputError(
+            f"{name!r} holds {f'the tables {listed(sorted(there), 12)}' if there else 'no table'}: pass table= or "
+            f"query= (on the command line --table or --query)"
+        )
+    if table not in there and "." not in table:  # a name with a dot may stand in another schema
+        raise InputError(
+            f"{name!r} has no table {table!r}{nearest(table, there)}: there are {listed(sorted(there), 12)}"
+        )
+    return table
+
+
+def select_all(table: str, there: list[str]) -> str:
+    """Return the query for all of a table, whose name may begin with a schema."""
+    parts = [table] if table in there else table.split(".", 1)
+    return f"select * from {'.'.join(map(quoted, parts))}"
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True, eq=False)
+class Sqlite:
+    """A SQLite file, opened for reading, counted through ibis."""
+
+    connection: Any
+
+    def tables(self) -> list[str]:
+        """Return the names of its tables and views."""
+        return list(self.connection.list_tables())
+
+    def relation(self, table: str | None, query: str | None) -> Any:
+        """Return a table or the answer to a query, as an expression that is not run yet."""
+        return self.connection.table(table) if query is None else self.connection.sql(query)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.disconnect()
+
+
+@dataclass(frozen=True, eq=False)
+class Duckdb:
+    """A DuckDB file, opened for reading, counted by its own relations."""
+
+    connection: Any
+
+    def tables(self) -> list[str]:
+        """Return the names of its tables and views."""
+        return [name for (name,) in self.connection.execute("show tables").fetchall()]
+
+    def relation(self, table: str | None, query: str | None) -> Any:
+        """Return a table or the answer to a query, as an expression that is not run yet."""
+        return self.connection.query(query if query is not None else select_all(table or "", self.tables()))
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+
+@dataclass(frozen=True, eq=False)
+class Postgresql:
+    """A PostgreSQL server, connected for reading, counted through ibis."""
+
+    connection: Any
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables and views in the current schema."""
+        return list(self.connection.list_tables())
+
+    def relation(self, table: str | None, query: str | None) -> Any:
+        """Return a table or the answer to a query, its types learnt without making a view: nothing is written."""
+        asked = query if query is not None else select_all(table or "", self.tables())
+        with self.connection.con.cursor() as cursor:
+            cursor.execute(f"select * from ({asked}) as asked limit 0")
+            found = {column.name: column.type_display for column in cursor.description or ()}
+        plain = {name: bool(PLAIN_TYPES.fullmatch(kind)) for name, kind in found.items()}
+        columns = ", ".join(
+            quoted(name) if plain[name] else f"cast({quoted(name)} as text) as {quoted(name)}" for name in found
+        )
+        mapper = self.connection.compiler.type_mapper
+        types = {name: mapper.from_string(kind if plain[name] else "text") for name, kind in found.items()}
+        return self.connection.sql(f"select {columns} from ({asked}) as asked", schema=types)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.disconnect()
+
+
+def file_of(source: str, name: str) -> Path:
+    """Return the file that a sqlite or duckdb address names."""
+    path = Path(unquote(ADDRESS.sub("", source, count=1).removeprefix("/"))).expanduser()
+    if not str(path) or str(path) == ".":
+        raise InputError(f"{name!r} names no file: write sqlite:///games.db, with a fourth slash for an absolute path")
+    if not path.is_file():
+        raise InputError(f"there is no database file {str(path)!r}: {name!r} is read, and never made")
+    return path
+
+
+def open_sqlite(source: str, name: str) -> Sqlite:
+    """Open a SQLite file for reading."""
+    path = file_of(source, name)
+    connect = ibis_backend("sqlite").from_connection
+    return Sqlite(connect(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)))
+
+
+def open_duckdb(source: str, name: str) -> Duckdb:
+    """Open a DuckDB file for reading; it fetches no extension from the network."""
+    path = file_of(source, name)
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("duckdb", "sql", "reading a DuckDB file") from None
+    return Duckdb(duckdb.connect(str(path), read_only=True, config=NO_NETWORK))
+
+
+def open_postgresql(source: str, name: str) -> Postgresql:
+    """Connect to a PostgreSQL server; the session may not write."""
+    connect = ibis_backend("postgres").from_connection
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtraError("psycopg", "sql", "reading a PostgreSQL database") from None
+    server = psycopg.connect(source, autocommit=True)
+    server.execute("set session characteristics as transaction read only")
+    return Postgresql(connect(server))
+
+
+Database = Sqlite | Duckdb | Postgresql
+CONNECTIONS: dict[str, Callable[[str, str], Database]] = {
+    "sqlite": open_sqlite,
+    "duckdb": open_duckdb,
+    "postgresql": open_postgresql,
+}
+
+
+def ibis_backend(kind: str) -> Any:
+    """Return ibis for a kind of database, or say how to install it."""
+    try:
+        import ibis
+
+        return getattr(ibis, kind)
+    except (ImportError, AttributeError):
+        raise MissingExtraError("ibis-framework", "sql", f"reading a {kind} database") from None
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says in its first line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__

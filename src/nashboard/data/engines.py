@@ -1,0 +1,61 @@
+"""Engines: any data frame as one lazy frame, and the one place where an engine is asked to run a query.
+
+Everything that reads a frame is written once, as a lazy expression of narwhals. It runs where the data is: in
+this process (pandas, Polars, PyArrow), in DuckDB or another database, or on the workers of Dask and Spark. Only
+what an expression has summed up comes back.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+from narwhals.exceptions import NarwhalsError
+
+from nashboard.data.scan import Scan
+from nashboard.errors import InputError
+
+READABLE = "a path, an address, or a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis"
+
+
+def lazy_frame(source: Any) -> nw.LazyFrame[Any] | None:
+    """Return any data frame as a lazy one, or None if the source is none."""
+    if isinstance(source, str | Path):
+        return None
+    try:
+        frame = nw.from_native(polars_scan(source), pass_through=True)
+        if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+            return None
+        names = frame.collect_schema().names()
+    except NarwhalsError as error:
+        raise InputError(f"the frame cannot be read: {str(error).strip().partition(chr(10))[0]}") from None
+    other = [name for name in names if not isinstance(name, str)]
+    if other:
+        raise InputError(f"the frame has a column called {other[0]!r}: names of columns must be text")
+    return frame.lazy()
+
+
+def polars_scan(source: Any) -> Any:
+    """Return a PyArrow dataset, which has no expressions of its own, as a scan; anything else as it is."""
+    dataset = sys.modules.get("pyarrow.dataset")  # who holds a dataset has imported it
+    return pl.scan_pyarrow_dataset(source) if dataset and isinstance(source, dataset.Dataset) else source
+
+
+def collected(query: nw.LazyFrame[Any], source: str, scan: Scan | None = None) -> pl.DataFrame:
+    """Run a query in the frame's own engine; what comes back is small, and in memory as Polars."""
+    native = query.to_native()
+    if scan is not None:
+        return scan.collect(native)
+    try:
+        if isinstance(native, pl.LazyFrame):
+            return native.collect(engine="streaming")
+        return query.collect().to_polars()
+    except Exception as error:  # whatever the frame's own library raises: it is about the user's data
+        reason = str(error).strip().partition("\n")[0]
+        raise InputError(f"{source!r} cannot be counted: {reason}") from error
+
+
+def engine_of(source: Any) -> str:
+    """Name the library a frame belongs to."""
+    return f"{type(source).__module__.partition('.')[0]} frame"

@@ -1,0 +1,151 @@
+"""Every engine that a table can be in, made from plain columns: the same table, held by somebody else."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dask
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pytest
+
+import servers
+
+Columns = dict[str, list[Any]]
+Engine = Callable[[Columns], Any]
+
+
+def from_duckdb(columns: Columns) -> Any:
+    arrow = pa.table(columns)  # noqa: F841 # duckdb finds it by name
+    return duckdb.sql("select * from arrow")
+
+
+def with_categories(columns: Columns) -> pd.DataFrame:
+    return pd.DataFrame(columns).astype(
+        {name: "category" for name in columns if name in ("model_a", "winner", "model", "task")}
+    )
+
+
+def in_dask(columns: Columns) -> Any:
+    import dask.dataframe
+
+    from_pandas: Any = dask.dataframe.from_pandas
+    return from_pandas(pd.DataFrame(columns), npartitions=3)
+
+
+IN_PROCESS: dict[str, Engine] = {
+    "pandas": pd.DataFrame,
+    "pandas with arrow types": lambda columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas with categories": with_categories,
+    "polars": pl.DataFrame,
+    "polars lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+    "pyarrow dataset": lambda columns: pyarrow.dataset.dataset(pa.table(columns)),
+    "duckdb": from_duckdb,
+    "dask threads": in_dask,
+}
+FILES = ("polars scan", "sqlite", "duckdb file", "ibis")
+# One process of the tests runs each server; Makefile's --dist loadgroup sees to it.
+SERVERS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("dask cluster", "postgresql", "spark")]
+LOCAL = [*IN_PROCESS, *FILES]
+ENGINES = [*LOCAL, *SERVERS]
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    """Yield what puts columns into the engine of this name."""
+    name: str = request.param
+    if name in IN_PROCESS:
+        yield IN_PROCESS[name]
+    elif name in FILES:
+        made = {"polars scan": in_scan, "sqlite": in_sqlite, "duckdb file": in_duckdb_file, "ibis": in_ibis}[name]
+        yield lambda columns: made(columns, tmp_path)
+    elif name == "dask cluster":
+        with dask.config.set(scheduler=request.getfixturevalue("dask_client")):
+            yield in_dask
+    elif name == "postgresql":
+        port = request.getfixturevalue("postgres_port")
+        yield lambda columns: in_postgres(columns, port)
+    else:
+        session = request.getfixturevalue("spark")
+        yield lambda columns: session.createDataFrame(pa.table(columns))
+
+
+def in_scan(columns: Columns, folder: Path) -> pl.LazyFrame:
+    pl.DataFrame(columns).write_parquet(folder / "log.parquet", row_group_size=3)
+    return pl.scan_parquet(folder / "log.parquet")
+
+
+def declared(columns: Columns) -> str:
+    """Return the columns of a table as SQL declares them."""
+    types = {bool: "boolean", float: "double precision", int: "bigint", str: "text"}
+    kinds = {name: next((type(cell) for cell in cells if cell is not None), str) for name, cells in columns.items()}
+    return ", ".join(f'"{name}" {types[kinds[name]]}' for name in columns)
+
+
+def in_sqlite(columns: Columns, folder: Path) -> str:
+    path = folder / "log.db"
+    path.unlink(missing_ok=True)
+    connection = sqlite3.connect(path)
+    connection.execute(f"create table log ({declared(columns)})")
+    places = ", ".join("?" * len(columns))
+    connection.executemany(f"insert into log values ({places})", list(zip(*columns.values(), strict=True)))
+    connection.commit()
+    connection.close()
+    return f"sqlite:///{path}"
+
+
+def in_duckdb_file(columns: Columns, folder: Path) -> str:
+    path = folder / "log.duckdb"
+    path.unlink(missing_ok=True)
+    arrow = pa.table(columns)  # noqa: F841 # duckdb finds it by name
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table log as select * from arrow")
+    return f"duckdb:///{path}"
+
+
+def in_ibis(columns: Columns, folder: Path) -> Any:
+    import ibis
+
+    in_sqlite(columns, folder)
+    return ibis.sqlite.connect(folder / "log.db").table("log")
+
+
+def in_postgres(columns: Columns, port: int) -> str:
+    places = ", ".join(["%s"] * len(columns))
+    with servers.connected(port) as connection:
+        connection.execute("drop table if exists log")
+        connection.execute(f"create table log ({declared(columns)})")
+        with connection.cursor() as cursor:
+            cursor.executemany(f"insert into log values ({places})", list(zip(*columns.values(), strict=True)))
+    return servers.address(port)
+
+
+@pytest.fixture(scope="session")
+def postgres_port() -> Iterator[int]:
+    with servers.postgres_server() as port:
+        yield port
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    session = servers.spark_session()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def dask_client() -> Iterator[Any]:
+    """A real scheduler with two worker processes, on loopback."""
+    distributed = pytest.importorskip("distributed", reason="pip install 'nashboard[dask]'")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

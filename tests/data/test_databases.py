@@ -1,0 +1,223 @@
+"""Databases behind an address: counted inside, read-only, and without a word about passwords."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import nashboard as nb
+import servers
+from data.conftest import in_postgres, in_sqlite
+from nashboard.data import databases
+from nashboard.data.addresses import scheme_of, scrubbed, without_secrets
+
+LOG: dict[str, list[Any]] = {
+    "model_a": ["x", "y", "z", "x"],
+    "model_b": ["y", "z", "x", "z"],
+    "winner": ["model_a", "tie", "model_b", "model_a"],
+    "language": ["en", "de", "en", "en"],
+    "elo": [1.5, 2.5, 3.5, 4.5],
+}
+EXPECTED = "Matches(3 agents, 3 of 3 pairs met, 4 games)"
+postgres = pytest.mark.xdist_group("postgresql")
+
+
+def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nashboard", *words], capture_output=True, text=True, env={**os.environ, **more}
+    )
+
+
+def test_a_table_or_a_query_of_a_sqlite_file_is_read(tmp_path: Path) -> None:
+    address = in_sqlite(LOG, tmp_path)
+    assert repr(nb.read_matches(address)) == EXPECTED  # the only table needs no name
+    matches = nb.read_matches(address, table="log", where={"language": "en"})
+    assert matches.n_games == 3
+    assert matches.origin.source == f"{address}, table log"
+    assert matches.origin.format == "sqlite table"
+    assert nb.read_matches(address, query="select * from log where language = 'de';").n_games == 1
+    scores = nb.read_scores(address, query="select model_a as agent, model_b as task, elo as score from log")
+    assert (scores.agents, scores.tasks) == (("x", "y", "z"), ("x", "y", "z"))
+
+
+def test_a_duckdb_file_is_read_and_its_schemas_too(tmp_path: Path) -> None:
+    path = tmp_path / "games.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create schema league")
+        connection.execute("create table league.games as select 'x' as a, 'y' as b, 'x' as winner")
+        connection.execute("create table other as select 1 as one")
+    assert nb.read_matches(f"duckdb:///{path}", table="league.games").n_games == 1
+    assert nb.read_matches(f"duckdb:///{path}", query="from league.games").n_games == 1
+
+
+@postgres
+def test_a_postgresql_server_counts_and_only_pairs_come_back(postgres_port: int) -> None:
+    rows, agents = 30_000, 5
+    names = [f"agent {k}" for k in range(agents)]
+    log = {
+        "model_a": [names[k % agents] for k in range(rows)],
+        "model_b": [names[(k + 1 + k // agents % (agents - 1)) % agents] for k in range(rows)],
+        "winner": [("model_a", "model_b", "tie")[k % 3] for k in range(rows)],
+    }
+    address = in_postgres(log, postgres_port)
+    with servers.connected(postgres_port) as connection:
+        connection.execute("create schema if not exists statistics")
+        connection.execute("create extension if not exists pg_stat_statements with schema statistics")
+        connection.execute("set search_path = public, statistics")
+        connection.execute("select pg_stat_statements_reset()")
+        assert nb.read_matches(address).n_games == rows
+        found = connection.execute("select query, rows from pg_stat_statements").fetchall()
+    asked = [query for query, _ in found if '"log"' in query and "limit $1" not in query]
+    assert len(asked) == 2  # which labels there are, and the pairs
+    assert all("GROUP BY" in query for query in asked)
+    fetched = sum(count for query, count in found if query.upper().startswith("FETCH") or query in asked)
+    assert fetched == 3 + agents * (agents - 1)
+
+
+@postgres
+def test_postgresql_types_that_engines_do_not_know_are_their_text(postgres_port: int) -> None:
+    with servers.connected(postgres_port) as connection:
+        connection.execute("drop schema if exists league cascade; create schema league")
+        connection.execute("create type league.ending as enum ('model_a', 'model_b', 'tie')")
+        connection.execute(
+            "create table league.games (model_a char(4), model_b varchar(9), winner league.ending, "
+            "weight numeric(8, 2), time timestamptz, id uuid)"
+        )
+        connection.execute(
+            "insert into league.games values ('x', 'y', 'tie', 1.25, '2024-01-01 00:00+00', gen_random_uuid()), "
+            "('y', 'z', 'model_a', 2, '2024-02-01 00:00+00', gen_random_uuid())"
+        )
+    matches = nb.read_matches(servers.address(postgres_port), table="league.games")
+    assert (matches.agents, matches.draws.tolist(), matches.wins.tolist()) == (("x", "y", "z"), [1.25, 0], [0, 2])
+    assert matches.origin.period == ("2024-01-01 00:00:00+00:00", "2024-02-01 00:00:00+00:00")
+
+
+@postgres
+def test_the_commands_read_a_server_and_never_show_its_password(postgres_port: int, tmp_path: Path) -> None:
+    address = in_postgres(LOG, postgres_port)
+    evaluated = run("evaluate", address, "--table", "log", "--resamples", "5", "--format", "json")
+    assert evaluated.returncode == 0, evaluated.stderr
+    shown = f"postgresql://{servers.USER}:***@127.0.0.1:{postgres_port}/{servers.DATABASE}, table log"
+    assert json.loads(evaluated.stdout)["input"]["source"] == shown
+    wrong = run("inspect", address.replace("s3cret", "s4cret"))
+    assert wrong.returncode == 2
+    assert "password authentication failed" in wrong.stderr
+    missing = run("inspect", address, "--table", "lgo")
+    assert "has no table 'lgo' (did you mean 'log'?)" in missing.stderr
+    for done in (evaluated, wrong, missing):
+        assert "cret" not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+@postgres
+def test_a_query_cannot_write_to_a_server(postgres_port: int) -> None:
+    address = in_postgres(LOG, postgres_port)
+    for query in ("delete from log returning *", "with gone as (delete from log returning *) select * from gone"):
+        with pytest.raises(nb.InputError, match="cannot be read"):
+            nb.read_matches(address, query=query)
+    assert repr(nb.read_matches(address)) == EXPECTED
+
+
+def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
+    address = in_sqlite(LOG, tmp_path)
+    before = (tmp_path / "log.db").read_bytes()
+    with pytest.raises(nb.InputError, match="cannot be read"):
+        nb.read_matches(address, query="delete from log returning *")
+    with duckdb.connect(str(tmp_path / "games.duckdb")) as connection:
+        connection.execute("create table log as select 'x' as a, 'y' as b, 'x' as winner")
+    with pytest.raises(nb.InputError, match="cannot be read"):
+        nb.read_matches(f"duckdb:///{tmp_path}/games.duckdb", query="drop table log")
+    assert nb.read_matches(f"duckdb:///{tmp_path}/games.duckdb").n_games == 1
+    assert (tmp_path / "log.db").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["games.duckdb", "log.db"]
+
+
+@pytest.mark.parametrize(
+    ("address", "options", "message"),
+    [
+        ("sqlite:///{folder}/none.db", {}, "there is no database file .*never made"),
+        ("sqlite:///", {}, "names no file: write sqlite:///games.db"),
+        ("sqlite:///{folder}/two.db", {}, "holds the tables 'one' and 'two': pass table= or query="),
+        ("sqlite:///{folder}/two.db", {"table": "ones"}, r"no table 'ones' \(did you mean 'one'\?\)"),
+        ("sqlite:///{folder}/two.db", {"table": "one", "query": "select 1"}, "give table= or query=, not both"),
+        ("sqlite:///{folder}/two.db", {"query": " ; "}, "the query is empty"),
+        ("sqlite:///{folder}/two.db", {"query": "select * from three"}, "no such table: three"),
+        ("sqlite:///{folder}/two.db", {"table": "one", "format": "arena"}, "format='arena' is for files"),
+        ("sqlite:///{folder}/text.db", {}, "file is not a database"),
+        ("sqlite:///{folder}/empty.db", {}, "holds no table"),
+        ("postgresql://u:pass%20word@127.0.0.1:1/db", {}, "postgresql://u:\\*\\*\\*@127.0.0.1:1/db' cannot be read: "),
+        ("mysql://u:pass%20word@host/db", {}, "'mysql://u:\\*\\*\\*@host/db' is no address that can be read"),
+        ("{folder}/text.db", {"table": "one"}, "table= has no meaning for"),
+    ],
+)
+def test_what_is_wrong_with_an_address_is_said_in_one_sentence(
+    address: str, options: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    for name, tables in (("two.db", ("one", "two")), ("empty.db", ())):
+        connection = sqlite3.connect(tmp_path / name)
+        for table in tables:
+            connection.execute(f"create table {table} (a text, b text, winner text)")
+        connection.commit()
+        connection.close()
+    (tmp_path / "empty.db").write_bytes(b"")
+    (tmp_path / "text.db").write_text("a,b,winner\nx,y,x\n" * 100)
+    with pytest.raises(nb.InputError, match=message) as caught:
+        nb.read_matches(address.format(folder=tmp_path), **options)  # type: ignore[arg-type] # options by name
+    assert "pass%20word" not in str(caught.value)
+    assert "pass word" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://u:p@h:5432/d?sslmode=require", "postgresql://u:***@h:5432/d?***"),
+        ("postgresql://u@h/d", "postgresql://u@h/d"),
+        ("postgresql://h/d?password=p&user=u", "postgresql://h/d?***"),
+        ("postgresql://u:p@q?r/s@h/d", "postgresql://u:***@h/d"),
+        ("https://host/games.parquet?sig=abc%3D", "https://host/games.parquet?***"),
+        ("s3://key:secret@bucket/x.csv", "s3://key:***@bucket/x.csv"),
+        ("games.csv", "games.csv"),
+        ("C:/games.csv", "C:/games.csv"),
+    ],
+)
+def test_an_address_is_shown_without_its_secrets(address: str, shown: str) -> None:
+    assert without_secrets(address) == shown
+
+
+def test_what_a_driver_says_is_scrubbed_of_every_spelling_of_a_secret() -> None:
+    address = "postgresql://u:a%2Fb%20c@h/d?sslpassword=d%2Be"
+    said = f"cannot connect to {address}: password 'a/b c' (a%2Fb%20c), key d+e (d%2Be)"
+    assert scrubbed(said, address) == (
+        "cannot connect to postgresql://u:***@h/d?***: password '***' (***), key *** (***)"
+    )
+
+
+def test_what_is_no_address_has_no_scheme() -> None:
+    assert scheme_of("games.csv") is scheme_of(Path("s3:/x")) is scheme_of(3) is None
+    assert scheme_of("S3://bucket/x.parquet") == "s3"
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = in_sqlite(LOG, tmp_path)
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    with pytest.raises(nb.MissingExtraError, match=r"pip install 'nashboard\[sql\]'"):
+        nb.read_matches(address)
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    (tmp_path / "g.duckdb").touch()
+    with pytest.raises(nb.MissingExtraError, match=r"pip install 'nashboard\[sql\]'"):
+        databases.open_duckdb(f"duckdb:///{tmp_path}/g.duckdb", "g.duckdb")
+
+
+def test_segments_of_a_database_are_its_values(tmp_path: Path) -> None:
+    address = in_sqlite(LOG, tmp_path)
+    done = run("evaluate", address, "--table", "log", "--segment", "language", "--resamples", "2", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "agent,de,en,spread"

@@ -1,0 +1,203 @@
+"""Logs that are many files, files elsewhere, or larger than memory."""
+
+import http.server
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import nashboard as nb
+
+LOG = pl.DataFrame({"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["model_a", "tie"], "weight": [1.0, 2.0]})
+needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+
+
+@pytest.fixture
+def partitioned(tmp_path: Path) -> Path:
+    """A table as Spark, Polars and DuckDB write it: a folder for every value of a column."""
+    for k, language in enumerate(["de", "en", "日本語"]):
+        for month in (1, 2):
+            folder = tmp_path / "games" / f"language={language}" / f"month={month}"
+            folder.mkdir(parents=True)
+            pl.concat([LOG] * (k + 1)).write_parquet(folder / "part-0.parquet")
+    (tmp_path / "games" / "_SUCCESS").touch()
+    return tmp_path / "games"
+
+
+@pytest.mark.parametrize("pattern", ["", "/**/*.parquet", "/*/month=*/*.parquet"])
+def test_the_folders_of_hive_partitions_are_columns(pattern: str, partitioned: Path) -> None:
+    source = f"{partitioned}{pattern}"
+    assert nb.read_matches(source).origin.rows == 24
+    assert nb.read_matches(source, where={"language": "日本語"}).n_games == 6 * 3
+    assert nb.read_matches(source, where={"language": ["de", "en"], "month": 2}).n_games == 3 + 6
+    assert nb.read_matches(source, cluster="month").clusters is not None
+
+
+def test_each_partition_can_be_a_segment(partitioned: Path) -> None:
+    command = [sys.executable, "-m", "nashboard", "evaluate", str(partitioned), "--segment", "language"]
+    done = subprocess.run([*command, "--resamples", "2", "--format", "csv"], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "agent,de,en,日本語,spread"
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "jsonl"])
+def test_an_address_is_read_as_the_file_it_names(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"log.{ending}"
+    if ending == "parquet":
+        LOG.write_parquet(path)
+    elif ending == "jsonl":
+        LOG.write_ndjson(path)
+    else:
+        LOG.write_csv(path, separator="\t" if ending == "tsv" else ",")
+    here, there = nb.read_matches(path), nb.read_matches(f"file://{path}")
+    assert (here.agents, here.wins.tolist(), here.draws.tolist()) == (
+        there.agents,
+        there.wins.tolist(),
+        there.draws.tolist(),
+    )
+    assert there.origin.source == f"file://{path}"
+    assert there.origin.rows == 2
+
+
+def test_an_address_may_be_a_glob_with_partitions(partitioned: Path) -> None:
+    matches = nb.read_matches(f"file://{partitioned}/**/*.parquet", where={"language": "en"})
+    assert matches.n_games == 12
+
+
+def test_scores_and_mistakes_of_an_address_are_told_as_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("model;task;score\nx;t;1\ny;t;2\n")
+    assert nb.read_scores(f"file://{path}").values.tolist() == [[1], [2]]
+    path.write_text("model,task,score\nx,t,1\ny,t,high\n")
+    with pytest.raises(nb.InputError, match="data row 2, column 'score' is 'high', not a number"):
+        nb.read_scores(f"file://{path}")
+    with pytest.raises(nb.InputError, match="looks like scores-long"):
+        nb.read_matches(f"file://{path}")
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("ftp://host/x.csv", "'ftp://host/x.csv' is no address that can be read.*object stores with 's3://'"),
+        ("s3://bucket/games.xlsx", "must end in '.parquet'"),
+        ("s3://bucket/games.csv.gz", "must end in '.parquet'"),
+        ("file:///nowhere/games.parquet", "'file:///nowhere/games.parquet' cannot be read: "),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_in_one_sentence(address: str, message: str) -> None:
+    with pytest.raises(nb.InputError, match=message) as caught:
+        nb.read_matches(address)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_command_that_follows_a_file_takes_no_address(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "nashboard", "online", "s3://k:secret@bucket/x.csv", "--state", "league.npz"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "'s3://k:***@bucket/x.csv' is an address: here a file of this machine is needed" in done.stderr
+
+
+class Ranges(http.server.BaseHTTPRequestHandler):
+    """A web server on loopback that answers byte ranges, as object stores do, and keeps what it was asked."""
+
+    content: bytes
+    asked: list[str]
+
+    def do_HEAD(self) -> None:
+        self.answer(body=False)
+
+    def do_GET(self) -> None:
+        self.answer(body=True)
+
+    def answer(self, *, body: bool) -> None:
+        self.asked.append(self.path)
+        wanted = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
+        size = len(self.content)
+        if not self.path.startswith("/games.parquet"):
+            self.send_error(404)
+            return
+        first, last = 0, size - 1
+        if wanted:
+            first = int(wanted[1]) if wanted[1] else max(size - int(wanted[2]), 0)
+            last = min(int(wanted[2]), size - 1) if wanted[1] and wanted[2] else size - 1
+        self.send_response(206 if wanted else 200)
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Last-Modified", "Mon, 01 Jan 2024 00:00:00 GMT")
+        self.send_header("Content-Length", str(last - first + 1))
+        if wanted:
+            self.send_header("Content-Range", f"bytes {first}-{last}/{size}")
+        self.end_headers()
+        if body:
+            self.wfile.write(self.content[first : last + 1])
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
+    LOG.write_parquet(tmp_path / "games.parquet")
+    Ranges.content, Ranges.asked = (tmp_path / "games.parquet").read_bytes(), []
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ranges)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", Ranges.asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_a_web_address_is_read_and_its_signature_never_shown(web: tuple[str, list[str]]) -> None:
+    host, asked = web
+    matches = nb.read_matches(f"{host}/games.parquet?signature=verysecret")
+    assert matches.n_games == 3
+    assert matches.origin.source == f"{host}/games.parquet?***"
+    assert any("verysecret" in path for path in asked)
+    with pytest.raises(nb.InputError, match=re.escape(f"'{host}/none.parquet?***' cannot be read")) as caught:
+        nb.read_matches(f"{host}/none.parquet?signature=verysecret")
+    assert "verysecret" not in str(caught.value)
+
+
+PEAK = """
+import sys, threading, time
+most = [0]
+def watch():
+    while True:
+        with open("/proc/self/status") as status:  # without the pages of the file itself
+            most[0] = max(most[0], *(int(line.split()[1]) for line in status if line.startswith("RssAnon")))
+        time.sleep(0.005)
+threading.Thread(target=watch, daemon=True).start()
+import nashboard as nb
+matches = nb.read_matches(sys.argv[1])
+print(int(matches.n_games), most[0] // 1024)
+"""
+
+
+@needs_proc
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_log_larger_than_the_memory_it_takes_is_streamed(kind: str, tmp_path: Path) -> None:
+    path, blocks, prompt = tmp_path / f"log.{kind}", 60, "p" * 10_000
+    rows = [(f"agent {k % 20}", f"agent {(k + 1 + k // 20 % 19) % 20}", "tie") for k in range(1000)]
+    if kind == "csv":
+        head, block = "model_a,model_b,winner,prompt\n", "".join(f"{a},{b},{w},{prompt}\n" for a, b, w in rows)
+    else:
+        line = '{{"model_a": "{}", "model_b": "{}", "winner": "{}", "prompt": "{}"}}\n'
+        head, block = "", "".join(line.format(a, b, w, prompt) for a, b, w in rows)
+    with path.open("w") as stream:
+        stream.write(head)
+        for _ in range(blocks):
+            stream.write(block)
+    done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
+    games, peak = map(int, done.stdout.split())
+    size = path.stat().st_size >> 20
+    path.unlink()
+    assert games == 1000 * blocks
+    assert size > 550
+    assert peak < 400
