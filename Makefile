@@ -20,13 +20,13 @@ endef
 DEMO_PROOF := import nashboard, altair, jinja2, joblib, numba, numpy, scipy, polars, narwhals, threadpoolctl, typer, rich, vl_convert, zstandard
 DEV_PROOF := import nashboard, chess, distributed, duckdb, hypothesis, ibis, playwright, mypy, pandas, pyarrow, pytest, xdist
 
-.PHONY: help demo test lint format bench bench-environment clean demo-environment dev-environment
+.PHONY: help demo test lint format bench bench-full bench-environment clean demo-environment dev-environment
 
 help:
 	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and how far to trust it"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy --strict over src and tests"
-	@echo "make bench   measure against peers: readers, algebra, ratings, equilibria"
+	@echo "make bench   measure against peers, a few minutes; make bench-full everything"
 	@echo "make clean   remove the environment and all caches"
 
 demo: demo-environment
@@ -46,11 +46,22 @@ format: dev-environment
 
 # The peers have an environment of their own: they must not decide which versions we use.
 bench: bench-environment
+	@.venv-bench/bin/python benchmarks/startup.py 5
+	@.venv-bench/bin/python benchmarks/end_to_end.py
+	@.venv-bench/bin/python benchmarks/elo.py
+	@.venv-bench/bin/python benchmarks/equilibrium.py --only table
+	@.venv-bench/bin/python benchmarks/page.py
+
+bench-full: bench-environment
+	@.venv-bench/bin/python benchmarks/startup.py 15
+	@.venv-bench/bin/python benchmarks/end_to_end.py --full
+	@.venv-bench/bin/python benchmarks/elo.py --full
 	@.venv-bench/bin/python benchmarks/reading.py
-	@.venv-bench/bin/python benchmarks/algebra.py
+	@.venv-bench/bin/python benchmarks/algebra.py --large
 	@.venv-bench/bin/python benchmarks/ratings.py
-	@.venv-bench/bin/python benchmarks/equilibrium.py
+	@.venv-bench/bin/python benchmarks/equilibrium.py --large
 	@.venv-bench/bin/python benchmarks/evaluation.py
+	@.venv-bench/bin/python benchmarks/page.py
 
 bench-environment:
 	@cmp -s benchmarks/requirements.txt .venv-bench/requirements.txt || { \

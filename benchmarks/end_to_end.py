@@ -95,9 +95,7 @@ def main() -> None:
             counting += compared(what, sides[:2], repeats=given.repeats, quality=same)
             if given.only is None:
                 rows += compared(what, [sides[0], *sides[2:]], repeats=given.repeats, limit=900)
-    about = (
-        "Counting a parquet file by `read_matches`, beside Polars' bare scan and group-by of the same three columns."
-    )
+    about = "Counting a parquet file by `read_matches`, beside Polars' bare scan and group-by of the same columns."
     save("counting", "Counting matches", about, counting)
     if rows:
         about = "Stages after counting, as multiples of the time of counting; each starts where the one before it ends."

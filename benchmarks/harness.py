@@ -121,33 +121,33 @@ def line(row: dict[str, Any]) -> str:
         return f"{head} {row['failed']} ({row['version']})"
     least, most = row["ratios"]
     return (
-        f"{head} {row['ratio']:8.2f} x ours ({least:.2f} to {most:.2f}) {row['seconds']:9.3f} s {row['peak MB']:7.0f} MB  "
-        f"{row['quality']}"
+        f"{head} {row['ratio']:8.2f} x ours ({least:.2f} to {most:.2f}) {row['seconds']:9.3f} s "
+        f"{row['peak MB']:7.0f} MB  {row['quality']}"
     )
 
 
 def machine() -> str:
     """Return what the results were measured on."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    processor = next(
-        (entry.partition(": ")[2] for entry in lines if entry.startswith("model name")), platform.machine()
-    )
+    named = (entry.partition(": ")[2] for entry in lines if entry.startswith("model name"))
+    processor = next(named, platform.machine())
     load = ", ".join(f"{x:.1f}" for x in os.getloadavg())
     return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}; load average at the end {load}"
 
 
 def save(section: str, title: str, about: str, rows: list[dict[str, Any]]) -> None:
-    """Keep the rows of a section, whole or not at all."""
+    """Keep the rows of a section, whole or not at all; rows of other sizes stay, with their own date."""
     RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{section}.json"
     packages = sorted({"nashboard", "numpy", "polars"} | {row["version"].partition(" ")[0] for row in rows})
-    content = {
-        "section": section,
-        "title": title,
-        "about": about,
+    run = {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": machine(),
         "versions": [version(package) for package in packages],
-        "rows": rows,
     }
+    before = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    new = {row["what"] for row in rows}
+    kept = [row for row in before if row["what"] not in new]
+    content = {"title": title, "about": about, "rows": [*kept, *(row | {"run": run} for row in rows)]}
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    atomically(RESULTS / f"{section}.json", lambda part: part.write_text(text, encoding="utf-8"))
+    atomically(path, lambda part: part.write_text(text, encoding="utf-8"))

@@ -32,7 +32,11 @@ def section(content: dict[str, Any]) -> str:
     """Return one section: what was measured, the table, and on what."""
     rows = [HEAD, ("---", "---", *["---:"] * 4, "---"), *map(cells, content["rows"])]
     table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
-    on = f"{content['date']}; {content['machine']}; {', '.join(content['versions'])}."
+    runs: dict[str, list[str]] = {}
+    for row in content["rows"]:
+        run = row["run"]
+        runs.setdefault(f"{run['date']}; {run['machine']}; {', '.join(run['versions'])}", []).append(row["what"])
+    on = "\n".join(f"- {', '.join(dict.fromkeys(whats))}: {run}." for run, whats in runs.items())
     return f"## {content['title']}\n\n{content['about']}\n\n{table}\n\n{on}\n"
 
 

@@ -29,6 +29,15 @@ from nashboard.ratings.online import load
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 MOST_FOLDERS = 2  # temporary folders that one run makes
+# Commands write for an instant of their time; this one writes nearly all of it, so that kills fall into writing.
+SAVES = """
+import nashboard as nb, polars as pl
+model = nb.OnlineMelo(2, rng=0)
+names = [f"agent {k}" for k in range(20_000)]
+model.update_many(pl.DataFrame({"model_a": names, "model_b": names[1:] + names[:1], "winner": "tie"}))
+for _ in range(150):
+    model.save("saved.npz")
+"""
 OLD = "what stood there before\n"
 
 
@@ -41,6 +50,7 @@ class Victim:
     output: str
     whole: Callable[[Path], None]
     resumes: bool = False
+    program: tuple[str, ...] = ("-m", "nashboard")
 
 
 @dataclass
@@ -85,6 +95,7 @@ def victims(folder: Path, rows: int) -> list[Victim]:
         Victim("evaluate", ("evaluate", "log.csv.gz", "--resamples", "48", "-o", "board.json"), "board.json", is_json),
         Victim("evaluate scores", ("evaluate", "dataset:atari", "-o", "board.html"), "board.html", is_page),
         Victim("online", ("online", "log.csv", "--k", "1", "--state", "league.npz"), "league.npz", is_league, True),
+        Victim("saving", (), "saved.npz", is_league, program=("-c", SAVES)),
     ]
 
 
@@ -94,7 +105,7 @@ def started(victim: Victim, folder: Path) -> "subprocess.Popen[bytes]":
     temporary.mkdir(exist_ok=True)
     environment = os.environ | {"TMPDIR": str(temporary), "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, "-m", "nashboard", *victim.arguments],
+        [sys.executable, *victim.program, *victim.arguments],
         cwd=folder,
         env=environment,
         stdout=subprocess.DEVNULL,
