@@ -22,14 +22,15 @@ DEV_PROOF := import nashboard, chess, distributed, duckdb, hypothesis, ibis, pla
 
 DOCS_PROOF := import nashboard, material, mkdocs, mkdocstrings_handlers.python
 
-.PHONY: help demo test lint format docs bench bench-environment clean demo-environment dev-environment docs-environment
+.PHONY: help demo test lint format docs bench bench-full clean
+.PHONY: bench-environment demo-environment dev-environment docs-environment
 
 help:
 	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and how far to trust it"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy --strict over src and tests"
 	@echo "make docs    build the documentation into site/: strict, offline"
-	@echo "make bench   measure against peers: readers, algebra, ratings, equilibria"
+	@echo "make bench   measure against peers, a few minutes; make bench-full everything"
 	@echo "make clean   remove the environment and all caches"
 
 demo: demo-environment
@@ -53,11 +54,22 @@ docs: docs-environment
 
 # The peers have an environment of their own: they must not decide which versions we use.
 bench: bench-environment
+	@.venv-bench/bin/python benchmarks/startup.py 5
+	@.venv-bench/bin/python benchmarks/end_to_end.py
+	@.venv-bench/bin/python benchmarks/elo.py
+	@.venv-bench/bin/python benchmarks/equilibrium.py --only table
+	@.venv-bench/bin/python benchmarks/page.py
+
+bench-full: bench-environment
+	@.venv-bench/bin/python benchmarks/startup.py 15
+	@.venv-bench/bin/python benchmarks/end_to_end.py --full
+	@.venv-bench/bin/python benchmarks/elo.py --full
 	@.venv-bench/bin/python benchmarks/reading.py
-	@.venv-bench/bin/python benchmarks/algebra.py
+	@.venv-bench/bin/python benchmarks/algebra.py --large
 	@.venv-bench/bin/python benchmarks/ratings.py
-	@.venv-bench/bin/python benchmarks/equilibrium.py
+	@.venv-bench/bin/python benchmarks/equilibrium.py --large
 	@.venv-bench/bin/python benchmarks/evaluation.py
+	@.venv-bench/bin/python benchmarks/page.py
 
 bench-environment:
 	@cmp -s benchmarks/requirements.txt .venv-bench/requirements.txt || { \

@@ -153,7 +153,8 @@ def maximum_likelihood(games, repeats, folder):
 # --- online ---
 
 
-def online(games, repeats):
+def online_sides(games):
+    """The four online models, each ready to learn from one log: ours from names, riix from numbers."""
     from riix.models.elo import Elo
     from riix.models.melo import Melo
 
@@ -187,6 +188,11 @@ def online(games, repeats):
         r, c = model.ratings.ravel(), model.c
         return np.subtract.outer(r, r) + np.outer(c[:, 0], c[:, 1]) - np.outer(c[:, 1], c[:, 0])
 
+    return {"our_elo": our_elo, "our_melo": our_melo, "riix_elo": riix_elo, "riix_melo": riix_melo}
+
+
+def online(games, repeats):
+    our_elo, our_melo, riix_elo, riix_melo = online_sides(games).values()
     our_elo(), our_melo()  # warm-up
     for label, mine, other in (("Elo", our_elo, riix_elo), ("mElo, one plane", our_melo, riix_melo)):
         seconds, found = compared({"nashboard": mine, "riix": other}, repeats)

@@ -91,9 +91,10 @@ def run(page: Path) -> None:
     for block in blocks(page.read_text()):
         if block.language != "text":
             printed = None if block.lacks else printed_by(block, page, space)
-        elif block.follows and printed is not None:
-            if not doctest.OutputChecker().check_output(block.code, printed, LOOSE):
-                raise AssertionError(f"{page.name} shows\n{block.code}\nbut it prints\n{printed}")
+            continue
+        shown = not block.follows or printed is None or doctest.OutputChecker().check_output(block.code, printed, LOOSE)
+        if not shown:
+            raise AssertionError(f"{page.name} shows\n{block.code}\nbut it prints\n{printed}")
 
 
 if __name__ == "__main__":

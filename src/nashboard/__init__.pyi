@@ -31,6 +31,7 @@ from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import NashboardError as NashboardError
 from .errors import WorkerError as WorkerError
+from .errors import WriteError as WriteError
 from .evaluation.attack import Attack as Attack
 from .evaluation.attack import attack as attack
 from .evaluation.audit import Audit as Audit

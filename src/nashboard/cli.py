@@ -1,12 +1,15 @@
 """The ``nashboard`` command: what people type.
 
 Data goes to standard output, messages to standard error. Exit code 0 done, 1 failed, 2 wrong use or
-wrong input. Each command is a file in ``commands/``; nothing heavy is imported until a command runs.
+wrong input, 130 stopped by Ctrl-C, 141 the reader of a pipe has gone, 143 terminated. Each command is a
+file in ``commands/``; nothing heavy is imported until a command runs.
 """
 
 import os
 import signal
 import sys
+from concurrent.futures import BrokenExecutor
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +18,7 @@ from nashboard._version import __version__
 from nashboard.commands.audit import audit
 from nashboard.commands.datasets import datasets
 from nashboard.commands.elo import elo
+from nashboard.commands.ending import TERMINATED, ended_well, forget_output, stopped
 from nashboard.commands.evaluate import evaluate
 from nashboard.commands.hodge import hodge
 from nashboard.commands.inspect import inspect
@@ -25,7 +29,7 @@ from nashboard.commands.online import online
 from nashboard.commands.predict import predict
 from nashboard.commands.reading import with_database_options
 from nashboard.commands.stress import stress
-from nashboard.errors import ConvergenceError, NashboardError, WorkerError
+from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b
 Examples:
@@ -48,7 +52,7 @@ app = typer.Typer(
 )
 COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
 for command in COMMANDS:
-    app.command()(with_database_options(command))
+    app.command()(ended_well(with_database_options(command)))
 
 
 def print_version(asked: bool) -> None:
@@ -69,14 +73,28 @@ def options(
 
 def main() -> None:
     """Run the command; turn our own errors into one sentence and the right exit code."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as any exit: temporary files are removed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # as any exit: temporary files are removed
+    if sys.stderr is None:  # closed by the user: nobody listens
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - as long as the process lives
+    if sys.stdout is None:
+        typer.echo("nashboard: standard output is closed: there is nowhere to print to", err=True)
+        sys.exit(1)
     try:
         app()
     except NashboardError as error:
         typer.echo(f"nashboard: {error}", err=True)
-        sys.exit(1 if isinstance(error, ConvergenceError | WorkerError) else 2)
-    except BrokenPipeError:  # the reader of our output has gone, as in `nashboard ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1 if isinstance(error, ConvergenceError | WorkerError | WriteError) else 2)
+    except KeyboardInterrupt:
+        sys.exit(stopped())
+    except OSError as error:  # files are written by code that names them: this is standard output
+        forget_output()
+        typer.echo(f"nashboard: cannot print the result: {error.strerror or error}", err=True)
+        sys.exit(1)
+    except BrokenExecutor:
+        typer.echo(
+            "nashboard: a worker process died, perhaps for want of memory: try fewer workers, or fewer resamples",
+            err=True,
+        )
         sys.exit(1)
     except MemoryError:
         typer.echo("nashboard: not enough memory for this input", err=True)

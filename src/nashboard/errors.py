@@ -4,6 +4,7 @@
 
     NashboardError
     ├── InputError (also a ValueError)         the user can mend it: a file, a value, an option
+    ├── WriteError (also an OSError)           the machine refuses to write: a full disk, a read-only folder
     ├── ConvergenceError (also a RuntimeError) a solver missed its tolerance, nothing is returned
     ├── WorkerError (also a RuntimeError)      a worker process or machine was lost, nothing is returned
     └── MissingExtraError (also an ImportError) an optional package has to be installed first
@@ -12,13 +13,23 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST_WORD = 200
+LONGEST = 2000  # characters of a message: one that repeats a whole file helps nobody
+
 
 class NashboardError(Exception):
-    """Anything that nashboard raises on purpose."""
+    """Anything that nashboard raises on purpose; its message is one sentence on one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shortened(" ".join(message.splitlines()), LONGEST))
 
 
 class InputError(NashboardError, ValueError):
     """The input is wrong; the message says where, what, what is allowed and what to do."""
+
+
+class WriteError(NashboardError, OSError):
+    """What was asked for is sound, but it could not be written; the message says where and why."""
 
 
 class ConvergenceError(NashboardError, RuntimeError):
@@ -38,6 +49,8 @@ class MissingExtraError(NashboardError, ImportError):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the known word that looks most like this one, or nothing."""
+    if len(word) > LONGEST_WORD:  # comparing takes the square of the length
+        return ""
     by_folded = {name.casefold(): name for name in known}
     close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return f" (did you mean {shortened(by_folded[close[0]])!r}?)" if close else ""

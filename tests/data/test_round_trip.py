@@ -60,3 +60,11 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(nb.InputError, match=r"cannot write .*taken\.csv"):
         matches.write(tmp_path / "taken.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
+
+
+@pytest.mark.parametrize("agents", [["a", "a "], [" a", "b"], ["agent", "b\n"]])
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_white_space_around_a_name_survives_in_a_matrix(agents: list[str], ending: str, tmp_path: Path) -> None:
+    payoffs = nb.Payoffs.from_array([[0, 1], [-1, 0]], agents)
+    payoffs.write(tmp_path / f"payoffs.{ending}")
+    assert nb.read_payoffs(tmp_path / f"payoffs.{ending}").agents == tuple(agents)

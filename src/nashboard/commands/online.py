@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nashboard.commands.ending import INTERRUPTED, without_native_noise
 from nashboard.commands.output import Format, FormatOption, show, tell
 
 if TYPE_CHECKING:
     from nashboard.ratings.following import Online, Progress
 
 QUIET = 5.0  # seconds between lines of progress where standard error is no terminal
-INTERRUPTED = 130
 
 
 def online(
@@ -46,7 +46,7 @@ def online(
     model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
     columns = Columns(a=a, b=b, outcome=outcome, weight=weight)
     progress, told = None, time.monotonic()
-    with Interruption().watched() as stop:
+    with Interruption().watched() as stop, without_native_noise():
         for progress in follow(model, source, state, columns, stop, from_start=from_start):
             if sys.stderr.isatty():
                 typer.echo(f"\r{summary(model, progress)} ", err=True, nl=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nashboard.commands.ending import without_native_noise
 from nashboard.commands.output import working
 from nashboard.errors import InputError, listed, nearest
 
@@ -46,7 +47,7 @@ def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> 
     from nashboard.data.read import read
 
     options = dict(map(option, pairs or []))
-    with working(f"Reading {without_secrets(source)} ..."):
+    with working(f"Reading {without_secrets(source)} ..."), without_native_noise():
         return read(source, format=as_format, **options)
 
 

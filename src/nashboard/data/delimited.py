@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import threading
+from collections import Counter
 from collections.abc import Iterator
 
 from nashboard.data.kinds import HEAD, head_of
@@ -28,6 +29,8 @@ def recognised_header(file: PlainFile, separator: str | None) -> tuple[str, tupl
             separator = max(SEPARATORS, key=lambda mark: (even(found[mark]), len(found[mark][0])))
     records = found[separator]
     header = tuple(cell.strip() for cell in records[0])
+    if len(set(header)) < len(header) == len(set(records[0])):
+        header = tuple(records[0])  # white space that tells two names apart belongs to them
     if len(header) < 2:
         better = [mark for mark in SEPARATORS if mark != separator and len(first_records(text, mark)[0]) > 1]
         hint = f"; it looks separated by {SEPARATORS[better[0]]}: pass separator={better[0]!r}" if better else ""
@@ -35,7 +38,7 @@ def recognised_header(file: PlainFile, separator: str | None) -> tuple[str, tupl
             f"{file.name!r} has a single column {header[0][:60]!r} when cut at {SEPARATORS.get(separator, separator)}"
             f"{hint or ': cells must be separated by a comma, a tab, a semicolon or a bar, or pass separator='}"
         )
-    twice = sorted({name for name in header if header.count(name) > 1})
+    twice = sorted(name for name, number in Counter(header).items() if number > 1)
     if twice:
         raise InputError(f"{file.name!r} has the column {listed(twice)} more than once: column names must be unique")
     if len(records) < 2:

@@ -26,6 +26,10 @@ def parsed(text: str, name: str, *, strict: bool = False) -> Any:
         raise InputError(f"{name!r} is not valid json: {error}") from None
     except RecursionError:
         raise InputError(f"{name!r} nests json far deeper than any data set does") from None
+    except InputError:
+        raise
+    except ValueError:  # Python's own limit, since parsing takes longer than the square of the digits
+        raise InputError(f"{name!r} holds a whole number of more digits than any data set needs") from None
 
 
 def document(file: PlainFile) -> Any:
@@ -79,6 +83,8 @@ def list_items(file: PlainFile) -> Iterator[str]:
                     ) from None
                 text, at, ended = more(stream, decoder, text[at:], file)
                 continue
+            except ValueError:
+                raise InputError(f"{file.name!r} holds a whole number of more digits than any data set needs") from None
             yield text[at:end]
             at, expecting = end, ", or ]"
 

@@ -54,7 +54,7 @@ def first_line_is_an_object(text: str) -> bool:
         return not re.match(r"\{\s*\n", text)
     try:
         return isinstance(json.loads(first), dict) and not only_document(first, bool(line_break))
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also a number of too many digits
         return False
 
 

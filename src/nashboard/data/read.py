@@ -1,7 +1,6 @@
 """Reading: from whatever a user holds to `Matches`, `Scores` or `Payoffs`."""
 
 import contextlib
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import narwhals as nw
 import polars as pl
 from narwhals.exceptions import NarwhalsError
 
+from nashboard.data.abandoned import temporary_folder
 from nashboard.data.addresses import DATABASES, scheme_of, scrubbed, without_secrets
 from nashboard.data.columns import OUTCOME, given, sides
 from nashboard.data.columns import recognised as usual_columns
@@ -30,8 +30,8 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.remote import remote_scan
 from nashboard.data.scan import Scan
 from nashboard.data.scores import Scores
-from nashboard.data.sources import plain_files
-from nashboard.errors import InputError, listed, nearest
+from nashboard.data.sources import NO_ROOM, PlainFile, plain_files
+from nashboard.errors import InputError, WriteError, listed, nearest
 
 Kind = TypeVar("Kind", Matches, Scores, Payoffs)
 DATASET = "dataset:"
@@ -226,12 +226,16 @@ def fitting(files: Input, wanted: type[Data] | None) -> Format:
 
 
 @contextlib.contextmanager
-def library_errors_named(files: Input) -> Iterator[None]:
+def library_errors_named(files: Input | PlainFile) -> Iterator[None]:
     """Turn what the libraries below raise about a file into one sentence about the file."""
     try:
         yield
+    except WriteError:
+        raise
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, NarwhalsError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise WriteError(f"no room for temporary files of {files.name!r}: {reason}; set TMPDIR") from None
         raise InputError(f"{files.name!r} cannot be read: {reason}") from None
 
 
@@ -248,8 +252,8 @@ def refuse_other_kind(entry: Format, wanted: type[Data] | None, files: Input) ->
 @contextlib.contextmanager
 def opened(source: str | Path, options: Options) -> Iterator[Input]:
     """Yield the files behind a source; temporary files live as long."""
-    with plain_files(source) as files, tempfile.TemporaryDirectory(prefix="nashboard-") as folder:
-        yield Input(tuple(files), Path(folder), options)
+    with plain_files(source) as files, temporary_folder() as folder:
+        yield Input(tuple(files), folder, options)
 
 
 def column_values(source: str, column: str, options: Options, *, most: int) -> list[str]:

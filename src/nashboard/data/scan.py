@@ -27,6 +27,7 @@ from nashboard.errors import InputError, listed
 
 SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
 FIRST_LINES = 1000
+MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
 HIVE = re.compile(r"(^|/)[^/=]+=[^/]*(/|$)")
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *STDERR, *ITEMS, *RUNS, *LOWER}))
 
@@ -159,16 +160,23 @@ def check_objects(file: PlainFile) -> None:
 def scan_lines(files: Sequence[PlainFile], kind: Kind) -> Scan:
     """Return a scan of json lines whose plain cells are all text; nested cells wait for `with_schema`."""
     columns: dict[str, bool] = {}
+    lines = filled = 0
     for file in files:
         check_lines(file)
         for k, line in enumerate(lines_to_learn_from(file)):
             record = parsed(line, f"{file.name}, line {k + 1:,}")
             if not isinstance(record, dict):
                 raise InputError(f"{file.name!r}: line {k + 1:,} is not a json object")
+            lines, filled = lines + 1, filled + len(record)
             for name, value in record.items():
                 columns[name] = columns.get(name, False) or isinstance(value, dict | list)
     if not columns:
         raise InputError(f"{files[0].name!r} has no records")
+    if lines * len(columns) > MOST_CELLS and filled * 10 < lines * len(columns):
+        raise InputError(
+            f"{files[0].name!r} is no table: its first {lines:,} lines have {len(columns):,} different names, and "
+            f"hardly any two lines have the same"
+        )
     flat = {name: pl.String for name, nested in columns.items() if not nested}
     frame = pl.scan_ndjson([file.path for file in files], schema=flat)
     return Scan(files=tuple(files), kind=kind, columns=tuple(columns), frame=frame)

@@ -6,24 +6,27 @@ lines and objects have a largest size.
 """
 
 import contextlib
+import errno
 import glob
 import gzip
 import shutil
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from nashboard.data.abandoned import temporary_folder
 from nashboard.data.addresses import scheme_of, without_secrets
-from nashboard.errors import InputError, listed, nearest
+from nashboard.data.watching import unchanged
+from nashboard.errors import InputError, WriteError, listed, nearest
 
 CHUNK = 1 << 20
 # No line, json object or quoted field of a real data set comes near this; a hostile one goes past it.
 LONGEST_RECORD = 64 << 20
 STANDARD_INPUT = "-"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -37,9 +40,12 @@ class PlainFile:
 
 
 @contextlib.contextmanager
-def plain_files(source: str | Path) -> Iterator[list[PlainFile]]:
-    """Yield the plain files behind a source; temporary ones are removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="nashboard-") as folder:
+def plain_files(source: str | Path, *, may_grow: bool = False) -> Iterator[list[PlainFile]]:
+    """Yield the plain files behind a source; temporary ones are removed afterwards.
+
+    A file that changes inside the block is an error, unless it ``may_grow`` and its reader looks after that.
+    """
+    with temporary_folder() as folder:
         if str(source) == STANDARD_INPUT:
             named = [(Path(folder, "standard-input"), "standard input")]
             if sys.stdin is None:
@@ -47,7 +53,8 @@ def plain_files(source: str | Path) -> Iterator[list[PlainFile]]:
             spool(sys.stdin.buffer, named[0][0], "standard input")
         else:
             named = [(path, str(path)) for path in existing_paths(source)]
-        yield [uncompressed(path, name, Path(folder, f"unpacked-{k}")) for k, (path, name) in enumerate(named)]
+        with unchanged([] if may_grow else [path for path, _ in named]):
+            yield [uncompressed(path, name, Path(folder, f"unpacked-{k}")) for k, (path, name) in enumerate(named)]
 
 
 def existing_paths(source: str | Path) -> list[Path]:
@@ -108,6 +115,8 @@ def uncompressed(path: Path, name: str, target: Path) -> PlainFile:
                 target.symlink_to(path.resolve())  # scanners would take the name for a pattern
             else:
                 return PlainFile(path=path, name=name)
+    except WriteError:
+        raise
     except OSError as error:
         raise InputError(f"cannot read {name!r}: {error.strerror or error}") from None
     if not target.stat().st_size:
@@ -118,7 +127,7 @@ def uncompressed(path: Path, name: str, target: Path) -> PlainFile:
 def spool(stream: Any, target: Path, name: str) -> None:
     """Copy a stream to a file by chunks; a damaged or endless one ends in one clear sentence."""
     try:
-        with target.open("wb") as copy:
+        with no_room_named(target, name), target.open("wb") as copy:
             while chunk := stream.read(CHUNK):
                 copy.write(chunk)
                 if shutil.disk_usage(target.parent).free < (256 << 20):
@@ -129,6 +138,20 @@ def spool(stream: Any, target: Path, name: str) -> None:
         raise InputError(f"{name!r} is damaged: {error}") from None
     if not target.stat().st_size:
         raise InputError(f"{name} is empty" if name == "standard input" else f"{name!r} is empty")
+
+
+@contextlib.contextmanager
+def no_room_named(target: Path, name: str) -> Iterator[None]:
+    """Say where there was no room for a temporary copy."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise WriteError(
+            f"no room to unpack {name!r} in {str(target.parent.parent)!r} ({error.strerror}): set TMPDIR to a folder "
+            f"with more"
+        ) from None
 
 
 class ZstdStream:

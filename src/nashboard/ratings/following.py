@@ -8,11 +8,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from nashboard.data.read import library_errors_named
 from nashboard.data.sources import PlainFile, plain_files
 from nashboard.errors import InputError
 from nashboard.ratings import logs
 from nashboard.ratings.games import Columns
-from nashboard.ratings.logs import Piece, file_pieces, fingerprint, is_standard_input, size_of, text_pieces
+from nashboard.ratings.logs import (
+    Piece,
+    file_pieces,
+    fingerprint,
+    is_standard_input,
+    size_of,
+    still_there,
+    text_pieces,
+)
 from nashboard.ratings.online import OnlineElo, OnlineMelo
 from nashboard.ratings.state import LogPosition
 
@@ -103,7 +112,7 @@ def follow(
             model, pieces, state, columns, stop, Place(name, before, lambda position: "", logs.nothing_waits)
         )
         return
-    with plain_files(source) as files:
+    with plain_files(source, may_grow=True) as files, library_errors_named(files[0]):
         if len(files) != 1:
             raise InputError(
                 f"{source!r} is {len(files):,} files: online reads one log at a time, in the order of games"
@@ -111,7 +120,8 @@ def follow(
         before = None if from_start else known_log(model.logs, files[0])
         start = before.position if before else 0
         place = Place(files[0].name, before, lambda position: fingerprint(files[0], position), lambda: False)
-        yield from learn(model, file_pieces(files[0], columns, start), state, columns, stop, place)
+        pieces = still_there(file_pieces(files[0], columns, start), files[0])
+        yield from learn(model, pieces, state, columns, stop, place)
 
 
 def known_log(known: list[LogPosition], file: PlainFile) -> LogPosition | None:

@@ -21,6 +21,7 @@ import polars as pl
 from nashboard.data.columns import OUTCOME, WEIGHT, one, optional, sides
 from nashboard.data.delimited import SEPARATORS
 from nashboard.data.kinds import kind_of
+from nashboard.data.parquet_claims import checked_rows
 from nashboard.data.sources import LONGEST_RECORD, STANDARD_INPUT, PlainFile
 from nashboard.errors import InputError
 from nashboard.ratings.games import Columns
@@ -73,11 +74,14 @@ def layout_of(line: bytes, columns: Columns, name: str) -> Layout:
     if text.startswith("{"):
         try:
             names = tuple(json.loads(text))
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{name!r}: line 1 is not a json object: {error}") from None
     else:
         separator = max(SEPARATORS, key=text.count)
-        names = tuple(cell.strip() for cell in next(csv.reader([text], delimiter=separator), []))
+        try:
+            names = tuple(cell.strip() for cell in next(csv.reader([text], delimiter=separator), []))
+        except csv.Error as error:
+            raise InputError(f"{name!r}: line 1 is not a header of columns: {error}") from None
     a, b = sides(names, name, columns.a, columns.b)
     weight = optional("weight", WEIGHT, names, name, columns.weight)
     chosen = (a, b, one("outcome", OUTCOME, names, name, columns.outcome), *([weight] if weight else []))
@@ -123,8 +127,11 @@ def text_pieces(read: Read, name: str, columns: Columns, start: int = 0) -> Iter
 def last_line_end(text: bytes, *, quoted: bool) -> int:
     """Return where the last whole record ends: after a line break that stands in no quotes."""
     cut = text.rfind(b"\n") + 1
-    while quoted and cut and text.count(b'"', 0, cut) % 2:
-        cut = text.rfind(b"\n", 0, cut - 1) + 1
+    open_quote = quoted and text.count(b'"', 0, cut) % 2
+    while cut and open_quote:  # line by line backwards: each byte is looked at once more, not once per line
+        before = text.rfind(b"\n", 0, cut - 1) + 1
+        open_quote = (open_quote - text.count(b'"', before, cut)) % 2
+        cut = before
     return cut
 
 
@@ -148,8 +155,21 @@ def file_pieces(file: PlainFile, columns: Columns, start: int) -> Iterator[Piece
         raise InputError(f"{file.name!r} is {kind}: online reads logs in csv, tsv, json lines and parquet")
 
 
+def still_there(pieces: Iterator[Piece], file: PlainFile) -> Iterator[Piece]:
+    """Yield the pieces of a file that may grow meanwhile; one that has become shorter is an error."""
+    for piece in pieces:
+        end = size_of(file)
+        if end < piece.position:
+            raise InputError(
+                f"{file.name!r} shrank while it was read: {piece.position:,} bytes (or rows) were read, and it has "
+                f"{end:,} now; a log may grow, but what stands in it must stay"
+            )
+        yield piece
+
+
 def parquet_pieces(file: PlainFile, columns: Columns, start: int) -> Iterator[Piece]:
     """Yield the games of a parquet file from a row on."""
+    checked_rows(file)
     scan = pl.scan_parquet(file.path)
     names = tuple(scan.collect_schema().names())
     a, b = sides(names, file.name, columns.a, columns.b)

@@ -14,6 +14,7 @@ A file is written beside its target and then moved into place. The same league g
 import io
 import json
 import zipfile
+import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,8 @@ DAMAGED = (
     TypeError,
     OverflowError,
     NotImplementedError,  # zipfile, of a compression it does not know
-    RuntimeError,
+    RuntimeError,  # also of json that nests too deep
+    zlib.error,
 )
 
 
@@ -88,6 +90,8 @@ def read_state(path: str | Path) -> tuple[League, list[LogPosition]]:
         with zipfile.ZipFile(path) as archive:
             if DESCRIPTION not in archive.namelist():
                 raise InputError(f"{str(path)!r} is no state of a league: it has no {DESCRIPTION}; save() writes one")
+            if archive.getinfo(DESCRIPTION).compress_type != zipfile.ZIP_STORED:  # what unpacks may fill the memory
+                raise InputError(f"{str(path)!r} is no state of a league: {DESCRIPTION} is packed")
             description = json.loads(archive.read(DESCRIPTION).decode("utf-8", "surrogatepass"))
             check_version(description, path)
             n, k = len(description["agents"]), int(description["k"])

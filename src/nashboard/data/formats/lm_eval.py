@@ -158,8 +158,8 @@ def gather(content: Any, name: str, metric: str | None, gathered: Gathered) -> N
             gathered.unmeasured.add(task)
             continue
         metric_name, comma, filter_name = key.partition(",")
-        higher = ((content.get("higher_is_better") or {}).get(task) or {}).get(metric_name)
-        samples = (content.get("n-samples") or {}).get(task) or {}
+        higher = inner(inner(content, "higher_is_better"), task).get(metric_name)
+        samples = inner(inner(content, "n-samples"), task)
         stderr = result.get(f"{metric_name}_stderr{comma}{filter_name}")
         gathered.replaced += (model, task) in gathered.cells
         gathered.metrics[model, task] = f"{metric_name},{filter_name or 'none'}"
@@ -176,7 +176,9 @@ def gather(content: Any, name: str, metric: str | None, gathered: Gathered) -> N
 def model_of(content: dict[str, Any], name: str) -> str:
     """Return the model's name; older files have it only among the model's arguments."""
     config: dict[str, Any] = content["config"] if isinstance(content.get("config"), dict) else {}
-    arguments = config.get("model_args") or {}
+    arguments = config.get("model_args")
+    if not isinstance(arguments, dict | str):
+        arguments = {}
     if isinstance(arguments, str):
         arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
     named = next((arguments[key] for key in MODEL_ARGUMENTS if arguments.get(key)), None)
@@ -188,10 +190,21 @@ def model_of(content: dict[str, Any], name: str) -> str:
 
 def groups_of(content: dict[str, Any]) -> set[str]:
     """Return the tasks whose row is the mean of others; a group whose subtasks are not there is a task itself."""
-    results, members = content["results"], content.get("group_subtasks") or {}
-    groups = {group for group in members if set(members[group]) & set(results)}
-    groups |= {group for group in content.get("groups") or {} if group not in members}
+    results, members = content["results"], inner(content, "group_subtasks")
+    groups = {group for group, tasks in members.items() if isinstance(tasks, list) and known(tasks, results)}
+    groups |= {group for group in inner(content, "groups") if group not in members}
     return groups & set(results)
+
+
+def known(tasks: list[Any], results: dict[str, Any]) -> bool:
+    """Say whether one of these tasks has a result."""
+    return any(isinstance(task, str) and task in results for task in tasks)
+
+
+def inner(content: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the object of that name; anything else in its place says nothing."""
+    found = content.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def metrics(result: dict[str, Any]) -> list[str]:

@@ -33,7 +33,9 @@ def named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
         )
     frame = table.collect(without_blank_lines(nw.from_native(table.frame), table.columns, table).to_native())
     rows = ["" if name is None else str(name) for name in frame[frame.columns[0]]]
-    columns = frame.columns[1:]
+    spelt = {name.strip(): name for name in rows}  # headers of text tables come without the white space around them
+    known = set(rows)
+    columns = [name if name in known else spelt.get(name, name) for name in frame.columns[1:]]
     if len(rows) != len(columns):
         raise InputError(f"{table.name!r} is not square: {len(rows)} rows and {len(columns)} columns of agents")
     for here, there, extra in (

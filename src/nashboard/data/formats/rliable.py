@@ -1,6 +1,7 @@
 """rliable: for each agent an array of runs by tasks, as npz or json; never as pickle."""
 
 import zipfile
+import zlib
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def npz_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: PlainFile)
                     f"{where} claims {claimed:,} bytes but holds {entry.file_size:,}: it is damaged or hostile"
                 )
             values = np.frombuffer(stream.read(claimed), dtype=dtype)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{where} cannot be read: {error}") from None

@@ -1,0 +1,83 @@
+"""How a command ends before its time: Ctrl-C, a pipe that closes, a full disk behind standard output.
+
+Exit codes are the shell's own for signals: 130 for Ctrl-C, 141 where the reader of a pipe has gone, 143 for a request
+to terminate.
+"""
+
+import contextlib
+import functools
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import ParamSpec
+
+import typer
+
+INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
+Parameters = ParamSpec("Parameters")
+
+
+def ended_well(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Return a command that says in one line, or quietly where that is usual, why it ended early."""
+
+    @functools.wraps(command)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()  # here, not when Python ends: a failure then is a puzzle
+        except KeyboardInterrupt:
+            raise typer.Exit(stopped()) from None
+        except BrokenPipeError:  # as in `nashboard ... | head`
+            forget_output()
+            raise typer.Exit(PIPE_CLOSED) from None
+
+    return run
+
+
+def stopped() -> int:
+    """Say that the user stopped the command; return the exit code."""
+    typer.echo("nashboard: stopped", err=True)
+    return INTERRUPTED
+
+
+def forget_output() -> None:
+    """Let standard output go nowhere, so that what still waits in it fails no second time."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def without_native_noise() -> Iterator[None]:
+    """Keep what native code writes to standard error to itself where the block ends in an error of our own.
+
+    Rust tells of a panic at length before it becomes an exception, which becomes one sentence. What Python writes to
+    standard error goes on to it; what native code writes in a block that ends well is told afterwards.
+    """
+    from nashboard.errors import NashboardError
+
+    try:
+        place = sys.stderr.fileno()
+    except (OSError, ValueError, AttributeError):  # no file behind it, as in tests and notebooks
+        yield
+        return
+    sys.stderr.flush()
+    real, python = os.dup(place), sys.stderr
+    try:
+        with tempfile.TemporaryFile() as noise, open(real, "w", buffering=1, closefd=False) as speaking:
+            os.dup2(noise.fileno(), place)
+            sys.stderr = speaking
+            refused = False
+            try:
+                yield
+            except NashboardError:
+                refused = True
+                raise
+            finally:
+                sys.stderr = python
+                os.dup2(real, place)
+                if not refused:
+                    noise.seek(0)
+                    os.write(real, noise.read())
+    finally:
+        os.close(real)

@@ -1,0 +1,277 @@
+"""Full disks, read-only folders, files that change, pipes that close: one sentence and the right exit code."""
+
+import errno
+import gzip
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import nashboard as nb
+import nashboard.cli
+from nashboard.data.write import atomically
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs files and signals as Unix has them")
+LOG = "model_a,model_b,winner\n" + "x,y,model_a\ny,z,tie\n" * 50_000
+BOARD = ("evaluate", "dataset:rock-paper-scissors", "--resamples", "2")
+
+
+def run(*arguments: str, stdout: object = subprocess.PIPE, **options: object) -> "subprocess.CompletedProcess[str]":
+    """Run the real command in a process of its own."""
+    command = [sys.executable, "-m", "nashboard", *arguments]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, **options)  # type: ignore[call-overload, no-any-return]  # any option
+
+
+def one_sentence(done: "subprocess.CompletedProcess[str]") -> str:
+    """Return the only line on standard error."""
+    assert done.stderr.startswith("nashboard: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Give a real file system with such options; skipped where that needs rights we do not have."""
+    made: list[Path] = []
+
+    def mount(options: str) -> Path:
+        place = tmp_path / f"mount-{len(made)}"
+        place.mkdir()
+        try:
+            done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], capture_output=True)
+        except FileNotFoundError:
+            pytest.skip("there is no mount command")
+        if done.returncode:
+            pytest.skip("a file system cannot be mounted here without more rights")
+        made.append(place)
+        return place
+
+    yield mount
+    for place in made:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_is_named_and_leaves_no_half_output(mounted: Callable[[str], Path]) -> None:
+    place = mounted("size=16k")
+    done = run("evaluate", "dataset:atari", "--resamples", "2", "-o", str(place / "board.json"))
+    assert "cannot write" in one_sentence(done)
+    assert os.strerror(errno.ENOSPC) in done.stderr
+    assert (done.returncode, done.stdout, list(place.iterdir())) == (1, "", [])
+
+
+def test_a_read_only_folder_is_named(mounted: Callable[[str], Path]) -> None:
+    done = run(*BOARD, "-o", str(mounted("ro") / "board.json"))
+    assert os.strerror(errno.EROFS) in one_sentence(done)
+    assert done.returncode == 1
+
+
+def test_the_state_of_a_league_on_a_full_disk_stays_the_old_one(mounted: Callable[[str], Path], tmp_path: Path) -> None:
+    state, log = mounted("size=24k") / "league.npz", tmp_path / "log.csv"
+    log.write_text("a,b,winner\nx,y,a\n")
+    assert run("online", str(log), "--state", str(state)).returncode == 0
+    before = state.read_bytes()
+    with log.open("a") as stream:
+        stream.writelines(f"agent {k},y,a\n" for k in range(5000))
+    done = run("online", str(log), "--state", str(state))
+    assert os.strerror(errno.ENOSPC) in done.stderr.splitlines()[-1]
+    assert (done.returncode, state.read_bytes()) == (1, before)
+    assert [path.name for path in state.parent.iterdir()] == [state.name]
+
+
+@pytest.mark.parametrize("how", ["packed", "standard input"])
+def test_no_room_for_a_temporary_copy_is_named(how: str, mounted: Callable[[str], Path], tmp_path: Path) -> None:
+    place, path = mounted("size=64k"), tmp_path / "log.csv.gz"
+    path.write_bytes(gzip.compress(LOG.encode()))
+    environment = os.environ | {"TMPDIR": str(place)}
+    if how == "packed":
+        done = run("inspect", str(path), env=environment)
+    else:
+        done = run("inspect", "-", env=environment, input=LOG)
+    assert "set TMPDIR to a folder with more" in one_sentence(done)
+    assert (done.returncode, list(place.iterdir())) == (1, [])
+
+
+def test_a_limit_on_the_size_of_files_is_named_as_a_full_disk_is(tmp_path: Path) -> None:
+    def limited() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    done = run("evaluate", "dataset:atari", "--resamples", "2", "-o", str(tmp_path / "b.json"), preexec_fn=limited)
+    assert os.strerror(errno.EFBIG) in one_sentence(done)
+    assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
+
+
+def test_polars_own_writers_name_a_full_disk_too(mounted: Callable[[str], Path]) -> None:
+    place = mounted("size=16k")
+    counts = np.random.default_rng(0).random((150, 150))
+    matches = nb.Matches.from_counts(counts - np.diag(np.diag(counts)))
+    for ending in ("csv", "parquet", "jsonl"):
+        with pytest.raises(nb.WriteError, match="cannot write"):
+            matches.write(place / f"matches.{ending}")
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("command", [("datasets",), BOARD, (*BOARD, "--format", "json")])
+def test_standard_output_on_a_full_disk_is_named(command: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = run(*command, stdout=full)
+    assert os.strerror(errno.ENOSPC) in one_sentence(done)
+    assert done.returncode == 1
+
+
+def test_a_closed_standard_output_is_named() -> None:
+    command = f"{sys.executable} -m nashboard datasets >&-"
+    done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True)
+    assert "standard output is closed" in one_sentence(done)
+    assert done.returncode == 1
+
+
+def test_a_closed_standard_error_harms_nothing() -> None:
+    command = f"{sys.executable} -m nashboard {' '.join(BOARD)} 2>&-"
+    assert subprocess.run(["bash", "-c", command], stdout=subprocess.DEVNULL).returncode == 0
+
+
+def test_a_pipe_that_closes_early_is_no_message_and_the_code_of_shells() -> None:
+    command = f"{sys.executable} -m nashboard evaluate dataset:atari --resamples 2 --format json"
+    command += " | true; exit ${PIPESTATUS[0]}"
+    done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 141
+    assert "rror" not in "".join(line for line in done.stderr.splitlines() if not line.startswith("warning: "))
+
+
+def test_ctrl_c_is_one_line_and_130_at_whatever_moment() -> None:
+    command = [sys.executable, "-m", "nashboard", "evaluate", "dataset:atari", "--resamples", "100000"]
+    for moment in (0.3, 1.0, 3.0):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            time.sleep(moment)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        # before Python has read our first line, nobody can answer but Python itself
+        assert (process.returncode, out, err) == (130, "", "nashboard: stopped\n") or moment < 1
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "shrank": lambda path: os.truncate(path, 40),
+    "grew": lambda path: path.write_text(LOG + "x,y,tie\n"),
+    "it was taken away": lambda path: path.unlink(),
+    "another file took its place": lambda path: path.with_name("other").replace(path),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(LOG)
+    path.with_name("other").write_text(LOG)
+    collect = pl.LazyFrame.collect
+
+    def racing(frame: pl.LazyFrame, *args: object, **kwargs: object) -> object:
+        if path.exists() and path.stat().st_size == len(LOG):  # another process gets there first
+            CHANGES[change](path)
+        return collect(frame, *args, **kwargs)  # type: ignore[call-overload]  # whatever it was called with
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", racing)
+    with pytest.raises(nb.InputError, match=f"changed while it was read: .*{change}.*or read a copy"):
+        nb.read_matches(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_race_with_a_writer_ends_in_the_answer_or_in_one_sentence(ending: str, tmp_path: Path) -> None:
+    path, parts = tmp_path / f"log.{ending}", pl.read_csv(LOG.encode())
+    getattr(parts, {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}[ending])(path)
+    whole, stop, refused = path.read_bytes(), threading.Event(), 0
+
+    def write() -> None:
+        while not stop.wait(0.002):
+            os.truncate(path, len(whole) // 3)
+            path.write_bytes(whole)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(10):
+            try:
+                assert nb.read_matches(path).n_games == 100_000  # torn content is never counted
+            except nb.InputError:
+                refused += 1
+    finally:
+        stop.set()
+        writer.join()
+    assert refused
+    assert nb.read_matches(path).n_games == 100_000
+
+
+def test_a_log_that_shrinks_under_a_league_is_refused_and_the_state_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nashboard.ratings import logs
+    from nashboard.ratings.following import Interruption, follow
+    from nashboard.ratings.games import Columns
+
+    monkeypatch.setattr(logs, "PIECE", 1 << 16)
+    path, state, model = tmp_path / "log.csv", tmp_path / "league.npz", nb.OnlineElo()
+    path.write_text(LOG)
+
+    def followed() -> None:
+        for progress in follow(model, str(path), state, Columns(), Interruption()):
+            if progress.games > 20_000:
+                os.truncate(path, 1000)
+
+    with pytest.raises(nb.InputError, match="shrank while it was read"):
+        followed()
+    assert nb.OnlineElo.load(state).league.games == model.league.games
+
+
+def test_what_native_code_says_of_damage_stays_unheard(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    pl.DataFrame({"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["tie", "tie"]}).write_parquet(path)
+    code = (
+        "import sys, os, polars as pl; from nashboard.cli import main\n"
+        "real = pl.LazyFrame.collect\n"
+        "def collect(frame, *args, **kwargs):\n"
+        "    os.write(2, b'thread panicked at ...\\nstack backtrace: ...\\n')\n"
+        "    raise pl.exceptions.PanicException('a panic')\n"
+        "pl.LazyFrame.collect = collect\n"
+        f"sys.argv = ['nashboard', 'inspect', {str(path)!r}]; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "a panic" in one_sentence(done)
+    assert done.returncode == 2
+
+
+def test_a_worker_that_dies_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def die() -> None:
+        raise BrokenProcessPool("a worker was killed")
+
+    monkeypatch.setattr(nashboard.cli, "app", die)
+    with pytest.raises(SystemExit) as stopped:
+        nashboard.cli.main()
+    assert stopped.value.code == 1
+    assert capsys.readouterr().err.startswith("nashboard: a worker process died")
+
+
+def test_wrong_names_are_the_users_and_full_disks_are_not(tmp_path: Path) -> None:
+    with pytest.raises(nb.InputError, match="No such file"):
+        atomically(tmp_path / "nowhere" / "x", Path.touch)
+
+    def full(part: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(nb.WriteError, match="No space left"):
+        atomically(tmp_path / "x", full)
+    assert list(tmp_path.iterdir()) == []

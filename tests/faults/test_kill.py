@@ -1,0 +1,53 @@
+"""Killed at any moment, a command leaves the old output or the new one, and nothing that the next run does not sweep.
+
+``python tests/faults/kill.py --times 200`` does it at length.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from faults.kill import kill_all
+from nashboard.data.abandoned import LOCK, claimed, sweep_folders
+from nashboard.data.write import atomically
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals and locks as Unix has them")
+def test_commands_killed_at_random_moments_leave_nothing_half_written() -> None:
+    tallies = kill_all(12, rows=100_000, seed=1)
+    assert sum(sum(tally.codes.values()) for tally in tallies.values()) == 12
+
+
+def test_an_abandoned_part_is_swept_by_the_next_write_and_a_living_one_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    (tmp_path / ".board.json.0123.part").write_text("half of a bo")
+    living = tmp_path / ".board.json.4567.part"
+    held = claimed(living)
+    atomically(path, lambda part: part.write_text("whole"))
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [living.name, path.name]
+    assert held > 0
+
+
+def test_abandoned_temporary_folders_are_swept_and_living_ones_are_not(tmp_path: Path) -> None:
+    for name in ("nashboard-dead", "nashboard-living", "somebody else's"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "nashboard-dead" / LOCK).touch()
+    (tmp_path / "nashboard-dead" / "unpacked-0").write_text("a large file")
+    held = claimed(tmp_path / "nashboard-living" / LOCK)
+    sweep_folders(tmp_path)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["nashboard-living", "somebody else's"]
+    assert held > 0
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    path.write_text("old")
+
+    def fail(part: Path) -> None:
+        part.write_text("half of")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        atomically(path, fail)
+    assert [entry.read_text() for entry in tmp_path.iterdir()] == ["old"]

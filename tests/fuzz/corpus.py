@@ -1,0 +1,80 @@
+"""Sound inputs to damage: every file in ``tests/files``, and what only programs can write (parquet, npz, a league)."""
+
+import gzip
+import io
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import zstandard
+
+import nashboard as nb
+
+FILES = Path(__file__).parents[1] / "files"
+Input = dict[str, bytes]  # a file under one name, or a folder of several
+
+
+@cache
+def corpus() -> tuple[Input, ...]:
+    """Return all sound inputs; the same in every run."""
+    plain = [{path.name: path.read_bytes()} for path in sorted(FILES.iterdir()) if path.is_file()]
+    folders = [folder(path) for path in sorted(FILES.iterdir()) if path.is_dir()]
+    packed = [{f"{name}.gz": gzip.compress(data, mtime=0)} for name, data in list(plain[2].items())]
+    packed += [{f"{name}.zst": zstandard.compress(data)} for name, data in list(plain[4].items())]
+    return (*plain, *folders, *packed, *parquets(), *arrays(), league())
+
+
+def folder(root: Path) -> Input:
+    """Return the files of a folder by their relative names."""
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def parquets() -> list[Input]:
+    """Return parquet files as different writers make them: packed or not, with holes, lists, several groups."""
+    log = pl.DataFrame(
+        {
+            "model_a": ["x", "y", "é", "x"] * 30,
+            "model_b": ["y", "z", "x", "z"] * 30,
+            "winner": ["model_a", "tie", "model_b", None] * 30,
+            "weight": [1.0, 2.5, 0.0, 1.0] * 30,
+            "turns": [[1, 2], [], None, [3]] * 30,
+        }
+    )
+    table = pl.DataFrame({"model": ["x", "y", "z"], "go": [0.1, 0.5, None], "chess": [1, 2, 3]})
+    found = []
+    for frame, options in (
+        (log, {"compression": "zstd"}),
+        (log.drop("turns"), {"compression": "uncompressed"}),
+        (log.drop("turns"), {"compression": "snappy", "row_group_size": 50, "statistics": False}),
+        (log.drop_nulls("winner").with_columns(pl.col("model_a").cast(pl.Categorical)), {"compression": "lz4"}),
+        (table, {"compression": "gzip"}),
+    ):
+        stream = io.BytesIO()
+        frame.write_parquet(stream, **options)
+        found.append({"log.parquet": stream.getvalue()})
+    return found
+
+
+def arrays() -> list[Input]:
+    """Return arrays of numpy: scores of runs by agent, packed and plain, and a single one."""
+    scores = {"first agent": np.arange(12.0).reshape(4, 3), "second": np.arange(12.0)[::-1].reshape(4, 3)}
+    found = []
+    for save in (np.savez, np.savez_compressed):
+        stream = io.BytesIO()
+        save(stream, **scores)  # type: ignore[arg-type]  # numpy's stubs take the names for its own options
+        found.append({"scores.npz": stream.getvalue()})
+    stream = io.BytesIO()
+    np.save(stream, scores["second"])
+    return [*found, {"scores.npy": stream.getvalue()}]
+
+
+def league() -> Input:
+    """Return the state of an online league."""
+    model = nb.OnlineMelo(1, rng=0)
+    model.update_many(pl.DataFrame({"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["model_a", "tie"]}))
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, "league.npz")
+        model.save(path)
+        return {"league.npz": path.read_bytes()}

@@ -1,0 +1,212 @@
+"""Read hostile inputs by the million, away from the tests.
+
+    python tests/fuzz/run.py --cases 1000000 --processes 2
+    python tests/fuzz/run.py --seconds 3600            as many as an hour allows
+    python tests/fuzz/run.py --cases 1 --start 4711    one case again
+
+Three cases of four are damaged files, the fourth is a structured input drawn by hypothesis. A case fails where it ends
+in anything but an answer or an error of our own in one sentence, where it takes longer than ``--limit`` seconds or more
+than ``--memory`` MB, and where the process dies. What failed is kept in ``--keep``, up to three inputs of a kind.
+"""
+
+import argparse
+import hashlib
+import multiprocessing as mp
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.sharedctypes import Synchronized
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).parents[1])]  # the tests import one another by their names there
+
+from fuzz.corpus import Input  # noqa: E402 - found only after the line above
+
+BATCH = 2000
+KEPT = 3  # inputs of one kind of failure
+
+
+@dataclass
+class Limits:
+    """What one case may take."""
+
+    seconds: float
+    megabytes: int
+    keep: Path
+
+
+@dataclass
+class Worker:
+    """A process that reads a batch of cases, and how far it is."""
+
+    process: Any
+    at: "Synchronized[int]"
+    began: "Synchronized[float]"
+    refused: "Synchronized[int]"
+    folder: Path
+    start: int
+    count: int
+
+
+def memory(field: str) -> int:
+    """Return a size of this process in MB, as the kernel tells it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(field))) >> 10
+
+
+def keep(files: Path, limits: Limits, why: str, told: str) -> None:
+    """Keep an input that failed, beside what is known of the failure."""
+    folder = limits.keep / f"{hashlib.sha256(why.encode()).hexdigest()[:10]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "why.txt").write_text(told, encoding="utf-8", errors="replace")
+    kept = len([entry for entry in folder.iterdir() if entry.is_dir()])
+    if kept < KEPT and files.exists():
+        shutil.copytree(files, folder / str(kept), dirs_exist_ok=True)
+    with (limits.keep / "failures.txt").open("a", encoding="utf-8", errors="replace") as log:
+        log.write(f"{folder.name} {why}\n")
+
+
+def kind_of_failure(error: BaseException) -> str:
+    """Name a failure by its type and by the last place in our own code, so that a million are told apart."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "nashboard" in frame.filename] or list(frames)
+    return f"{type(error).__name__} {Path(ours[-1].filename).name}:{ours[-1].lineno} {str(error)[:60]!r}"
+
+
+def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: Any, refused: Any) -> None:
+    """Read the cases start, start + 1, ...; every number tells its case."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what native code says before it raises
+    from hypothesis import HealthCheck, Phase, given, seed, settings
+
+    from fuzz.mutations import damaged
+    from fuzz.surviving import ENTRIES, survive
+    from fuzz.tables import structured
+
+    names = tuple(ENTRIES)
+    place = Path(folder)
+
+    def attempt(files: Input, entry: str, number: int) -> None:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        before = memory("VmHWM")
+        with began.get_lock():
+            began.value = time.monotonic()
+        try:
+            refused.value += not survive(files, entry, place)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            told = f"case {number}, {entry}\n\n" + "".join(traceback.format_exception(error))
+            keep(place / "input", limits, kind_of_failure(error), told)
+        if (grown := memory("VmHWM") - before) > limits.megabytes:
+            keep(place / "input", limits, f"memory {entry}", f"case {number}, {entry}: {grown:,} MB more")
+        at.value += 1
+
+    for entry in names:  # imports and compiled code are not the first case's memory
+        attempt(damaged(0), entry, -1)
+    at.value = 0
+    most = (memory("VmSize") + 8 * limits.megabytes) << 20
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    drawn = count // 4
+    for number in range(start, start + count - drawn):
+        attempt(damaged(number), names[number % len(names)], number)
+    if drawn:
+        numbers = iter(range(start + count - drawn, 1 << 62))
+
+        @seed(start)
+        @settings(
+            max_examples=drawn,
+            database=None,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+            derandomize=False,
+        )
+        @given(structured)
+        def draw(files: Input) -> None:
+            number = next(numbers)
+            attempt(files, names[number % len(names)], number)
+
+        try:
+            draw()
+        except Exception as error:  # of the strategies themselves, or of hypothesis
+            keep(place / "input", limits, kind_of_failure(error), "".join(traceback.format_exception(error)))
+
+
+def begin(start: int, count: int, limits: Limits, folder: Path) -> Worker:
+    """Start a worker."""
+    context = mp.get_context("spawn")  # native threads do not survive a fork
+    at, began, refused = context.Value("q", 0), context.Value("d", 0.0), context.Value("q", 0)
+    target: Callable[..., None] = work
+    process = context.Process(target=target, args=(start, count, str(folder), limits, at, began, refused))
+    process.start()
+    return Worker(process, at, began, refused, folder, start, count)
+
+
+def main() -> int:
+    """Run the workers batch by batch; return 1 where anything failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=1 << 40)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds for one case")
+    parser.add_argument("--memory", type=int, default=512, help="MB for one case")
+    parser.add_argument("--keep", type=Path, default=Path("fuzz-failures"))
+    given = parser.parse_args()
+    limits = Limits(given.limit, given.memory, given.keep)
+    given.keep.mkdir(parents=True, exist_ok=True)
+    (given.keep / "failures.txt").touch()
+    next_start, end, done, refused = given.start, given.start + given.cases, 0, 0
+    began, told = time.monotonic(), time.monotonic()
+    workers: list[Worker] = []
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as root:
+        while workers or (next_start < end and time.monotonic() - began < given.seconds):
+            while len(workers) < given.processes and next_start < end and time.monotonic() - began < given.seconds:
+                count = min(BATCH, end - next_start)
+                workers.append(begin(next_start, count, limits, Path(root, str(next_start))))
+                next_start += count
+            time.sleep(0.1)
+            for worker in list(workers):
+                hangs = worker.began.value and time.monotonic() - worker.began.value > limits.seconds
+                if worker.process.is_alive() and not hangs:
+                    continue
+                if worker.process.is_alive():
+                    worker.process.kill()
+                worker.process.join()
+                workers.remove(worker)
+                read = worker.at.value
+                if worker.process.exitcode:
+                    why = "hang" if hangs else f"died with {worker.process.exitcode}"
+                    told_why = f"{why} after {read} cases of the batch at {worker.start}"
+                    keep(worker.folder / "input", limits, why, told_why)
+                    read += 1
+                    if (left := worker.count - read) > 0 and read < worker.count - worker.count // 4:
+                        workers.append(begin(worker.start + read, left, limits, Path(root, str(worker.start + read))))
+                done, refused = done + min(read, worker.count), refused + worker.refused.value
+                shutil.rmtree(worker.folder, ignore_errors=True)
+            if time.monotonic() - told > 60:
+                told = time.monotonic()
+                report(given.keep, done, refused, told - began)
+    return report(given.keep, done, refused, time.monotonic() - began)
+
+
+def report(kept: Path, done: int, refused: int, seconds: float) -> int:
+    """Say how far the run is; return 1 where anything failed."""
+    failures = Counter((kept / "failures.txt").read_text(encoding="utf-8").splitlines())
+    print(f"{done:,} cases in {seconds:,.0f} s, {refused:,} refused, {sum(failures.values()):,} failed", flush=True)
+    for why, number in failures.most_common(40):
+        print(f"  {number:,} x {why}", flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
