@@ -166,3 +166,13 @@ def test_arrays_are_read_only_and_the_input_is_unchanged() -> None:
         scores.values[0, 0] = 9
     S[0, 0] = 9
     assert scores.values[0, 0] == 1
+
+
+def test_tasks_with_one_score_for_everybody_are_left_out_and_named() -> None:
+    scores = nb.Scores.from_array([[1.0, 0.2], [1.0, 0.5]], tasks=["easy", "fair"])
+    left = scores.without_constant_tasks()
+    assert left.tasks == ("fair",)
+    assert "easy" in left.origin.notes[-1]
+    assert left.without_constant_tasks() is left
+    with pytest.raises(nb.InputError, match="nothing to compare"):
+        scores.select(tasks=["easy"]).without_constant_tasks()

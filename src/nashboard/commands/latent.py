@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nashboard.commands.output import Format, FormatOption, show
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, varied
 
 
 def latent(
@@ -33,6 +33,7 @@ def latent(
     data = source_data(source, as_format, read)
     if not isinstance(data, Scores):
         raise InputError(f"{source!r} holds agents against agents, not scores of agents on tasks: use nashboard hodge")
+    data = varied(data)
     most = min(len(data.agents), len(data.tasks)) - 1
     found = decompose(data, k=min(components, most))
     if how is Format.json:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nashboard.commands.output import Format, FormatOption, show, tell
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, varied
 
 
 def nash(
@@ -36,6 +36,7 @@ def nash(
     data = source_data(source, as_format, read)
     watched = sys.stderr.isatty()
     if isinstance(data, Scores):
+        data = varied(data)
         of_scores = nash_average_scores(data, selection=chosen, progress=watched)
         table, groups = (
             (of_scores.task_table(), of_scores.task_clone_groups)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nashboard.commands.ending import without_native_noise
-from nashboard.commands.output import working
+from nashboard.commands.output import tell, working
 from nashboard.errors import InputError, listed, nearest
 
 if TYPE_CHECKING:
     from nashboard.data.formats.format import Data
+    from nashboard.data.scores import Scores
 
 SourceArgument = Annotated[
     str,
@@ -75,6 +76,15 @@ def with_database_options(command: Callable[..., None]) -> Callable[..., None]:
     wrapped.__signature__ = plain.replace(parameters=[*old, *new])  # type: ignore[attr-defined] # how inspect is told
     wrapped.__annotations__ = {**command.__annotations__, **{new_one.name: new_one.annotation for new_one in new}}
     return wrapped
+
+
+def varied(scores: "Scores") -> "Scores":
+    """Leave out tasks that cannot be scaled since everybody has the same score, and say so."""
+    left = scores.without_constant_tasks() if scores.scaling == "raw" else scores
+    for note in left.origin.notes:
+        if note not in scores.origin.notes:
+            tell(note)
+    return left
 
 
 def option(pair: str) -> tuple[str, Any]:

@@ -45,7 +45,7 @@ def scaled(
         names = [task for task, is_flat in zip(tasks, flat, strict=True) if is_flat]
         raise InputError(
             f"cannot scale {listed(names)} by {method}: {trouble}; "
-            f"leave such tasks out, or use scale('rank') or scale('none')"
+            f"leave such tasks out (without_constant_tasks() does), or use scale('rank') or scale('none')"
         )
     return (S - zero) / unit, E / np.abs(unit)
 

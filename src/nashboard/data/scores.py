@@ -229,6 +229,17 @@ class Scores:
         left = self.select(agents=kept) if what == "agents" else self.select(tasks=kept)
         return replace(left, origin=self.origin.noting(note)) if gone else self
 
+    def without_constant_tasks(self) -> "Scores":
+        """Return the scores without tasks on which everybody has the same score: they have no unit to scale by."""
+        gone = set(self.constant_tasks)
+        if not gone:
+            return self
+        kept = [task for task in self.tasks if task not in gone]
+        if not kept:
+            raise InputError("every task has the same score for every agent: there is nothing to compare")
+        note = f"tasks with one score for everybody have no range and are left out: {listed(sorted(gone))}"
+        return replace(self.select(tasks=kept), origin=self.origin.noting(note))
+
     def fill(self, how: Filling | float) -> "Scores":
         """Return the scores with every hole filled: by the task's mean, median or worst score, or a number."""
         ways = {

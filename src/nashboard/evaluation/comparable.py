@@ -66,16 +66,10 @@ def comparable_scores(scores: Scores) -> ComparableScores:
         scores, note = complete_part(scores)
         notes.append(note)
     scores = replace(scores, stderr=known_noise(scores))
-    constant = set(scores.constant_tasks)
     if scores.scaling == "raw":
-        if len(constant) == len(scores.tasks):
-            raise InputError("every task has the same score for every agent: there is nothing to compare")
-        if constant:
-            notes.append(
-                f"tasks with one score for everybody have no range and are left out: {listed(sorted(constant))}"
-            )
-            scores = scores.select(tasks=[task for task in scores.tasks if task not in constant])
-        scores = scores.scale("range")
+        varied = scores.without_constant_tasks()
+        notes += [note for note in varied.origin.notes if note not in scores.origin.notes]
+        scores = varied.scale("range")
     return ComparableScores(scores=scores, notes=tuple(notes))
 
 

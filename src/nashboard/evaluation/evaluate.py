@@ -29,6 +29,8 @@ from nashboard.evaluation.verdict import clone_warning, data_warnings, resamplin
 
 # Under these a task's unit depends on how often an agent was entered, so copies cannot be taken together.
 COUNT_COPIES = ("rank", "zscore")
+# Under these a task needs two different scores.
+HAVE_UNITS = ("range", "zscore")
 
 
 def evaluate(
@@ -164,6 +166,8 @@ def of_scores(
             f"there is no scaling {scaling!r}{nearest(str(scaling), allowed)}: use {listed(allowed)}, or scale the "
             f"scores yourself with Scores.scale"
         )
+    if data.scaling == "raw" and scaling in HAVE_UNITS:
+        data = data.without_constant_tasks()
     merge = selection == "clone-invariant" and not (data.scaling == "raw" and scaling in COUNT_COPIES)
     of_agents, of_tasks = scores_roll(data, merge=merge)
     scaled = in_units(data, scaling)
