@@ -339,3 +339,16 @@ def test_names_are_numbered_in_the_order_of_first_appearance_however_many() -> N
     again = Numbering(names).number(hashes(second))
     np.testing.assert_array_equal(again[0], right)
     assert again[2].size == 0
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("agents", [12, 40])
+def test_online_melo_at_its_default_rates_never_runs_away(agents: int, k: int) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, agents, 100_000)
+    b = (a + rng.integers(1, agents, a.size)) % agents
+    ahead = (b - a) % agents < agents / 2
+    won = np.where(rng.random(a.size) < 0.1, ~ahead, ahead)  # a circle with one upset in ten games
+    league = nb.OnlineMelo(k=k)
+    league.update_many(pl.DataFrame({"a": a.astype(str), "b": b.astype(str), "outcome": won.astype(float)}))
+    assert league.ratings().log_loss < 0.6  # guessing has 0.693; unbounded steps gave 0.94, or no number at all

@@ -62,7 +62,9 @@ def _play(
     """Update ``Z``, ``played`` and ``sums`` (of losses before each game, and of weights), in place, game by game.
 
     This is ``mElo2_update`` of appendix E for any number of planes. ``logits`` is one point in logits. An agent
-    that has played ``m`` games takes steps ``1 / (1 + m decay)`` times as long.
+    that has played ``m`` games takes steps ``1 / (1 + m decay)`` times as long. The step of the planes grows with the
+    planes themselves, so that far out it would overshoot and run away: it is cut where it would carry the lead beyond
+    the outcome, taking the loss as curved as it can be, 1/4.
     """
     for game in range(first.size):
         i, j, w = first[game], second[game], weight[game]
@@ -75,6 +77,13 @@ def _play(
         Z[i, 0] += rate * at_i
         Z[j, 0] -= rate * at_j
         at_i, at_j = cyclic_rate * at_i, cyclic_rate * at_j
+        reach = 0.0  # how far the step carries the lead, in points
+        for t in range(1, Z.shape[1]):
+            reach += at_i * Z[j, t] * Z[j, t] + at_j * Z[i, t] * Z[i, t]
+        most = 4 * abs(outcome[game] - p)
+        if abs(reach) * logits > most:
+            cut = most / (abs(reach) * logits)
+            at_i, at_j = cut * at_i, cut * at_j
         for t in range(1, Z.shape[1], 2):
             u, v, y, z = Z[i, t], Z[i, t + 1], Z[j, t], Z[j, t + 1]
             Z[i, t] = u + at_i * z

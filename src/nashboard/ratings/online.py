@@ -118,7 +118,7 @@ class OnlineMelo:
     rate
         The step of ratings in Elo points.
     cyclic_rate
-        The step of the planes, relative to the opponent's coordinates.
+        The step of the planes, relative to the opponent's coordinates; cut short where it would overshoot the outcome.
     decay
         Games after which an agent's steps have halved: they are divided by ``1 + games / decay``; None for never.
     rng
