@@ -22,6 +22,7 @@ from nashboard.commands.latent import latent
 from nashboard.commands.melo import melo
 from nashboard.commands.nash import nash
 from nashboard.commands.online import online
+from nashboard.commands.paper import paper
 from nashboard.commands.predict import predict
 from nashboard.commands.stress import stress
 from nashboard.errors import ConvergenceError, NashboardError
@@ -34,6 +35,7 @@ Examples:
   nashboard stress dataset:rock-paper-scissors
   nashboard predict dataset:alphago alpha_v Zen
   nashboard online games.csv --state league.npz
+  nashboard paper -o reproduced
 """
 
 app = typer.Typer(
@@ -45,7 +47,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
+COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets, paper)
 for command in COMMANDS:
     app.command()(command)
 
