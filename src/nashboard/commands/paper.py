@@ -27,9 +27,10 @@ def paper(
       nashboard paper
       nashboard paper -o reproduced --format csv
     """
-    from nashboard.report.paper.folder import write_folder
+    from nashboard.report.paper.folder import ready, write_folder
     from nashboard.report.paper.reproduction import reproduction
 
+    ready(output)  # before the work, which a wrong folder would waste
     with progress() as step:
         found = reproduction(lambda part: step(f"Computing: {part}"))
         page = write_folder(found, output, step)

@@ -35,14 +35,7 @@ def write_folder(found: Reproduction, folder: str | Path, tell: Callable[[str], 
 
     Returns the path of the page. Files of other names in the folder are left alone.
     """
-    folder = Path(folder)
-    for place in (folder, folder / "figures", folder / "tables"):
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                f"cannot write into {str(place)!r}: {error.strerror or error}; give another folder"
-            ) from None
+    folder = ready(folder)
     pictures = {}
     for part in found.parts:
         for name, figure in part.figures.items():
@@ -57,6 +50,17 @@ def write_folder(found: Reproduction, folder: str | Path, tell: Callable[[str], 
     write_text(folder / "paper.md", markdown(found))
     write_text(folder / "index.html", html(found, pictures))
     return folder / "index.html"
+
+
+def ready(folder: str | Path) -> Path:
+    """Make the folder where there is none, or say why that cannot be done."""
+    for place in (Path(folder), Path(folder, "figures"), Path(folder, "tables")):
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"cannot write into {str(place)!r}: {reason}; give another folder") from None
+    return Path(folder)
 
 
 def write_text(path: Path, text: str) -> None:
