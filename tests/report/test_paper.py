@@ -188,7 +188,8 @@ def test_machines_get_every_claim(folder: Path, found: Reproduction) -> None:
 @pytest.mark.parametrize(
     ("printed", "ours", "equal"),
     [("0.85", 0.8549, True), ("0.85", 0.8551, False), ("1/3", 1 / 3, True), ("1/3", 0.3333, False),
-     ("-63", -62.6, True), ("88", 87.5, True), ("holds", 1e-12, True), ("holds", 1e-3, False), ("holds", True, True), ("holds", False, False),
+     ("-63", -62.6, True), ("88", 87.5, True), ("holds", 1e-12, True), ("holds", 1e-3, False), ("holds", True, True),
+     ("holds", False, False),
      ("r", "r", True), ("r", "2r", False)],
 )  # fmt: skip
 def test_equal_means_to_the_printed_digits(printed: str, ours: float | bool | str, equal: bool) -> None:
