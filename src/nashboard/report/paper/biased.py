@@ -4,6 +4,7 @@ import numpy as np
 
 from nashboard._tables import Column, Table
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.datasets import suite
 from nashboard.data.matches import Matches
 from nashboard.equilibrium.nash import nash_average
@@ -47,10 +48,11 @@ def part() -> Part:
             "biased_elo": Figure(
                 chart=beside_nash(
                     FOUR,
-                    {"Elo / 400": after.ratings / 400, "Nash": copies.averages},
+                    {"Elo": after.ratings, "Nash": copies.averages * POINTS_PER_LOGIT},
                     "C entered twice: Elo moves, Nash does not",
+                    "Elo points",
                 ),
-                caption="Elo (in units of 400 points) and Nash averages (log-odds) with C entered twice.",
+                caption="Elo ratings and Nash averages, both in Elo points, with C entered twice.",
             )
         },
     )

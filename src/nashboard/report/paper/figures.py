@@ -161,11 +161,14 @@ def by_epsilon(grid: Floats, values: Floats, names: Sequence[str], what: str) ->
         .properties(width=420, height=240)
     )
     return titled(
-        chart, f"Between a circle and a ladder: {what}", ["A jump at eps = 1/2."], f"Line chart of {what} by eps."
+        chart,
+        f"Between a circle and a ladder: {what}",
+        ["A jump at eps = 1/2. Lines that coincide are drawn over each other."],
+        f"Line chart of {what} by eps.",
     )
 
 
-def beside_nash(agents: Sequence[str], values: Mapping[str, Floats], title: str) -> Chart:
+def beside_nash(agents: Sequence[str], values: Mapping[str, Floats], title: str, unit: str) -> Chart:
     """Draw averages of agents by two methods, one bar each."""
     rows = [
         {"agent": name, "value": value, "method": method}
@@ -174,7 +177,7 @@ def beside_nash(agents: Sequence[str], values: Mapping[str, Floats], title: str)
     ]
     methods = list(values)
     base = alt.Chart(inline(rows)).encode(
-        y=alt.Y("method:N", sort=methods, axis=axis_of_names()), x=alt.X("value:Q", title="average")
+        y=alt.Y("method:N", sort=methods, axis=axis_of_names()), x=alt.X("value:Q", title=f"average ({unit})")
     )
     layers = alt.layer(
         base.mark_bar(height=12).encode(

@@ -59,6 +59,7 @@ def part() -> Part:
                     FOUR,
                     {"uniform": div(CIRCLE_AND_COPY), "Nash": two.averages},
                     "C entered twice: the uniform average moves, Nash does not",
+                    "log-odds",
                 ),
                 caption="Averages with C entered twice: the uniform average puts B first, the Nash average nobody.",
             )
