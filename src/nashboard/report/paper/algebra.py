@@ -135,10 +135,22 @@ def elo_laws() -> dict[str, Found]:
             value=bool((np.diff(rest) < 0).all()),
             how="nb.hodge and nb.schur of roshambo: what k planes leave, k = 0, 1, ...",
         ),
+        "algebra.logit": Found(value=error(truth + truth.T, L + L.T), how="nb.payoffs(alphago), and nb.elo's logits"),
+        "algebra.melo.orthogonal": Found(
+            value=planes_apart(), how="nb.melo(alphago, orthogonal=True): cosines; by default they are only centred"
+        ),
         "algebra.melo.0": Found(
             value=error(melo(matches, k=0, prior=0).win_probabilities() - P), how="nb.melo(alphago, k=0) minus nb.elo"
         ),
     }
+
+
+def planes_apart() -> float:
+    """Return the largest cosine between the columns of the plane of mElo2, the ratings and the vector of ones."""
+    model = melo(alphago(), prior=0, orthogonal=True)
+    columns = np.column_stack([np.ones(model.size), model.ratings, model.cyclic])
+    unit = columns / np.linalg.norm(columns, axis=0)
+    return error(unit.T @ unit - np.eye(unit.shape[1]))
 
 
 def task_laws(S: Floats) -> dict[str, Found]:

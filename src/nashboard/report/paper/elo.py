@@ -33,6 +33,7 @@ def part() -> Part:
             "elo.rps.power": Found(
                 value=error(1 - ratings.predict("paper", "rock") - 0.5), how="nb.elo: 1 - prediction - 1/2"
             ),
+            "elo.centred": Found(value=centred(), how="nb.elo(alphago), and with Zen held at 1800 points"),
             "elo.stationary": Found(
                 value=max(row_sums(matches) for matches in populations),
                 how="nb.elo of three populations, the largest difference of row sums",
@@ -53,6 +54,12 @@ def formula() -> float:
     P = ratings.win_probabilities()
     leads = (r[:, None] - r) * np.log(10) / 400
     return error(P - powers[:, None] / (powers[:, None] + powers), P - 1 / (1 + np.exp(-leads)))
+
+
+def centred() -> float:
+    """Return the sum of ratings, and how far predictions move when another origin is chosen."""
+    free, held = elo(alphago(), prior=0), elo(alphago(), prior=0, anchor={"Zen": 1800.0})
+    return error(free.ratings.sum() / POINTS_PER_LOGIT, free.win_probabilities() - held.win_probabilities())
 
 
 def step(rate: float) -> float:
