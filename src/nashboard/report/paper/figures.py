@@ -9,9 +9,11 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard.ratings.melo_ratings import MeloRatings
 from nashboard.report.charts.rows import axis_of_names, inline
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.report.charts.theme import THEMES, Chart, titled
 
 SIZE = 280
+# Numbers stand inside the cells, so cells have one set of colours on light and dark pages.
+CELLS = list(THEMES["light"]["range"]["diverging"])
 
 
 def go_predictions(agents: Sequence[str], tables: Mapping[str, Floats]) -> Chart:
@@ -30,7 +32,7 @@ def go_predictions(agents: Sequence[str], tables: Mapping[str, Floats]) -> Chart
     colour = alt.Color(
         "rate:Q",
         title="row beats column",
-        scale=alt.Scale(domain=[0, 1], range="diverging"),
+        scale=alt.Scale(domain=[0, 1], range=CELLS),
         legend=alt.Legend(orient="right"),
     )
     light = alt.condition("abs(datum.rate - 0.5) > 0.32", alt.value("white"), alt.value("#1c2026"))
