@@ -5,9 +5,9 @@ import re
 import altair as alt
 import pytest
 import vl_convert
-from report.chart_summaries import DRAWN, ROOT, SUMMARIES, drawn, gallery, summary, written
 
 import nashboard as nb
+from report.chart_summaries import DRAWN, ROOT, SUMMARIES, drawn, gallery, summary, written
 
 CHARTS = sorted(DRAWN)
 
