@@ -193,7 +193,7 @@ def score_map(data: Scores | ArrayLike, *, top: int = 60) -> Chart:
         for some, every, what in ((agents, scores.agents, "agents"), (tasks, scores.tasks, "tasks"))
         if len(some) < len(every)
     ]
-    said = ["Dark is high. Both sides are sorted by Nash average."]
+    said = ["Sorted by Nash average: the best agents on top, the hardest tasks on the left."]
     if hidden:
         said.append(f"Shown are {' and '.join(hidden)}.")
     return titled(chart, title, said, f"Heat map. {title}, sorted by Nash average.")

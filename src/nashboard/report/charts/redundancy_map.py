@@ -51,7 +51,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     layers: list[Any] = [
         base.transform_filter("isValid(datum.value)").mark_rect().encode(
             x=x, y=y, tooltip=tips,
-            color=alt.Color("value:Q", title=f"distance ({found.unit}): dark is alike",
+            color=alt.Color("value:Q", title=f"distance ({found.unit}), 0 is the same",
                             scale=alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
                             legend=alt.Legend(orient="bottom", gradientLength=220)),
         )
