@@ -26,6 +26,7 @@ from nashboard.commands.latent import latent
 from nashboard.commands.melo import melo
 from nashboard.commands.nash import nash
 from nashboard.commands.online import online
+from nashboard.commands.paper import paper
 from nashboard.commands.predict import predict
 from nashboard.commands.reading import with_database_options
 from nashboard.commands.stress import stress
@@ -39,6 +40,7 @@ Examples:
   nashboard stress dataset:rock-paper-scissors
   nashboard predict dataset:alphago alpha_v Zen
   nashboard online games.csv --state league.npz
+  nashboard paper -o reproduced
 """
 
 app = typer.Typer(
@@ -50,7 +52,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
+COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets, paper)
 for command in COMMANDS:
     app.command()(ended_well(with_database_options(command)))
 

@@ -95,7 +95,7 @@ def test_json_is_the_specification(tmp_path: Path) -> None:
     assert spec["config"]["style"] == THEMES["dark"]["style"]
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "html", "json"])
+@pytest.mark.parametrize("ending", ["png", "svg", "html", "json"])
 def test_the_same_chart_gives_the_same_bytes(tmp_path: Path, ending: str) -> None:
     for name in ("one", "two"):
         nb.charts.save(small(), tmp_path / f"{name}.{ending}")

@@ -4,6 +4,7 @@ import json
 import struct
 import zlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ Writer = Callable[[dict[str, Any], float], bytes]
 
 def save(chart: Chart, path: str | Path, *, theme: Theme = "light", scale: float = 2) -> None:
     """Write a chart to a file in the format of its ending: .png, .svg, .pdf, .html or .json.
+
+    The same chart gives the same bytes, but for pdf, in which vl-convert puts the fonts in any order.
 
     Parameters
     ----------
@@ -105,11 +108,16 @@ def pdf(spec: dict[str, Any], _: float) -> bytes:
 
 def html(spec: dict[str, Any], _: float) -> bytes:
     """Return a page for a browser, with the scripts that draw it inside; a name cannot end the script it stands in."""
+    given = json.dumps(spec, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    return PAGE.format(given=given, scripts=scripts_that_draw(), background=spec["background"]).encode()
+
+
+@cache
+def scripts_that_draw() -> str:
+    """Return the scripts that draw a chart, put together once."""
     import vl_convert
 
-    given = json.dumps(spec, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    scripts = vl_convert.javascript_bundle(DRAW).replace("</script", "<\\/script")
-    return PAGE.format(given=given, scripts=scripts, background=spec["background"]).encode()
+    return str(vl_convert.javascript_bundle(DRAW)).replace("</script", "<\\/script")
 
 
 def as_json(spec: dict[str, Any], _: float) -> bytes:
