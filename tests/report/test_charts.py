@@ -1,6 +1,7 @@
 """What charts show is what the results say; and they stay readable, whatever the names and however many."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,10 @@ from nashboard.report.charts.labels import Box, placed
 from nashboard.report.charts.schur_plane import coordinates, signed_area
 
 NASTY = ["a.b[0]'\"\\<script>", "</script><b>", "__proto__", "x" * 400, "é 名前"]
+
+
+def load(name: str) -> Any:
+    return nb.load_dataset(name)
 
 
 def rows(chart: Any, field: str) -> list[dict[str, Any]]:
@@ -31,7 +36,7 @@ def arena(n: int, names: list[str] | None = None) -> nb.Matches:
 
 @pytest.fixture(scope="module")
 def atari() -> nb.Evaluation:
-    return nb.evaluate(nb.load_dataset("atari"), n_resamples=10)
+    return nb.evaluate(load("atari"), n_resamples=10)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +56,7 @@ def test_the_leaderboard_holds_the_numbers_of_the_board(atari: nb.Evaluation) ->
 
 
 def test_a_board_without_intervals_says_so_and_draws_none() -> None:
-    chart = nb.charts.leaderboard(nb.evaluate(nb.load_dataset("roshambo")))
+    chart = nb.charts.leaderboard(nb.evaluate(load("roshambo")))
     assert "No bars: the data do not say how noisy they are." in chart.to_dict()["title"]["subtitle"]
     assert '"interval"' not in json.dumps({**chart.to_dict(), "config": {}})
 
@@ -76,7 +81,7 @@ def test_slopes_hold_both_ranks(league: nb.Evaluation) -> None:
 
 @pytest.mark.parametrize("of", ["agents", "tasks"])
 def test_weights_add_up_to_one_whatever_is_folded(of: str) -> None:
-    found = nb.nash_average_scores(nb.load_dataset("atari"))
+    found = nb.nash_average_scores(load("atari"))
     for top in (2, 60):
         assert sum(row["weight"] for row in rows(nb.charts.weights(found, of=of, top=top), "weight")) == pytest.approx(
             1
@@ -94,7 +99,7 @@ def test_averages_are_sorted_by_nash(atari: nb.Evaluation) -> None:
 
 
 def test_the_cyclic_map_has_no_ratings_left_in_it() -> None:
-    shown = rows(nb.charts.payoff_map(nb.load_dataset("roshambo"), part="cyclic"), "value")
+    shown = rows(nb.charts.payoff_map(load("roshambo"), part="cyclic"), "value")
     n = 1 + max(row["i"] for row in shown)
     R = np.zeros((n, n))
     for row in shown:
@@ -126,7 +131,7 @@ def test_the_line_of_appendix_f_is_a_line_with_even_steps() -> None:
 
 @pytest.mark.parametrize("plane", [0, 1, 2])
 def test_areas_of_all_planes_add_up_to_payoffs(plane: int) -> None:
-    found = nb.schur(nb.payoffs(nb.load_dataset("alphago")))
+    found = nb.schur(nb.payoffs(load("alphago")))
     part = found.reconstruct(plane + 1) - (found.reconstruct(plane) if plane else 0)
     points = coordinates(found, plane)
     for a in range(len(points)):
@@ -148,14 +153,14 @@ def test_two_agents_can_be_chosen_in_a_plane() -> None:
 
 
 def test_latent_coordinates_multiply_to_what_averages_miss() -> None:
-    found = nb.latent(nb.load_dataset("atari"), k=2)
+    found = nb.latent(load("atari"), k=2)
     at = {row["name"]: (row["x"], row["y"]) for row in rows(nb.charts.latent(found), "kind")}
     X, Y = (np.array([at[name] for name in names]) for names in (found.agents, found.tasks))
     assert pytest.approx(found.reconstruct() - found.reconstruct(0), abs=1e-6) == X @ Y.T
 
 
 def test_arrows_of_cycles_point_from_winner_to_loser() -> None:
-    found = nb.hodge(nb.load_dataset("roshambo"))
+    found = nb.hodge(load("roshambo"))
     arrows = rows(nb.charts.cycles(found, k=3), "winner")
     wins = {(row["winner"], row["loser"]): row["payoff"] for row in arrows}
     for cycle in found.cycles(3):
@@ -209,7 +214,7 @@ def test_an_evaluation_read_from_json_says_that_terms_are_missing(league: nb.Eva
 
 
 def test_the_stress_picture_holds_every_rank() -> None:
-    found = nb.stress(nb.load_dataset("rock-paper-scissors"), of=["C"], copies=[1, 10], draws=0, targets=[])
+    found = nb.stress(load("rock-paper-scissors"), of=["C"], copies=[1, 10], draws=0, targets=[])
     shown = rows(nb.charts.stress(found), "copies")
     ranks = {(row["method"], row["copies"], row["name"]): row["rank"] for row in shown}
     assert [ranks["uniform", copies, "B"] for copies in ("0", "1", "10")] == [1, 1, 1]
@@ -271,14 +276,15 @@ def test_any_name_is_a_value_and_never_a_field_or_an_expression() -> None:
 
 
 def test_wrong_options_are_said_in_a_sentence(league: nb.Evaluation) -> None:
-    for call, said in (
+    cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: nb.charts.leaderboard(league, top=0), "top is 0"),
         (lambda: nb.charts.tasks(league), "have no tasks"),
         (lambda: nb.charts.weights(league, of="taks"), "did you mean 'tasks'"),
         (lambda: nb.charts.weights(league, of="tasks"), "have no tasks"),
         (lambda: nb.charts.payoff_map(arena(3), order="elo"), "no order 'elo'"),
         (lambda: nb.charts.contributions(league, "agnt 1"), "did you mean 'agent 1'"),
-        (lambda: nb.charts.calibration(nb.load_dataset("atari")), "calibration needs matches"),
-    ):
+        (lambda: nb.charts.calibration(load("atari")), "calibration needs matches"),
+    ]
+    for call, said in cases:
         with pytest.raises(nb.InputError, match=said):
             call()

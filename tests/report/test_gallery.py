@@ -37,7 +37,7 @@ def test_a_specification_has_the_shape_that_is_kept(name: str) -> None:
 def test_a_chart_says_what_it_shows(name: str) -> None:
     spec = drawn(name)
     assert spec["title"]["text"]
-    assert all(len(line) < 130 for line in spec["title"]["subtitle"])
+    assert all(len(line) < 120 for line in spec["title"]["subtitle"])
     assert spec["title"]["subtitle"]
     assert len(spec["description"]) > 20
     assert '"tooltip"' in written(summary(spec))
@@ -68,4 +68,6 @@ def test_vega_lite_compiles_a_chart_without_a_warning(
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_specification_is_valid_vega_lite(name: str) -> None:
-    alt.Chart.from_dict(drawn(name), validate=True)
+    spec = drawn(name)
+    few = {key: rows[:3] for key, rows in spec["datasets"].items()}  # the shape is the same with fewer rows
+    alt.Chart.from_dict(spec | {"datasets": few}, validate=True)

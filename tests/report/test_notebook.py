@@ -8,17 +8,23 @@ import pytest
 import nashboard as nb
 
 RPS = "rock-paper-scissors"
+
+
+def load(name: str) -> Any:
+    return nb.load_dataset(name)
+
+
 RESULTS: dict[str, Callable[[], Any]] = {
-    "evaluation": lambda: nb.evaluate(nb.load_dataset(RPS), n_resamples=5),
-    "nash average": lambda: nb.nash_average(nb.load_dataset(RPS)),
-    "score nash average": lambda: nb.nash_average_scores(nb.load_dataset("atari")),
-    "schur": lambda: nb.schur(nb.load_dataset("roshambo")),
-    "latent": lambda: nb.latent(nb.load_dataset("atari")),
-    "hodge": lambda: nb.hodge(nb.load_dataset(RPS)),
-    "stress": lambda: nb.stress(nb.load_dataset(RPS), draws=0, targets=[], copies=[1]),
-    "audit": lambda: nb.audit(nb.load_dataset("alphago")),
-    "elo": lambda: nb.elo(nb.load_dataset("alphago")),
-    "melo": lambda: nb.melo(nb.load_dataset(RPS)),
+    "evaluation": lambda: nb.evaluate(load(RPS), n_resamples=5),
+    "nash average": lambda: nb.nash_average(load(RPS)),
+    "score nash average": lambda: nb.nash_average_scores(load("atari")),
+    "schur": lambda: nb.schur(load("roshambo")),
+    "latent": lambda: nb.latent(load("atari")),
+    "hodge": lambda: nb.hodge(load(RPS)),
+    "stress": lambda: nb.stress(load(RPS), draws=0, targets=[], copies=[1]),
+    "audit": lambda: nb.audit(load("alphago")),
+    "elo": lambda: nb.elo(load("alphago")),
+    "melo": lambda: nb.melo(load(RPS)),
 }
 
 
@@ -39,5 +45,5 @@ def test_a_result_that_cannot_be_drawn_shows_its_table() -> None:
 
 
 def test_options_of_the_chart_are_passed_on() -> None:
-    result = nb.evaluate(nb.load_dataset("alphago"), n_resamples=5)
+    result = nb.evaluate(load("alphago"), n_resamples=5)
     assert "and 6 more" in str(result.chart(top=2).to_dict())

@@ -79,9 +79,9 @@ def breakdown(evaluation: Evaluation, agent: str) -> Breakdown:
     --------
     >>> import nashboard as nb
     >>> from nashboard.evaluation.breakdown import breakdown
-    >>> found = breakdown(nb.evaluate(nb.load_dataset("alphago"), n_resamples=20), "gnugo")
+    >>> found = breakdown(nb.evaluate(nb.load_dataset("alphago"), n_resamples=20), "Zen")
     >>> len(found.terms), round(sum(term.term for term in found.terms) - found.gap, 9)
-    (3, 0.0)
+    (1, 0.0)
     """
     board = evaluation.board
     if agent not in board.names:

@@ -40,7 +40,7 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
     --------
     >>> import nashboard as nb
     >>> result = nb.evaluate(nb.load_dataset("alphago"), n_resamples=20)
-    >>> chart = nb.charts.contributions(result, "gnugo")
+    >>> chart = nb.charts.contributions(result, "Zen")
     """
     top = checked_top(top)
     found = breakdown(evaluation, agent)

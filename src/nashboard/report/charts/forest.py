@@ -74,7 +74,8 @@ def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
             .encode(x=alt.X("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=2)), y=bare, tooltip=tips),
         ).properties(width=70),
     ]
-    if found is not None:
+    told = found is not None and any(group != "–" for group in found.groups)  # tasks of other suites have no groups
+    if told:
         groups = base.mark_text(style="note").encode(
             x=alt.datum(0, type="quantitative", scale=alt.Scale(domain=[-1, 1]), axis=GROUP),
             y=bare,
@@ -90,7 +91,7 @@ def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
         f"{shortened(board.support[0], 40)} is {first}" if held == 1 else f"{plural(held, board.kind)} tie as {first}"
     )
     said = ["Blue has weight in the equilibrium, grey has none. Equal numbers before the names are exact ties."]
-    if found is not None:
+    if told:
         said.append("Those that share a group cannot be told apart.")
     said.append(interval_sentence(found))
     return titled(

@@ -18,7 +18,6 @@ LABEL_LIMIT = 210  # pixels of a name on an axis; the whole name is in the toolt
 
 def config(
     *,
-    page: str,
     text: str,
     soft: str,
     rule: str,
@@ -27,7 +26,7 @@ def config(
     ramp: list[str],
     diverging: list[str],
 ) -> dict[str, Any]:
-    """Return a configuration; ``page`` is the colour of the paper, which charts leave transparent."""
+    """Return a configuration; the page behind a chart shows through."""
     blue, orange = palette["blue"], palette["orange"]
     return {
         "background": "transparent",
@@ -65,9 +64,9 @@ def config(
             "interval": {"color": soft, "strokeWidth": 1.6},
             "zero": {"color": soft, "strokeWidth": 1, "strokeDash": [3, 3]},
             "frame": {"color": text, "fillOpacity": 0, "stroke": text, "strokeWidth": 1.6},
+            "clones": {"color": orange, "fillOpacity": 0, "stroke": orange, "strokeWidth": 2.5},
             "note": {"fill": soft, "fontSize": 11},
             "name": {"fill": text, "fontSize": 11},
-            "halo": {"fill": page, "stroke": page, "strokeWidth": 4, "fontSize": 11, "strokeJoin": "round"},
         },
     }  # fmt: skip
 
@@ -85,12 +84,12 @@ PALETTES = {
 PAGES = {"light": "#ffffff", "dark": "#14171c"}
 THEMES: dict[str, dict[str, Any]] = {
     "light": config(
-        page=PAGES["light"], text="#1c2026", soft="#565d68", rule="#e3e6ea", faint="#c4c9d1", palette=PALETTES["light"],
+        text="#1c2026", soft="#565d68", rule="#e3e6ea", faint="#c4c9d1", palette=PALETTES["light"],
         ramp=["#f4f7fa", "#bcd7ea", "#6aa9d2", "#0072b2", "#00385c"],
         diverging=["#8f3b00", "#d55e00", "#f3b58a", "#f6f6f4", "#9ccbe8", "#0072b2", "#003f66"],
     ),
     "dark": config(
-        page=PAGES["dark"], text="#e8eaed", soft="#a7aeb9", rule="#2c323b", faint="#4a525e", palette=PALETTES["dark"],
+        text="#e8eaed", soft="#a7aeb9", rule="#2c323b", faint="#4a525e", palette=PALETTES["dark"],
         ramp=["#1b222b", "#123f5e", "#1b6c9e", "#4fb0ea", "#d3ecfb"],
         diverging=["#ffc9a3", "#f28e4b", "#8a4a20", "#23282f", "#1b5a86", "#4fb0ea", "#c2e6fb"],
     ),
