@@ -58,7 +58,7 @@ def test_the_update_is_the_gradient_of_the_loss(seed: int, k: int, outcome: floa
         ]
     )
     before = Z.copy()
-    one = np.ones(1)
+    one, rate = np.ones(1), 2.0**-10  # a step so short that it cannot overshoot, which would cut it
     kernels.play(
         Z,
         np.zeros(n),
@@ -67,12 +67,12 @@ def test_the_update_is_the_gradient_of_the_loss(seed: int, k: int, outcome: floa
         np.array([2], np.uint32),
         one * outcome,
         one,
-        1,
-        1,
+        rate,
+        rate,
         0,
         ALPHA,
     )
-    step = np.concatenate([(Z - before)[:, 0], (Z - before)[:, 1:].ravel()])
+    step = np.concatenate([(Z - before)[:, 0], (Z - before)[:, 1:].ravel()]) / rate
     # a step of 1 in points is minus the gradient, in which one point is ALPHA logits
     np.testing.assert_allclose(step, -slope / ALPHA, atol=1e-6)
 
