@@ -30,6 +30,7 @@ Solve = Callable[[Floats, Floats], tuple[Floats, Floats]]
 # The smallest weight and slack that are told from zero: far below rounding, far above underflow.
 TINY = 1e-140
 CENTRING = 3  # centrality corrections per system at most: each is one more solve, and saves factorisations
+CHEAP = 128  # up to so many players a factorisation costs no more than the corrections that would save it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,13 +52,15 @@ class PathGame:
     """A game as the interior point sees it.
 
     ``product(p)`` is ``K p``; ``factorise(d)`` prepares ``[[diag(d) - K, E'], [E, 0]]`` and returns a
-    function that solves with it; ``starts`` tells where each group of players begins.
+    function that solves with it; ``starts`` tells where each group of players begins, ``centring`` how many
+    centrality corrections are worth their time.
     """
 
     product: Callable[[Floats], Floats]
     factorise: Callable[[Floats], Solve]
     size: int
     starts: tuple[int, ...] = (0,)
+    centring: int = CENTRING
 
     @cached_property
     def group(self) -> Ints:
@@ -74,7 +77,7 @@ def beginning(game: PathGame, stack: tuple[int, ...] = ()) -> Iterate:
     counts = np.diff([*game.starts, game.size])
     p = np.broadcast_to(1.0 / counts[game.group], (*stack, game.size)).copy()
     u = game.product(p)
-    v = np.maximum.reduceat(u, game.starts, axis=-1) + u.std(axis=-1, keepdims=True) + 0.1 / game.size
+    v = np.maximum.reduceat(u, game.starts, axis=-1) + 0.3 * u.std(axis=-1, keepdims=True) + 0.1 / game.size
     return Iterate(p=p, s=v.take(game.group, axis=-1) - u, v=v)
 
 
@@ -100,7 +103,7 @@ def newton_step(game: PathGame, x: Iterate) -> Iterate:
     target = (aim - between(-10 * mu, dp * ds, 10 * mu)) / p - s
     dp, ds, dv = direction(target)
     fall = steepest(p, dp, s, ds)
-    for _ in range(CENTRING):  # Gondzio: pull products that would stray from the path back to it
+    for _ in range(game.centring):  # Gondzio: pull products that would stray from the path back to it
         far = longest(fall)
         if np.minimum.reduce(far, axis=None) > 0.95:
             break

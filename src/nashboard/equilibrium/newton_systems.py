@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from nashboard._types import Floats
-from nashboard.equilibrium.interior_point import PathGame, Solve
+from nashboard.equilibrium.interior_point import CENTRING, CHEAP, PathGame, Solve
 
 
 def dense_game(K: Floats, starts: tuple[int, ...] = (0,)) -> PathGame:
@@ -40,7 +40,8 @@ def dense_game(K: Floats, starts: tuple[int, ...] = (0,)) -> PathGame:
 
         return solve
 
-    return PathGame(product=lambda p: K @ p, factorise=factorise, size=N, starts=starts)
+    centring = 0 if N <= CHEAP else CENTRING
+    return PathGame(product=lambda p: K @ p, factorise=factorise, size=N, starts=starts, centring=centring)
 
 
 def stacked_game(K: Floats, starts: tuple[int, ...] = (0,)) -> PathGame:

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nashboard._types import Floats
-from nashboard.equilibrium.interior_point import Iterate, central_path
-from nashboard.equilibrium.newton_systems import rectangular_game
+from nashboard.equilibrium.canonical_order import LARGEST, order_of_sides
+from nashboard.equilibrium.interior_point import Iterate, PathGame, central_path
+from nashboard.equilibrium.newton_systems import dense_game, rectangular_game
 from nashboard.equilibrium.side import SideFace, SideSolution, side_face, side_solution
 from nashboard.equilibrium.stopping import Attempt, Progress, missed, silent, worth_trying
 from nashboard.equilibrium.threads import threads_for
+
+WHOLE = 96  # up to so many agents and tasks together, no player is eliminated from the linear systems
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,7 +38,16 @@ def rectangular_equilibrium(
         turned = rectangular_equilibrium(np.ascontiguousarray(-S.T), log_tasks, log_agents, progress)
         return RectangularSolution(agents=turned.tasks, tasks=turned.agents, iterations=turned.iterations)
     with threads_for(int((m * m * n) ** (1 / 3))):
-        return followed(S, log_agents, log_tasks, progress)
+        if m + n > LARGEST:
+            return followed(S, log_agents, log_tasks, progress)
+        rows, columns = order_of_sides(S)
+        ordered = S.take(rows, axis=0).take(columns, axis=1)
+        found = followed(ordered, log_agents[rows], log_tasks[columns], progress)
+    return RectangularSolution(
+        agents=found.agents.returned(rows, columns),
+        tasks=found.tasks.returned(columns, rows),
+        iterations=found.iterations,
+    )
 
 
 def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progress) -> RectangularSolution:
@@ -43,7 +55,7 @@ def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progres
     m, n = S.shape
     against_agents = np.ascontiguousarray(-S.T)
     count, before, x = 0, None, None
-    for count, x in enumerate(central_path(rectangular_game(S)), start=1):
+    for count, x in enumerate(central_path(game_of(S)), start=1):
         progress(count, float(x.mu) * (m + n))
         support = x.p > x.s
         attempt = worth_trying(x, before is not None and bool((support == before).all()))
@@ -56,6 +68,16 @@ def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progres
         raise missed(x)
     agents, tasks = side_solution(faces[0], log_agents), side_solution(faces[1], log_tasks)
     return RectangularSolution(agents=agents, tasks=tasks, iterations=count + agents.iterations + tasks.iterations)
+
+
+def game_of(S: Floats) -> PathGame:
+    """Return the game as the interior point sees it: small ones are quickest as they stand in appendix D."""
+    m, n = S.shape
+    if m + n > WHOLE:
+        return rectangular_game(S)
+    K = np.zeros((m + n, m + n))
+    K[:m, m:], K[m:, :m] = S, -S.T
+    return dense_game(K, (0, m))
 
 
 def both_faces(S: Floats, against_agents: Floats, x: Iterate, attempt: Attempt) -> tuple[SideFace, SideFace] | None:

@@ -33,7 +33,7 @@ def worth_trying(x: Iterate, settled: bool) -> Attempt:
     """
     gap = float(x.mu) * x.p.shape[-1]
     return Attempt(
-        now=gap < (1e-6 if settled else 1e-10),
+        now=gap < (1e-2 if settled else 1e-10),
         degenerate=gap < 1e-10,
         zero=ZERO if gap > 1e-18 else 8 * float(np.finfo(float).eps),
     )

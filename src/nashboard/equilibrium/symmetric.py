@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from nashboard._types import Floats
+from nashboard.equilibrium.canonical_order import LARGEST, order_of_agents
 from nashboard.equilibrium.interior_point import central_path
 from nashboard.equilibrium.newton_systems import dense_game
 from nashboard.equilibrium.side import SideSolution, side_face, side_solution
@@ -17,7 +18,11 @@ def symmetric_equilibrium(K: Floats, log_m: Floats, progress: Progress = silent)
     if len(K) == 1:
         return alone()
     with threads_for(len(K)):
-        return followed(K, log_m, progress)
+        if len(K) > LARGEST:
+            return followed(K, log_m, progress)
+        order = order_of_agents(K)
+        ordered = np.ascontiguousarray(K.take(order, axis=0).take(order, axis=1))
+        return followed(ordered, log_m[order], progress).returned(order, order)
 
 
 def followed(K: Floats, log_m: Floats, progress: Progress) -> SideSolution:
