@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import svd
-from scipy.linalg.lapack import dgecon, dgetrf, dgetrs, dlange
+from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from nashboard._types import Floats
 from nashboard.equilibrium import twofold
@@ -115,7 +115,7 @@ def inverse_of(A: Floats) -> tuple[Apply, Apply, float] | None:
     lu, pivots, trouble = dgetrf(A)
     if trouble:
         return None
-    norm = dlange("1", A)
+    norm = float(np.abs(A).sum(axis=0).max())
     conditioning, _ = dgecon(lu, norm)
     # the smallest singular value is at least 1 / (sqrt(k) * norm of the inverse); leave room for the estimate
     if conditioning * norm < 30 * ZERO * np.sqrt(len(A)):

@@ -117,9 +117,9 @@ def row_multipliers(found: Face, target: Floats, rounds: int = 4) -> tuple[Float
     """Solve ``M'y + lambda = target`` by refinement, the answer in two parts; keep the best round."""
     transposed = np.ascontiguousarray(found.bordered.T)
     target = np.append(target, np.zeros(len(transposed) - len(target)))  # where the value is free, sum(y) = 0
-    rounding = 4 * EPS * max(1.0, float(np.abs(target).max()))
     dual, dual_low = np.zeros((2, len(found.bordered)))
-    left, best, least = target, (dual, dual_low), np.inf
+    left, least = target, np.inf
+    best = dual, dual_low, left
     for pull_back in found.pulls_back:
         for _ in range(rounds):
             dual, dual_low = twofold.two_sum(dual, dual_low + pull_back(left))
@@ -128,8 +128,8 @@ def row_multipliers(found: Face, target: Floats, rounds: int = 4) -> tuple[Float
             off = float(np.abs(left).max())
             if not off < 0.5 * least:
                 break
-            best, least = (dual, dual_low), off
-            if off <= rounding:
-                return best
-        dual, dual_low = best
-    return best
+            best, least = (dual, dual_low, left), off
+            if off <= 16 * EPS:
+                return dual, dual_low
+        dual, dual_low, left = best
+    return dual, dual_low
