@@ -21,7 +21,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,22 +54,32 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One solver on one game: median seconds (None where it was stopped at the limit), memory and quality."""
+    """One solver on one game: median seconds (None where it was stopped at the limit), memory and quality.
+
+    ``cpu`` are the seconds that all its threads worked, which a busy machine changes less.
+    """
 
     game: str
     solver: str
     seconds: float | None
+    cpu: float
     turns: int
     limit: float
     gain: float
     least: float
     memory: float
-    ours: float = field(default=0.0)
+    ours: "Row | None"
 
     @property
     def ratio(self) -> float:
         """How many times as long as nashboard; a lower bound where the solver was stopped."""
-        return (self.limit if self.seconds is None else self.seconds) / self.ours
+        own = self.ours or self
+        return (self.seconds or self.limit) / (own.seconds or self.limit)
+
+    @property
+    def cpu_ratio(self) -> float:
+        """The same for the work of the processor."""
+        return self.cpu / (self.ours or self).cpu
 
 
 def dense(n: int) -> Array:
@@ -169,15 +179,16 @@ def cases(large: bool = True) -> Iterator[Case]:
     yield Case("model of 1,000,000", "large", lambda: model(1_000_000), nb.nash_average, {}, of_model)
 
 
-def timed(solve: Solver, game: Any) -> tuple[float, Any]:
-    """Return the seconds of one call and its answer; quick calls are repeated, the first is not counted."""
-    times: list[float] = []
+def timed(solve: Solver, game: Any) -> tuple[float, float, Any]:
+    """Return seconds, seconds of the processor, and the answer; quick calls are repeated, the first not counted."""
+    times: list[tuple[float, float]] = []
     began = time.perf_counter()
-    while not times or (times[0] < QUICK and time.perf_counter() - began < 2 * QUICK):
-        start = time.perf_counter()
+    while not times or (times[0][0] < QUICK and time.perf_counter() - began < 2 * QUICK):
+        start, start_cpu = time.perf_counter(), time.process_time()
         answer = solve(game)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times[1:] or times), answer
+        times.append((time.perf_counter() - start, time.process_time() - start_cpu))
+    seconds, cpu = (statistics.median(some) for some in zip(*(times[1:] or times), strict=True))
+    return seconds, cpu, answer
 
 
 def resident() -> float:
@@ -185,15 +196,15 @@ def resident() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def in_child(solve: Solver, case: Case, game: Any, limit: float | None) -> tuple[float, float, float, float] | None:
-    """Return seconds, gain, smallest weight and memory of a solver in a process of its own, if it ends in time."""
+def in_child(solve: Solver, case: Case, game: Any, limit: float | None) -> tuple[float, ...] | None:
+    """Return seconds, those of the processor, gain, smallest weight and memory of a solver that ends in time."""
     receiving, sending = mp.Pipe(duplex=False)
 
     def work() -> None:
         before = resident()
-        seconds, answer = timed(solve, game)
+        seconds, cpu, answer = timed(solve, game)
         memory = resident() - before
-        sending.send((seconds, *case.quality(game, answer), memory))
+        sending.send((seconds, cpu, *case.quality(game, answer), memory))
 
     child = mp.get_context("fork").Process(target=work)
     child.start()
@@ -219,7 +230,7 @@ def measured(case: Case, limit: float, turns: int) -> list[Row]:
             solve(tiny)  # libraries loaded before the children are made
     game = case.make()
     solvers = {"nashboard": case.ours, **case.others}
-    found: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in solvers}
+    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in solvers}
     stopped: set[str] = set()
     for _ in range(turns):
         for name, solve in solvers.items():
@@ -233,38 +244,58 @@ def measured(case: Case, limit: float, turns: int) -> list[Row]:
                 found[name].append(turn)
     rows: list[Row] = []
     for name, several in found.items():
-        times = [turn[0] * (PART if solvers[name] is one_by_one else 1) for turn in several]
-        seconds = statistics.median(times) if times else None
-        _, gain, least, memory = several[-1] if several else (0.0, float("nan"), float("nan"), float("nan"))
-        own = rows[0].ours if rows else float(seconds or 0)
+        part = PART if solvers[name] is one_by_one else 1
+        seconds, cpu, *_ = (part * statistics.median(some) for some in zip(*several, strict=True)) if several else NONE
+        *_, gain, least, memory = several[-1] if several else NONE
         rows.append(
             Row(
                 game=case.name,
                 solver=name,
-                seconds=seconds,
-                turns=len(times),
+                seconds=seconds if several else None,
+                cpu=cpu,
+                turns=len(several),
                 limit=limit,
                 gain=gain,
                 least=least,
                 memory=memory,
-                ours=own,
+                ours=rows[0] if rows else None,
             )
         )
     return rows
 
 
+NONE = 5 * (float("nan"),)
+
+
 def cells(row: Row) -> tuple[str, ...]:
     """Return the row as the page shows it."""
-    ours = row.solver == "nashboard"
     if row.seconds is None:
-        return row.game, row.solver, f"over {row.limit:g} s", f"over {row.ratio:,.0f}", "", "", "", ""
-    shown = f"{row.seconds * 1e3:.3g} ms" if row.seconds < 1 else f"{row.seconds:.3g} s"
-    ratio = "" if ours else f"{row.ratio:,.0f}" if row.ratio >= 10 else f"{row.ratio:.1f}"
+        return row.game, row.solver, f"over {row.limit:g} s", f"over {row.ratio:,.0f}", "", "", "", "", "", ""
     memory = f"{row.memory:.2f}" if row.memory >= 0.01 else ""
-    return row.game, row.solver, shown, ratio, f"{row.gain:.0e}", f"{row.least:.0e}", memory, str(row.turns)
+    return (
+        row.game,
+        row.solver,
+        duration(row.seconds),
+        times(row.ratio) if row.ours else "",
+        duration(row.cpu),
+        times(row.cpu_ratio) if row.ours else "",
+        f"{row.gain:.0e}",
+        f"{row.least:.0e}",
+        memory,
+        str(row.turns),
+    )
 
 
-HEAD = ("game", "solver", "time", "times ours", "gain", "smallest weight", "GB", "turns")
+def duration(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
+
+
+HEAD = ("game", "solver", "time", "times ours", "CPU", "times ours", "gain", "smallest weight", "GB", "turns")
+WIDTHS = (28, 32, 12, 12, 10, 10, 8, 8, 6, 3)
 
 
 def processor() -> str:
@@ -299,9 +330,10 @@ def written(rows: list[Row], load: tuple[float, ...]) -> str:
         "nashboard's times include checking the input, the maximum-entropy choice and both certificates. "
         "HiGHS (through scipy) and nashpy return any equilibrium. OpenSpiel's programs were written again from "
         "their mathematics and include the time in which cvxpy compiles them, as each of its calls does; for "
-        "tables that is one constraint per pair of an agent and a task. *gain*: what the best deviation gains, "
-        f"relative to the largest payoff. *GB*: memory beyond the game itself. The loop over cvxpy solved one game "
-        f"in {PART} and its time was multiplied.\n\n"
+        "tables that is one constraint per pair of an agent and a task. *CPU*: the time "
+        "that the processor worked, which other work on the machine changes less. *gain*: what the best deviation "
+        "gains, relative to the largest payoff. *GB*: memory beyond the game itself. The loop over cvxpy solved one "
+        f"game in {PART} and its time was multiplied.\n\n"
         f"Machine: {machine()}; load average {loads} at the beginning and the end.\n\n{table}\n"
     )
 
@@ -326,8 +358,6 @@ def main() -> None:
         PAGE.parent.mkdir(parents=True, exist_ok=True)
         PAGE.write_text(written(rows, load), encoding="utf-8")
 
-
-WIDTHS = (28, 32, 12, 12, 8, 8, 6, 3)
 
 if __name__ == "__main__":
     main()

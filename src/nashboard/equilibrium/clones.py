@@ -32,8 +32,14 @@ class Classes:
         shares: Floats = (totals / self.size)[self.label]
         return np.asarray(shares / shares.sum())
 
+    def some(self, rows: Floats) -> Floats:
+        """Return the first member's row of every class: the rows themselves where nobody has a clone."""
+        return rows if len(self.first) == len(self.label) else rows[self.first]
+
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """Return the members of every class with more than one, in order of first appearance."""
+        if len(self.first) == len(self.label):
+            return ()
         crowded = np.flatnonzero(self.size > 1)
         order = np.argsort(self.label, kind="stable")
         ends = np.cumsum(self.size)

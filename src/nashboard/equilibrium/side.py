@@ -92,10 +92,12 @@ def side_solution(side: SideFace, log_m: Floats) -> SideSolution:
     x = choice.x / choice.x.sum()
     z = np.zeros(len(G))
     z[moving] = choice.z
-    pressing = z.nonzero()[0]
     # stationarity: M'y + lambda = -(log(x / m) + G'z)
-    high, low = twofold.product(np.ascontiguousarray(G.take(pressing, axis=0).T), z.take(pressing))
-    target = -(choice.log_x - log_m + ((high - high[0]) + (low - low[0])))  # lambda takes what is common
+    target = log_m - choice.log_x
+    pressing = z.nonzero()[0]
+    if pressing.size:
+        high, low = twofold.product(np.ascontiguousarray(G.take(pressing, axis=0).T), z.take(pressing))
+        target = target - ((high - high[0]) + (low - low[0]))  # lambda takes what is common
     dual, dual_low = row_multipliers(found, target)
     y, y_low, weights, inner = (np.zeros(n) for n in (len(side.F), len(side.F), len(side.own), len(side.own)))
     y[side.tight], y_low[side.tight] = dual[:-1] / found.unit, dual_low[:-1] / found.unit
