@@ -51,8 +51,10 @@ class Face:
         return bool(self.Z.shape[1] == 0)
 
 
-def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool) -> Face | None:
+def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool, zero: float = ZERO) -> Face | None:
     """Return the face near ``x``; ``v`` is the value where it is known, ``unit`` the scale of ``M``.
+
+    Singular values up to ``zero`` are zero.
 
     Return nothing where the face may be more than a point and that was not asked for, or where no mixture
     with weights that are not negative makes all these opponents equal, so that the guess of the supports was
@@ -68,7 +70,7 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
     def found(point: Floats, value: float, Z: Floats, pulls_back: tuple[Apply, ...]) -> Face:
         return Face(x=point, v=value * unit, Z=Z, unit=unit, bordered=A, pulls_back=pulls_back)
 
-    regular = inverse_of(A)
+    regular = inverse_of(A, zero)
     if regular is not None:
         apply, apply_back, loss = regular
         near = apply(goal)
@@ -80,7 +82,7 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
         return None
     if v is None:
         near = np.append(x, (M @ x).mean())
-        apply, pulls_back, Z = pseudo_inverse_of(A)
+        apply, pulls_back, Z = pseudo_inverse_of(A, zero)
         point = refined(A, near, goal, apply)
         value = float(point[k])
         if Z.shape[1] == 0 and np.abs(left_over(A, point, goal)).max() <= EXACT:
@@ -89,7 +91,7 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
         value = v / unit
     A = np.vstack([M, np.ones((1, k))])
     goal = np.append(np.full(rows, value), 1.0)
-    apply, pulls_back, Z = pseudo_inverse_of(A)
+    apply, pulls_back, Z = pseudo_inverse_of(A, zero)
     inside = refined(A, x, goal, apply)
     if np.abs(left_over(A, inside, goal)).max() > (ZERO if Z.shape[1] else EXACT):
         return None
@@ -105,7 +107,7 @@ def power_of_two(M: Floats) -> float:
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest > 0 else 1.0
 
 
-def inverse_of(A: Floats) -> tuple[Apply, Apply, float] | None:
+def inverse_of(A: Floats, zero: float) -> tuple[Apply, Apply, float] | None:
     """Return how to solve with a square matrix and its transpose, unless it is close to singular.
 
     The number says what part of an answer may be lost to rounding.
@@ -118,19 +120,19 @@ def inverse_of(A: Floats) -> tuple[Apply, Apply, float] | None:
     norm = float(np.abs(A).sum(axis=0).max())
     conditioning, _ = dgecon(lu, norm)
     # the smallest singular value is at least 1 / (sqrt(k) * norm of the inverse); leave room for the estimate
-    if conditioning * norm < 30 * ZERO * np.sqrt(len(A)):
+    if conditioning * norm < 30 * zero * np.sqrt(len(A)):
         return None
     loss = len(A) * EPS / conditioning
     return lambda b: dgetrs(lu, pivots, b)[0], lambda b: dgetrs(lu, pivots, b, trans=1)[0], loss
 
 
-def pseudo_inverse_of(A: Floats) -> tuple[Apply, tuple[Apply, ...], Floats]:
+def pseudo_inverse_of(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...], Floats]:
     """Return how to apply the pseudo-inverse of a matrix and its transpose, and the directions it kills."""
     try:
         U, strengths, Vt = svd(A, lapack_driver="gesdd")
     except np.linalg.LinAlgError:  # rare: the slower driver always converges
         U, strengths, Vt = svd(A, lapack_driver="gesvd")
-    rank = int((strengths > ZERO).sum())
+    rank = int((strengths > zero).sum())
     all_but_rounding = int((strengths > 4 * EPS * strengths.max(initial=0.0)).sum())
 
     def back(kept: int) -> Apply:

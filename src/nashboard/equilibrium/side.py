@@ -71,7 +71,7 @@ def side_face(F: Floats, x: Floats, v: float | None, own: Bools, tight: Bools, a
     columns = F.take(own.nonzero()[0], axis=1)
     M = columns.take(tight.nonzero()[0], axis=0)
     unit = power_of_two(M) if v == 0 else 1.0  # where zero means something, a block has its own scale
-    found = face(M, x[own], v, unit=unit, degenerate=attempt.degenerate)
+    found = face(M, x[own], v, unit=unit, degenerate=attempt.degenerate, zero=attempt.zero)
     if found is None or not (found.x > 0).all():
         return None
     G = columns.take((~tight).nonzero()[0], axis=0)
