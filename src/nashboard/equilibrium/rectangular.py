@@ -71,7 +71,7 @@ def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progres
                     return found
                 doubtful = doubtful or found
         fine += attempt.last
-        if doubtful is not None and fine == FINE:
+        if doubtful is not None and fine >= FINE:
             break
         before = support
     if doubtful is not None:

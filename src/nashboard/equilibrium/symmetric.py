@@ -43,7 +43,7 @@ def followed(K: Floats, log_m: Floats, progress: Progress) -> SideSolution:
                     return found
                 doubtful = doubtful or found
         fine += attempt.last
-        if doubtful is not None and fine == FINE:
+        if doubtful is not None and fine >= FINE:
             break
         before = support
     if doubtful is not None:
