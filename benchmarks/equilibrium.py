@@ -338,6 +338,14 @@ def written(rows: list[Row], load: tuple[float, ...]) -> str:
     )
 
 
+def measured_rows(*, large: bool = True, limit: float = 90.0, turns: int = 3, only: str | None = None) -> Iterator[Row]:
+    """Yield the rows of the table as they are measured; ``only`` names one kind of game."""
+    peers.require_peers()
+    for case in cases(large):
+        if only in (None, case.kind):
+            yield from measured(case, limit, turns)
+
+
 def main() -> None:
     """Measure, print, and write the page unless only a part was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -345,18 +353,14 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=90.0, help="stop a peer after so many seconds")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--only", help="dense, realistic, table, stack or large")
-    arguments = parser.parse_args()
-    peers.require_peers()
+    a = parser.parse_args()
     load, rows = os.getloadavg(), []
-    for case in cases(large=not arguments.quick):
-        if arguments.only in (None, case.kind):
-            new = measured(case, arguments.limit, arguments.turns)
-            rows += new
-            for row in new:
-                print("  ".join(f"{cell:>{w}}" for cell, w in zip(cells(row), WIDTHS, strict=True)), flush=True)
-    if arguments.only is None:
-        PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.write_text(written(rows, load), encoding="utf-8")
+    for row in measured_rows(large=not a.quick, limit=a.limit, turns=a.turns, only=a.only):
+        print("  ".join(f"{cell:>{w}}" for cell, w in zip(cells(row), WIDTHS, strict=True)), flush=True)
+        rows.append(row)
+        if a.only is None:  # as far as it goes: an interrupted run leaves what it measured
+            PAGE.parent.mkdir(parents=True, exist_ok=True)
+            PAGE.write_text(written(rows, load), encoding="utf-8")
 
 
 if __name__ == "__main__":
