@@ -6,9 +6,9 @@
 
 Each row measures everybody in one run, in turns, each turn in a process of its own that has its libraries
 loaded and has solved a small game before; the median of the turns is shown. A quick solver is timed many times
-in a turn, after one call that is not counted. A peer that takes longer than the limit (``--limit`` seconds) is
-stopped and shown as such. *gain* is what the best deviation gains relative to the largest payoff; the smallest
-weight shows who returns negative ones.
+in a turn, after one call that is not counted. A peer whose processor works longer than the limit (``--limit``
+seconds) is stopped and shown as such. *gain* is what the best deviation gains relative to the largest payoff;
+the smallest weight shows who returns negative ones.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import multiprocessing as mp
 import os
 import platform
 import resource
+import signal
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -54,17 +55,17 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One solver on one game: median seconds (None where it was stopped at the limit), memory and quality.
+    """One solver on one game: median seconds, memory and quality; all but ``cpu`` NaN where it was stopped.
 
-    ``cpu`` are the seconds that all its threads worked, which a busy machine changes less.
+    ``cpu`` are the seconds that all its threads worked, which a busy machine changes less, and the limit where
+    that stopped it.
     """
 
     game: str
     solver: str
-    seconds: float | None
+    seconds: float
     cpu: float
     turns: int
-    limit: float
     gain: float
     least: float
     memory: float
@@ -72,13 +73,12 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """How many times as long as nashboard; a lower bound where the solver was stopped."""
-        own = self.ours or self
-        return (self.seconds or self.limit) / (own.seconds or self.limit)
+        """How many times as long as nashboard."""
+        return self.seconds / (self.ours or self).seconds
 
     @property
     def cpu_ratio(self) -> float:
-        """The same for the work of the processor."""
+        """How many times as much work as nashboard's; a lower bound where the solver was stopped."""
         return self.cpu / (self.ours or self).cpu
 
 
@@ -196,11 +196,13 @@ def resident() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def in_child(solve: Solver, case: Case, game: Any, limit: float | None) -> tuple[float, ...] | None:
+def in_child(solve: Solver, case: Case, game: Any, limit: float) -> tuple[float, ...] | None:
     """Return seconds, those of the processor, gain, smallest weight and memory of a solver that ends in time."""
     receiving, sending = mp.Pipe(duplex=False)
 
     def work() -> None:
+        if solve is not case.ours:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
         before = resident()
         seconds, cpu, answer = timed(solve, game)
         memory = resident() - before
@@ -209,13 +211,13 @@ def in_child(solve: Solver, case: Case, game: Any, limit: float | None) -> tuple
     child = mp.get_context("fork").Process(target=work)
     child.start()
     sending.close()
-    try:
-        return receiving.recv() if receiving.poll(limit) else None
-    except EOFError:
-        raise SystemExit(f"{case.name}: a solver ended without an answer") from None
-    finally:
-        child.kill()
-        child.join()
+    found: tuple[float, ...] | None = None
+    with contextlib.suppress(EOFError):
+        found = receiving.recv()
+    child.join()
+    if found is None and child.exitcode not in (-signal.SIGXCPU, -signal.SIGKILL):
+        raise SystemExit(f"{case.name}: a solver failed")
+    return found
 
 
 CIRCLE = np.array([[0.0, 1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -1.0, 0.0]])
@@ -234,10 +236,10 @@ def measured(case: Case, limit: float, turns: int) -> list[Row]:
     stopped: set[str] = set()
     for _ in range(turns):
         for name, solve in solvers.items():
-            spent = sum(turn[0] for turn in found[name])
+            spent = sum(turn[1] for turn in found[name])
             if name in stopped or spent > limit / 3:
                 continue
-            turn = in_child(solve, case, game, None if name == "nashboard" else limit)
+            turn = in_child(solve, case, game, limit)
             if turn is None:
                 stopped.add(name)
             else:
@@ -245,16 +247,18 @@ def measured(case: Case, limit: float, turns: int) -> list[Row]:
     rows: list[Row] = []
     for name, several in found.items():
         part = PART if solvers[name] is one_by_one else 1
-        seconds, cpu, *_ = (part * statistics.median(some) for some in zip(*several, strict=True)) if several else NONE
-        *_, gain, least, memory = several[-1] if several else NONE
+        stopped_at = (NAN, limit, NAN, NAN, NAN)
+        seconds, cpu, *_ = (
+            (part * statistics.median(some) for some in zip(*several, strict=True)) if several else stopped_at
+        )
+        *_, gain, least, memory = several[-1] if several else stopped_at
         rows.append(
             Row(
                 game=case.name,
                 solver=name,
-                seconds=seconds if several else None,
+                seconds=seconds,
                 cpu=cpu,
                 turns=len(several),
-                limit=limit,
                 gain=gain,
                 least=least,
                 memory=memory,
@@ -264,13 +268,14 @@ def measured(case: Case, limit: float, turns: int) -> list[Row]:
     return rows
 
 
-NONE = 5 * (float("nan"),)
+NAN = float("nan")
 
 
 def cells(row: Row) -> tuple[str, ...]:
     """Return the row as the page shows it."""
-    if row.seconds is None:
-        return row.game, row.solver, f"over {row.limit:g} s", f"over {row.ratio:,.0f}", "", "", "", "", "", ""
+    if not row.turns:
+        stopped = f"over {row.cpu:g} s", f"over {row.cpu_ratio:,.0f}"
+        return row.game, row.solver, "", "", *stopped, "", "", "", ""
     memory = f"{row.memory:.2f}" if row.memory >= 0.01 else ""
     return (
         row.game,
@@ -350,7 +355,7 @@ def main() -> None:
     """Measure, print, and write the page unless only a part was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="without the games that no peer finishes")
-    parser.add_argument("--limit", type=float, default=90.0, help="stop a peer after so many seconds")
+    parser.add_argument("--limit", type=float, default=90.0, help="stop a peer after so many seconds of the processor")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--only", help="dense, realistic, table, stack or large")
     a = parser.parse_args()
