@@ -74,10 +74,10 @@ class PathGame:
 
 def beginning(game: PathGame, stack: tuple[int, ...] = ()) -> Iterate:
     """Return a strictly feasible start: everybody plays, and the values are high enough."""
-    counts = np.diff([*game.starts, game.size])
-    p = np.broadcast_to(1.0 / counts[game.group], (*stack, game.size)).copy()
+    p = np.broadcast_to((1.0 / np.bincount(game.group))[game.group], (*stack, game.size)).copy()
     u = game.product(p)
-    v = np.maximum.reduceat(u, game.starts, axis=-1) + 0.3 * u.std(axis=-1, keepdims=True) + 0.1 / game.size
+    spread = np.sqrt(mean_product(u, u))[..., None]  # p'u = 0, so this is how far payoffs are from their middle
+    v = np.maximum.reduceat(u, game.starts, axis=-1) + 0.3 * spread + 0.1 / game.size
     return Iterate(p=p, s=v.take(game.group, axis=-1) - u, v=v)
 
 
