@@ -1,22 +1,27 @@
 """Equilibria: nashboard against general solvers, speed and quality side by side.
 
     python benchmarks/equilibrium.py            the table, and docs/benchmarks/equilibrium.md
-    python benchmarks/equilibrium.py --large    also the games that no peer finishes
+    python benchmarks/equilibrium.py --quick    without the games that no peer finishes
     python benchmarks/equilibrium.py --only table
 
-Each row measures everybody in one run, in turns, and shows the median; a peer that takes longer than the
-limit (``--limit`` seconds) is stopped and shown as such. *gain* is what the best deviation gains relative
-to the largest payoff; the smallest weight shows who returns negative ones.
+Each row measures everybody in one run, in turns, each turn in a process of its own that has its libraries
+loaded and has solved a small game before; the median of the turns is shown. A quick solver is timed many times
+in a turn, after one call that is not counted. A peer whose processor works longer than the limit (``--limit``
+seconds) is stopped and shown as such. *gain* is what the best deviation gains relative to the largest payoff;
+the smallest weight shows who returns negative ones.
 """
 
 import argparse
 import contextlib
+import importlib.metadata
 import multiprocessing as mp
 import os
 import platform
+import resource
+import signal
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,19 +35,51 @@ from nashboard.equilibrium.batch import nash_averages
 from nashboard.equilibrium.models import RatingsModel
 
 Array = NDArray[np.float64]
+Solver = Callable[[Any], Any]
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "equilibrium.md"
+QUICK = 0.3  # seconds for which a quick solver is timed in each turn
+PART = 20  # cvxpy in a loop solves one game in so many
 
 
 @dataclass(frozen=True)
 class Case:
-    """A game, how we solve it, who else does, and how often everybody is timed."""
+    """A game, how we solve it, and who else does."""
 
     name: str
-    make: Callable[[], Any]
-    ours: Callable[[Any], Any]
-    others: dict[str, Callable[[Any], Any]]
-    quality: Callable[[Any, Any], tuple[float, float]]
     kind: str
+    make: Callable[[], Any]
+    ours: Solver
+    others: dict[str, Solver]
+    quality: Callable[[Any, Any], tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One solver on one game: median seconds, memory and quality; all but ``cpu`` NaN where it was stopped.
+
+    ``cpu`` are the seconds that all its threads worked, which a busy machine changes less, and the limit where
+    that stopped it.
+    """
+
+    game: str
+    solver: str
+    seconds: float
+    cpu: float
+    turns: int
+    gain: float
+    least: float
+    memory: float
+    ours: "Row | None"
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long as nashboard."""
+        return self.seconds / (self.ours or self).seconds
+
+    @property
+    def cpu_ratio(self) -> float:
+        """How many times as much work as nashboard's; a lower bound where the solver was stopped."""
+        return self.cpu / (self.ours or self).cpu
 
 
 def dense(n: int) -> Array:
@@ -101,175 +138,234 @@ def of_scores(S: Array, x: Any) -> tuple[float, float]:
     return float((S @ q).max() - (S.T @ p).min()) / float(np.ptp(S)), float(min(p.min(), q.min()))
 
 
-ALL: dict[str, Callable[[Array], Any]] = {
-    "cvxpy": peers.convex_program,
+ALL: dict[str, Solver] = {
+    "cvxpy (OpenSpiel's program)": peers.convex_program,
     "HiGHS simplex": peers.highs_simplex,
     "HiGHS interior point": peers.highs_interior,
     "nashpy": peers.nashpy_program,
 }
-CONVEX = {"cvxpy": peers.convex_program}
-TABLE = {
-    "cvxpy, a constraint per pair": peers.convex_program_of_pairs,
+CONVEX: dict[str, Solver] = {"cvxpy (OpenSpiel's program)": peers.convex_program}
+SIDES: dict[str, Solver] = {
     "cvxpy, a constraint per player": peers.convex_program_of_sides,
     "HiGHS": peers.highs_of_scores,
 }
+TABLE: dict[str, Solver] = {"cvxpy (OpenSpiel's program)": peers.convex_program_of_pairs, **SIDES}
 
 
 def one_by_one(stack: Array) -> list[Array]:
-    """A loop over cvxpy; a tenth of the games, or it would take all day."""
-    return [peers.convex_program(A) for A in stack[: len(stack) // 20]]
+    """Solve the first games of a stack by cvxpy in a loop; its time is multiplied by ``PART``."""
+    return [peers.convex_program(A) for A in stack[: len(stack) // PART]]
 
 
-def cases(large: bool) -> list[Case]:
-    rows = [
-        Case(f"dense {n}", lambda n=n: dense(n), nb.nash_average, ALL, of_weights, "dense")
-        for n in (100, 200, 500, 1000)
-    ]
-    rows += [
-        Case(f"realistic {n}", lambda n=n: realistic(n), nb.nash_average, CONVEX, of_weights, "realistic")
-        for n in (1000, 2000)
-    ]
-    shapes = ((20, 54), (100, 100), (1000, 1000))
-    rows += [
-        Case(
-            f"table {m} x {n}",
-            lambda m=m, n=n: table(m, n),
-            nb.nash_average_scores,
-            TABLE,
-            of_scores,
-            "table",
+def cases(large: bool = True) -> Iterator[Case]:
+    """Yield the games of the table, those that no peer finishes last."""
+    for n in (100, 200, 500, 1000):
+        yield Case(f"dense {n:,}", "dense", lambda n=n: dense(n), nb.nash_average, ALL, of_weights)
+    for n in (1000, 2000):
+        yield Case(f"realistic {n:,}", "realistic", lambda n=n: realistic(n), nb.nash_average, CONVEX, of_weights)
+    for m, n in ((20, 54), (100, 100), (1000, 1000)):
+        others = TABLE if m * n < 100_000 else SIDES  # a million constraints would fill the memory first
+        yield Case(
+            f"table {m:,} x {n:,}", "table", lambda m=m, n=n: table(m, n), nb.nash_average_scores, others, of_scores
         )
-        for m, n in shapes
-    ]
-    rows.append(
-        Case(
-            "1,000 resampled games of 50",
-            lambda: resampled(1000),
-            nash_averages,
-            {"cvxpy in a loop (x 20)": one_by_one},
-            of_stack,
-            "stack",
-        )
-    )
-    if large:
-        rows += [
-            Case(f"realistic {n:,}", lambda n=n: realistic(n), nb.nash_average, {}, of_weights, "large")
-            for n in (5000, 20_000)
-        ]
-        rows.append(Case("dense 5,000", lambda: dense(5000), nb.nash_average, {}, of_weights, "large"))
-        rows.append(
-            Case(
-                "table 300 x 100,000",
-                lambda: table(300, 100_000),
-                nb.nash_average_scores,
-                {},
-                of_scores,
-                "large",
-            )
-        )
-        rows.append(Case("model of 1,000,000", lambda: model(1_000_000), nb.nash_average, {}, of_model, "large"))
-    return rows
+    loop: dict[str, Solver] = {"cvxpy in a loop": one_by_one}
+    yield Case("1,000 resampled games of 50", "stack", lambda: resampled(1000), nash_averages, loop, of_stack)
+    if not large:
+        return
+    for n in (5000, 20_000):
+        yield Case(f"realistic {n:,}", "large", lambda n=n: realistic(n), nb.nash_average, {}, of_weights)
+    yield Case("dense 5,000", "large", lambda: dense(5000), nb.nash_average, {}, of_weights)
+    yield Case("table 300 x 100,000", "large", lambda: table(300, 100_000), nb.nash_average_scores, {}, of_scores)
+    yield Case("model of 1,000,000", "large", lambda: model(1_000_000), nb.nash_average, {}, of_model)
 
 
-def timed(solve: Callable[[Any], Any], game: Any) -> tuple[float, Any]:
+def timed(solve: Solver, game: Any) -> tuple[float, float, Any]:
+    """Return seconds, seconds of the processor, and the answer; quick calls are repeated, the first not counted."""
+    times: list[tuple[float, float]] = []
     began = time.perf_counter()
-    answer = solve(game)
-    return time.perf_counter() - began, answer
+    while not times or (times[0][0] < QUICK and time.perf_counter() - began < 2 * QUICK):
+        start, start_cpu = time.perf_counter(), time.process_time()
+        answer = solve(game)
+        times.append((time.perf_counter() - start, time.process_time() - start_cpu))
+    seconds, cpu = (statistics.median(some) for some in zip(*(times[1:] or times), strict=True))
+    return seconds, cpu, answer
 
 
-def in_child(
-    solve: Callable[[Any], Any], case: Case, game: Any, limit: float
-) -> tuple[float, tuple[float, float]] | None:
-    """Time a peer in a child process, and stop it at the limit."""
-    ends = mp.Pipe(duplex=False)
+def resident() -> float:
+    """Return the largest memory of this process so far, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def in_child(solve: Solver, case: Case, game: Any, limit: float) -> tuple[float, ...] | None:
+    """Return seconds, those of the processor, gain, smallest weight and memory of a solver that ends in time."""
+    receiving, sending = mp.Pipe(duplex=False)
 
     def work() -> None:
-        seconds, answer = timed(solve, game)
-        ends[1].send((seconds, case.quality(game, answer)))
+        if solve is not case.ours:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
+        before = resident()
+        seconds, cpu, answer = timed(solve, game)
+        memory = resident() - before
+        sending.send((seconds, cpu, *case.quality(game, answer), memory))
 
     child = mp.get_context("fork").Process(target=work)
     child.start()
-    found = ends[0].recv() if ends[0].poll(limit) else None
-    child.kill()
+    sending.close()
+    found: tuple[float, ...] | None = None
+    with contextlib.suppress(EOFError):
+        found = receiving.recv()
     child.join()
+    if found is None and child.exitcode not in (-signal.SIGXCPU, -signal.SIGKILL):
+        raise SystemExit(f"{case.name}: a solver failed")
     return found
 
 
 CIRCLE = np.array([[0.0, 1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -1.0, 0.0]])
-TINY: dict[str, Any] = {"dense": CIRCLE, "realistic": CIRCLE, "table": CIRCLE + 1, "stack": np.stack([CIRCLE] * 20)}
+TINY: dict[str, Any] = {"table": CIRCLE + 1, "stack": np.stack([CIRCLE] * PART)}
 
 
-def measured(case: Case, limit: float, repeats: int) -> list[tuple[str, ...]]:
-    game = case.make()
-    case.ours(game)  # libraries loaded, pages touched
-    for solve in case.others.values():
+def measured(case: Case, limit: float, turns: int) -> list[Row]:
+    """Time everybody on one game, in turns; nashboard's row is the first."""
+    tiny = TINY.get(case.kind, CIRCLE)
+    for solve in (nb.nash_average_scores if case.quality is of_scores else nb.nash_average, *case.others.values()):
         with contextlib.suppress(Exception):
-            solve(TINY[case.kind])  # the same for the peers, before their children are made
-    mine: list[float] = []
-    theirs: dict[str, list[float]] = {name: [] for name in case.others}
-    quality: dict[str, tuple[float, float]] = {}
+            solve(tiny)  # libraries loaded before the children are made
+    game = case.make()
+    solvers = {"nashboard": case.ours, **case.others}
+    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in solvers}
     stopped: set[str] = set()
-    for _ in range(repeats if case.others else 1):
-        seconds, answer = timed(case.ours, game)
-        mine.append(seconds)
-        for name, solve in case.others.items():
-            if name in stopped or sum(theirs[name]) > limit / 2:
+    for _ in range(turns):
+        for name, solve in solvers.items():
+            spent = sum(turn[1] for turn in found[name])
+            if name in stopped or spent > limit / 3:
                 continue
-            found = in_child(solve, case, game, limit)
-            if found is None:
+            turn = in_child(solve, case, game, limit)
+            if turn is None:
                 stopped.add(name)
             else:
-                theirs[name].append(found[0] * (20 if "x 20" in name else 1))
-                quality[name] = found[1]
-    own = statistics.median(mine)
-    gain, least = case.quality(game, answer)
-    rows = [(case.name, "nashboard", f"{own:.3g} s", "", f"{gain:.0e}", f"{least:.0e}")]
-    for name in case.others:
-        if theirs[name]:
-            gain, least = quality[name]
-            median = statistics.median(theirs[name])
-            rows.append(("", name, f"{median:.3g} s", f"{median / own:,.0f}", f"{gain:.0e}", f"{least:.0e}"))
-        else:
-            rows.append(("", name, f"over {limit:g} s", f"over {limit / own:,.0f}", "", ""))
+                found[name].append(turn)
+    rows: list[Row] = []
+    for name, several in found.items():
+        part = PART if solvers[name] is one_by_one else 1
+        stopped_at = (NAN, limit, NAN, NAN, NAN)
+        seconds, cpu, *_ = (
+            (part * statistics.median(some) for some in zip(*several, strict=True)) if several else stopped_at
+        )
+        *_, gain, least, memory = several[-1] if several else stopped_at
+        rows.append(
+            Row(
+                game=case.name,
+                solver=name,
+                seconds=seconds,
+                cpu=cpu,
+                turns=len(several),
+                gain=gain,
+                least=least,
+                memory=memory,
+                ours=rows[0] if rows else None,
+            )
+        )
     return rows
 
 
-def written(rows: list[tuple[str, ...]]) -> str:
-    head = ("game", "solver", "median time", "times ours", "gain of the best deviation", "smallest weight")
-    lines = ["| " + " | ".join(row) + " |" for row in (head, ("---", "---", "---:", "---:", "---:", "---:"), *rows)]
-    load = ", ".join(f"{x:.1f}" for x in os.getloadavg())
-    python = f"Python {platform.python_version()}, numpy {np.__version__}"
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, {python}"
+NAN = float("nan")
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """Return the row as the page shows it."""
+    if not row.turns:
+        stopped = f"over {row.cpu:g} s", f"over {row.cpu_ratio:,.0f}"
+        return row.game, row.solver, "", "", *stopped, "", "", "", ""
+    memory = f"{row.memory:.2f}" if row.memory >= 0.01 else ""
     return (
-        "# Equilibria: speed and quality\n\n"
-        "Written by `python benchmarks/equilibrium.py`; do not edit. All solvers of a row were timed in the "
-        "same run, in turns. nashboard's times include the maximum-entropy choice and both certificates; "
-        "HiGHS and nashpy return any equilibrium.\n\n"
-        f"Machine: {machine}; load average at the end {load}.\n\n" + "\n".join(lines) + "\n"
+        row.game,
+        row.solver,
+        duration(row.seconds),
+        times(row.ratio) if row.ours else "",
+        duration(row.cpu),
+        times(row.cpu_ratio) if row.ours else "",
+        f"{row.gain:.0e}",
+        f"{row.least:.0e}",
+        memory,
+        str(row.turns),
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--large", action="store_true", help="also the games that no peer finishes")
-    parser.add_argument("--limit", type=float, default=90.0, help="stop a peer after so many seconds")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", help="dense, realistic, table, stack or large")
-    arguments = parser.parse_args()
+def duration(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
+
+
+HEAD = ("game", "solver", "time", "times ours", "CPU", "times ours", "gain", "smallest weight", "GB", "turns")
+WIDTHS = (28, 32, 12, 12, 10, 10, 8, 8, 6, 3)
+
+
+def processor() -> str:
+    """Return the name of the processor."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def machine() -> str:
+    """Return processor, cores, memory and versions."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    names = ("numpy", "scipy", "cvxpy", "clarabel", "scs", "nashpy")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+    return (
+        f"{processor()}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()} {platform.machine()}; "
+        f"Python {platform.python_version()}, {versions}"
+    )
+
+
+def written(rows: list[Row], load: tuple[float, ...]) -> str:
+    """Return the page."""
+    lines = [HEAD, ("---", "---", *["---:"] * (len(HEAD) - 2)), *map(cells, rows)]
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    loads = " and ".join(f"{x:.1f}" for x in (load[0], os.getloadavg()[0]))
+    return (
+        "# Equilibria: speed and quality\n\n"
+        "Written by `make bench` (`benchmarks/equilibrium.py`); do not edit. All solvers of a game were timed in "
+        "the same run, in turns, with their libraries loaded and warmed; a time is the median of the turns. "
+        "nashboard's times include checking the input, the maximum-entropy choice and both certificates. "
+        "HiGHS (through scipy) and nashpy return any equilibrium. OpenSpiel's programs were written again from "
+        "their mathematics and include the time in which cvxpy compiles them, as each of its calls does; for "
+        "tables that is one constraint per pair of an agent and a task. *CPU*: the time "
+        "that the processor worked, which other work on the machine changes less. *gain*: what the best deviation "
+        "gains, relative to the largest payoff. *GB*: memory beyond the game itself. The loop over cvxpy solved one "
+        f"game in {PART} and its time was multiplied.\n\n"
+        f"Machine: {machine()}; load average {loads} at the beginning and the end.\n\n{table}\n"
+    )
+
+
+def measured_rows(*, large: bool = True, limit: float = 90.0, turns: int = 3, only: str | None = None) -> Iterator[Row]:
+    """Yield the rows of the table as they are measured; ``only`` names one kind of game."""
     peers.require_peers()
-    rows: list[tuple[str, ...]] = []
-    for case in cases(arguments.large or arguments.only == "large"):
-        if arguments.only in (None, case.kind):
-            new = measured(case, arguments.limit, arguments.repeats)
-            rows += new
-            for row in new:
-                print(
-                    "  ".join(f"{cell:>{width}}" for cell, width in zip(row, (28, 32, 12, 12, 10, 10), strict=True)),
-                    flush=True,
-                )
-    if arguments.only is None:
-        PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.write_text(written(rows), encoding="utf-8")
+    for case in cases(large):
+        if only in (None, case.kind):
+            yield from measured(case, limit, turns)
+
+
+def main() -> None:
+    """Measure, print, and write the page unless only a part was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="without the games that no peer finishes")
+    parser.add_argument("--limit", type=float, default=90.0, help="stop a peer after so many seconds of the processor")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--only", help="dense, realistic, table, stack or large")
+    a = parser.parse_args()
+    load, rows = os.getloadavg(), []
+    for row in measured_rows(large=not a.quick, limit=a.limit, turns=a.turns, only=a.only):
+        print("  ".join(f"{cell:>{w}}" for cell, w in zip(cells(row), WIDTHS, strict=True)), flush=True)
+        rows.append(row)
+        if a.only is None:  # as far as it goes: an interrupted run leaves what it measured
+            PAGE.parent.mkdir(parents=True, exist_ok=True)
+            PAGE.write_text(written(rows, load), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -34,15 +34,21 @@ def convex_program(A: Array) -> Array:
 def convex_program_of_pairs(S: Array) -> tuple[Array, Array]:
     """Maximise both entropies with one constraint per pair of an agent and a task, as OpenSpiel does.
 
-    Each meta-player picks an agent and a task; no pair (i, j) may gain, ``(S y)_i - (S' x)_j <= 0``.
+    Each meta-player of the antisymmetric game of appendix D picks an agent and a task, and no such pair may gain
+    against the mixtures: with ``g`` everybody's payoff against them, ``g_i + g_j <= 0`` for each agent i and task
+    j. As there, every constraint is a row with two ones times the whole of ``g``, and cvxpy compiles each of them.
     """
     import cvxpy as cp
 
     m, n = S.shape
-    x, y = cp.Variable(m, nonneg=True), cp.Variable(n, nonneg=True)
-    pairs = [S[i] @ y - S[:, j] @ x <= 0 for i in range(m) for j in range(n)]
-    both = cp.Maximize(cp.sum(cp.entr(x)) + cp.sum(cp.entr(y)))
-    cp.Problem(both, [*pairs, cp.sum(x) == 1, cp.sum(y) == 1]).solve()
+    K = np.block([[np.zeros((m, m)), S], [-S.T, np.zeros((n, n))]])
+    x, y = cp.Variable(m), cp.Variable(n)
+    both = cp.hstack([x, y])
+    g = K @ both
+    choices = np.hstack([np.repeat(np.eye(m), n, axis=0), np.tile(np.eye(n), (m, 1))])
+    no_gain = [choice[None, :] @ g <= 0 for choice in choices]
+    mixtures = [x >= 0, y >= 0, cp.sum(x) == 1, cp.sum(y) == 1]
+    cp.Problem(cp.Maximize(cp.sum(cp.entr(both))), [*mixtures, *no_gain]).solve()
     return np.array(x.value), np.array(y.value)
 
 

@@ -64,9 +64,9 @@ def test_cloned_agents_and_tasks_change_nothing(family: Family, seed: int, m: in
         shared = np.bincount(group[who], weights=new)
         np.testing.assert_allclose(shared, np.bincount(group, weights=old), atol=TIGHT)
         np.testing.assert_allclose(new, (shared / np.bincount(group[who]))[group[who]], atol=1e-15)
-    scale = max(np.ptp(S), 1e-3)
-    np.testing.assert_allclose(after.skills, before.skills[rows], atol=TIGHT * scale)
-    np.testing.assert_allclose(after.difficulties, before.difficulties[columns], atol=TIGHT * scale)
+    allowed = TIGHT * max(np.ptp(S), 1e-3) + 8 * np.spacing(np.abs(S).max())  # a sum of many copies is rounded
+    np.testing.assert_allclose(after.skills, before.skills[rows], atol=allowed)
+    np.testing.assert_allclose(after.difficulties, before.difficulties[columns], atol=allowed)
 
 
 @given(

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
+from nashboard.equilibrium.face import EPS
 from nashboard.equilibrium.interior_point import Iterate, beginning, newton_step
 from nashboard.equilibrium.nash import Selection, checked_selection, nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores, near_one
@@ -182,7 +183,7 @@ def together(K: Floats, starts: tuple[int, ...]) -> tuple[Floats, Floats]:
             break
         support = x.p > x.s
         gap = x.mu * N
-        ready = (gap < 1e-6) & (support == before).all(axis=1)
+        ready = (gap < 1e-4) & (support == before).all(axis=1)
         before = support
         done = ~np.isfinite(gap) | (gap < ENOUGH)
         if ready.any():
@@ -204,7 +205,9 @@ def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tup
     """Return the equilibria on given supports and their residuals, not finite where it is not proved unique.
 
     Solve ``K p = E'v, E p = 1`` on the support (other players' equations are ``p_i = 0``). The proof: the
-    system is regular by the rule of `tolerance`, all weights are positive and all margins of the others too.
+    system is regular by the rule of `tolerance`, all weights are positive and all margins of the others too. And
+    it is so regular that rounding cannot move a weight by more than the tolerance: the others need the twofold
+    precision of the solver for single games.
     """
     count, N, _ = K.shape
     k = len(starts)
@@ -224,7 +227,8 @@ def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tup
     x = x - (inverse @ ((A @ x[..., None])[..., 0] - goal)[..., None])[..., 0]
     p, v = np.where(support, x[:, :N], 0.0), x[:, N:]
     margins = v[:, group] - (K @ p[..., None])[..., 0]
-    regular = np.abs(inverse).sum(axis=1).max(axis=1) * np.sqrt(N) * ZERO < 1
+    norm = np.abs(inverse).sum(axis=1).max(axis=1)
+    regular = (norm * np.sqrt(N) * ZERO < 1) & (norm * N * EPS < TOLERANCE)
     proved = regular & np.where(support, p > 0, margins > ZERO).all(axis=1)
     p = np.maximum(p, 0.0)
     p = p / np.maximum(np.add.reduceat(p, starts, axis=1), 1e-300)[:, group]

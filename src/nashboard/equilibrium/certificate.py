@@ -42,8 +42,8 @@ def entropy_residual(F: Floats, side: SideSolution, tight: Bools, log_m: Floats,
     own = side.support
     x = side.weights[own]
     y = np.where(tight, side.y, np.maximum(side.y, 0.0))
-    used = np.flatnonzero(y)
-    F_used = F[np.ix_(used, np.flatnonzero(own))]
+    used = y.nonzero()[0]
+    F_used = F.take(used, axis=0).take(own.nonzero()[0], axis=1)
     high, low = twofold.product(np.ascontiguousarray(F_used.T), y[used], side.y_low[used])
     exponent = log_m[own] - ((high - high[0]) + (low - low[0]))  # differences first: they may be tiny
     q = np.exp(exponent - exponent.max())

@@ -8,10 +8,11 @@ makes the answer independent of how often somebody enters (property P1 of the pa
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from nashboard._types import Bools, Floats, Ints
+from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.models import PayoffModel
 from nashboard.equilibrium.tolerance import ZERO
 
@@ -31,17 +32,24 @@ class Classes:
         shares: Floats = (totals / self.size)[self.label]
         return np.asarray(shares / shares.sum())
 
+    def some(self, rows: Floats) -> Floats:
+        """Return the first member's row of every class: the rows themselves where nobody has a clone."""
+        return rows if len(self.first) == len(self.label) else rows[self.first]
+
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """Return the members of every class with more than one, in order of first appearance."""
+        if len(self.first) == len(self.label):
+            return ()
         crowded = np.flatnonzero(self.size > 1)
         order = np.argsort(self.label, kind="stable")
         ends = np.cumsum(self.size)
         return tuple(tuple(map(int, order[ends[k] - self.size[k] : ends[k]])) for k in crowded)
 
 
+@lru_cache(maxsize=8)
 def irrational_weights(k: int) -> Floats:
     """Return weights from 1 to 2, the same on every run, under which different rows differ in their sums."""
-    return np.asarray(1.0 + np.mod(np.arange(1, k + 1) * ((np.sqrt(5.0) - 1) / 2), 1.0) ** 2)
+    return read_only(1.0 + np.mod(np.arange(1, k + 1) * ((np.sqrt(5.0) - 1) / 2), 1.0) ** 2)
 
 
 def identical_rows(rows: Floats, scale: float, largest: float) -> Classes:
@@ -83,7 +91,11 @@ def classes_of(sums: Floats, gap: float, equal: Callable[[Ints, int], Bools]) ->
     """
     order = np.argsort(sums, kind="stable")
     leader = np.arange(len(sums))
-    for run in runs(order, np.diff(sums[order]) > gap):
+    rising = sums[order]
+    gaps = rising[1:] - rising[:-1] > gap
+    if gaps.all():
+        return Classes(label=leader, first=leader, size=np.ones(len(leader), dtype=np.intp))
+    for run in runs(order, gaps):
         members = np.sort(run)
         while len(members) > 1:
             same = equal(members[1:], int(members[0]))

@@ -25,7 +25,8 @@ from nashboard.equilibrium.tolerance import ZERO
 Apply = Callable[[Floats], Floats]
 
 # Ties may be broken by up to ZERO and are ties. A single point claims no tie: it has to solve its equations.
-EXACT = 64 * float(np.finfo(float).eps)
+EPS = float(np.finfo(float).eps)
+EXACT = 64 * EPS
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,34 +51,38 @@ class Face:
         return bool(self.Z.shape[1] == 0)
 
 
-def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool) -> Face | None:
+def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool, zero: float = ZERO) -> Face | None:
     """Return the face near ``x``; ``v`` is the value where it is known, ``unit`` the scale of ``M``.
+
+    Singular values up to ``zero`` are zero.
 
     Return nothing where the face may be more than a point and that was not asked for, or where no mixture
     with weights that are not negative makes all these opponents equal, so that the guess of the supports was
     wrong.
     """
     rows, k = M.shape
-    M = M / unit
-    A = np.zeros((rows + 1, k + 1), order="F")
-    A[:rows, :k], A[:rows, k], A[rows, :k] = M, -1.0, 1.0
-    goal = np.append(np.zeros(rows), 1.0)
-    near = np.append(x, (M @ x).mean())
+    M = M / unit if unit != 1.0 else M
+    A = np.empty((rows + 1, k + 1), order="F")
+    A[:rows, :k], A[:rows, k], A[rows, :k], A[rows, k] = M, -1.0, 1.0, 0.0
+    goal = np.zeros(rows + 1)
+    goal[rows] = 1.0
 
     def found(point: Floats, value: float, Z: Floats, pulls_back: tuple[Apply, ...]) -> Face:
         return Face(x=point, v=value * unit, Z=Z, unit=unit, bordered=A, pulls_back=pulls_back)
 
-    regular = inverse_of(A)
+    regular = inverse_of(A, zero)
     if regular is not None:
-        apply, apply_back = regular
-        if apply(goal)[:k].min() < -1e-6:
+        apply, apply_back, loss = regular
+        near = apply(goal)
+        if near[:k].min() < -1e-6:
             return None  # not worth refining: somebody would have negative weight
-        point = refined(A, near, goal, apply)
+        point = refined(A, near, goal, apply, loss)
         return found(point[:k], float(point[k]), np.zeros((k, 0)), (apply_back,))
     if not degenerate:
         return None
     if v is None:
-        apply, pulls_back, Z = pseudo_inverse_of(A)
+        near = np.append(x, (M @ x).mean())
+        apply, pulls_back, Z = pseudo_inverse_of(A, zero)
         point = refined(A, near, goal, apply)
         value = float(point[k])
         if Z.shape[1] == 0 and np.abs(left_over(A, point, goal)).max() <= EXACT:
@@ -86,7 +91,7 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
         value = v / unit
     A = np.vstack([M, np.ones((1, k))])
     goal = np.append(np.full(rows, value), 1.0)
-    apply, pulls_back, Z = pseudo_inverse_of(A)
+    apply, pulls_back, Z = pseudo_inverse_of(A, zero)
     inside = refined(A, x, goal, apply)
     if np.abs(left_over(A, inside, goal)).max() > (ZERO if Z.shape[1] else EXACT):
         return None
@@ -102,29 +107,33 @@ def power_of_two(M: Floats) -> float:
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest > 0 else 1.0
 
 
-def inverse_of(A: Floats) -> tuple[Apply, Apply] | None:
-    """Return how to solve with a square matrix and its transpose, unless it is close to singular."""
+def inverse_of(A: Floats, zero: float) -> tuple[Apply, Apply, float] | None:
+    """Return how to solve with a square matrix and its transpose, unless it is close to singular.
+
+    The number says what part of an answer may be lost to rounding.
+    """
     if A.shape[0] != A.shape[1]:
         return None
     lu, pivots, trouble = dgetrf(A)
     if trouble:
         return None
-    norm = np.abs(A).sum(axis=0).max()
+    norm = float(np.abs(A).sum(axis=0).max())
     conditioning, _ = dgecon(lu, norm)
     # the smallest singular value is at least 1 / (sqrt(k) * norm of the inverse); leave room for the estimate
-    if conditioning * norm < 30 * ZERO * np.sqrt(len(A)):
+    if conditioning * norm < 30 * zero * np.sqrt(len(A)):
         return None
-    return lambda b: dgetrs(lu, pivots, b)[0], lambda b: dgetrs(lu, pivots, b, trans=1)[0]
+    loss = len(A) * EPS / conditioning
+    return lambda b: dgetrs(lu, pivots, b)[0], lambda b: dgetrs(lu, pivots, b, trans=1)[0], loss
 
 
-def pseudo_inverse_of(A: Floats) -> tuple[Apply, tuple[Apply, ...], Floats]:
+def pseudo_inverse_of(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...], Floats]:
     """Return how to apply the pseudo-inverse of a matrix and its transpose, and the directions it kills."""
     try:
         U, strengths, Vt = svd(A, lapack_driver="gesdd")
     except np.linalg.LinAlgError:  # rare: the slower driver always converges
         U, strengths, Vt = svd(A, lapack_driver="gesvd")
-    rank = int((strengths > ZERO).sum())
-    all_but_rounding = int((strengths > 4 * np.finfo(float).eps * strengths.max(initial=0.0)).sum())
+    rank = int((strengths > zero).sum())
+    all_but_rounding = int((strengths > 4 * EPS * strengths.max(initial=0.0)).sum())
 
     def back(kept: int) -> Apply:
         return lambda b: U[:, :kept] @ ((Vt[:kept] @ b) / strengths[:kept])
@@ -136,16 +145,16 @@ def pseudo_inverse_of(A: Floats) -> tuple[Apply, tuple[Apply, ...], Floats]:
     )
 
 
-def refined(A: Floats, point: Floats, goal: Floats, apply: Apply, rounds: int = 5) -> Floats:
+def refined(A: Floats, point: Floats, goal: Floats, apply: Apply, loss: float = 1.0, rounds: int = 5) -> Floats:
     """Return the point moved to ``A point = goal``, with residuals in twice the working precision.
 
     A small residual would not do as the end: in a badly conditioned system it hides a large error. The last
-    correction does not.
+    correction does not: the next one would be ``loss`` times as large, at most.
     """
     for _ in range(rounds):
         correction = apply(left_over(A, point, goal))
         point = point - correction
-        if np.abs(correction).max() <= 4 * np.finfo(float).eps * np.abs(point).max():
+        if min(1.0, loss) * np.abs(correction).max() <= 4 * EPS * np.abs(point).max():
             break
     return point
 

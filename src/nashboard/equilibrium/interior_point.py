@@ -16,6 +16,7 @@ size.
 All functions work along the last axis, so that a stack of games is solved by the same lines as one game.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,7 @@ Solve = Callable[[Floats, Floats], tuple[Floats, Floats]]
 # The smallest weight and slack that are told from zero: far below rounding, far above underflow.
 TINY = 1e-140
 CENTRING = 3  # centrality corrections per system at most: each is one more solve, and saves factorisations
+CHEAP = 128  # up to so many players a factorisation costs no more than the corrections that would save it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,13 +52,15 @@ class PathGame:
     """A game as the interior point sees it.
 
     ``product(p)`` is ``K p``; ``factorise(d)`` prepares ``[[diag(d) - K, E'], [E, 0]]`` and returns a
-    function that solves with it; ``starts`` tells where each group of players begins.
+    function that solves with it; ``starts`` tells where each group of players begins, ``centring`` how many
+    centrality corrections are worth their time.
     """
 
     product: Callable[[Floats], Floats]
     factorise: Callable[[Floats], Solve]
     size: int
     starts: tuple[int, ...] = (0,)
+    centring: int = CENTRING
 
     @cached_property
     def group(self) -> Ints:
@@ -70,18 +74,17 @@ class PathGame:
 
 def beginning(game: PathGame, stack: tuple[int, ...] = ()) -> Iterate:
     """Return a strictly feasible start: everybody plays, and the values are high enough."""
-    counts = np.diff([*game.starts, game.size])
-    p = np.broadcast_to(1.0 / counts[game.group], (*stack, game.size)).copy()
+    p = np.broadcast_to((1.0 / np.bincount(game.group))[game.group], (*stack, game.size)).copy()
     u = game.product(p)
-    v = np.maximum.reduceat(u, game.starts, axis=-1) + u.std(axis=-1, keepdims=True) + 0.1 / game.size
-    return Iterate(p=p, s=v[..., game.group] - u, v=v)
+    spread = np.sqrt(mean_product(u, u))[..., None]  # p'u = 0, so this is how far payoffs are from their middle
+    v = np.maximum.reduceat(u, game.starts, axis=-1) + 0.3 * spread + 0.1 / game.size
+    return Iterate(p=p, s=v.take(game.group, axis=-1) - u, v=v)
 
 
 def newton_step(game: PathGame, x: Iterate) -> Iterate:
     """Return the next iterate: predictor, corrector, and the longest step that stays inside."""
     p, s, v = x.p, x.s, x.v
-    group = game.group
-    off_slack = v[..., group] - game.product(p) - s  # rounding only: the start is feasible
+    off_slack = v.take(game.group, axis=-1) - game.product(p) - s  # rounding only: the start is feasible
     off_sum = 1.0 - game.sums(p)
     d = s / p
     solve = game.factorise(d)
@@ -92,31 +95,33 @@ def newton_step(game: PathGame, x: Iterate) -> Iterate:
         return dp, target - d * dp, dv
 
     dp, ds, _ = direction(-s)
-    reach = longest(p, dp, s, ds, 1.0)[..., None]
+    reach = longest(steepest(p, dp, s, ds))
     mu = x.mu[..., None]
     ahead = mean_product(p + reach * dp, s + reach * ds)[..., None]
-    aim = np.clip(ahead / mu, 0.0, 1.0) ** 3 * mu
-    target = (aim - np.clip(dp * ds, -10 * mu, 10 * mu)) / p - s
+    share = between(0.0, ahead / mu, 1.0)
+    aim = share * share * share * mu
+    target = (aim - between(-10 * mu, dp * ds, 10 * mu)) / p - s
     dp, ds, dv = direction(target)
-    for _ in range(CENTRING):  # Gondzio: pull products that would stray from the path back to it
-        far = longest(p, dp, s, ds, 1.0)[..., None]
+    fall = steepest(p, dp, s, ds)
+    for _ in range(game.centring):  # Gondzio: pull products that would stray from the path back to it
+        far = longest(fall)
         if np.minimum.reduce(far, axis=None) > 0.95:
             break
         try_for = np.minimum(1.0, 1.08 * far + 0.08)
         products = (p + try_for * dp) * (s + try_for * ds)
-        pull = np.maximum(np.clip(products, 0.1 * aim, 10 * aim) - products, -10 * aim)
+        pull = np.maximum(between(0.1 * aim, products, 10 * aim) - products, -10 * aim)
         aside = target + pull / p
         centred = direction(aside)
-        better = longest(p, centred[0], s, centred[1], 1.0)[..., None] > far + 0.01
+        new_fall = steepest(p, centred[0], s, centred[1])
+        better = longest(new_fall) > far + 0.01
         if not better.any():
             break
         if better.all():
-            target, (dp, ds, dv) = aside, centred
+            target, fall, (dp, ds, dv) = aside, new_fall, centred
         else:
-            target = np.where(better, aside, target)
+            target, fall = np.where(better, aside, target), np.where(better, new_fall, fall)
             dp, ds, dv = (np.where(better, new, old) for new, old in zip(centred, (dp, ds, dv), strict=True))
-    eta = np.clip(1.0 - x.mu, 0.99, 0.99999)
-    reach = longest(p, dp, s, ds, eta)[..., None]
+    reach = longest(fall, between(0.99, 1.0 - mu, 0.99999))
     return Iterate(p=np.maximum(p + reach * dp, TINY), s=np.maximum(s + reach * ds, TINY), v=v + reach * dv)
 
 
@@ -125,10 +130,19 @@ def mean_product(p: Floats, s: Floats) -> Floats:
     return np.asarray(np.add.reduce(p * s, axis=-1) / p.shape[-1])
 
 
-def longest(p: Floats, dp: Floats, s: Floats, ds: Floats, share: float | Floats) -> Floats:
+def between(low: float | Floats, x: Floats, high: float | Floats) -> Floats:
+    """Return ``x`` with both ends cut off."""
+    return np.asarray(np.minimum(np.maximum(x, low), high))
+
+
+def steepest(p: Floats, dp: Floats, s: Floats, ds: Floats) -> Floats:
+    """Return how fast a weight or slack falls relative to itself, at most, in a last axis of one."""
+    return np.asarray(-np.minimum.reduce(np.minimum(dp / p, ds / s), axis=-1, keepdims=True))
+
+
+def longest(fall: Floats, share: float | Floats = 1.0) -> Floats:
     """Return the step, at most 1, that goes ``share`` of the way to where a weight or slack is zero."""
-    backwards = -np.minimum.reduce(np.minimum(dp / p, ds / s), axis=-1)
-    return np.asarray(np.minimum(1.0, share / np.maximum(backwards, 1e-300)))
+    return np.asarray(np.minimum(1.0, share / np.maximum(fall, 1e-300)))
 
 
 def central_path(game: PathGame, most: int = 200) -> Iterator[Iterate]:
@@ -136,6 +150,6 @@ def central_path(game: PathGame, most: int = 200) -> Iterator[Iterate]:
     x = beginning(game)
     for _ in range(most):
         x = newton_step(game, x)
-        if not (np.isfinite(x.p).all() and np.isfinite(x.s).all()):
+        if not math.isfinite(x.mu):  # and so are all weights and slacks
             return
         yield x

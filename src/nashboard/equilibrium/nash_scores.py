@@ -60,7 +60,7 @@ def nash_average_scores(
     spread = float(np.ptp(S))
     top = float(np.abs(S).max())
     of_agents, of_tasks = identical_rows(S, spread, top), identical_rows(S.T, spread, top)
-    classes = S[np.ix_(of_agents.first, of_tasks.first)]
+    classes = of_tasks.some(of_agents.some(S).T).T
     K, exponent = near_one(classes)
     log_agents, log_tasks = (
         np.log(c.size) if selection == "maxent" else np.zeros(len(c.size)) for c in (of_agents, of_tasks)
@@ -75,7 +75,8 @@ def nash_average_scores(
     skills, difficulties = S @ q, -(S.T @ p)
     value = float(p @ skills)
     exploitability = max(0.0, float(skills.max()) - value, value + float(difficulties.max()))
-    F, v = np.ldexp(classes[np.ix_(rows, columns)], -exponent), float(np.ldexp(value, -exponent))
+    played = classes if found.complete else classes[np.ix_(rows, columns)]
+    F, v = np.ldexp(played, -exponent), float(np.ldexp(value, -exponent))
     residual = max(
         entropy_residual(F, right, left.support, log_tasks, v),
         entropy_residual(-F.T, left, right.support, log_agents, -v),
@@ -118,8 +119,8 @@ def table_of(data: Any) -> tuple[Floats, tuple[str, ...], tuple[str, ...], str]:
     if 0 in S.shape:
         raise InputError(f"scores need at least one agent and one task, not {S.shape[0]} x {S.shape[1]}")
     agents, tasks = (checked_names(None, size=k, kind=kind) for k, kind in zip(S.shape, ("agent", "task"), strict=True))
-    refuse_cells(np.isinf(S), S, agents, "a score must be finite", columns=tasks)
-    if np.isnan(S).any():
+    if not np.isfinite(S).all():
+        refuse_cells(np.isinf(S), S, agents, "a score must be finite", columns=tasks)
         Scores.from_array(S).require_complete()
     return S, agents, tasks, "as given"
 

@@ -5,24 +5,33 @@ when ``D`` fades on the support, so an LU factorisation with row exchanges is ac
 normal equations instead would square the condition number and lose definiteness in the last iterations.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from nashboard._types import Floats
-from nashboard.equilibrium.interior_point import PathGame, Solve
+from nashboard.equilibrium.interior_point import CENTRING, CHEAP, PathGame, Solve
 
 
-def dense_game(K: Floats) -> PathGame:
+def dense_game(K: Floats, starts: tuple[int, ...] = (0,)) -> PathGame:
     """Return one symmetric game, ``K`` (N, N), whose system is factorised in place in a second matrix."""
-    N = len(K)
-    work = np.empty((N + 1, N + 1), order="F")
-    diagonal = np.arange(N)
+    N, k = len(K), len(starts)
+    work = np.empty((N + k, N + k), order="F")
+    inside, corner = work[:N, :N], work[N:, N:]
+    diagonal = work.reshape(-1, order="F")[: N * (N + k) : N + k + 1]
+    groups = [slice(start, end) for start, end in pairwise([*starts, N])]
+    borders = [ones for g, group in enumerate(groups) for ones in (work[group, N + g], work[N + g, group])]
+    zeros = [work[:N, N:], work[N:, :N]] if k > 1 else []
 
     def factorise(d: Floats) -> Solve:
-        work[:N, :N] = K.T  # -K
-        work[diagonal, diagonal] = d
-        work[N, :N] = work[:N, N] = 1.0
-        work[N, N] = 0.0
+        inside[:] = K.T  # -K
+        diagonal[:] = d
+        for part in zeros:
+            part[:] = 0.0
+        for part in borders:
+            part[:] = 1.0
+        corner[:] = 0.0
         lu, pivots, _ = dgetrf(work, overwrite_a=1)
 
         def solve(right: Floats, sums: Floats) -> tuple[Floats, Floats]:
@@ -31,7 +40,8 @@ def dense_game(K: Floats) -> PathGame:
 
         return solve
 
-    return PathGame(product=lambda p: K @ p, factorise=factorise, size=N)
+    centring = 0 if N <= CHEAP else CENTRING
+    return PathGame(product=lambda p: K @ p, factorise=factorise, size=N, starts=starts, centring=centring)
 
 
 def stacked_game(K: Floats, starts: tuple[int, ...] = (0,)) -> PathGame:
@@ -72,15 +82,17 @@ def rectangular_game(S: Floats) -> PathGame:
         small = d[m:] < 1.0
         kept, gone = small.nonzero()[0], (~small).nonzero()[0]
         c = len(kept)
-        w = 1.0 / d[m:][gone]
-        S_gone = S if c == 0 else S[:, gone]
+        w = 1.0 / d[m:].take(gone)
+        S_gone = S if c == 0 else S.take(gone, axis=1)
+        S_kept = S.take(kept, axis=1)
         core = np.zeros((m + c + 2, m + c + 2), order="F")
         W = S_gone * np.sqrt(w)
         core[:m, :m] = W @ W.T
-        core[np.arange(m), np.arange(m)] += d[:m]
-        core[:m, m : m + c] = -S[:, kept]
-        core[m : m + c, :m] = S[:, kept].T
-        core[np.arange(m, m + c), np.arange(m, m + c)] = d[m:][kept]
+        core[:m, m : m + c] = -S_kept
+        core[m : m + c, :m] = S_kept.T
+        diagonal = core.reshape(-1, order="F")[:: m + c + 3]
+        diagonal[:m] += d[:m]
+        diagonal[m : m + c] = d[m:].take(kept)
         core[:m, m + c] = core[m + c, :m] = 1.0
         core[:m, m + c + 1] = S_gone @ w
         core[m + c + 1, :m] = -core[:m, m + c + 1]
@@ -89,8 +101,8 @@ def rectangular_game(S: Floats) -> PathGame:
         lu, pivots, _ = dgetrf(core, overwrite_a=1)
 
         def solve(right: Floats, sums: Floats) -> tuple[Floats, Floats]:
-            r = right[m:][gone] * w
-            b = np.concatenate([right[:m] + S_gone @ r, right[m:][kept], sums[:1], sums[1:] - r.sum()])
+            r = right[m:].take(gone) * w
+            b = np.concatenate([right[:m] + S_gone @ r, right[m:].take(kept), sums[:1], sums[1:] - r.sum()])
             x, _ = dgetrs(lu, pivots, b, overwrite_b=1)
             dp = np.empty(m + n)
             dp[:m] = x[:m]

@@ -29,22 +29,23 @@ class TableSolution:
     columns: Ints
     solution: RectangularSolution
     iterations: int
+    complete: bool
 
 
 def table_equilibrium(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progress = silent) -> TableSolution:
     """Return the maximum-entropy equilibrium of a table, ``S`` (m, n) with entries from about -1 to 1."""
     rows, columns, iterations = chosen(S, progress)
     while True:
-        part = S[np.ix_(rows, columns)]
+        part = S if (len(rows), len(columns)) == S.shape else S[np.ix_(rows, columns)]
         found = rectangular_equilibrium(part, log_agents[rows], log_tasks[columns], progress)
         iterations += found.iterations
         if part.shape == S.shape:
-            return TableSolution(rows=rows, columns=columns, solution=found, iterations=iterations)
+            return TableSolution(rows=rows, columns=columns, solution=found, iterations=iterations, complete=True)
         agents, tasks, v = found.agents, found.tasks, found.tasks.value
         more_rows = outside(rows, against(S, tasks.inner, columns) - v, against(S, tasks.weights, columns) - v)
         more_columns = outside(columns, v - against(S.T, agents.inner, rows), v - against(S.T, agents.weights, rows))
         if not (more_rows.size or more_columns.size):
-            return TableSolution(rows=rows, columns=columns, solution=found, iterations=iterations)
+            return TableSolution(rows=rows, columns=columns, solution=found, iterations=iterations, complete=False)
         rows, columns = joined(rows, more_rows, len(S)), joined(columns, more_columns, S.shape[1])
 
 

@@ -5,14 +5,14 @@ Symbols as in `face` and `entropy`: ``F`` what each opponent (row) gets against 
 elsewhere. The multipliers prove the choice, see `certificate`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nashboard._types import Bools, Floats
+from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import twofold
 from nashboard.equilibrium.entropy import maximum_entropy
-from nashboard.equilibrium.face import Face, face, power_of_two
+from nashboard.equilibrium.face import EPS, Face, face, power_of_two
 from nashboard.equilibrium.stopping import Attempt
 from nashboard.equilibrium.tolerance import ZERO
 
@@ -47,6 +47,18 @@ class SideSolution:
     y_low: Floats
     iterations: int
 
+    def returned(self, own: Ints, opponents: Ints) -> "SideSolution":
+        """Return the solution of sorted players in the order they came in; ``own[k]`` is who stood in place k."""
+        home, away = np.argsort(own), np.argsort(opponents)
+        return replace(
+            self,
+            weights=self.weights[home],
+            inner=self.inner[home],
+            support=self.support[home],
+            y=self.y[away],
+            y_low=self.y_low[away],
+        )
+
 
 def side_face(F: Floats, x: Floats, v: float | None, own: Bools, tight: Bools, attempt: Attempt) -> SideFace | None:
     """Return the face for a guess of both supports, or nothing when the guess is not proved right.
@@ -56,15 +68,15 @@ def side_face(F: Floats, x: Floats, v: float | None, own: Bools, tight: Bools, a
     """
     if not own.any() or not tight.any():
         return None
-    columns = F[:, own]
-    M = columns[tight]
+    columns = F.take(own.nonzero()[0], axis=1)
+    M = columns.take(tight.nonzero()[0], axis=0)
     unit = power_of_two(M) if v == 0 else 1.0  # where zero means something, a block has its own scale
-    found = face(M, x[own], v, unit=unit, degenerate=attempt.degenerate)
+    found = face(M, x[own], v, unit=unit, degenerate=attempt.degenerate, zero=attempt.zero)
     if found is None or not (found.x > 0).all():
         return None
-    G = columns[~tight]
+    G = columns.take((~tight).nonzero()[0], axis=0)
     margins = found.v - G @ found.x
-    if (margins <= attempt.zero * np.abs(G).max(axis=1, initial=0.0)).any():
+    if (margins <= attempt.zero * np.maximum.reduce(np.abs(G), axis=1)).any():
         return None
     return SideFace(F=F, own=own, tight=tight, found=found, G=G, margins=margins)
 
@@ -75,14 +87,17 @@ def side_solution(side: SideFace, log_m: Floats) -> SideSolution:
     log_m = log_m[side.own]
     GZ = G @ found.Z
     # a margin that is the same all over the face, by the rule of `tolerance`, cannot become tight
-    moving = np.abs(GZ).max(axis=1, initial=0.0) > ZERO * np.abs(G).max(axis=1, initial=0.0)
+    moving = np.maximum.reduce(np.abs(GZ), axis=1, initial=0.0) > ZERO * np.maximum.reduce(np.abs(G), axis=1)
     choice = maximum_entropy(found.x, found.Z, side.margins[moving], GZ[moving], log_m)
     x = choice.x / choice.x.sum()
     z = np.zeros(len(G))
     z[moving] = choice.z
     # stationarity: M'y + lambda = -(log(x / m) + G'z)
-    high, low = twofold.product(np.ascontiguousarray(G[z > 0].T), z[z > 0])
-    target = -(choice.log_x - log_m + ((high - high[0]) + (low - low[0])))  # lambda takes what is common
+    target = log_m - choice.log_x
+    pressing = z.nonzero()[0]
+    if pressing.size:
+        high, low = twofold.product(np.ascontiguousarray(G.take(pressing, axis=0).T), z.take(pressing))
+        target = target - ((high - high[0]) + (low - low[0]))  # lambda takes what is common
     dual, dual_low = row_multipliers(found, target)
     y, y_low, weights, inner = (np.zeros(n) for n in (len(side.F), len(side.F), len(side.own), len(side.own)))
     y[side.tight], y_low[side.tight] = dual[:-1] / found.unit, dual_low[:-1] / found.unit
@@ -104,9 +119,9 @@ def row_multipliers(found: Face, target: Floats, rounds: int = 4) -> tuple[Float
     """Solve ``M'y + lambda = target`` by refinement, the answer in two parts; keep the best round."""
     transposed = np.ascontiguousarray(found.bordered.T)
     target = np.append(target, np.zeros(len(transposed) - len(target)))  # where the value is free, sum(y) = 0
-    dual = np.zeros(len(found.bordered))
-    dual_low = np.zeros_like(dual)
-    left, best, least = target, (dual, dual_low), np.inf
+    dual, dual_low = np.zeros((2, len(found.bordered)))
+    left, least = target, np.inf
+    best = dual, dual_low, left
     for pull_back in found.pulls_back:
         for _ in range(rounds):
             dual, dual_low = twofold.two_sum(dual, dual_low + pull_back(left))
@@ -115,8 +130,8 @@ def row_multipliers(found: Face, target: Floats, rounds: int = 4) -> tuple[Float
             off = float(np.abs(left).max())
             if not off < 0.5 * least:
                 break
-            best, least = (dual, dual_low), off
-            if off < 1e-15:
-                return best
-        dual, dual_low = best
-    return best
+            best, least = (dual, dual_low, left), off
+            if off <= 16 * EPS:
+                return dual, dual_low
+        dual, dual_low, left = best
+    return dual, dual_low

@@ -17,11 +17,22 @@ Progress = Callable[[int, float], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """Whether to look for the face, whether it may be more than a point, which margins count as zero."""
+    """Whether to look for the face, whether it may be more than a point, which margins and ranks count as zero.
+
+    ``last`` says that rounding alone is left to decide.
+    """
 
     now: bool
     degenerate: bool
     zero: float
+
+    @property
+    def last(self) -> bool:
+        """Whether nothing is joined any more."""
+        return self.zero < ZERO
+
+
+FINE = 4  # how often a face is looked for when rounding alone is left to decide
 
 
 def worth_trying(x: Iterate, settled: bool) -> Attempt:
@@ -29,11 +40,12 @@ def worth_trying(x: Iterate, settled: bool) -> Attempt:
 
     A face that is a point costs one factorisation of the support and can be tried early. A larger one costs a
     singular value decomposition, so it waits until the path has all but ended. Players that miss by less than
-    ``ZERO`` are first taken for tied; if no face has them all, the smallest margins decide after all.
+    ``ZERO`` are first taken for tied; if no face has them all, or the best mixture of all of them cannot be
+    certified, the smallest differences decide after all.
     """
     gap = float(x.mu) * x.p.shape[-1]
     return Attempt(
-        now=gap < (1e-6 if settled else 1e-10),
+        now=gap < (1e-2 if settled else 1e-10),
         degenerate=gap < 1e-10,
         zero=ZERO if gap > 1e-18 else 8 * float(np.finfo(float).eps),
     )

@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 
 from nashboard._types import Floats
+from nashboard.equilibrium.canonical_order import LARGEST, order_of_agents
+from nashboard.equilibrium.certificate import entropy_residual
 from nashboard.equilibrium.interior_point import central_path
 from nashboard.equilibrium.newton_systems import dense_game
 from nashboard.equilibrium.side import SideSolution, side_face, side_solution
-from nashboard.equilibrium.stopping import Progress, missed, silent, worth_trying
+from nashboard.equilibrium.stopping import FINE, Progress, missed, silent, worth_trying
 from nashboard.equilibrium.threads import threads_for
+from nashboard.equilibrium.tolerance import TOLERANCE
 
 
 def symmetric_equilibrium(K: Floats, log_m: Floats, progress: Progress = silent) -> SideSolution:
@@ -17,22 +20,34 @@ def symmetric_equilibrium(K: Floats, log_m: Floats, progress: Progress = silent)
     if len(K) == 1:
         return alone()
     with threads_for(len(K)):
-        return followed(K, log_m, progress)
+        if len(K) > LARGEST:
+            return followed(K, log_m, progress)
+        order = order_of_agents(K)
+        ordered = np.ascontiguousarray(K.take(order, axis=0).take(order, axis=1))
+        return followed(ordered, log_m[order], progress).returned(order, order)
 
 
 def followed(K: Floats, log_m: Floats, progress: Progress) -> SideSolution:
     """Follow the central path until the face is proved, and maximise entropy on it."""
-    before, x = None, None
+    before, x, doubtful, fine = None, None, None, 0
     for count, x in enumerate(central_path(dense_game(K)), start=1):
         progress(count, float(x.mu) * len(K))
         support = x.p > x.s
         attempt = worth_trying(x, before is not None and bool((support == before).all()))
-        if attempt.now:
+        if attempt.now and (doubtful is None or attempt.last):
             face = side_face(K, x.p, 0.0, support, support, attempt)
             if face is not None:
-                solution = side_solution(face, log_m)
-                return replace(solution, value=0.0, iterations=solution.iterations + count)
+                found = side_solution(face, log_m)
+                found = replace(found, value=0.0, iterations=found.iterations + count)
+                if found.unique or entropy_residual(K, found, found.support, log_m) <= TOLERANCE:
+                    return found
+                doubtful = doubtful or found
+        fine += attempt.last
+        if doubtful is not None and fine >= FINE:
+            break
         before = support
+    if doubtful is not None:
+        return doubtful  # its certificate says what was reached
     raise missed(x)
 
 

@@ -8,6 +8,7 @@ games all there are.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -23,10 +24,16 @@ def controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+@cache
+def libraries() -> tuple[Any, ...]:
+    """Return the linear algebra among the libraries."""
+    return tuple(controller().select(user_api="blas").lib_controllers)
+
+
 @contextmanager
 def threads_for(size: int) -> Iterator[None]:
     """Use one thread for a game of up to ``ALONE`` players, and all for a larger one."""
-    if size > ALONE:
+    if size > ALONE or all(library.num_threads == 1 for library in libraries()):
         yield
         return
     with controller().limit(limits=1, user_api="blas"):

@@ -10,7 +10,7 @@ import numpy as np
 from nashboard._types import Floats
 
 SPLITTER = 2.0**27 + 1.0  # Veltkamp: two halves of 26 bits
-CHUNK = 1 << 19  # cells worked on at a time, so that the halves stay in memory caches
+CHUNK = 1 << 13  # cells worked on at a time, so that the halves stay in memory caches
 
 
 def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -30,28 +30,34 @@ def two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 def row_sums(values: Floats, dropped: Floats) -> tuple[Floats, Floats]:
-    """Return the sums of rows as a pair (high, low); the number of columns is a power of two."""
-    half = values.shape[1] // 2
-    while half:
-        values, error = two_sum(values[:, :half], values[:, half:])
-        dropped = dropped[:, :half] + dropped[:, half:] + error
-        half //= 2
-    return two_sum(values[:, 0], dropped[:, 0])
+    """Return the sums of rows of ``values + dropped`` as a pair (high, low).
+
+    Adding and subtracting a power of two far above a row cuts its values at one common bit: the upper parts
+    add up without any rounding, and what is left is small enough to be added up as usual (Rump, Ogita and
+    Oishi 2008, *Accurate floating-point summation*).
+    """
+    largest = np.maximum.reduce(np.abs(values), axis=1, keepdims=True)
+    cut = np.ldexp(1.0, np.frexp(largest)[1] + (values.shape[1] + 1).bit_length())
+    upper = (values + cut) - cut
+    return two_sum(np.add.reduce(upper, axis=1), np.add.reduce((values - upper) + dropped, axis=1))
 
 
 def product(M: Floats, x: Floats, x_low: Floats | None = None) -> tuple[Floats, Floats]:
     """Return ``M @ (x + x_low)`` as a pair (high, low) whose sum has twice the working precision."""
     rows, k = M.shape
-    high, low = np.zeros(rows), np.zeros(rows)
     if k == 0:
-        return high, low
+        return np.zeros(rows), np.zeros(rows)
     step = max(1, CHUNK // k)
-    width = 1 << (k - 1).bit_length()
-    for at in range(0, rows, step):
-        block = M[at : at + step]
-        values, dropped = np.zeros((2, len(block), width))
-        values[:, :k], dropped[:, :k] = two_product(block, x[None, :])
-        if x_low is not None:
-            dropped[:, :k] += block * x_low[None, :]
-        high[at : at + step], low[at : at + step] = row_sums(values, dropped)
+    if rows <= step:
+        return product_at_once(M, x, x_low)
+    parts = [product_at_once(M[at : at + step], x, x_low) for at in range(0, rows, step)]
+    high, low = (np.concatenate(part) for part in zip(*parts, strict=True))
     return high, low
+
+
+def product_at_once(M: Floats, x: Floats, x_low: Floats | None) -> tuple[Floats, Floats]:
+    """Return the product for as many rows as fit the caches."""
+    values, dropped = two_product(M, x)
+    if x_low is not None:
+        dropped += M * x_low
+    return row_sums(values, dropped)
