@@ -95,7 +95,7 @@ def test_a_lazy_frame_of_a_public_layout_outside_polars_is_pointed_to_its_column
     ("call", "message"),
     [
         (lambda: nb.read("dataset:atari", metric="f1"), "is read as it is: it takes no options"),
-        (lambda: nb.read(pl.DataFrame({"agent": ["x"], "task": ["t"], "score": [1]}), where={"s": 1}), "where= has no meaning"),
+        (lambda: nb.read(pl.DataFrame({"agent": ["x"], "t": [1]}), where={"s": 1}), "where= has no meaning for scores-wide"),
         (lambda: nb.read_scores(pl.DataFrame({"agent": ["x"], "t": [1]}), metric="f1"), "metric= has no meaning for scores-wide"),
         (lambda: nb.read(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]}), agent="a"), "agent= has no meaning for matches"),
     ],

@@ -22,6 +22,7 @@ from scipy.linalg import cho_factor, cho_solve
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import smoothed_counts
+from nashboard.equilibrium.threads import threads_for
 
 TAUS = np.concatenate([[0.0], np.geomspace(0.02, 8.0, 24)])  # logits
 
@@ -54,11 +55,12 @@ def pooling(matches: Matches) -> Pooling:
     won, lost = smoothed_counts(matches, 1.0)
     x, v = np.log(won) - np.log(lost), payoff_variances(matches)
     logs = np.empty(len(TAUS))
-    for k, tau in enumerate(TAUS):
-        w = 1 / (v + tau**2)
-        r, log_determinant = fitted_ratings(len(matches.agents), matches.pairs, x, w)
-        e = x - (r[matches.pairs[:, 0]] - r[matches.pairs[:, 1]])
-        logs[k] = (np.log(w).sum() - log_determinant - (w * e * e).sum()) / 2
+    with threads_for(len(matches.agents)):
+        for k, tau in enumerate(TAUS):
+            w = 1 / (v + tau**2)
+            r, log_determinant = fitted_ratings(len(matches.agents), matches.pairs, x, w)
+            e = x - (r[matches.pairs[:, 0]] - r[matches.pairs[:, 1]])
+            logs[k] = (np.log(w).sum() - log_determinant - (w * e * e).sum()) / 2
     chances = np.exp(logs - logs.max()) * np.gradient(TAUS)
     return Pooling(
         agents=len(matches.agents),
@@ -72,8 +74,8 @@ def fitted_ratings(n: int, pairs: Ints, x: Floats, w: Floats) -> tuple[Floats, f
     """Return ratings by least squares with weights ``w``, mean 0, and the log-determinant of their system."""
     i, j = pairs.T
     L = np.full((n, n), w.mean())  # settles the mean, which differences leave open
-    np.add.at(L, (i, j), -w)
-    np.add.at(L, (j, i), -w)
+    L[i, j] -= w
+    L[j, i] -= w
     L[np.diag_indices(n)] += np.bincount(i, w, minlength=n) + np.bincount(j, w, minlength=n)
     right = np.bincount(i, w * x, minlength=n) - np.bincount(j, w * x, minlength=n)
     factor = cho_factor(L, lower=True)
