@@ -144,7 +144,7 @@ def dask_client() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed", reason="pip install 'nashboard[dask]'")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

@@ -9,6 +9,7 @@ import pytest
 import nashboard as nb
 from data.conftest import ENGINES, LOCAL, Engine
 from nashboard.data import counting, engines
+from nashboard.data.formats import wide_scores
 
 # Spark warns about the version of pandas each time that it is given or gives a table.
 pytestmark = [
@@ -240,13 +241,20 @@ def test_only_labels_and_pair_counts_come_back(engine: Engine, monkeypatch: pyte
     assert came == [len(labels), agents * (agents - 1)]
 
 
-@every_engine
+@every_local_engine
 def test_long_scores_may_be_text_and_hold_words_for_nothing(engine: Engine) -> None:
     table = {"model": ["x", "x", "y", "y"], "task": ["t", "u", "t", "u"], "score": ["1", " 2.5e0 ", "N/A", "3"]}
     scores = nb.read_scores(engine(table))
     np.testing.assert_array_equal(scores.values, [[1, 2.5], [np.nan, 3]])
     with pytest.raises(nb.InputError, match="column 'score', 'y' on 'u', is 'high', not a number"):
         nb.read_scores(engine(table | {"score": ["1", "2", "3", "high"]}))
+
+
+@every_local_engine
+def test_a_log_that_passes_for_a_wide_table_is_not_fetched(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wide_scores, "MOST_ROWS", 3)
+    with pytest.raises(nb.InputError, match="has more than 3 rows: a wide table has one for each agent"):
+        nb.read_scores(engine({"agent": ["x", "y", "x", "y", "x"], "prompt": [1.0, 2.0, 3.0, 4.0, 5.0]}))
 
 
 def test_integer_agents_and_booleans_are_understood() -> None:

@@ -17,6 +17,7 @@ from nashboard.errors import InputError, listed
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
 BOOKKEEPING = re.compile(r"seed|run|run id|trial|index|id|row", re.IGNORECASE)
+MOST_ROWS = 1_000_000  # a wide table is fetched as it is; a log that passes for one must not be
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 
 
@@ -24,7 +25,12 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     """Read a row per agent and a column per task."""
     if scan is not None and scan.kind == "delimited":
         scan.explain()  # a row that is too short would pass for missing scores
-    table = collected(frame, source, scan)
+    table = collected(frame.head(MOST_ROWS + 1), source, scan)
+    if len(table) > MOST_ROWS:
+        raise InputError(
+            f"{source!r} has more than {MOST_ROWS:,} rows: a wide table has one for each agent; name the columns of "
+            f"a long one with agent=, task= and score="
+        )
     nested = nested_columns(table, scan)
     table = table.drop(nested, strict=False)
     if not table.columns:
