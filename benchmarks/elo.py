@@ -98,13 +98,14 @@ def main() -> None:
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--matches", type=int, action="append")
     parser.add_argument("--limit", type=float, default=300.0)
+    parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
     about = "Elo online, game after game, 100 agents: ours starts from names, riix from numbers made beforehand."
-    save("online", "Online ratings", about, online(200_000, 3))
+    save("online", "Online ratings", about, online(200_000, given.repeats))
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for games in given.matches or [100_000, 1_000_000] + [10_000_000, 100_000_000] * given.full:
-            rows += likelihood(games, Path(folder), 3 if games <= 1_000_000 else 1, given.limit)
+            rows += likelihood(games, Path(folder), given.repeats if games <= 1_000_000 else 1, given.limit)
     about = (
         "Maximum likelihood of 100 agents without a prior. Each peer gets the columns in the form it likes; FastChat's "
         "approach is pair counts and scikit-learn's logistic regression. The spread of 100 rounds is the mean "

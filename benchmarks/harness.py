@@ -22,13 +22,14 @@ from nashboard.data.write import atomically
 
 RESULTS = Path(__file__).parent / "results"
 CHILD = """
-import json, sys, time
+import json, resource, sys, time
 sys.path.insert(0, {here!r})
 {setup}
 began = time.perf_counter()
 {code}
 seconds = time.perf_counter() - began
 peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) / 1024
+peak = max(peak, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
 print("\\n" + json.dumps([seconds, peak, answer]))
 """
 

@@ -1,0 +1,73 @@
+"""What fuzzing found, each as small as it can be: once a crash or a hang, now a sentence."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import nashboard as nb
+from fuzz.surviving import survive
+from nashboard.errors import LONGEST, nearest
+from nashboard.ratings.logs import last_line_end
+
+
+def damaged_npz() -> bytes:
+    stream = io.BytesIO()
+    np.savez_compressed(stream, agent=np.random.default_rng(0).random((4, 30)))
+    content = bytearray(stream.getvalue())
+    content[60:200] = b"\xff" * 140
+    return bytes(content)
+
+
+def torn_parquet() -> bytes:
+    stream = io.BytesIO()
+    pl.DataFrame({"model_a": ["x"], "model_b": ["y"], "winner": ["tie"]}).write_parquet(stream)
+    return stream.getvalue()[:-5]
+
+
+def results(**more: object) -> bytes:
+    whole = {"results": {"go": {"acc,none": 0.5}}, "model_name": "x", "config": {"model_args": [1]}}
+    return json.dumps(whole | more).encode()
+
+
+FOUND: dict[str, tuple[str, str, Callable[[], bytes]]] = {
+    "a damaged npz": ("s.npz", "read", damaged_npz),
+    "a torn parquet log of a league": ("log.parquet", "online", torn_parquet),
+    "a header with a bare carriage return": ("log.csv", "online", lambda: b"model_a,mod\rel_b,winner\nx,y,tie\n"),
+    "directions that are a list": ("r.json", "read_scores", lambda: results(higher_is_better=["go"])),
+    "directions that are text": ("r.json", "read_scores", lambda: results(higher_is_better={"go": "yes"})),
+    "samples that are a number": ("r.json", "read_scores", lambda: results(**{"n-samples": 7})),
+    "groups of objects": ("r.json", "read_scores", lambda: results(group_subtasks={"g": [{}], "h": 3})),
+    "a number of 5,000 digits in a list": ("l.json", "read", lambda: b'[{"model_a": ' + b"9" * 5000 + b"}]"),
+    "a number of 5,000 digits in a line": ("l.jsonl", "read", lambda: b'{"a": ' + b"9" * 5000 + b"}\n"),
+    "such a line in a league's log": ("l.jsonl", "online", lambda: b'{"a": ' + b"9" * 5000 + b"}\n"),
+    "an outcome of two lines": ("l.csv", "read", lambda: b'model_a,model_b,winner\nx,y,"a\nb"\ny,z,tie\n'),
+    "an outcome of 100,000 letters": ("l.csv", "read", lambda: b"model_a,model_b,winner\nx,y," + b"o" * 100_000),
+}
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_what_once_crashed_is_read_or_refused(case: str, tmp_path: Path) -> None:
+    name, entry, content = FOUND[case]
+    survive({name: content()}, entry, tmp_path)
+
+
+def test_a_message_is_one_line_of_a_length_that_people_read() -> None:
+    said = str(nb.InputError("one\ntwo " + "x" * 10_000))
+    assert said.startswith("one two ")
+    assert len(said) == LONGEST
+
+
+def test_nothing_is_near_a_word_that_is_a_whole_file() -> None:
+    assert nearest("winer", ["winner"]) == " (did you mean 'winner'?)"
+    assert nearest("winner" * 1_000_000, ["winner"]) == ""
+
+
+def test_a_stray_quote_in_a_long_log_costs_one_more_look_not_one_for_each_line() -> None:
+    text = b"x,y,tie\n" * 3 + b'x,"y,tie\n' + b"x,y,tie\n" * 500_000  # it would take hours otherwise
+    assert last_line_end(text, quoted=True) == 3 * len(b"x,y,tie\n")
+    assert last_line_end(text, quoted=False) == len(text)
