@@ -23,7 +23,7 @@ DEV_PROOF := import nashboard, chess, distributed, duckdb, hypothesis, ibis, pla
 .PHONY: help demo test lint format bench bench-environment clean demo-environment dev-environment
 
 help:
-	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and how far to trust it"
+	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and a report in out/atari.html"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy --strict over src and tests"
 	@echo "make bench   measure against peers: readers, algebra, ratings, equilibria"
@@ -31,6 +31,7 @@ help:
 
 demo: demo-environment
 	@$(BIN)/nashboard evaluate dataset:atari
+	@mkdir -p out && $(BIN)/nashboard report dataset:atari -o out/atari.html
 
 test: dev-environment
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # two processes, so one thread each

@@ -23,12 +23,14 @@ from nashboard.commands.melo import melo
 from nashboard.commands.nash import nash
 from nashboard.commands.online import online
 from nashboard.commands.predict import predict
+from nashboard.commands.report import report
 from nashboard.commands.stress import stress
 from nashboard.errors import ConvergenceError, NashboardError
 
 EXAMPLES = """\b
 Examples:
   nashboard evaluate dataset:atari
+  nashboard report battles.parquet -o report.html
   nashboard inspect battles.parquet
   nashboard audit scores.csv
   nashboard stress dataset:rock-paper-scissors
@@ -45,7 +47,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
+COMMANDS = (evaluate, report, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets)
 for command in COMMANDS:
     app.command()(command)
 

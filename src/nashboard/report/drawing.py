@@ -22,10 +22,10 @@ class Drawings:
     pictures: dict[str, list[Picture]] = field(default_factory=dict)
     missing: dict[str, list[str]] = field(default_factory=dict)
 
-    def draw(self, section: str, key: str, chart: Callable[[], Any]) -> None:
+    def draw(self, section: str, key: str, chart: Callable[..., Any], *data: Any, **options: Any) -> None:
         """Draw a chart for a section, or keep why that cannot be done."""
         try:
-            self.pictures.setdefault(section, []).append(picture(chart(), key))
+            self.pictures.setdefault(section, []).append(picture(chart(*data, **options), key))
         except NashboardError as error:
             self.missing.setdefault(section, []).append(f"One picture is not here: {error}.")
 
@@ -40,42 +40,38 @@ def drawings(found: Findings, say: Saying) -> Drawings:
     drawn = Drawings()
     evaluation = found.evaluation
     several = len(evaluation.agents) > 1
-    drawn.draw("board", "chart-board", lambda: charts.leaderboard(evaluation, top=TOP))
+    drawn.draw("board", "chart-board", charts.leaderboard, evaluation, top=TOP)
     if several:
-        drawn.draw("board", "chart-places", lambda: charts.rank_changes(evaluation, top=TOP))
+        drawn.draw("board", "chart-places", charts.rank_changes, evaluation, top=TOP)
     if evaluation.data is not None:
         for k, agent in enumerate(explained(found)):
-            drawn.draw("made-of", f"chart-made-of-{k + 1}", lambda agent=agent: charts.contributions(evaluation, agent))
+            drawn.draw("made-of", f"chart-made-of-{k + 1}", charts.contributions, evaluation, agent)
     if evaluation.task_board is not None:
-        drawn.draw("tasks", "chart-tasks", lambda: charts.tasks(evaluation, top=TOP))
+        drawn.draw("tasks", "chart-tasks", charts.tasks, evaluation, top=TOP)
     draw_structure(found, drawn)
     if found.stress is not None:
-        drawn.draw("stress", "chart-stress", lambda: charts.stress(found.stress))
+        drawn.draw("stress", "chart-stress", charts.stress, found.stress)
     if isinstance(evaluation.data, Matches) and several and size(evaluation) <= FULL:
-        matches = evaluation.data
-        drawn.draw("method", "chart-calibration", lambda: charts.calibration(matches))
+        drawn.draw("method", "chart-calibration", charts.calibration, evaluation.data)
     return drawn
 
 
 def draw_structure(found: Findings, drawn: Drawings) -> None:
     """Draw what is alike, what tasks test, and who goes round."""
     if found.latent is not None:
-        drawn.draw("skills", "chart-skills", lambda: charts.latent(found.latent))
+        drawn.draw("skills", "chart-skills", charts.latent, found.latent)
     if found.audit is not None:
         for one in found.audit.redundancy:
             if len(one.names) > 1:
-                drawn.draw(
-                    f"redundancy-{one.kind}",
-                    f"chart-alike-{one.kind}",
-                    lambda kind=one.kind: charts.redundancy(found.audit, of=kind, top=CELLS),
-                )
+                key = f"alike-{one.kind}"
+                drawn.draw(f"redundancy-{one.kind}", f"chart-{key}", charts.redundancy, one, top=CELLS)
     if found.hodge is not None and found.hodge.cycles(1):
-        drawn.draw("cycles", "chart-cycles", lambda: charts.cycles(found.audit or found.hodge))
+        drawn.draw("cycles", "chart-cycles", charts.cycles, found.audit or found.hodge)
     if found.schur is not None:
-        drawn.draw("cycles", "chart-plane", lambda: charts.plane(found.schur))
+        drawn.draw("cycles", "chart-plane", charts.plane, found.schur)
     if found.payoffs is not None:
-        drawn.draw("cycles", "chart-payoffs", lambda: charts.payoff_map(found.payoffs, top=CELLS))
-        drawn.draw("cycles", "chart-cyclic", lambda: charts.payoff_map(found.payoffs, part="cyclic", top=CELLS))
+        drawn.draw("cycles", "chart-payoffs", charts.payoff_map, found.payoffs, top=CELLS)
+        drawn.draw("cycles", "chart-cyclic", charts.payoff_map, found.payoffs, part="cyclic", top=CELLS)
 
 
 def explained(found: Findings) -> tuple[str, ...]:

@@ -45,18 +45,30 @@ def picture(chart: Any, key: str) -> Picture:
     spec: dict[str, Any] = chart.to_dict()
     title = spec.pop("title", "")
     said = title if isinstance(title, dict) else {"text": title}
+    words = said.get("text", "")
+    if isinstance(words, dict):  # it changes with what is chosen, so it stays in the drawing
+        spec["title"] = {"text": words}
+        words = ""
     description = str(spec.pop("description", ""))
     for idle in ("config", "$schema", "usermeta"):
         spec.pop(idle, None)
-    words = one_line(said.get("text", ""))
     return Picture(
         key=key,
-        title=words,
+        title=one_line(words),
         subtitle=one_line(said.get("subtitle", "")),
-        description=description or words,
-        spec=embedded(own_names(spec)),
+        description=description or one_line(words),
+        spec=embedded(own_names(rounded(spec))),
         choosing=any("bind" in param and isinstance(param["bind"], dict) for param in spec.get("params", [])),
     )
+
+
+def rounded(value: Any) -> Any:
+    """Return the same with seven digits for every number: finer than any screen, and half the bytes."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
+    if isinstance(value, dict):
+        return {key: rounded(one) for key, one in value.items()}
+    return [rounded(one) for one in value] if isinstance(value, list) else value
 
 
 def one_line(text: Any) -> str:

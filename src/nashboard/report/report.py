@@ -14,7 +14,7 @@ def silent(_: str) -> None:
     """Say nothing."""
 
 
-def as_page(evaluation: Evaluation, *, title: str | None = None, say: Saying = silent) -> str:
+def as_page(evaluation: Evaluation, *, title: str | None = None, say: Saying | None = None) -> str:
     """Return the report as one self-contained page of HTML.
 
     Parameters
@@ -37,11 +37,11 @@ def as_page(evaluation: Evaluation, *, title: str | None = None, say: Saying = s
     """
     if title is not None and not isinstance(title, str):
         raise InputError(f"the title is {title!r}: it must be text")
-    return page(summary(evaluation, title=title, say=say))
+    return page(summary(evaluation, title=title, say=say or silent))
 
 
 def write_page(
-    evaluation: Evaluation, path: str | Path, *, title: str | None = None, say: Saying = silent
+    evaluation: Evaluation, path: str | Path, *, title: str | None = None, say: Saying | None = None
 ) -> None:
     """Write the report whole or not at all."""
     text = as_page(evaluation, title=title, say=say)

@@ -43,4 +43,7 @@ def of_payoffs(flow: Hodge) -> tuple[str, ...]:
     strongest = flow.cycles(3)
     if not strongest:
         return (share, "No three agents beat each other in a circle.")
-    return (share, *(f"Beating each other in a circle: {' > '.join((*one.agents, one.agents[0]))}." for one in strongest))
+    return (
+        share,
+        *(f"Beating each other in a circle: {' > '.join((*one.agents, one.agents[0]))}." for one in strongest),
+    )

@@ -60,7 +60,10 @@ def certificates(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
     rows = [
         ("exploitability", f"{gain:.1e} of the largest payoff: the most anybody could gain by leaving the mix"),
         ("residual", f"{exact['residual']:.1e}: how far the mix is from the most even one"),
-        ("unique", "yes, there is one equilibrium" if exact["unique"] else "no, there are many; the most even is shown"),
+        (
+            "unique",
+            "yes, there is one equilibrium" if exact["unique"] else "no, there are many; the most even is shown",
+        ),
         ("largest payoff", f"{exact['scale']:.6g}"),
     ]
     if evaluation.task_board is not None:

@@ -44,8 +44,9 @@ def own_checks(evaluation: Evaluation) -> tuple[Check, ...]:
         Check(
             name=f"no {kind} entered twice",
             passed=not groups,
-            sentence=f"{len(groups):,} groups of {kind} are the same in all their data" if groups else
-            f"no two {kind} are the same in all their data",
+            sentence=f"{len(groups):,} groups of {kind} are the same in all their data"
+            if groups
+            else f"no two {kind} are the same in all their data",
         )
         for kind, groups, there in (
             ("agents", evaluation.clone_groups, True),

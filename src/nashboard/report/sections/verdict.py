@@ -64,6 +64,10 @@ def facts(found: Findings) -> tuple[Fact, ...]:
     if found.stress is not None:
         changed = any(row.moved.winner_changed for row in found.stress.exact if row.moved.method != "nash")
         nash = "copies do not move it" if found.stress.nash_unmoved else "copies move it"
-        said.append(Fact(value="unmoved" if found.stress.nash_unmoved else "moved", name=nash + ", " * changed
-                         + "but move plain averages or Elo" * changed))
+        said.append(
+            Fact(
+                value="unmoved" if found.stress.nash_unmoved else "moved",
+                name=nash + ", " * changed + "but move plain averages or Elo" * changed,
+            )
+        )
     return tuple(said)

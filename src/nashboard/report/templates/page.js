@@ -146,7 +146,8 @@
     views.set(figure, entry);
     if (held && held.view) { held.view.finalize(); }
     entry.done = window.vegaEmbed(canvas, read(figure.querySelector(":scope > script")), {
-      mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: themes[theme], tooltip: { theme: theme }
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: themes[theme], tooltip: { theme: theme },
+      logLevel: 1 /* errors: an empty layer is no reason for a warning */
     }).then(function (drawn) {
       if (views.get(figure) !== entry) { drawn.finalize(); return; }
       entry.view = drawn.view;
