@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats, Ints, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT
@@ -250,6 +251,9 @@ class Hodge:
 
     def __str__(self) -> str:
         return plain(self.table().head(20))
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.table().head(50))

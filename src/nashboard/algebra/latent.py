@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import svd
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.averages import ScoresLike, averages, comparable_scores, scaling_of
@@ -177,6 +178,9 @@ class Latent:
 
     def __str__(self) -> str:
         return plain(self.table().head(20))
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.table().head(50))

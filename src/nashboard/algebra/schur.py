@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, sparray, spmatrix
 from scipy.sparse.linalg import LinearOperator
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
@@ -137,6 +138,9 @@ class Schur:
 
     def __str__(self) -> str:
         return plain(self.table().head(20))
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.table().head(50))

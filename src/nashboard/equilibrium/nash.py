@@ -12,6 +12,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
@@ -173,6 +174,9 @@ class NashAverage:
 
     def __str__(self) -> str:
         return plain(self.table().head(20))
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.table().head(50))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats, Ints, read_only
 from nashboard.equilibrium.ranks import tied_ranks
@@ -163,6 +164,9 @@ class ScoreNashAverage:
 
     def __str__(self) -> str:
         return plain(self.table().head(20))
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.table().head(50)) + as_html(self.task_table().head(50))

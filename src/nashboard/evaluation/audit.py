@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Table, as_html, plain
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
@@ -130,6 +131,9 @@ class Audit:
         return "\n\n".join(
             ["\n".join(self.summary()), *map(plain, self.shown()), *(["\n".join(self.notes)] if self.notes else [])]
         )
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return "".join(as_html(table.head(50)) for table in self.tables().values())

@@ -183,4 +183,4 @@ def roll_of(classes: Ints) -> Roll:
 
 def by_roll(weights: Floats, roll: Roll) -> Floats:
     """Return the weight of each class."""
-    return np.bincount(roll.label, weights)
+    return np.asarray(np.bincount(roll.label, weights), dtype=np.float64)

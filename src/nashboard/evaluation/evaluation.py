@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, number, plain
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
@@ -202,6 +203,9 @@ class Evaluation:
 
     def __str__(self) -> str:
         return "\n".join([plain(self.leaderboard().head(20)), "", *self.verdict])
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.leaderboard().head(50))

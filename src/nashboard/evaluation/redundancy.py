@@ -63,7 +63,8 @@ class Redundancy:
     kind
         ``"agents"`` or ``"tasks"``.
     distances
-        ``(n, n)`` root mean square differences, noise taken off where it is known; NaN where two have nothing in common.
+        ``(n, n)`` root mean square differences, noise taken off where it is known; NaN where two
+        have nothing in common.
     groups
         Exact and near-clones; the distance of a group is the largest between two members.
     nearest

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Ints
 from nashboard.data.matches import Matches
@@ -225,6 +226,9 @@ class Stress:
     def __str__(self) -> str:
         parts = ["\n".join(self.verdict()), *(plain(table) for table in self.tables().values())]
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return "".join(as_html(table) for table in self.tables().values())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT, win_probability
@@ -116,6 +117,9 @@ class EloRatings:
 
     def __str__(self) -> str:
         return plain(self.leaderboard().head(20))
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.leaderboard().head(50))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT, win_probability
@@ -250,6 +251,9 @@ class MeloRatings:
 
     def __str__(self) -> str:
         return plain(self.leaderboard().head(20))
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.leaderboard().head(50))

@@ -17,11 +17,13 @@ from nashboard.report.charts.rows import (
     axis_of_names,
     checked_side,
     checked_top,
+    every_row,
     inline,
     more,
     number,
     plural,
     text,
+    unit_words,
 )
 from nashboard.report.charts.theme import Chart, titled
 
@@ -116,6 +118,7 @@ def weights(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     y = alt.Y("label:N", sort=None, axis=axis_of_names())
     tips = [text("name", side.kind), number("weight", "weight", ".2%"), number("nash", f"Nash {side.what}")]
     layers = [
+        every_row(base, y),
         base.transform_filter("!datum.tail").mark_bar(style="nash", height=12).encode(x=x, y=y, tooltip=tips),
         base.transform_filter("datum.tail").mark_bar(style="tail", height=12).encode(x=x, y=y, tooltip=tips),
         base.mark_text(style="note", align="left", dx=4).encode(
@@ -180,7 +183,7 @@ def averages(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     base = alt.Chart(inline(rows))
     tips = [text("name", side.kind), number("nash", f"Nash {side.what}"), number("uniform", f"uniform {side.what}"),
             number("weight", "weight", ".1%"), alt.Tooltip("rank:Q", title="rank by Nash average")]  # fmt: skip
-    x = alt.X("value:Q", title=f"{side.what} ({side.unit})", scale=alt.Scale(zero=False))
+    x = alt.X("value:Q", title=f"{side.what} ({unit_words(side.unit)})", scale=alt.Scale(zero=False))
     y = alt.Y("label:N", sort=None, axis=axis_of_names())
     colour = alt.Color("method:N", title=None, scale=alt.Scale(domain=methods[: 1 + both], range="category"),
                        legend=alt.Legend(orient="top"))  # fmt: skip

@@ -13,6 +13,7 @@ from nashboard.report.charts.theme import Chart, titled
 
 WIDTH, HEIGHT = 200, 260
 COLOURED = 6  # winners with a colour of their own; there are no more that anybody can tell apart
+ALL = 40  # ranks that are drawn in any case
 SPREAD = 0.34  # of a rank, by which those that tie are drawn beside each other
 
 
@@ -29,27 +30,39 @@ def stress(found: Stress) -> Chart:
     """
     steps = [(0, standing) for standing in found.before] + [(row.copies, row.after) for row in found.exact]
     winners = ever_first([standing for _, standing in steps])
-    rows = [row for copies, standing in steps for row in standing_rows(copies, standing, winners)]
+    floor = deepest(steps, winners)
+    near = {standing.names[k] for _, standing in steps for k in np.flatnonzero(standing.ranks <= floor)}
+    rows = [
+        row for copies, standing in steps for row in standing_rows(copies, standing, winners) if row["name"] in near
+    ]
     methods = list(dict.fromkeys(standing.method for _, standing in steps))
-    domain = [*winners, "others"] if len(winners) < len(found.before[0].names) else winners
     counts = [f"{copies:,}" for copies in dict.fromkeys(copies for copies, _ in steps)]
-    last = max(int(standing.ranks.max()) for _, standing in steps)
-    ticks = sorted({1, *(int(t) for t in np.linspace(1, max(last, 1), min(last, 5)).round())})
+    ticks = sorted({1, *(int(t) for t in np.linspace(1, floor, min(floor, 5)).round())})
     panels = []
     for at, method in enumerate(methods):
         data = inline([row for row in rows if row["method"] == method])
-        panels.append(panel(data, LABELS[method], domain, counts, last, ticks, first=at == 0))
+        panels.append(panel(data, LABELS[method], winners, counts, floor, ticks, first=at == 0))
     chart = alt.hconcat(*panels, spacing=22).resolve_scale(color="shared")
-    of = listed(found.cloned, 2).replace("'", "")
+    of = listed([shortened(name, 30) for name in found.cloned], 2).replace("'", "")
     held = "stay where they are" if found.nash_unmoved else "move as well"
+    title = f"Enter copies of {of}: other boards move, Nash averages {held}"
+    by = ", ".join(LABELS[method] for method in methods)
     return titled(
         chart,
-        f"Enter copies of {of}: other boards move, Nash averages {held}" if moved(found) else f"Copies of {of} move no rank here",
-        [f"Rank of each of the {found.board[:-1]}s as exact copies are entered ({found.choice}); first place is at the top.",
-         "Coloured: whoever is first at some point."],
-        f"Ranks of {found.size:,} {found.board} against the number of copies of {of}, by {', '.join(LABELS[m] for m in methods)}. "
+        title if moved(found) else f"Copies of {of} move no rank here",
+        [f"Rank of each of the {found.board} as exact copies are entered ({found.choice}); first place is at the top.",
+         "Coloured: whoever is first at some point; all others are grey. Lines side by side share a rank."],
+        f"Ranks of {found.size:,} {found.board} against the number of copies of {of}, by {by}. "
         + " ".join(found.verdict()),
     )  # fmt: skip
+
+
+def deepest(steps: list[tuple[int, Standing]], winners: list[str]) -> int:
+    """Return the lowest rank that is drawn: all of a short board, of a long one as far as the coloured ever fall."""
+    last = max(int(standing.ranks.max()) for _, standing in steps)
+    place = [k for k, name in enumerate(steps[0][1].names) if name in set(winners)]
+    fall = max(int(standing.ranks[place].max()) for _, standing in steps)
+    return last if last <= ALL else min(last, max(fall + 2, ALL))
 
 
 def moved(found: Stress) -> bool:
@@ -94,7 +107,7 @@ def standing_rows(copies: int, standing: Standing, winners: list[str]) -> list[d
 
 def panel(
     data: alt.InlineData, title: str, domain: list[str], counts: list[str], last: int, ticks: list[int], *, first: bool
-) -> alt.LayerChart:
+) -> Any:
     """Return the picture of one method."""
     base = alt.Chart(data)
     x = alt.X("copies:O", sort=counts, title="copies entered", axis=alt.Axis(labelAngle=0))
@@ -112,9 +125,9 @@ def panel(
             text("copies", "copies entered")]  # fmt: skip
     lines = base.transform_filter("datum.winner")
     return alt.layer(
-        base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1).encode(
+        base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1, clip=True).encode(
             x=x, y=y, detail="name:N", tooltip=tips
         ),
         lines.mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, detail="name:N", tooltip=tips),
         lines.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips),
-    ).properties(width=WIDTH, height=HEIGHT, title=alt.TitleParams(shortened(title, 40), fontSize=13, offset=6))  # fmt: skip
+    ).properties(width=WIDTH, height=HEIGHT, title=alt.TitleParams(title, fontSize=13, offset=6))  # fmt: skip

@@ -7,7 +7,17 @@ import altair as alt
 from nashboard.errors import shortened
 from nashboard.evaluation.breakdown import Breakdown, breakdown
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.report.charts.rows import ROW, axis_of_names, checked_top, inline, number, plural, text
+from nashboard.report.charts.rows import (
+    ROW,
+    axis_of_names,
+    checked_top,
+    every_row,
+    inline,
+    number,
+    plural,
+    text,
+    unit_words,
+)
 from nashboard.report.charts.theme import Chart, titled
 
 
@@ -35,11 +45,13 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
     rows = contribution_rows(found, top)
     best = "the best" if found.what == "opponent" else "the team at the top"
     base = alt.Chart(inline(rows))
-    x = alt.X("term:Q", title=f"what it adds to the distance to {best} ({evaluation.board.unit})")
+    x = alt.X("term:Q", title=[f"what it adds to the distance to {best}", f"({unit_words(evaluation.board.unit)})"],
+              axis=alt.Axis(tickCount=6))  # fmt: skip
     y = alt.Y("label:N", sort=None, axis=axis_of_names())
     tips = [text("name", found.what), number("weight", "weight", ".1%"), number("result", "result"),
             number("term", "adds"), number("low", "low"), number("high", "high")]  # fmt: skip
     layers = [
+        every_row(base, y),
         *(
             base.transform_filter(f"datum.kind == '{kind}'").mark_bar(style=style, height=12).encode(
                 x=x, y=y, tooltip=tips
@@ -59,7 +71,7 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
         alt.layer(*layers).properties(width=380, height=alt.Step(ROW + 2)),
         title,
         said,
-        f"Bar chart of the {plural(len(found.terms), found.what)} that the Nash average of {agent} is made of. {title}.",
+        f"Bar chart of {plural(len(found.terms), found.what)}: what the Nash average of {agent} is made of. {title}.",
     )
 
 

@@ -17,6 +17,7 @@ from nashboard.report.charts.theme import Chart, titled
 SIZE = 380
 ROOM = 1.25  # of the circle's radius, so that arrows and points are not cut
 NAME = 24  # characters of a name beside its point
+TITLE = 14  # characters of a name in the title, where three of them stand
 SHORTER = 0.1  # of an arrow at each end, in radii
 
 
@@ -62,14 +63,14 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
     title = "No three agents beat each other in a cycle"
     if kept:
         a, b, c = kept[0].agents
-        title = f"{shortened(a, NAME)} beats {shortened(b, NAME)} beats {shortened(c, NAME)} beats {shortened(a, NAME)}"
+        title = " beats ".join(shortened(name, TITLE) for name in (a, b, c, a))
     chart = drawn(kept, rates)
-    said = [f"The {plural(len(kept), 'strongest cycle')}. Arrows point from winner to loser; wide arrows are clear wins.",
+    said = [f"The {plural(len(kept), 'strongest cycle')}. Arrows point from winner to loser; wide ones are clear wins.",
             f"Ratings explain {share:.0%} of the results, and no cycle."]  # fmt: skip
     return titled(chart, title, said if kept else said[1:], f"Graph of the strongest cycles. {title}.")
 
 
-def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> alt.LayerChart:
+def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> Any:
     """Return the graph: agents on a circle, an arrow per win."""
     agents = list(dict.fromkeys(name for cycle in kept for name in cycle.agents))
     turn = np.pi / 2 - 2 * np.pi * np.arange(len(agents)) / max(len(agents), 1)
@@ -85,7 +86,7 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
         for number_of, cycle in enumerate(kept)
         for at in range(3)
     ]
-    first = {}
+    first: dict[tuple[str, str], Arrow] = {}
     for arrow in arrows:  # an arrow in several cycles is drawn once, for the strongest of them
         first.setdefault((arrow.winner, arrow.loser), arrow)
     rows: list[dict[str, Any]] = []
@@ -118,10 +119,10 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
             strokeWidth=alt.StrokeWidth("payoff:Q", legend=None, scale=alt.Scale(range=[1.2, 4], zero=True)),
         ),
         edges.mark_point(shape="triangle-up", filled=True, size=110, opacity=1).encode(
-            x=alt.X("x2:Q", scale=scale, axis=None), y=alt.Y("y2:Q", scale=scale, axis=None), color=colour, tooltip=tips,
-            angle=alt.Angle("angle:Q", scale=None),
+            x=alt.X("x2:Q", scale=scale, axis=None), y=alt.Y("y2:Q", scale=scale, axis=None), color=colour,
+            tooltip=tips, angle=alt.Angle("angle:Q", scale=None),
         ),
-        alt.Chart(inline(points)).mark_point(style="mark", size=70).encode(x=x, y=y, tooltip=[text("name", "agent")]),
+        alt.Chart(inline(points)).mark_point(style="frame", size=70).encode(x=x, y=y, tooltip=[text("name", "agent")]),
         alt.Chart(inline(points)).mark_text(
             style="name", align=alt.ExprRef("datum.align"), dx=alt.ExprRef("datum.dx"), dy=alt.ExprRef("datum.dy")
         ).encode(x=x, y=y, text="label:N", tooltip=[text("name", "agent")]),

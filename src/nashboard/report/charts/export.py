@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nashboard.data.write import atomically
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 from nashboard.report.charts.theme import PAGES, Chart, Theme, themed
 
 Writer = Callable[[dict[str, Any], float], bytes]
@@ -31,11 +31,12 @@ def save(chart: Chart, path: str | Path, *, theme: Theme = "light", scale: float
     >>> nb.charts.save(chart, "weights.bmp")
     Traceback (most recent call last):
     ...
-    nashboard.errors.InputError: cannot write 'weights.bmp': the name must end in '.png', '.svg', '.pdf', '.html' and '.json'
+    nashboard.errors.InputError: cannot write 'weights.bmp': use a name that ends in .png, .svg, .pdf, .html or .json
     """
     ending = Path(path).suffix.lower()
     if ending not in WRITERS:
-        raise InputError(f"cannot write {str(path)!r}: the name must end in {listed(WRITERS)}")
+        *most, last = WRITERS
+        raise InputError(f"cannot write {str(path)!r}: use a name that ends in {', '.join(most)} or {last}")
     if not (isinstance(scale, int | float) and 0.1 <= scale <= 20):
         raise InputError(f"scale is {scale!r}: it must be a number between 0.1 and 20 (2 is sharp on most screens)")
     content = WRITERS[ending](specification(chart, theme, page=True), scale)

@@ -5,14 +5,25 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from nashboard.errors import InputError
+from nashboard.errors import InputError, shortened
 from nashboard.evaluation.board import Board
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.intervals import Uncertainty
 from nashboard.evaluation.stability import QUESTIONS
 from nashboard.ratings.elo_ratings import EloRatings
 from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.report.charts.rows import ROW, axis_of_names, checked_top, inline, more, number, plural, text
+from nashboard.report.charts.rows import (
+    ROW,
+    axis_of_names,
+    checked_top,
+    every_row,
+    inline,
+    more,
+    number,
+    plural,
+    text,
+    unit_words,
+)
 from nashboard.report.charts.theme import Chart, titled
 
 
@@ -45,66 +56,88 @@ def tasks(evaluation: Evaluation, *, top: int = 30) -> Chart:
 
 
 def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
-    """Return the three panels of a board."""
+    """Return the panels of a board: averages, weights, groups that cannot be told apart, and the other order."""
     rows = board_rows(board, found, top)
-    data = inline(rows)
+    base, tips = alt.Chart(inline(rows)), tooltips(board, found)
     first = "hardest" if board.kind == "task" else "best"
     second = board.rating_name or "uniform average"
-    y = alt.Y("label:N", sort=None, axis=axis_of_names())
-    bare = alt.Y("label:N", sort=None, axis=None)
-    tips = tooltips(board, found)
-    gap = f"Nash average: distance to the {first} ({board.unit})"
-    base = alt.Chart(data)
-    points = [
-        base.transform_filter("datum.folded").mark_rule(style="tail", strokeWidth=5, strokeCap="round").encode(
-            x=alt.X("low:Q", title=gap), x2="high:Q", y=y, tooltip=tips
-        ),
-        base.transform_filter("!datum.folded && isValid(datum.low)").mark_rule(style="interval").encode(
-            x=alt.X("low:Q", title=gap), x2="high:Q", y=y, tooltip=tips
-        ),
-        base.transform_filter("!datum.folded && !datum.held").mark_point(style="plain", filled=True, size=55).encode(
-            x=alt.X("gap:Q", title=gap), y=y, tooltip=tips
-        ),
-        base.transform_filter("!datum.folded && datum.held").mark_point(style="nash", filled=True, size=80).encode(
-            x=alt.X("gap:Q", title=gap), y=y, tooltip=tips
-        ),
-    ]  # fmt: skip
-    weights = base.transform_filter("datum.weight > 0").mark_bar(style="nash", height=9).encode(
-        x=alt.X("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=3)), y=bare, tooltip=tips
-    )  # fmt: skip
-    blank = base.mark_text(text="").encode(y=bare)  # keeps every row, also those without weight
-    other = [
-        base.transform_filter("!datum.folded && isValid(datum.other_low)").mark_rule(style="interval").encode(
-            x="other_low:Q", x2="other_high:Q", y=bare, tooltip=tips
-        ),
-        base.transform_filter("!datum.folded").mark_point(style="other", filled=True, size=50, shape="diamond").encode(
-            x=alt.X("other:Q", title=second + (" (points)" if board.rating_name else ""), scale=alt.Scale(zero=False),
-                    axis=alt.Axis(tickCount=4)), y=bare, tooltip=tips
-        ),
-        base.transform_filter("datum.folded").mark_rule(style="tail", strokeWidth=5, strokeCap="round").encode(
-            x="other_low:Q", x2="other_high:Q", y=bare, tooltip=tips
-        ),
-    ]  # fmt: skip
-    height = alt.Step(ROW)
+    named, bare = (alt.Y("label:N", sort=None, axis=axis) for axis in (axis_of_names(), None))
+    gap = [f"distance to the {first} by Nash average", f"({unit_words(board.unit)})"]
+    nash = {"!datum.held": "plain", "datum.held": "nash"}
     panels = [
-        alt.layer(*points).properties(width=300, height=height),
-        alt.layer(blank, weights).properties(width=80, height=height),
-        alt.layer(*other).properties(width=150, height=height),
+        forest(base, rows, ("gap", "low", "high"), gap, nash, named, tips).properties(width=300),
+        alt.layer(
+            every_row(base, bare),
+            base.transform_filter("datum.weight > 0")
+            .mark_bar(style="nash", height=9)
+            .encode(x=alt.X("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=2)), y=bare, tooltip=tips),
+        ).properties(width=70),
     ]
+    if found is not None:
+        groups = base.mark_text(style="note").encode(
+            x=alt.datum(0, type="quantitative", scale=alt.Scale(domain=[-1, 1]), axis=GROUP),
+            y=bare,
+            text="apart:N",
+            tooltip=tips,
+        )
+        panels.append(alt.layer(every_row(base, bare), groups).properties(width=44))
+    unit = f"{second} (points)" if board.rating_name else second
+    fields = ("other", "other_low", "other_high")
+    panels.append(forest(base, rows, fields, [unit], {"true": "other"}, bare, tips).properties(width=150))
     held = int((board.weights > 0).sum())
-    leaders = board.support
-    at_top = f"{leaders[0]} is {first}" if held == 1 else f"{plural(held, board.kind)} tie as {first}"
-    said = [
-        f"Blue has weight in the equilibrium; grey does not. Equal numbers before the names are exact ties. "
-        f"Diamonds: {second}.",
-        interval_sentence(found),
-    ]
+    at_top = (
+        f"{shortened(board.support[0], 40)} is {first}" if held == 1 else f"{plural(held, board.kind)} tie as {first}"
+    )
+    said = ["Blue has weight in the equilibrium, grey has none. Equal numbers before the names are exact ties."]
+    if found is not None:
+        said.append("Those that share a group cannot be told apart.")
+    said.append(interval_sentence(found))
     return titled(
-        alt.hconcat(*panels, spacing=14),
+        alt.hconcat(*(panel.properties(height=alt.Step(ROW)) for panel in panels), spacing=12),
         f"{at_top} by Nash average",
         said,
-        f"Forest plot of {plural(len(board.names), board.kind)}: {at_top} by Nash average. {said[1]}",
+        f"Forest plot of {plural(len(board.names), board.kind)}: {at_top} by Nash average. {said[-1]}",
     )
+
+
+def forest(
+    base: alt.Chart,
+    rows: list[dict[str, Any]],
+    fields: tuple[str, str, str],
+    title: list[str],
+    styles: dict[str, str],
+    y: alt.Y,
+    tips: list[alt.Tooltip],
+) -> Any:
+    """Return points with intervals, a row each, and the range of the row that is folded; styles by a test on a row."""
+    value, low, high = fields
+    scale = alt.Scale(domain=extent(rows, fields), nice=True, zero=False)
+    bar = alt.X(f"{low}:Q", scale=scale, title=title)
+    return alt.layer(
+        every_row(base, y),
+        base.transform_filter("datum.folded")
+        .mark_rule(style="tail", strokeWidth=5, clip=True)
+        .encode(x=bar, x2=f"{high}:Q", y=y, tooltip=tips),
+        base.transform_filter(f"!datum.folded && isValid(datum.{low})")
+        .mark_rule(style="interval")
+        .encode(x=bar, x2=f"{high}:Q", y=y, tooltip=tips),
+        *(
+            base.transform_filter(f"!datum.folded && {test}")
+            .mark_point(style=style, filled=True, size=45 if style == "plain" else 65, opacity=1, shape=SHAPES[style])
+            .encode(x=alt.X(f"{value}:Q", scale=scale, title=title), y=y, tooltip=tips)
+            for test, style in styles.items()
+        ),
+    )
+
+
+GROUP = alt.Axis(title="group", labels=False, ticks=False, grid=False, domain=False)
+SHAPES = {"nash": "circle", "plain": "circle", "other": "diamond"}
+
+
+def extent(rows: list[dict[str, Any]], fields: tuple[str, ...]) -> list[float]:
+    """Return the range of the rows that are drawn one by one: the folded ones must not squeeze them."""
+    values = np.array([row.get(field, np.nan) for row in rows if not row["folded"] for field in fields], dtype=float)
+    return [float(f"{end:.9g}") + 0.0 for end in (np.nanmin(values), np.nanmax(values))]
 
 
 def interval_sentence(found: Uncertainty | None) -> str:
@@ -135,6 +168,7 @@ def board_rows(board: Board, found: Uncertainty | None, top: int) -> list[dict[s
             "held": bool(board.weights[k] > 0),
             "tie": f"shares rank {board.ranks[k]}" if board.ties[k] else "holds its rank alone",
             "apart": "unknown" if found is None else found.groups[k],
+            "often": np.nan if found is None else found.support[k],
             "other": other[k],
             "other_low": other_low[k],
             "other_high": other_high[k],
@@ -155,6 +189,7 @@ def board_rows(board: Board, found: Uncertainty | None, top: int) -> list[dict[s
                 "held": bool(board.weights[rest].sum() > 0),
                 "other_low": other[rest].min(),
                 "other_high": other[rest].max(),
+                "apart": "",
                 "folded": True,
             }
         )
@@ -173,6 +208,7 @@ def tooltips(board: Board, found: Uncertainty | None) -> list[alt.Tooltip]:
     ]
     if found is not None:
         tips += [number("low", "low"), number("high", "high"), text("apart", "group not told apart")]
+        tips.append(number("often", "has weight in so many resamples", ".0%"))
     form = ".0f" if board.rating_name else ".3f"
     return [
         *tips,
@@ -205,27 +241,19 @@ def ratings(fit: EloRatings | MeloRatings, *, top: int = 30) -> Chart:
              "low": fit.ratings[rest].min(), "high": fit.ratings[rest].max(), "folded": True}
         )  # fmt: skip
     name = "Elo" if isinstance(fit, EloRatings) else "mElo"
-    base = alt.Chart(inline(rows))
+    tips = [
+        text("name", "agent"),
+        *(number(field, field, ".0f") for field in ("rating", "low", "high")),
+        number("games", "games", ",.0f"),
+    ]
     y = alt.Y("label:N", sort=None, axis=axis_of_names())
-    tips = [text("name", "agent"), number("rating", "rating", ".0f"), number("low", "low", ".0f"),
-            number("high", "high", ".0f"), number("games", "games", ",.0f")]  # fmt: skip
-    x = alt.X("low:Q", title=f"{name} rating (points)", scale=alt.Scale(zero=False))
+    base, fields = alt.Chart(inline(rows)), ("rating", "low", "high")
+    chart = forest(base, rows, fields, [f"{name} rating (points)"], {"true": "other"}, y, tips)
     known = bool(np.isfinite(fit.stderr).any())
-    layers = [
-        base.transform_filter("datum.folded").mark_rule(style="tail", strokeWidth=5, strokeCap="round").encode(
-            x=x, x2="high:Q", y=y, tooltip=tips
-        ),
-        base.transform_filter("!datum.folded && isValid(datum.low)").mark_rule(style="interval").encode(
-            x=x, x2="high:Q", y=y, tooltip=tips
-        ),
-        base.transform_filter("!datum.folded").mark_point(style="other", filled=True, size=60, shape="diamond").encode(
-            x=alt.X("rating:Q", title=f"{name} rating (points)"), y=y, tooltip=tips
-        ),
-    ]  # fmt: skip
     sure = "Bars are 95% intervals." if known else "No bars: these ratings come without standard errors."
-    title = f"{name} puts {fit.agents[order[0]]} first"
+    title = f"{name} puts {shortened(fit.agents[order[0]], 40)} first"
     return titled(
-        alt.layer(*layers).properties(width=420, height=alt.Step(ROW)),
+        chart.properties(width=420, height=alt.Step(ROW)),
         title,
         [f"A lead of 400 points wins 10 games for each game lost. {sure}"],
         f"Forest plot of {name} ratings of {plural(len(fit.agents), 'agent')}. {title}.",

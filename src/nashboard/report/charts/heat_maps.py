@@ -14,7 +14,7 @@ from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.errors import InputError
-from nashboard.report.charts.rows import axis_of_names, checked_choice, checked_top, inline, more, number, plural, text
+from nashboard.report.charts.rows import axis_of_names, cells, checked_choice, checked_top, more, number, plural, text
 from nashboard.report.charts.theme import Chart, titled
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")
@@ -48,22 +48,23 @@ def payoff_map(data: Payoffs | Matches | ArrayLike, *, order: str = "nash", part
     A = np.where(met, A, np.nan)
     names, A = folded(game.agents, A, place, top)
     n = len(names)
-    rows = [
-        {"row": names[i], "column": names[j], "payoff": A[i, j]}
-        for i in range(n)
-        for j in range(n)
-        if i != j or names[i] not in game.agents
-    ]
+    np.fill_diagonal(A, np.nan)  # nobody meets itself
     unit = {"logit": "log-odds", "given": "as given"}.get(game.scale, game.scale)
     what = "cyclic payoff" if part == "cyclic" else "payoff"
-    tips = [text("row", "agent"), text("column", "against"), number("payoff", f"{what} ({unit})")]
+    tips = [text("row", "agent"), text("column", "against"), number("value", f"{what} ({unit})")]
     size = cell_size(n)
-    chart = alt.Chart(inline(rows)).transform_filter("isValid(datum.payoff)").mark_rect().encode(
-        x=alt.X("column:N", sort=names, title="opponent", axis=axis_of_names("opponent", orient="bottom", labelAngle=-50, labelLimit=140)),
-        y=alt.Y("row:N", sort=names, axis=axis_of_names("agent")),
-        color=diverging(A, f"{what} ({unit})"),
-        tooltip=tips,
-    ).properties(width=alt.Step(size), height=alt.Step(size))  # fmt: skip
+    base, known = cells(names, names, A, digits=5)
+    x, y = (
+        alt.X("column:N", sort=None, axis=slanted("opponent")),
+        alt.Y("row:N", sort=None, axis=axis_of_names("agent")),
+    )
+    chart = alt.layer(
+        base.mark_text(text="").encode(x=x, y=y),  # fixes the order, also where a first cell is empty
+        base.transform_filter("isValid(datum.value)")
+        .mark_rect()
+        .encode(x=x, y=y, color=diverging(A, f"{what} ({unit})"), tooltip=tips),
+    )
+    chart = chart.add_params(*known).properties(width=alt.Step(size), height=alt.Step(size))
     share = cyclic_share(game.A, r)
     title = "Who gains from whom" if part == "all" else f"What ratings cannot explain: {share:.0%} of the payoffs"
     by = "Nash average" if order == "nash" else "rating"
@@ -130,6 +131,11 @@ def unused(label: str, names: tuple[str, ...]) -> str:
     return label
 
 
+def slanted(title: str | None = None) -> alt.Axis:
+    """Return an axis of names below a map."""
+    return axis_of_names(title, 24, labelAngle=-50, labelLimit=150)
+
+
 def cell_size(n: int) -> int:
     """Return how many pixels a cell has: names stay readable, and a few agents do not fill the screen."""
     return 26 if n <= 12 else 18 if n <= 30 else 13
@@ -139,7 +145,7 @@ def diverging(A: Floats, title: str) -> alt.Color:
     """Return colours for gains and losses, even on both sides of zero."""
     most = float(np.nanmax(np.abs(A), initial=0.0)) or 1.0
     return alt.Color(
-        "payoff:Q",
+        "value:Q",
         title=title,
         scale=alt.Scale(domain=[-most, most], range="diverging", interpolate="lab"),
         legend=alt.Legend(orient="bottom", gradientLength=220),
@@ -167,20 +173,21 @@ def score_map(data: Scores | ArrayLike, *, top: int = 60) -> Chart:
     found = nash_average_scores(scores)
     agents = np.lexsort([-scores.values.mean(axis=1), found.agent_ranks])[:top]
     tasks = np.lexsort([scores.values.mean(axis=0), found.task_ranks])[:top]
-    rows = [
-        {"agent": scores.agents[i], "task": scores.tasks[j], "score": scores.values[i, j]}
-        for i in agents
-        for j in tasks
-    ]
+    base, known = cells(
+        [scores.agents[k] for k in agents],
+        [scores.tasks[k] for k in tasks],
+        scores.values[np.ix_(agents, tasks)],
+        digits=4,
+    )
     size = cell_size(max(len(agents), len(tasks)))
     title = f"Scores of {plural(len(scores.agents), 'agent')} on {plural(len(scores.tasks), 'task')}"
-    chart = alt.Chart(inline(rows)).mark_rect().encode(
-        x=alt.X("task:N", sort=None, axis=axis_of_names("task, the hardest first", labelAngle=-50, labelLimit=140)),
-        y=alt.Y("agent:N", sort=None, axis=axis_of_names("agent")),
-        color=alt.Color("score:Q", title=f"score (scaling {scores.scaling})", scale=alt.Scale(range="heatmap"),
+    chart = base.mark_rect().encode(
+        x=alt.X("column:N", sort=None, axis=slanted("task, the hardest first")),
+        y=alt.Y("row:N", sort=None, axis=axis_of_names("agent, the best first")),
+        color=alt.Color("value:Q", title=f"score (scaling {scores.scaling})", scale=alt.Scale(range="heatmap"),
                         legend=alt.Legend(orient="bottom", gradientLength=220)),
-        tooltip=[text("agent", "agent"), text("task", "task"), number("score", "score")],
-    ).properties(width=alt.Step(size), height=alt.Step(size))  # fmt: skip
+        tooltip=[text("row", "agent"), text("column", "task"), number("value", "score")],
+    ).add_params(*known).properties(width=alt.Step(size), height=alt.Step(size))  # fmt: skip
     hidden = [
         f"the first {len(some):,} of {len(every):,} {what}"
         for some, every, what in ((agents, scores.agents, "agents"), (tasks, scores.tasks, "tasks"))

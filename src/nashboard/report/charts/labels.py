@@ -57,7 +57,7 @@ def placed(
         for align, dx, dy in ways if x[k] < 0.6 * size[0] else (ways[1], ways[0], *ways[2:]):
             left = x[k] + dx - {"left": 0.0, "right": width, "center": width / 2}[align]
             box = Box(left, y[k] + dy - LINE / 2, left + width, y[k] + dy + LINE / 2)
-            inside = box.left > -60 and box.right < size[0] + 60 and box.top > -5 and box.bottom < size[1] + 5
+            inside = box.left > 0 and box.right < size[0] + 60 and box.top > -5 and box.bottom < size[1] + 5
             free = not any(box.meets(other) for other in taken)
             clear = not any(box.meets(point) for j, point in enumerate(points) if j != k)
             if inside and free and clear:

@@ -10,7 +10,7 @@ from nashboard.report.charts.labels import placed
 from nashboard.report.charts.rows import checked_top, inline, number, text
 from nashboard.report.charts.theme import Chart, titled
 
-WIDTH, HEIGHT = 520, 420
+WIDTH, HEIGHTS = 560, (300, 560)
 KINDS = ["agent", "task"]
 
 
@@ -44,18 +44,28 @@ def latent(found: Latent, *, components: tuple[int, int] = (0, 1), ends: int = 6
     names = [*found.agents, *found.tasks]
     kinds = [KINDS[0]] * len(found.agents) + [KINDS[1]] * len(found.tasks)
     order = at_the_ends(xy, len(found.agents), ends)
-    reach = float(np.abs(xy).max(initial=0.0)) * 1.1 or 1.0
-    pixels = np.stack([WIDTH / 2 * (1 + xy[:, 0] / reach), HEIGHT / 2 * (1 - xy[:, 1] / reach)], axis=1)
-    labels = placed(names, pixels[:, 0], pixels[:, 1], order, size=(WIDTH, HEIGHT))
+    (left, right), (low, high) = (padded(values) for values in xy.T)
+    height = round(
+        float(np.clip(WIDTH * (high - low) / (right - left), *HEIGHTS))
+    )  # one unit is one unit, if it can be
+    across, down = WIDTH * (xy[:, 0] - left) / (right - left), height * (high - xy[:, 1]) / (high - low)
+    labels = placed(names, across, down, order, size=(WIDTH, height))
     rows = [
         {"name": name, "kind": kind, "x": x, "y": y, "label": label.text, "align": label.align, "dx": label.dx,
          "dy": label.dy}
         for name, kind, (x, y), label in zip(names, kinds, xy, labels, strict=True)
     ]  # fmt: skip
-    scale = alt.Scale(domain=[-reach, reach], nice=False)
     shares = found.shares
-    x = alt.X("x:Q", scale=scale, title=f"component {s + 1} ({shares[s]:.1%} of the variation)")
-    y = alt.Y("y:Q", scale=scale, title=f"component {t + 1} ({shares[t]:.1%} of the variation)")
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=[left, right], nice=False),
+        title=f"component {s + 1} ({shares[s]:.1%} of the variation)",
+    )
+    y = alt.Y(
+        "y:Q",
+        scale=alt.Scale(domain=[low, high], nice=False),
+        title=f"component {t + 1} ({shares[t]:.1%} of the variation)",
+    )
     tips = [text("name", "name"), text("kind", "kind"), number("x", f"component {s + 1}"),
             number("y", f"component {t + 1}")]  # fmt: skip
     base = alt.Chart(inline(rows))
@@ -74,15 +84,22 @@ def latent(found: Latent, *, components: tuple[int, int] = (0, 1), ends: int = 6
             style="name", align=alt.ExprRef("datum.align"), dx=alt.ExprRef("datum.dx"), dy=alt.ExprRef("datum.dy")
         ).encode(x=x, y=y, text="label:N", tooltip=tips),
     ]  # fmt: skip
-    title = "What tasks test beyond an average"
+    title, both = "What tasks test beyond an average", float(shares[[s, t]].sum())
     return titled(
-        alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
+        alt.layer(*layers).properties(width=WIDTH, height=height),
         title,
-        [f"Averages explain {found.averages_share:.0%} of the scores; these two components {shares[[s, t]].sum():.0%} more.",
+        [f"Averages explain {found.averages_share:.0%} of the scores, these components {both:.0%} more.",
          "An agent is better than its average on tasks in its direction, worse on those opposite."],
         f"Two-way plot of {len(found.agents):,} agents and {len(found.tasks):,} tasks along components {s + 1} and "
         f"{t + 1}; averages explain {found.averages_share:.0%} of the scores.",
     )  # fmt: skip
+
+
+def padded(values: Floats) -> tuple[float, float]:
+    """Return a range with some room on both sides; zero is in it."""
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+    room = 0.08 * (high - low) or 1.0
+    return float(f"{low - room:.6g}"), float(f"{high + room:.6g}")
 
 
 def at_the_ends(xy: Floats, agents: int, ends: int) -> list[int]:

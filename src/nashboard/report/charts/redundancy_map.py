@@ -11,12 +11,12 @@ from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.audit import Audit, audit
 from nashboard.evaluation.redundancy import Redundancy
-from nashboard.report.charts.heat_maps import cell_size
-from nashboard.report.charts.rows import axis_of_names, checked_side, checked_top, inline, number, plural, text
+from nashboard.report.charts.heat_maps import cell_size, slanted
+from nashboard.report.charts.rows import axis_of_names, cells, checked_side, checked_top, inline, number, plural, text
 from nashboard.report.charts.theme import Chart, titled
 
 
-def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = None, top: int = 80) -> Chart:
+def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = None, top: int = 60) -> Chart:
     """Draw how alike entries are: clustered, with groups of clones and near-clones framed.
 
     Parameters
@@ -39,29 +39,29 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     shown = most_alike(found, D, members, top)
     order = clustered(D, shown, [members.get(found.names[k], -1) for k in shown])
     names = [found.names[k] for k in order]
-    rows = [
-        {"row": found.names[i], "column": found.names[j], "distance": D[i, j]}
-        for i in order
-        for j in order
-        if i != j and np.isfinite(D[i, j])
-    ]
+    np.fill_diagonal(D, 0.0)
+    base, params = cells(names, names, D[np.ix_(order, order)], digits=4)
     size = cell_size(len(names))
-    tips = [text("row", found.kind[:-1]), text("column", "compared with"), number("distance", "distance")]
-    y = alt.Y("row:N", sort=names, axis=axis_of_names())
-    x = alt.X("column:N", sort=names, axis=axis_of_names(labelAngle=-50, labelLimit=140))
+    apart = D[np.ix_(order, order)][~np.eye(len(order), dtype=np.bool_)]
+    known = apart[np.isfinite(apart)]
+    far = float(f"{np.median(known):.2g}") if known.size and known.max() > 0 else 1.0  # beyond it, far is far
+    tips = [text("row", found.kind[:-1]), text("column", "compared with"), number("value", "distance")]
+    y = alt.Y("row:N", sort=None, axis=axis_of_names())
+    x = alt.X("column:N", sort=None, axis=slanted())
     layers: list[Any] = [
-        alt.Chart(inline(rows)).mark_rect().encode(
+        base.transform_filter("isValid(datum.value)").mark_rect().encode(
             x=x, y=y, tooltip=tips,
-            color=alt.Color("distance:Q", title=f"distance ({found.unit}): dark is alike",
-                            scale=alt.Scale(range="ramp", reverse=True, zero=True),
+            color=alt.Color("value:Q", title=f"distance ({found.unit}): dark is alike",
+                            scale=alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
                             legend=alt.Legend(orient="bottom", gradientLength=220)),
         )
     ]  # fmt: skip
     frames = framed(found, names)
     if frames:
         layers.append(
-            alt.Chart(inline(frames)).mark_rect(style="mark").encode(
-                x=alt.X("first:N", sort=names), x2="last:N", y=alt.Y("first:N", sort=names), y2="last:N",
+            alt.Chart(inline(frames)).mark_rect(style="frame").encode(
+                x=alt.X("first:N", sort=None, bandPosition=0), x2=alt.X2("last:N", bandPosition=1),
+                y=alt.Y("first:N", sort=None, bandPosition=0), y2=alt.Y2("last:N", bandPosition=1),
                 tooltip=[text("members", "the same" if all(g.exact for g in found.groups) else "clones")],
             )
         )  # fmt: skip
@@ -75,7 +75,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     if len(names) < len(found.names):
         said.append(f"Shown are the {len(names):,} of {len(found.names):,} {found.kind} that are most like another.")
     return titled(
-        alt.layer(*layers).properties(width=alt.Step(size), height=alt.Step(size)),
+        alt.layer(*layers).add_params(*params).properties(width=alt.Step(size), height=alt.Step(size)),
         title,
         said,
         f"Map of distances between {plural(len(found.names), found.kind[:-1])}, clustered. {title}.",

@@ -6,24 +6,43 @@ from typing import Any, Literal, get_args
 import altair as alt
 import numpy as np
 
+from nashboard._types import Floats
 from nashboard.errors import InputError, listed, nearest
 
 Side = Literal["agents", "tasks"]
 ROW = 20  # pixels of a row with a name
 
 
-def inline(rows: Iterable[dict[str, Any]]) -> alt.InlineData:
-    """Return rows as the data of a chart; names are values, never fields, and what is not a number is left empty."""
-    return alt.InlineData(values=[{key: plain(value) for key, value in row.items()} for row in rows])
+UNITS = {
+    "log-odds": "log-odds of winning",
+    "given": "in the unit of the payoffs",
+    "margin": "wins minus losses per game",
+    "scaling range": "scores from 0 to 1 on each task",
+    "scaling rank": "share of agents beaten on each task",
+    "scaling zscore": "standard deviations on each task",
+}
 
 
-def plain(value: Any) -> Any:
+def inline(rows: Iterable[dict[str, Any]], digits: int = 9) -> alt.InlineData:
+    """Return rows as the data of a chart; names are values, never fields, and what is not a number is left empty.
+
+    Numbers keep so many digits: no more than anybody can see, and the same on every machine.
+    """
+    return alt.InlineData(values=[{key: plain(value, digits) for key, value in row.items()} for row in rows])
+
+
+def plain(value: Any, digits: int) -> Any:
     """Return a value that json can hold."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return value + 0.0 if np.isfinite(value) else None
+        return float(f"{value:.{digits}g}") + 0.0 if np.isfinite(value) else None
     return value
+
+
+def unit_words(unit: str) -> str:
+    """Return a unit in plain words."""
+    return UNITS.get(unit, unit)
 
 
 def checked_top(top: int) -> int:
@@ -59,9 +78,27 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def axis_of_names(title: str | None = None, **options: Any) -> alt.Axis:
-    """Return an axis of names, without ticks or a line."""
-    return alt.Axis(title=title, domain=False, ticks=False, labelPadding=6, **options)
+def axis_of_names(title: str | None = None, most: int = 34, **options: Any) -> alt.Axis:
+    """Return an axis of names, without ticks or a line; a long name keeps its two ends, the whole is in the tooltip."""
+    name = "datum.label"
+    ends = f"slice({name}, 0, {most // 2}) + '…' + slice({name}, -{(most - 1) // 2})"
+    shown = f"length({name}) > {most} ? {ends} : {name}"
+    return alt.Axis(title=title, domain=False, ticks=False, labelPadding=6, labelExpr=shown, **options)
+
+
+def cells(
+    names: Sequence[str], columns: Sequence[str], V: Floats, digits: int
+) -> tuple[alt.Chart, list[alt.Parameter]]:
+    """Return a chart of the cells of a table, as fields ``row``, ``column`` and ``value``, and what it needs to know.
+
+    Each cell holds the positions of its names, which are written down once: long names must not fill the page.
+    """
+    rows = ({"i": i, "j": j, "value": V[i, j]} for i in range(len(names)) for j in range(len(columns)))
+    chart = alt.Chart(inline(rows, digits)).transform_calculate(
+        row="row_names[datum.i]", column="column_names[datum.j]"
+    )
+    known = {"row_names": list(names), "column_names": list(columns)}
+    return chart, [alt.param(name=name, value=value) for name, value in known.items()]
 
 
 def number(field: str, title: str, form: str = ".3f") -> alt.Tooltip:
@@ -72,3 +109,8 @@ def number(field: str, title: str, form: str = ".3f") -> alt.Tooltip:
 def text(field: str, title: str) -> alt.Tooltip:
     """Return a line of a tooltip with words."""
     return alt.Tooltip(f"{field}:N", title=title)
+
+
+def every_row(base: alt.Chart, y: alt.Y) -> Any:
+    """Return an empty layer that fixes the rows and their order, whatever later layers leave out."""
+    return base.mark_text(text="").encode(y=y)

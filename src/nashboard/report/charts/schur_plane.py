@@ -18,6 +18,7 @@ from nashboard.report.charts.rows import inline, number, text
 from nashboard.report.charts.theme import Chart, titled
 
 SIZE = 420
+NAME = 24  # characters of a name in the title
 NAMED = 40  # points that get a name, the furthest out first
 
 
@@ -26,6 +27,11 @@ def coordinates(schur: Schur, plane: int) -> Floats:
     if isinstance(plane, bool) or not 0 <= plane < schur.strengths.size:
         raise InputError(f"there is no plane {plane!r}: there are {schur.strengths.size:,}, counted from 0")
     return np.asarray(np.sqrt(schur.strengths[plane]) * schur.Q[:, 2 * plane : 2 * plane + 2] + 0.0)
+
+
+def signed_area(a: Floats, b: Floats) -> float:
+    """Return the area of the parallelogram of two points, positive where the second follows counterclockwise."""
+    return float(a[0] * b[1] - a[1] * b[0]) + 0.0
 
 
 def strongest_pair(points: Floats) -> tuple[int, int]:
@@ -70,8 +76,8 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
         for k in range(n)
     ]  # fmt: skip
     domain = [alt.ExprRef("-reach"), alt.ExprRef("reach")]
-    x = alt.X("x:Q", scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(title=None, labels=False, ticks=False))
-    y = alt.Y("y:Q", scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(title=None, labels=False, ticks=False))
+    x = alt.X("x:Q", scale=alt.Scale(domain=domain, nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=domain, nice=False), axis=None)
     tips = [text("name", "agent"), number("x", "across"), number("y", "up")]
     base = alt.Chart(inline(rows))
     corner = alt.Chart(inline([{"k": k} for k in range(5)])).transform_calculate(
@@ -80,25 +86,27 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
     ends = alt.Chart(inline([{"k": 0}, {"k": 1}])).transform_calculate(
         x="[x1, x2][datum.k]", y="[y1, y2][datum.k]", name="[first, second][datum.k]"
     )
-    area = {"fillOpacity": 0.25, "interpolate": "linear-closed", "strokeWidth": 1.5, "clip": True}
+    area: dict[str, Any] = {"interpolate": "linear-closed", "strokeWidth": 1.5, "clip": True}
     layers = [
-        corner.transform_filter("area >= 0").mark_line(style="nash", order=False, **area).encode(
+        corner.transform_filter("area >= 0").mark_line(style="gain", **area).encode(
             x=x, y=y, order="k:Q"
         ),
-        corner.transform_filter("area < 0").mark_line(style="other", order=False, **area).encode(
+        corner.transform_filter("area < 0").mark_line(style="loss", **area).encode(
             x=x, y=y, order="k:Q"
         ),
-        alt.Chart(inline([{"x": 0, "y": 0}])).mark_point(style="mark", shape="cross", size=80).encode(x=x, y=y),
+        alt.Chart(inline([{"x": 0, "y": 0}])).mark_point(style="frame", shape="cross", size=80).encode(x=x, y=y),
         base.mark_point(style="plain", filled=True, size=45, opacity=0.9).encode(x=x, y=y, tooltip=tips),
-        ends.mark_point(style="mark", size=160).encode(x=x, y=y, tooltip=[text("name", "chosen")]),
+        ends.mark_point(style="frame", size=160).encode(x=x, y=y, tooltip=[text("name", "chosen")]),
         base.transform_filter("datum.label != ''").mark_text(
             style="name", align=alt.ExprRef("datum.align"), dx=alt.ExprRef("datum.dx"), dy=alt.ExprRef("datum.dy")
         ).encode(x=x, y=y, text="label:N", tooltip=tips),
     ]  # fmt: skip
     share = schur.shares[plane]
+    one, other = (f"truncate({name}, {NAME})" for name in ("first", "second"))
     said = alt.ExprRef(
-        "area == 0 ? first + ' and ' + second + ' are even in this plane' : "
-        "(area > 0 ? first : second) + ' gains ' + format(abs(area), '.3~f') + ' from ' + (area > 0 ? second : first)"
+        f"area == 0 ? {one} + ' and ' + {other} + ' are even in this plane' : "
+        f"(area > 0 ? {one} : {other}) + ' gains ' + format(abs(area), '.3~g') + ' from ' + "
+        f"(area > 0 ? {other} : {one})"
     )
     chart = alt.layer(*layers).add_params(*params).properties(width=SIZE, height=SIZE)
     return titled(
@@ -107,7 +115,7 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
         [f"Plane {plane + 1}, with {share:.0%} of the squared norm. The shaded area is the payoff of the two chosen;",
          "an agent gains from those that follow it counterclockwise by less than half a turn."],
         f"{n:,} agents as points in plane {plane + 1} of the Schur decomposition; the parallelogram of "
-        f"{schur.agents[a]} and {schur.agents[b]} has the signed area {points[a, 0] * points[b, 1] - points[a, 1] * points[b, 0]:.3g}, "
+        f"{schur.agents[a]} and {schur.agents[b]} has the signed area {signed_area(points[a], points[b]):.3g}, "
         f"their payoff in this plane.",
     )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Slope chart: the place of each agent by another method on the left, by Nash average on the right."""
 
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
@@ -10,8 +10,9 @@ from nashboard.evaluation.evaluation import Evaluation
 from nashboard.report.charts.rows import ROW, checked_top, inline, plural, text
 from nashboard.report.charts.theme import Chart, titled
 
+SIDES: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (("left", "right", -8, 0), ("right", "left", 8, 1))
 NAME = 34  # characters of a name beside a line
-WAYS = ["up", "down", "same"]
+WAYS = {"same": "tail", "down": "other", "up": "nash"}  # and how their lines look
 
 
 def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
@@ -46,9 +47,9 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
                 "after": after,
                 "left": left[int(k)],
                 "right": right,
-                "left_label": f"{name}  {before}",
-                "right_label": f"{after}  {name}",
-                "way": WAYS[0] if after < before else WAYS[1] if after > before else WAYS[2],
+                "left_label": f"{name}\u2002{before}",
+                "right_label": f"{after}\u2002{name}",
+                "way": "up" if after < before else "down" if after > before else "same",
                 "moved": "stays" if after == before else f"{'up' if after < before else 'down'} {abs(after - before)}",
             }
         )
@@ -58,21 +59,21 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
             alt.Tooltip("after:Q", title="rank by Nash average"), text("moved", "moves")]  # fmt: skip
     scale = alt.Scale(domain=[-0.7, n - 0.3], reverse=True, nice=False, zero=False)
     axis = None
-    colour = alt.Color(
-        "way:N", title=None, scale=alt.Scale(domain=WAYS, range="category"), legend=alt.Legend(orient="top")
-    )
     x = alt.Scale(domain=[0, 1], nice=False)
     layers = [
-        base.mark_rule(strokeWidth=2, opacity=0.85).encode(
-            x=alt.datum(0, scale=x, axis=axis, type="quantitative"), x2=alt.datum(1),
-            y=alt.Y("left:Q", scale=scale, axis=axis), y2="right:Q", color=colour, tooltip=tips,
+        *(
+            base.transform_filter(f"datum.way == '{way}'").mark_rule(style=style, strokeWidth=2).encode(
+                x=alt.datum(0, scale=x, axis=axis, type="quantitative"), x2=alt.datum(1),
+                y=alt.Y("left:Q", scale=scale, axis=axis), y2="right:Q", tooltip=tips,
+            )
+            for way, style in WAYS.items()
         ),
         *(
             base.mark_text(style="name", align=align, dx=dx).encode(
                 x=alt.datum(at, scale=x, axis=axis, type="quantitative"),
                 y=alt.Y(f"{side}:Q", scale=scale, axis=axis), text=f"{side}_label:N", tooltip=tips,
             )
-            for side, align, dx, at in (("left", "right", -8, 0), ("right", "left", 8, 1))
+            for side, align, dx, at in SIDES
         ),
     ]  # fmt: skip
     moved = sum(row["way"] != "same" for row in rows)
@@ -82,6 +83,6 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
         alt.layer(*layers).properties(width=260, height=max(n, 2) * ROW),
         title,
         [f"Left: rank by {board.second_name}. Right: rank by Nash average. Shown: {part}.",
-         "Equal numbers on one side are exact ties."],
+         "Blue lines rise, orange lines fall. Equal numbers on one side are exact ties."],
         f"Slope chart from ranks by {board.second_name} to ranks by Nash average for {part}: {title}.",
     )  # fmt: skip

@@ -4,7 +4,7 @@ Charts name what a mark *is* (``style="nash"``), never its colour; a theme says 
 Okabe and Ito (2008), which people with any kind of colour vision can tell apart, a little lighter on dark pages.
 """
 
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 import altair as alt
 
@@ -12,7 +12,6 @@ from nashboard.errors import InputError, listed, nearest
 
 Theme = Literal["light", "dark"]
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart
-C = TypeVar("C", bound=Any)
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif"
 LABEL_LIMIT = 210  # pixels of a name on an axis; the whole name is in the tooltip
 
@@ -45,7 +44,7 @@ def config(
         },
         "legend": {
             "labelColor": text, "labelFontSize": 12, "titleColor": soft, "titleFontSize": 12, "labelLimit": 260,
-            "titleFontWeight": "normal", "orient": "bottom", "symbolSize": 90,
+            "titleFontWeight": "normal", "orient": "bottom", "symbolSize": 90, "titleLimit": 420,
         },
         "header": {"labelColor": text, "labelFontSize": 13, "titleColor": soft},
         "text": {"color": text, "fontSize": 11},
@@ -57,16 +56,18 @@ def config(
             "diverging": diverging,
         },
         "style": {
-            "nash": {"color": blue, "fill": blue, "stroke": blue},
-            "other": {"color": orange, "fill": orange, "stroke": orange},
-            "plain": {"color": soft, "fill": soft, "stroke": soft},
-            "tail": {"color": faint, "fill": faint, "stroke": faint},
-            "interval": {"color": soft, "stroke": soft, "strokeWidth": 1.6},
-            "zero": {"color": soft, "stroke": soft, "strokeWidth": 1, "strokeDash": [3, 3]},
-            "mark": {"fill": "transparent", "stroke": text, "strokeWidth": 1.6},
+            "nash": {"color": blue},
+            "other": {"color": orange},
+            "plain": {"color": soft},
+            "tail": {"color": faint},
+            "gain": {"color": blue, "fill": blue, "stroke": blue, "fillOpacity": 0.22},
+            "loss": {"color": orange, "fill": orange, "stroke": orange, "fillOpacity": 0.22},
+            "interval": {"color": soft, "strokeWidth": 1.6},
+            "zero": {"color": soft, "strokeWidth": 1, "strokeDash": [3, 3]},
+            "frame": {"color": text, "fillOpacity": 0, "stroke": text, "strokeWidth": 1.6},
             "note": {"fill": soft, "fontSize": 11},
             "name": {"fill": text, "fontSize": 11},
-            "halo": {"fill": page, "stroke": page, "strokeWidth": 3, "fontSize": 11, "strokeJoin": "round"},
+            "halo": {"fill": page, "stroke": page, "strokeWidth": 4, "fontSize": 11, "strokeJoin": "round"},
         },
     }  # fmt: skip
 
@@ -96,15 +97,15 @@ THEMES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def themed(chart: C, theme: Theme = "light") -> C:
+def themed(chart: Any, theme: Theme = "light") -> Chart:
     """Return a copy of a chart that looks as the theme says; the page's own colour shows through."""
     if theme not in get_args(Theme):
         raise InputError(f"there is no theme {theme!r}{nearest(str(theme), THEMES)}: use {listed(THEMES)}")
-    copy = chart.copy(deep=False)
+    copy: Chart = chart.copy(deep=False)
     copy.config = alt.Config(**THEMES[theme])
     return copy
 
 
-def titled(chart: C, title: Any, subtitle: list[str], description: str) -> C:
+def titled(chart: Any, title: Any, subtitle: list[str], description: str) -> Chart:
     """Return a finished chart: a title in plain words, what it shows, and a sentence for screen readers."""
     return themed(chart.properties(title=alt.TitleParams(title, subtitle=subtitle), description=description))

@@ -1,0 +1,48 @@
+"""Which chart stands for which result."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nashboard.algebra.hodge import Hodge
+from nashboard.algebra.latent import Latent
+from nashboard.algebra.schur import Schur
+from nashboard.equilibrium.nash import NashAverage
+from nashboard.equilibrium.score_nash_average import ScoreNashAverage
+from nashboard.evaluation.audit import Audit
+from nashboard.evaluation.evaluation import Evaluation
+from nashboard.evaluation.stress import Stress
+from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.report.charts.averaging import weights
+from nashboard.report.charts.clone_lines import stress
+from nashboard.report.charts.cycle_graph import cycles
+from nashboard.report.charts.export import WRITERS, specification
+from nashboard.report.charts.forest import leaderboard, ratings
+from nashboard.report.charts.latent_map import latent
+from nashboard.report.charts.redundancy_map import redundancy
+from nashboard.report.charts.schur_plane import plane
+from nashboard.report.charts.theme import PAGES, Chart
+
+CHARTS: dict[type, Callable[..., Chart]] = {
+    Evaluation: leaderboard,
+    NashAverage: weights,
+    ScoreNashAverage: weights,
+    Schur: plane,
+    Latent: latent,
+    Hodge: cycles,
+    Stress: stress,
+    Audit: redundancy,
+    EloRatings: ratings,
+    MeloRatings: ratings,
+}
+
+
+def chart_of(result: Any, **options: Any) -> Chart:
+    """Return the chart of a result."""
+    return CHARTS[type(result)](result, **options)
+
+
+def picture_of(result: Any) -> str:
+    """Return the chart of a result as inline SVG on a page of its own colour, which every notebook can show."""
+    svg = WRITERS[".svg"](specification(chart_of(result)), 1).decode()
+    return f'<div style="background:{PAGES["light"]};display:inline-block;padding:8px;max-width:100%">{svg}</div>'
