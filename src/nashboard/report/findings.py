@@ -24,7 +24,8 @@ from nashboard.evaluation.task_games import task_games
 
 T = TypeVar("T")
 FULL = 120  # entries up to which everything is tried
-MOST_AUDITED = 1000  # entries beyond which the audit and the stress test are left to their own commands
+MOST_AUDITED = 250  # entries beyond which the audit, which solves a game without each of them, is left to its command
+MOST_STRESSED = 1000  # entries beyond which the stress test is
 MOST_DECOMPOSED = 2000  # agents beyond which planes and cycles are
 FEW_COPIES = (1, 10, 100)
 
@@ -101,7 +102,7 @@ def findings(evaluation: Evaluation, say: Saying) -> Findings:
         "stress",
         "Entering copies ...",
         lambda: stressed(evaluation, n),
-        bare or too_many(n, MOST_AUDITED, "nashboard stress"),
+        bare or too_many(n, MOST_STRESSED, "nashboard stress"),
     )
     games = steps.run("hodge", "Looking for cycles ...", lambda: comparable_games(data), wide)
     payoffs = steps.run("payoffs", "Looking for cycles ...", lambda: complete(games), wide or MISSING * (games is None))
