@@ -8,17 +8,23 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
-from report.pages import HOSTILE, evaluation, page
 
 from nashboard._tables import as_csv
+from report.pages import HOSTILE, evaluation, page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no browser: none of {', '.join(NAMES)} is installed")
-QUIET = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+MARKS = "svg .mark-symbol path, svg .mark-rect path, svg .mark-line path, svg .mark-rule line"
 PATIENCE = 60_000  # milliseconds: a busy machine draws slowly
 
 
@@ -52,6 +58,10 @@ class Visit:
     def drawn(self) -> None:
         """Wait until every picture is drawn."""
         expect(self.page.locator("figure.picture:not([data-drawn])")).to_have_count(0, timeout=PATIENCE)
+
+    def unfold(self) -> None:
+        """Open everything that is shown when asked for."""
+        self.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
 
     def close(self) -> None:
         self.context.close()
@@ -88,12 +98,11 @@ def names(table: Locator) -> list[str]:
 def test_every_picture_is_drawn_and_not_blank_without_network_or_errors(visit: Any, name: str) -> None:
     seen = visit(name)
     seen.drawn()
+    seen.unfold()
     figures = seen.page.locator("figure.picture")
     assert figures.count() == page(name).count('<figure class="picture"')
     for k in range(figures.count()):
-        marks = figures.nth(k).locator(
-            "svg .mark-symbol path, svg .mark-rect path, svg .mark-line path, svg .mark-rule line"
-        )
+        marks = figures.nth(k).locator(MARKS)
         assert marks.count() >= 3, figures.nth(k).get_attribute("id")
         box = figures.nth(k).locator("svg").first.evaluate("svg => [svg.clientWidth, svg.clientHeight]")
         assert min(box) > 50
@@ -105,7 +114,7 @@ def test_every_picture_is_drawn_and_not_blank_without_network_or_errors(visit: A
 def test_nothing_overflows_the_page(visit: Any, name: str, width: int) -> None:
     seen = visit(name, viewport={"width": width, "height": 800})
     seen.drawn()
-    seen.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    seen.unfold()
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     outside = seen.page.evaluate(
         """width => Array.from(document.querySelectorAll('main *')).filter(one =>
@@ -226,7 +235,7 @@ def test_axe_finds_no_serious_fault(visit: Any, name: str, theme: str) -> None:
 
     seen = visit(name, color_scheme=theme, bypass_csp=True)
     seen.drawn()
-    seen.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    seen.unfold()
     found = Axe().run(seen.page).response["violations"]
     faults = [
         (fault["id"], fault["nodes"][0]["html"][:200]) for fault in found if fault["impact"] in ("serious", "critical")

@@ -5,11 +5,11 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from report.pages import HOSTILE, evaluation, page
 
 import nashboard as nb
 from nashboard.errors import ConvergenceError
@@ -18,6 +18,7 @@ from nashboard.report.grid import Grid, grid, sorted_places
 from nashboard.report.parts import Fold, Part, Sentences
 from nashboard.report.picture import Picture, embedded, own_names
 from nashboard.report.summary import Summary, summary
+from report.pages import HOSTILE, evaluation, page
 
 ORDER = ["verdict", "board", "tasks", "trust", "skills", "redundancy", "cycles", "stress", "method", "cite", "data"]
 
@@ -143,7 +144,7 @@ def test_no_id_is_given_twice_and_headings_go_down_by_one() -> None:
     levels = [int(tag[1]) for tag in seen.tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
 @pytest.mark.parametrize("name", ["atari", "matches", "payoffs"])
