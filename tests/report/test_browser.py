@@ -117,8 +117,9 @@ def test_nothing_overflows_the_page(visit: Any, name: str, width: int) -> None:
     seen.unfold()
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     outside = seen.page.evaluate(
-        """width => Array.from(document.querySelectorAll('main *')).filter(one =>
-             !one.closest('.scroll') && one.getBoundingClientRect().right > width + 1).map(one => one.outerHTML.slice(0, 80))""",
+        """width => Array.from(document.querySelectorAll('main *'))
+             .filter(one => !one.closest('.scroll') && one.getBoundingClientRect().right > width + 1)
+             .map(one => one.outerHTML.slice(0, 80))""",
         width,
     )
     assert outside == []
@@ -189,6 +190,7 @@ def test_two_agents_are_chosen_and_the_picture_says_who_gains(visit: Any) -> Non
     first.select_option("rock")
     second.select_option("none")
     expect(plane.locator("svg")).to_contain_text("rock gains")
+    expect(seen.page.locator("#said")).to_contain_text("rock gains")  # a screen reader hears it
     shape = plane.locator("svg").inner_html()
     first.select_option("none")
     second.select_option("rock")

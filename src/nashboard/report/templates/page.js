@@ -152,14 +152,24 @@
       if (views.get(figure) !== entry) { drawn.finalize(); return; }
       entry.view = drawn.view;
       Object.keys(kept).forEach(function (name) { drawn.view.signal(name, kept[name]); });
-      figure.dataset.drawn = theme;
-      return drawn.view.runAsync();
+      /* The frame has the description; hundreds of marks one by one would only be in the way. */
+      all("svg", canvas).forEach(function (svg) { svg.setAttribute("aria-hidden", "true"); });
+      all("select", canvas).forEach(function (field) { field.addEventListener("change", function () { tell(figure, drawn.view); }); });
+      return drawn.view.runAsync().then(function () { figure.dataset.drawn = theme; });
     }).catch(function (error) {
       figure.dataset.failed = "";
       canvas.textContent = "This picture could not be drawn. The tables of this page hold its numbers.";
       console.error(error);
     });
     return entry.done;
+  }
+
+  /* What the drawing says of a choice is said to a screen reader, too. */
+  function tell(figure, view) {
+    view.runAsync().then(function () {
+      var words = figure.querySelector("svg .role-title-text text");
+      if (words) { say(words.textContent); }
+    });
   }
 
   /* Agents that were chosen stay chosen when the colours change. */
