@@ -70,21 +70,28 @@ def held_out_calibration(matches: Matches, k: int, *, bins: int = 10, rng: int =
     [False, True]
     """
     counts = np.stack([matches.wins, matches.draws, matches.losses])
-    leads, won, lost = [], [], []
+    won, lost = points_of(counts)
+    total, expected = 0.0, np.zeros(len(won))
     everything = MeloLoss(totals=pair_totals(matches, PRIOR), mu=PRIOR / 4)
     for part in dealt(matches, np.random.default_rng(rng)):
         if not part.sum() or not (counts - part).sum():
             continue
         seen = with_counts(matches, counts - part)
         fit = fitted(seen, MeloLoss(totals=pair_totals(seen, PRIOR), mu=PRIOR / 4), k)
-        wins, draws, defeats = part
-        leads.append(everything.leads(fit.Z)[: len(matches.pairs)])
-        won.append(wins + draws / 2)
-        lost.append(defeats + draws / 2)
-    if not leads:
+        x = everything.leads(fit.Z)[: len(matches.pairs)]
+        total += loss(*points_of(part), x)
+        expected += part.sum(axis=0) * expit(x)
+    if not total:
         raise InputError("there are too few games to hold some out: calibration needs at least two")
     name = "Elo" if k == 0 else f"mElo, {k} plane{'s' * (k > 1)}"
-    return measured(name, *(np.concatenate(parts) for parts in (leads, won, lost)), bins=bins, held_out=True)
+    games = won + lost  # a pair is one point: to sort its parts by prediction would sort them by luck
+    return measured(name, expected / games, won, lost, total / float(games.sum()), bins=bins, held_out=True)
+
+
+def points_of(counts: Floats) -> tuple[Floats, Floats]:
+    """Return points won and lost, a draw half each."""
+    wins, draws, losses = counts
+    return wins + draws / 2, losses + draws / 2
 
 
 def calibration_of(fit: EloRatings | MeloRatings, matches: Matches, *, bins: int = 10) -> Calibration:
@@ -100,16 +107,19 @@ def calibration_of(fit: EloRatings | MeloRatings, matches: Matches, *, bins: int
         C = fit.cyclic
         leads = leads + (C[i, 0::2] * C[j, 1::2] - C[i, 1::2] * C[j, 0::2]).sum(axis=1)
         name = f"mElo, {fit.k} plane{'s' * (fit.k > 1)}"
-    won, lost = matches.wins + matches.draws / 2, matches.losses + matches.draws / 2
-    return measured(name, leads / POINTS_PER_LOGIT, won, lost, bins=bins, held_out=False)
+    x = leads / POINTS_PER_LOGIT
+    won, lost = points_of(np.stack([matches.wins, matches.draws, matches.losses]))
+    return measured(name, expit(x), won, lost, loss(won, lost, x) / matches.n_games, bins=bins, held_out=False)
 
 
-def measured(model: str, x: Floats, won: Floats, lost: Floats, *, bins: int, held_out: bool) -> Calibration:
+def measured(
+    model: str, expected: Floats, won: Floats, lost: Floats, log_loss: float, *, bins: int, held_out: bool
+) -> Calibration:
     """Put predictions into bins that hold equally many games, each seen from both sides."""
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 2 <= bins <= 100:
         raise InputError(f"bins is {bins!r}: it must be a whole number from 2 to 100 (10 is usual)")
     games = won + lost
-    predicted = expit(np.concatenate([x, -x]))
+    predicted = np.concatenate([expected, 1 - expected])
     points, weight = np.concatenate([won, lost]), np.concatenate([games, games])
     order = np.argsort(predicted, kind="stable")
     predicted, points, weight = predicted[order], points[order], weight[order]
@@ -122,9 +132,7 @@ def measured(model: str, x: Floats, won: Floats, lost: Floats, *, bins: int, hel
         share = float(points[inside].sum()) / n
         low, high = wilson(share, n)
         found.append(Bin(predicted=mean / n, observed=share, low=low, high=high, games=n / 2))
-    return Calibration(
-        model=model, log_loss=loss(won, lost, x) / float(games.sum()), held_out=held_out, bins=tuple(found)
-    )
+    return Calibration(model=model, log_loss=log_loss, held_out=held_out, bins=tuple(found))
 
 
 def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:

@@ -120,7 +120,10 @@ def weights(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     layers = [
         every_row(base, y),
         base.transform_filter("!datum.tail").mark_bar(style="nash", height=12).encode(x=x, y=y, tooltip=tips),
-        base.transform_filter("datum.tail").mark_bar(style="tail", height=12).encode(x=x, y=y, tooltip=tips),
+        *(
+            base.transform_filter("datum.tail").mark_bar(style="tail", height=12).encode(x=x, y=y, tooltip=tips)
+            for _ in rest[:1]
+        ),
         base.mark_text(style="note", align="left", dx=4).encode(
             x=x, y=y, text=alt.Text("weight:Q", format=".1%"), tooltip=tips
         ),

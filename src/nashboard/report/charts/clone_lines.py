@@ -41,7 +41,9 @@ def stress(found: Stress) -> Chart:
     panels = []
     for at, method in enumerate(methods):
         data = inline([row for row in rows if row["method"] == method])
-        panels.append(panel(data, LABELS[method], winners, counts, floor, ticks, first=at == 0))
+        panels.append(
+            panel(data, LABELS[method], winners, counts, floor, ticks, first=at == 0, others=len(near) > len(winners))
+        )
     chart = alt.hconcat(*panels, spacing=22).resolve_scale(color="shared")
     of = listed([shortened(name, 30) for name in found.cloned], 2).replace("'", "")
     held = "stay where they are" if found.nash_unmoved else "move as well"
@@ -50,7 +52,8 @@ def stress(found: Stress) -> Chart:
     return titled(
         chart,
         title if moved(found) else f"Copies of {of} move no rank here",
-        [f"Rank of each of the {found.board} as exact copies are entered ({found.choice}); first place is at the top.",
+        [f"Rank of each of the {found.board} as exact copies are entered; first place is at the top.",
+         f"What is copied was {found.choice}.",
          "Coloured: whoever is first at some point; all others are grey. Lines side by side share a rank."],
         f"Ranks of {found.size:,} {found.board} against the number of copies of {of}, by {by}. "
         + " ".join(found.verdict()),
@@ -106,7 +109,15 @@ def standing_rows(copies: int, standing: Standing, winners: list[str]) -> list[d
 
 
 def panel(
-    data: alt.InlineData, title: str, domain: list[str], counts: list[str], last: int, ticks: list[int], *, first: bool
+    data: alt.InlineData,
+    title: str,
+    domain: list[str],
+    counts: list[str],
+    last: int,
+    ticks: list[int],
+    *,
+    first: bool,
+    others: bool,
 ) -> Any:
     """Return the picture of one method."""
     base = alt.Chart(data)
@@ -125,8 +136,11 @@ def panel(
             text("copies", "copies entered")]  # fmt: skip
     lines = base.transform_filter("datum.winner")
     return alt.layer(
-        base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1, clip=True).encode(
-            x=x, y=y, detail="name:N", tooltip=tips
+        *(
+            base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1, clip=True).encode(
+                x=x, y=y, detail="name:N", tooltip=tips
+            )
+            for _ in range(others)
         ),
         lines.mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, detail="name:N", tooltip=tips),
         lines.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips),

@@ -20,6 +20,8 @@ from nashboard.report.charts.rows import (
 )
 from nashboard.report.charts.theme import Chart, titled
 
+KINDS = {"gain": "nash", "loss": "other", "rest": "tail", "gap": "plain"}  # and how their bars look
+
 
 def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart:
     """Draw where an agent wins and loses its distance to the best, task by task or opponent by opponent.
@@ -56,10 +58,14 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
             base.transform_filter(f"datum.kind == '{kind}'").mark_bar(style=style, height=12).encode(
                 x=x, y=y, tooltip=tips
             )
-            for kind, style in (("gain", "nash"), ("loss", "other"), ("rest", "tail"), ("gap", "plain"))
+            for kind, style in KINDS.items()
+            if any(row["kind"] == kind for row in rows)
         ),
-        base.transform_filter("isValid(datum.low)").mark_rule(style="interval").encode(
-            x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tips
+        *(
+            base.transform_filter("isValid(datum.low)").mark_rule(style="interval").encode(
+                x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tips
+            )
+            for _ in range(found.sure)
         ),
         alt.Chart(inline([{"at": 0}])).mark_rule(style="zero").encode(x=alt.datum(0)),
     ]  # fmt: skip

@@ -64,10 +64,15 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
     if kept:
         a, b, c = kept[0].agents
         title = " beats ".join(shortened(name, TITLE) for name in (a, b, c, a))
-    chart = drawn(kept, rates)
+    chart = drawn(kept, rates) if kept else nothing()
     said = [f"The {plural(len(kept), 'strongest cycle')}. Arrows point from winner to loser; wide ones are clear wins.",
             f"Ratings explain {share:.0%} of the results, and no cycle."]  # fmt: skip
     return titled(chart, title, said if kept else said[1:], f"Graph of the strongest cycles. {title}.")
+
+
+def nothing() -> Any:
+    """Return an empty picture that says so."""
+    return alt.Chart(inline([{"said": "no cycle"}])).mark_text(style="note").encode(text="said:N", tooltip="said:N")
 
 
 def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> Any:

@@ -1,5 +1,6 @@
 """Forest plots: a number per agent (or task) with its interval, one row each, the best first."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -63,7 +64,7 @@ def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
     second = board.rating_name or "uniform average"
     named, bare = (alt.Y("label:N", sort=None, axis=axis) for axis in (axis_of_names(), None))
     gap = [f"distance to the {first} by Nash average", f"({unit_words(board.unit)})"]
-    nash = {"!datum.held": "plain", "datum.held": "nash"}
+    nash = sorted({row["style"] for row in rows if not row["folded"]}, reverse=True)
     panels = [
         forest(base, rows, ("gap", "low", "high"), gap, nash, named, tips).properties(width=300),
         alt.layer(
@@ -73,7 +74,8 @@ def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
             .encode(x=alt.X("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=2)), y=bare, tooltip=tips),
         ).properties(width=70),
     ]
-    if found is not None:
+    told = found is not None and any(group != "–" for group in found.groups)  # tasks of other suites have no groups
+    if told:
         groups = base.mark_text(style="note").encode(
             x=alt.datum(0, type="quantitative", scale=alt.Scale(domain=[-1, 1]), axis=GROUP),
             y=bare,
@@ -83,13 +85,13 @@ def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
         panels.append(alt.layer(every_row(base, bare), groups).properties(width=44))
     unit = f"{second} (points)" if board.rating_name else second
     fields = ("other", "other_low", "other_high")
-    panels.append(forest(base, rows, fields, [unit], {"true": "other"}, bare, tips).properties(width=150))
+    panels.append(forest(base, rows, fields, [unit], ["other"], bare, tips).properties(width=150))
     held = int((board.weights > 0).sum())
     at_top = (
         f"{shortened(board.support[0], 40)} is {first}" if held == 1 else f"{plural(held, board.kind)} tie as {first}"
     )
     said = ["Blue has weight in the equilibrium, grey has none. Equal numbers before the names are exact ties."]
-    if found is not None:
+    if told:
         said.append("Those that share a group cannot be told apart.")
     said.append(interval_sentence(found))
     return titled(
@@ -105,32 +107,36 @@ def forest(
     rows: list[dict[str, Any]],
     fields: tuple[str, str, str],
     title: list[str],
-    styles: dict[str, str],
+    styles: Sequence[str],
     y: alt.Y,
     tips: list[alt.Tooltip],
 ) -> Any:
-    """Return points with intervals, a row each, and the range of the row that is folded; styles by a test on a row."""
+    """Return points with intervals, a row each, and the range of the row that is folded."""
     value, low, high = fields
     scale = alt.Scale(domain=extent(rows, fields), nice=True, zero=False)
-    bar = alt.X(f"{low}:Q", scale=scale, title=title)
-    return alt.layer(
-        every_row(base, y),
-        base.transform_filter("datum.folded")
-        .mark_rule(style="tail", strokeWidth=5, clip=True)
-        .encode(x=bar, x2=f"{high}:Q", y=y, tooltip=tips),
-        base.transform_filter(f"!datum.folded && isValid(datum.{low})")
-        .mark_rule(style="interval")
-        .encode(x=bar, x2=f"{high}:Q", y=y, tooltip=tips),
-        *(
-            base.transform_filter(f"!datum.folded && {test}")
-            .mark_point(style=style, filled=True, size=45 if style == "plain" else 65, opacity=1, shape=SHAPES[style])
-            .encode(x=alt.X(f"{value}:Q", scale=scale, title=title), y=y, tooltip=tips)
-            for test, style in styles.items()
-        ),
-    )
+    axis = alt.Axis(title=title, tickCount=5)
+    bar = alt.X(f"{low}:Q", scale=scale, axis=axis)
+    layers = [every_row(base, y)]
+    if any(row["folded"] for row in rows):
+        folded = base.transform_filter("datum.folded").mark_rule(style="tail", strokeWidth=5, clip=True)
+        layers.append(folded.encode(x=bar, x2=f"{high}:Q", y=y, tooltip=tips))
+    if any(np.isfinite(row[low]) for row in rows if not row["folded"]):
+        known = base.transform_filter(f"!datum.folded && isValid(datum.{low})").mark_rule(style="interval")
+        layers.append(known.encode(x=bar, x2=f"{high}:Q", y=y, tooltip=tips))
+    for style in styles:
+        points = alone(base, rows) if len(styles) == 1 else base.transform_filter(f"datum.style == '{style}'")
+        mark = points.mark_point(style=style, filled=True, size=SIZES[style], opacity=1, shape=SHAPES[style])
+        layers.append(mark.encode(x=alt.X(f"{value}:Q", scale=scale, axis=axis), y=y, tooltip=tips))
+    return alt.layer(*layers)
+
+
+def alone(base: alt.Chart, rows: list[dict[str, Any]]) -> Any:
+    """Return the rows that are drawn one by one."""
+    return base.transform_filter("!datum.folded") if any(row["folded"] for row in rows) else base
 
 
 GROUP = alt.Axis(title="group", labels=False, ticks=False, grid=False, domain=False)
+SIZES = {"nash": 65, "plain": 45, "other": 65}
 SHAPES = {"nash": "circle", "plain": "circle", "other": "diamond"}
 
 
@@ -165,7 +171,7 @@ def board_rows(board: Board, found: Uncertainty | None, top: int) -> list[dict[s
             "low": low[k],
             "high": high[k],
             "weight": board.weights[k],
-            "held": bool(board.weights[k] > 0),
+            "style": "nash" if board.weights[k] > 0 else "plain",
             "tie": f"shares rank {board.ranks[k]}" if board.ties[k] else "holds its rank alone",
             "apart": "unknown" if found is None else found.groups[k],
             "often": np.nan if found is None else found.support[k],
@@ -186,7 +192,6 @@ def board_rows(board: Board, found: Uncertainty | None, top: int) -> list[dict[s
                 "low": board.gaps[rest].min(),
                 "high": board.gaps[rest].max(),
                 "weight": board.weights[rest].sum(),
-                "held": bool(board.weights[rest].sum() > 0),
                 "other_low": other[rest].min(),
                 "other_high": other[rest].max(),
                 "apart": "",
@@ -248,7 +253,7 @@ def ratings(fit: EloRatings | MeloRatings, *, top: int = 30) -> Chart:
     ]
     y = alt.Y("label:N", sort=None, axis=axis_of_names())
     base, fields = alt.Chart(inline(rows)), ("rating", "low", "high")
-    chart = forest(base, rows, fields, [f"{name} rating (points)"], {"true": "other"}, y, tips)
+    chart = forest(base, rows, fields, [f"{name} rating (points)"], ["other"], y, tips)
     known = bool(np.isfinite(fit.stderr).any())
     sure = "Bars are 95% intervals." if known else "No bars: these ratings come without standard errors."
     title = f"{name} puts {shortened(fit.agents[order[0]], 40)} first"

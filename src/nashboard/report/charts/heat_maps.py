@@ -56,7 +56,7 @@ def payoff_map(data: Payoffs | Matches | ArrayLike, *, order: str = "nash", part
     base, known = cells(names, names, A, digits=5)
     x, y = (
         alt.X("column:N", sort=None, axis=slanted("opponent")),
-        alt.Y("row:N", sort=None, axis=axis_of_names("agent")),
+        alt.Y("row:N", sort=None, axis=axis_of_names()),
     )
     chart = alt.layer(
         base.mark_text(text="").encode(x=x, y=y),  # fixes the order, also where a first cell is empty
@@ -183,7 +183,7 @@ def score_map(data: Scores | ArrayLike, *, top: int = 60) -> Chart:
     title = f"Scores of {plural(len(scores.agents), 'agent')} on {plural(len(scores.tasks), 'task')}"
     chart = base.mark_rect().encode(
         x=alt.X("column:N", sort=None, axis=slanted("task, the hardest first")),
-        y=alt.Y("row:N", sort=None, axis=axis_of_names("agent, the best first")),
+        y=alt.Y("row:N", sort=None, axis=axis_of_names()),
         color=alt.Color("value:Q", title=f"score (scaling {scores.scaling})", scale=alt.Scale(range="heatmap"),
                         legend=alt.Legend(orient="bottom", gradientLength=220)),
         tooltip=[text("row", "agent"), text("column", "task"), number("value", "score")],
@@ -193,7 +193,7 @@ def score_map(data: Scores | ArrayLike, *, top: int = 60) -> Chart:
         for some, every, what in ((agents, scores.agents, "agents"), (tasks, scores.tasks, "tasks"))
         if len(some) < len(every)
     ]
-    said = ["Dark is high. Both sides are sorted by Nash average."]
+    said = ["Sorted by Nash average: the best agents on top, the hardest tasks on the left."]
     if hidden:
         said.append(f"Shown are {' and '.join(hidden)}.")
     return titled(chart, title, said, f"Heat map. {title}, sorted by Nash average.")

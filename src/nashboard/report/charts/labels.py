@@ -53,7 +53,7 @@ def placed(
     for k in order:
         text = shortened(names[k], MOST)
         width = CHARACTER * len(text)
-        ways = (("left", 7.0, 0.0), ("right", -7.0, 0.0), ("center", 0.0, -11.0), ("center", 0.0, 12.0))
+        ways = (("left", 10.0, 0.0), ("right", -10.0, 0.0), ("center", 0.0, -13.0), ("center", 0.0, 14.0))
         for align, dx, dy in ways if x[k] < 0.6 * size[0] else (ways[1], ways[0], *ways[2:]):
             left = x[k] + dx - {"left": 0.0, "right": width, "center": width / 2}[align]
             box = Box(left, y[k] + dy - LINE / 2, left + width, y[k] + dy + LINE / 2)

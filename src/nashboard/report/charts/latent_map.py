@@ -98,7 +98,7 @@ def latent(found: Latent, *, components: tuple[int, int] = (0, 1), ends: int = 6
 def padded(values: Floats) -> tuple[float, float]:
     """Return a range with some room on both sides; zero is in it."""
     low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
-    room = 0.08 * (high - low) or 1.0
+    room = 0.12 * (high - low) or 1.0
     return float(f"{low - room:.6g}"), float(f"{high + room:.6g}")
 
 

@@ -51,7 +51,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     layers: list[Any] = [
         base.transform_filter("isValid(datum.value)").mark_rect().encode(
             x=x, y=y, tooltip=tips,
-            color=alt.Color("value:Q", title=f"distance ({found.unit}): dark is alike",
+            color=alt.Color("value:Q", title=f"distance ({found.unit}), 0 is the same",
                             scale=alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
                             legend=alt.Legend(orient="bottom", gradientLength=220)),
         )
@@ -59,7 +59,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     frames = framed(found, names)
     if frames:
         layers.append(
-            alt.Chart(inline(frames)).mark_rect(style="frame").encode(
+            alt.Chart(inline(frames)).mark_rect(style="clones").encode(
                 x=alt.X("first:N", sort=None, bandPosition=0), x2=alt.X2("last:N", bandPosition=1),
                 y=alt.Y("first:N", sort=None, bandPosition=0), y2=alt.Y2("last:N", bandPosition=1),
                 tooltip=[text("members", "the same" if all(g.exact for g in found.groups) else "clones")],

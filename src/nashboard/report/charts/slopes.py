@@ -67,6 +67,7 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
                 y=alt.Y("left:Q", scale=scale, axis=axis), y2="right:Q", tooltip=tips,
             )
             for way, style in WAYS.items()
+            if any(row["way"] == way for row in rows)
         ),
         *(
             base.mark_text(style="name", align=align, dx=dx).encode(

@@ -65,6 +65,7 @@ def config(
             "interval": {"color": soft, "strokeWidth": 1.6},
             "zero": {"color": soft, "strokeWidth": 1, "strokeDash": [3, 3]},
             "frame": {"color": text, "fillOpacity": 0, "stroke": text, "strokeWidth": 1.6},
+            "clones": {"color": orange, "fillOpacity": 0, "stroke": orange, "strokeWidth": 2.5},
             "note": {"fill": soft, "fontSize": 11},
             "name": {"fill": text, "fontSize": 11},
             "halo": {"fill": page, "stroke": page, "strokeWidth": 4, "fontSize": 11, "strokeJoin": "round"},
