@@ -26,7 +26,7 @@ DOCS_PROOF := import nashboard, material, mkdocs, mkdocstrings_handlers.python
 .PHONY: bench-environment demo-environment dev-environment docs-environment
 
 help:
-	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and how far to trust it"
+	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and a report in out/atari.html"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy --strict over src and tests"
 	@echo "make docs    build the documentation into site/: strict, offline"
@@ -35,6 +35,7 @@ help:
 
 demo: demo-environment
 	@$(BIN)/nashboard evaluate dataset:atari
+	@mkdir -p out && $(BIN)/nashboard report dataset:atari -o out/atari.html
 
 test: dev-environment
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup  # two processes, so one thread each; a server in only one

@@ -29,12 +29,14 @@ from nashboard.commands.online import online
 from nashboard.commands.paper import paper
 from nashboard.commands.predict import predict
 from nashboard.commands.reading import with_database_options
+from nashboard.commands.report import report
 from nashboard.commands.stress import stress
 from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b
 Examples:
   nashboard evaluate dataset:atari
+  nashboard report battles.parquet -o report.html
   nashboard inspect battles.parquet
   nashboard audit scores.csv
   nashboard stress dataset:rock-paper-scissors
@@ -52,7 +54,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (evaluate, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets, paper)
+COMMANDS = (
+    evaluate, report, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets, paper
+)  # fmt: skip
 for command in COMMANDS:
     app.command()(ended_well(with_database_options(command)))
 

@@ -1,7 +1,7 @@
 """The result of `evaluate`: a leaderboard, how sure it is, a verdict in words, and everything for machines."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -159,11 +159,22 @@ class Evaluation:
             )
         raise InputError(f"{what} needs matches or scores, not bare payoffs")
 
-    def report(self, path: str | Path) -> None:
-        """Write the evaluation in the format of the path's ending: .html, .json, .md, .csv, .tex or .txt."""
+    def report(self, path: str | Path, *, title: str | None = None, say: Callable[[str], None] | None = None) -> None:
+        """Write the evaluation in the format of the path's ending: .html, .json, .md, .csv, .tex or .txt.
+
+        Parameters
+        ----------
+        path
+            ``.html`` is the report: one page that needs no network, with verdict, boards, audit, stress test and
+            pictures. The others hold boards, verdict and warnings.
+        title
+            The heading of the page; by default the name of the file or data set.
+        say
+            Called with a few words before each step that takes time.
+        """
         from nashboard.evaluation.document import write
 
-        write(self, path)
+        write(self, path, title=title, say=say)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; the layout is described in `nashboard.evaluation.schema`."""

@@ -1,0 +1,1 @@
+"""The sections of a report, one file each: what was found, in words and tables."""

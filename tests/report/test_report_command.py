@@ -1,0 +1,57 @@
+"""``nashboard report``: what people type."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nashboard as nb
+
+
+def run(*arguments: str, where: Path, code: int = 0) -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run(
+        [sys.executable, "-m", "nashboard", "report", *arguments], capture_output=True, text=True, cwd=where
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_the_report_is_written_and_the_command_says_where(tmp_path: Path) -> None:
+    done = run("dataset:suite-4", "--resamples", "3", "-o", "page.html", "--title", "Four tasks", where=tmp_path)
+    assert done.stdout == ""
+    assert "Wrote the report to 'page.html' (1." in done.stderr
+    assert "warning: 3 resamples are few" in done.stderr
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h1>Four tasks</h1>" in text
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_without_a_name_it_is_called_after_the_file_and_a_saved_evaluation_is_taken_too(tmp_path: Path) -> None:
+    nb.evaluate(nb.load_dataset("suite-3"), n_resamples=3).report(tmp_path / "three.json")
+    run("three.json", where=tmp_path)
+    assert "saved result" in (tmp_path / "three-report.html").read_text(encoding="utf-8")
+
+
+def test_a_dash_writes_to_standard_output(tmp_path: Path) -> None:
+    nb.evaluate(nb.load_dataset("suite-3"), n_resamples=3).report(tmp_path / "three.json")
+    done = run("three.json", "-o", "-", where=tmp_path)
+    assert done.stdout.startswith("<!doctype html>")
+    assert done.stdout.rstrip().endswith("</html>")
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "page.pdf"], "the name must end in '.html'"),
+        (["-o", "nowhere/page.html"], "there is no folder 'nowhere', make it first"),
+        (["-o", "-", "--open"], "--open needs a file"),
+        (["--agents", "nobody"], "no agent matches 'nobody'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(arguments: list[str], message: str, tmp_path: Path) -> None:
+    done = run("dataset:suite-3", *arguments, where=tmp_path, code=2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
