@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from nashboard.evaluation.breakdown import breakdown
 from nashboard.report.charts.labels import Box, placed
 from nashboard.report.charts.schur_plane import coordinates, signed_area
 
@@ -182,35 +181,31 @@ def test_contributions_add_up_to_the_gap(league: nb.Evaluation, atari: nb.Evalua
             assert all((row["term"] >= 0) == (row["kind"] == "gain") for row in parts if row["kind"] != "rest")
 
 
-def test_terms_are_weight_times_payoff_and_their_intervals_shrink_with_games() -> None:
+def test_whiskers_are_those_of_the_evaluation_and_shrink_with_games() -> None:
     widths = []
     for games in (20, 2000):
         counts = np.array([[0, 0.7, 0.3, 0.9], [0.3, 0, 0.7, 0.9], [0.7, 0.3, 0, 0.9], [0.1, 0.1, 0.1, 0]]) * games
         evaluation = nb.evaluate(nb.Matches.from_counts(counts), n_resamples=100)
-        found = breakdown(evaluation, "agent 4")
-        assert found.sure
-        for term in found.terms:
-            assert term.term == pytest.approx(term.weight * term.result)
-            assert term.low < term.term < term.high
-        widths.append(np.mean([term.high - term.low for term in found.terms]))
-    assert widths[1] == pytest.approx(widths[0] / 10, rel=0.5)  # a hundred times the games, a tenth of the width
+        drawn = [row for row in rows(nb.charts.contributions(evaluation, "agent 4"), "term") if "low" in row]
+        kept = {one.name: one for one in evaluation.contributions["agent 4"]}
+        assert [(row["low"], row["high"]) for row in drawn] == [
+            (kept[row["name"]].low, kept[row["name"]].high) for row in drawn
+        ]
+        widths.append(np.mean([row["high"] - row["low"] for row in drawn]))
+    assert widths[1] < widths[0] / 2
 
 
-def test_noise_of_scores_gives_whiskers_and_copies_count_together() -> None:
-    S = [[0.9, 0.2, 0.2], [0.3, 0.8, 0.8], [0.2, 0.3, 0.3]]
-    scores = nb.Scores.from_array(S, stderr=np.full((3, 3), 0.05))
-    found = breakdown(nb.evaluate(scores, n_resamples=50, scaling="none"), "agent 3")
-    assert [term.name for term in found.terms] == ["task 1", "task 2"]
-    assert found.sure
-    assert all(term.low < term.term < term.high for term in found.terms)
+def test_copies_of_a_task_are_one_bar() -> None:
+    scores = nb.Scores.from_array([[0.9, 0.2, 0.2], [0.3, 0.8, 0.8], [0.2, 0.3, 0.3]], stderr=np.full((3, 3), 0.05))
+    chart = nb.charts.contributions(nb.evaluate(scores, n_resamples=50, scaling="none"), "agent 3")
+    assert sorted(row["name"] for row in rows(chart, "term")) == ["all together", "task 1", "task 2"]
 
 
-def test_an_evaluation_read_from_json_says_that_terms_are_missing(league: nb.Evaluation) -> None:
-    read = nb.Evaluation.from_json(league.to_json())
+def test_contributions_of_an_evaluation_read_from_json_are_the_same(league: nb.Evaluation) -> None:
     last = league.board.names[league.board.order[-1]]
-    chart = nb.charts.contributions(read, last)
-    assert "read from json" in chart.to_dict()["title"]["subtitle"][1]
-    assert sum(row["term"] for row in rows(chart, "term")[:-1]) == pytest.approx(league.board.gaps.min(), abs=1e-7)
+    read = nb.Evaluation.from_json(league.to_json())
+    assert nb.charts.contributions(read, last).to_dict() == nb.charts.contributions(league, last).to_dict()
+
 
 
 def test_the_stress_picture_holds_every_rank() -> None:

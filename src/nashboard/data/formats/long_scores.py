@@ -44,7 +44,7 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     refuse_nested(frame, [*roles.values(), *measures[:1]], source)
     if measures and options.metric is not None:
         frame = frame.filter(nw.col(measures[0]).cast(nw.String) == options.metric)
-    for part in chosen_rows(columns, options, source):
+    for part in chosen_rows(frame, options, source):
         frame = frame.filter(part.keep)
     frame = with_numbers(frame, roles, scan, source)
     numbers = [role for role in ("score", *OPTIONAL_NUMBERS) if role in roles]

@@ -3,9 +3,10 @@
 from typing import Any
 
 import altair as alt
+import numpy as np
 
-from nashboard.errors import shortened
-from nashboard.evaluation.breakdown import Breakdown, breakdown
+from nashboard.errors import InputError, nearest, shortened
+from nashboard.evaluation.contributions import Contribution
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.report.charts.rows import (
     ROW,
@@ -33,8 +34,8 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
     agent
         Whose average.
     top
-        How many terms are drawn, the largest in either direction; the others are folded into one bar. All bars add up
-        to the gap, which is drawn last.
+        How many terms are drawn, the largest in either direction, ten at most: an evaluation keeps so many. The
+        others are folded into one bar. All bars add up to the gap, which is drawn last.
 
     Examples
     --------
@@ -42,15 +43,18 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
     >>> result = nb.evaluate(nb.load_dataset("alphago"), n_resamples=20)
     >>> chart = nb.charts.contributions(result, "Zen")
     """
-    top = checked_top(top)
-    found = breakdown(evaluation, agent)
-    rows = contribution_rows(found, top)
-    best = "the best" if found.what == "opponent" else "the team at the top"
+    board = evaluation.board
+    if agent not in board.names:
+        raise InputError(f"there is no agent {agent!r}{nearest(str(agent), board.names)}")
+    what, best = ("opponent", "the best") if evaluation.task_board is None else ("task", "the team at the top")
+    shown = evaluation.contributions[agent][: checked_top(top)]
+    gap = float(board.gaps[board.names.index(agent)]) + 0.0
+    rows = contribution_rows(shown, gap, counted(evaluation))
     base = alt.Chart(inline(rows))
     x = alt.X("term:Q", title=[f"what it adds to the distance to {best}", f"({unit_words(evaluation.board.unit)})"],
               axis=alt.Axis(tickCount=6))  # fmt: skip
     y = alt.Y("label:N", sort=None, axis=axis_of_names())
-    tips = [text("name", found.what), number("weight", "weight", ".1%"), number("result", "result"),
+    tips = [text("name", what), number("weight", "weight", ".1%"), number("result", "result"),
             number("term", "adds"), number("low", "low"), number("high", "high")]  # fmt: skip
     layers = [
         every_row(base, y),
@@ -65,43 +69,46 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
             base.transform_filter("isValid(datum.low)").mark_rule(style="interval").encode(
                 x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tips
             )
-            for _ in range(found.sure)
+            for _ in range(any(one.low is not None for one in shown))
         ),
         alt.Chart(inline([{"at": 0}])).mark_rule(style="zero").encode(x=alt.datum(0)),
     ]  # fmt: skip
-    gap = f"{found.gap:.3f}" if found.gap else "0"
-    title = f"What {shortened(agent, 40)} gains and loses: {gap} in all"
+    title = f"What {shortened(agent, 40)} gains and loses: {f'{gap:.3f}' if gap else '0'} in all"
     said = [f"Blue bars gain, orange bars lose; they add up to the last. Weight times the difference to {best}."]
-    said.append(interval_sentence(found))
+    said.append(interval_sentence(evaluation, shown, what))
     return titled(
         alt.layer(*layers).properties(width=380, height=alt.Step(ROW + 2)),
         title,
         said,
-        f"Bar chart of {plural(len(found.terms), found.what)}: what the Nash average of {agent} is made of. {title}.",
+        f"Bar chart of {plural(counted(evaluation), what)}: what the Nash average of {agent} is made of. {title}.",
     )
 
 
-def interval_sentence(found: Breakdown) -> str:
+def counted(evaluation: Evaluation) -> int:
+    """Return how many opponents or tasks have weight; copies count once."""
+    board = evaluation.task_board or evaluation.board
+    return len(np.unique(board.classes[board.weights > 0]))
+
+
+def interval_sentence(evaluation: Evaluation, shown: tuple[Contribution, ...], what: str) -> str:
     """Say what the whiskers are, or why there are none."""
-    if found.sure:
-        return f"Whiskers: {found.level:.0%} of {found.resamples:,} resamples of the results, with the weights held."
-    if not found.complete:
-        return "No whiskers, and only the largest terms: this evaluation was read from json, without its data."
-    return "No whiskers: the data do not say how noisy they are."
+    if all(one.low is None for one in shown):
+        return "No whiskers: the data do not say how noisy they are."
+    found = next(iter(evaluation.uncertainty.values()))
+    one = "an opponent" if what == "opponent" else "a task"
+    return f"Whiskers: {found.level:.0%} of {found.resamples:,} resamples; {one} that loses its weight adds 0."
 
 
-def contribution_rows(found: Breakdown, top: int) -> list[dict[str, Any]]:
+def contribution_rows(shown: tuple[Contribution, ...], gap: float, count: int) -> list[dict[str, Any]]:
     """Return the largest terms, the sum of the others, and the gap."""
-    shown, rest = found.terms[:top], found.terms[top:]
     rows: list[dict[str, Any]] = [
         {"label": one.name, "name": one.name, "weight": one.weight, "result": one.result, "term": one.term,
          "low": one.low, "high": one.high, "kind": "gain" if one.term >= 0 else "loss"}
         for one in sorted(shown, key=lambda one: -one.term)
     ]  # fmt: skip
-    left = found.gap - sum(one.term for one in shown)
-    if rest or not found.complete:
-        label = f"and {len(rest):,} more together" if found.complete else "everything else"
-        rows.append({"label": label, "name": label, "term": left, "weight": 1 - sum(one.weight for one in shown),
-                     "kind": "rest"})  # fmt: skip
-    rows.append({"label": "distance to the best", "name": "all together", "term": found.gap, "kind": "gap"})
+    if count > len(shown):
+        label = f"and {count - len(shown):,} more together"
+        rows.append({"label": label, "name": label, "term": gap - sum(one.term for one in shown),
+                     "weight": 1 - sum(one.weight for one in shown), "kind": "rest"})  # fmt: skip
+    rows.append({"label": "distance to the best", "name": "all together", "term": gap, "kind": "gap"})
     return rows
