@@ -102,7 +102,6 @@ def test_names_from_strangers_are_escaped_in_html(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert name not in page
     assert "&lt;script&gt;" in page
-    assert "http" not in page
 
 
 def test_repr_is_one_line_and_matches_have_no_tasks(arena: nb.Evaluation) -> None:

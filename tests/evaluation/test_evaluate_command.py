@@ -58,7 +58,7 @@ def test_machine_formats_and_tasks(tmp_path: Path) -> None:
     page = tmp_path / "board.html"
     done = run("dataset:suite-4", "--resamples", "3", "-o", str(page))
     assert done.stdout == ""
-    assert "<table>" in page.read_text(encoding="utf-8")
+    assert "<table" in page.read_text(encoding="utf-8")
 
 
 def test_agents_are_chosen_by_patterns_and_anchored(log: str) -> None:

@@ -1,5 +1,6 @@
 """What the tests of the report share: data of every kind, names from strangers, and their pages."""
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -40,7 +41,7 @@ def table(agents: tuple[str, ...], tasks: tuple[str, ...]) -> nb.Scores:
 @cache
 def evaluation(name: str) -> nb.Evaluation:
     """Return a small evaluation of each kind."""
-    data: nb.Matches | nb.Scores | nb.Payoffs = {
+    made: dict[str, Callable[[], nb.Matches | nb.Scores | nb.Payoffs]] = {
         "scores": lambda: nb.load_dataset("suite-4"),
         "atari": lambda: nb.load_dataset("atari"),
         "matches": lambda: arena(("ant", "bee", "cat", "dog", "eel", "fox")),
@@ -51,8 +52,8 @@ def evaluation(name: str) -> nb.Evaluation:
         "hostile": lambda: arena(HOSTILE),
         "hostile scores": lambda: table(HOSTILE, tuple(reversed(HOSTILE))),
         "large": lambda: table(tuple(f"agent {k}" for k in range(100)), tuple(f"task {k}" for k in range(100))),
-    }[name]()
-    return nb.evaluate(data, n_resamples=10)
+    }
+    return nb.evaluate(made[name](), n_resamples=10)
 
 
 @cache

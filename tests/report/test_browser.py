@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Route, expect, sync_playwright
 
 from nashboard._tables import as_csv
 from report.pages import HOSTILE, evaluation, page
@@ -48,8 +48,12 @@ class Visit:
         self.page: Page = self.context.new_page()
         self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.errors.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        self.page.on("dialog", self.dismiss)
         self.page.goto(path.as_uri())
+
+    def dismiss(self, dialog: Dialog) -> None:
+        self.errors.append(f"dialog {dialog.message}")
+        dialog.dismiss()
 
     def refuse(self, route: Route) -> None:
         self.requests.append(route.request.url)

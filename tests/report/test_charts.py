@@ -207,7 +207,6 @@ def test_contributions_of_an_evaluation_read_from_json_are_the_same(league: nb.E
     assert nb.charts.contributions(read, last).to_dict() == nb.charts.contributions(league, last).to_dict()
 
 
-
 def test_the_stress_picture_holds_every_rank() -> None:
     found = nb.stress(load("rock-paper-scissors"), of=["C"], copies=[1, 10], draws=0, targets=[])
     shown = rows(nb.charts.stress(found), "copies")
