@@ -36,8 +36,17 @@ def public_names() -> dict[str, list[tuple[str, str]]]:
 
 
 def room_page(room: str, names: list[tuple[str, str]]) -> str:
-    """Return the reference of a room."""
+    """Return the reference of a room; of a module that is public as a whole, each of its names."""
+    if room == "report":
+        names = [(f"charts.{name}", f"nashboard.report.charts.{name}") for name in charts()]
     return f"# {room.capitalize()}\n\n{ROOMS[room]}\n\n" + "\n\n".join(f"::: {path}" for _, path in names) + "\n"
+
+
+def charts() -> list[str]:
+    """Return the names of all charts."""
+    import nashboard
+
+    return list(nashboard.charts.__all__)
 
 
 def index_page(rooms: dict[str, list[tuple[str, str]]]) -> str:
@@ -49,6 +58,9 @@ def index_page(rooms: dict[str, list[tuple[str, str]]]) -> str:
         page = f"{room}.md" if room in ROOMS else "errors.md"
         title = f"{room.capitalize()}: {ROOMS[room][0].lower()}{ROOMS[room][1:]}" if room in ROOMS else "Errors"
         parts.append(f"## {title}\n")
+        if room == "report":
+            parts += [f"- [`nb.charts.{name}`]({page}#nashboard.report.charts.{name})" for name in charts()]
+            continue
         for name, path in names:
             said = inspect.getdoc(getattr(nashboard, name)) or ""
             parts.append(f"- [`nb.{name}`]({page}#{path}): {' '.join(said.split(chr(10) * 2)[0].split())}")
@@ -96,6 +108,13 @@ def docstring_page(title: str, path: str) -> str:
     return f"# {title}\n\n{blocks}\n"
 
 
+def examples_page() -> str:
+    """Return the list of examples, and the scripts themselves; notebooks are named only."""
+    listed = (ROOT / "examples" / "README.md").read_text()
+    scripts = sorted((ROOT / "examples").glob("*.py"))
+    return listed + "".join(f"\n## {one.name}\n\n````python\n{one.read_text()}````\n" for one in scripts)
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
     rooms = public_names()
@@ -106,6 +125,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/schema.md": docstring_page("JSON schema", "nashboard.evaluation.schema"),
         "reference/errors.md": docstring_page("Errors", "nashboard.errors")
         + "\n".join(f"\n::: {path}" for _, path in rooms["errors"]),
+        "examples.md": examples_page(),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(),
     }
     pages |= {f"reference/{room}.md": room_page(room, names) for room, names in rooms.items() if room in ROOMS}
