@@ -58,7 +58,7 @@ bench: bench-environment
 	@.venv-bench/bin/python benchmarks/startup.py 5
 	@.venv-bench/bin/python benchmarks/end_to_end.py
 	@.venv-bench/bin/python benchmarks/elo.py
-	@.venv-bench/bin/python benchmarks/equilibrium.py --only table
+	@.venv-bench/bin/python benchmarks/equilibrium.py --turns 1 --limit 30
 	@.venv-bench/bin/python benchmarks/page.py
 
 bench-full: bench-environment
@@ -68,7 +68,7 @@ bench-full: bench-environment
 	@.venv-bench/bin/python benchmarks/reading.py
 	@.venv-bench/bin/python benchmarks/algebra.py --large
 	@.venv-bench/bin/python benchmarks/ratings.py
-	@.venv-bench/bin/python benchmarks/equilibrium.py --large
+	@.venv-bench/bin/python benchmarks/equilibrium.py
 	@.venv-bench/bin/python benchmarks/evaluation.py
 	@.venv-bench/bin/python benchmarks/page.py
 

@@ -20,7 +20,7 @@ THEIRS = "import pandas as pd, ratings\nratings.{peer}(ratings.league(10_000).to
 # Ours draws the counts of each pair again, as FastChat does; evalica has no counts, so the rows are drawn.
 RESAMPLED = """
 import numpy as np
-from nashboard.evaluation.resampling import replayed
+from nashboard.evaluation.matches_again import replayed
 from nashboard.ratings.selection import with_counts
 matches = nb.read_matches({source})
 rng = np.random.default_rng(0)

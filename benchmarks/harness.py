@@ -93,8 +93,11 @@ def compared(
     rows = []
     for side in sides:
         row: dict[str, Any] = {"what": what, "who": side.name, "version": version(side.package)}
-        if side.name in failed or not ours:
-            rows.append(row | {"failed": failed.get(side.name, "no measure of our own")})
+        if side.name in failed:
+            rows.append(row | {"failed": failed[side.name]})
+        elif not ours:  # we failed: the other's time stands alone
+            seconds = sorted(run[0] for run in runs[side.name])
+            rows.append(row | {"failed": f"{statistics.median(seconds):.3g} s, no measure of our own"})
         else:
             seconds = sorted(run[0] for run in runs[side.name])
             pairs = sorted(run[0] / own[0] for run, own in zip(runs[side.name], ours, strict=False))
