@@ -6,6 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nashboard.commands.evaluation_options import (
+    Agents,
+    Backend,
+    Exclude,
+    Level,
+    Missing,
+    Resamples,
+    ScalingOption,
+    Seed,
+    SelectionOption,
+    Workers,
+)
 from nashboard.commands.output import Format, FormatOption, show, tell
 from nashboard.commands.ratings_options import Anchor, anchors
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
@@ -23,17 +35,11 @@ class Components(StrEnum):
 
 def evaluate(
     source: SourceArgument,
-    resamples: Annotated[int, typer.Option(help="How often to resample, for intervals.", min=1)] = 200,
-    seed: Annotated[
-        int, typer.Option(help="Seed of the resamples; results do not depend on anything else.", min=0)
-    ] = 0,
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    agents: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Only these agents, such as 'gpt-*'; can be repeated.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Not these agents; can be repeated.")
-    ] = None,
+    resamples: Resamples = 200,
+    seed: Seed = 0,
+    level: Level = 0.95,
+    agents: Agents = None,
+    exclude: Exclude = None,
     segment: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
     ] = None,
@@ -41,21 +47,12 @@ def evaluate(
         Components, typer.Option(help="Groups of agents that never met: an error that names them, or one board each.")
     ] = Components.error,
     anchor: Anchor = None,
-    scaling: Annotated[str, typer.Option(help="Units of raw scores: range, rank, zscore or none.")] = "range",
-    selection: Annotated[str, typer.Option(help="Which equilibrium: clone-invariant or maxent.")] = "clone-invariant",
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WAY", help="Missing scores: drop-agents, drop-tasks, or fill with mean, median or worst."
-        ),
-    ] = None,
+    scaling: ScalingOption = "range",
+    selection: SelectionOption = "clone-invariant",
+    missing: Missing = None,
     tasks: Annotated[bool, typer.Option("--tasks", help="Show the board of tasks too.")] = False,
-    workers: Annotated[
-        int | None, typer.Option(help="How many workers resample; all cores by default. Results are the same.", min=1)
-    ] = None,
-    backend: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What workers are: threading, or loky for processes.")
-    ] = None,
+    workers: Workers = None,
+    backend: Backend = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write to a file: .html, .json, .md, .csv, .tex or .txt."),

@@ -8,6 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nashboard.commands.evaluation_options import (
+    Agents,
+    Exclude,
+    Level,
+    Missing,
+    Resamples,
+    ScalingOption,
+    Seed,
+    SelectionOption,
+)
 from nashboard.commands.output import tell
 from nashboard.commands.ratings_options import Anchor, anchors
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
@@ -29,26 +39,15 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="The heading; the name of the file unless given.")] = None,
-    resamples: Annotated[int, typer.Option(help="How often to resample, for intervals.", min=1)] = 200,
-    seed: Annotated[
-        int, typer.Option(help="Seed of the resamples; results do not depend on anything else.", min=0)
-    ] = 0,
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    agents: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Only these agents, such as 'gpt-*'; can be repeated.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Not these agents; can be repeated.")
-    ] = None,
+    resamples: Resamples = 200,
+    seed: Seed = 0,
+    level: Level = 0.95,
+    agents: Agents = None,
+    exclude: Exclude = None,
     anchor: Anchor = None,
-    scaling: Annotated[str, typer.Option(help="Units of raw scores: range, rank, zscore or none.")] = "range",
-    selection: Annotated[str, typer.Option(help="Which equilibrium: clone-invariant or maxent.")] = "clone-invariant",
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WAY", help="Missing scores: drop-agents, drop-tasks, or fill with mean, median or worst."
-        ),
-    ] = None,
+    scaling: ScalingOption = "range",
+    selection: SelectionOption = "clone-invariant",
+    missing: Missing = None,
     look: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     as_format: AsOption = None,
     read: ReadOption = None,
