@@ -19,6 +19,7 @@ from nashboard.data.scan import Scan
 from nashboard.errors import InputError
 
 SAMPLE = 10_000  # rows from which the meaning of labels is learnt; later surprises are caught by the count
+EXACT = 2.0**53  # whole numbers below this are exact in floating point
 INFINITY = float("inf")
 
 
@@ -122,7 +123,8 @@ def text(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
     value = nw.col(column)
     if not frame.collect_schema()[column].is_float():
         return nw.when(~value.is_null()).then(value.cast(nw.String))
-    whole = value.is_finite() & (value == value.round(0))
+    # neither NaN nor infinity is between these, in any engine; SQLite cannot be asked whether a number is finite
+    whole = (value > -EXACT) & (value < EXACT) & (value == value.round(0))
     number = nw.when(whole).then(value).otherwise(nw.lit(0.0)).cast(nw.Int64).cast(nw.String)
     return nw.when(~value.is_null()).then(nw.when(whole).then(number).otherwise(value.cast(nw.String)))
 
