@@ -80,6 +80,11 @@ class Board:
         """Who has weight in the equilibrium, the best by the second order first."""
         return tuple(self.names[k] for k in self.order if self.weights[k] > 0)
 
+    @property
+    def top(self) -> tuple[str, ...]:
+        """Who ties for first: those with weight, and any other that does exactly as well."""
+        return tuple(self.names[k] for k in self.order if self.ranks[k] == 1)
+
     def table(self, title: str, uncertainty: Uncertainty | None, notes: tuple[str, ...]) -> Table:
         """Return the board, the best first."""
         percent = "" if uncertainty is None else f"{uncertainty.level:.0%} of the resamples"

@@ -198,9 +198,9 @@ class Evaluation:
         return from_dict(values)
 
     def __repr__(self) -> str:
-        n, top = len(self.board.names), len(self.support)
+        n, top = len(self.board.names), len(self.board.top)
         tasks = f" x {len(self.task_board.names):,} tasks" if self.task_board is not None else ""
-        first = f"{top:,} tie at the top" if top > 1 else f"{self.support[0]!r} first"
+        first = f"{top:,} tie at the top" if top > 1 else f"{self.board.top[0]!r} first"
         sure = next(iter(self.stability.values()), None)
         same = "" if sure is None else f", same top in {number(100 * sure.same_support, 0)}% of resamples"
         return f"Evaluation({n:,} agents{tasks}, {first}{same})"

@@ -55,7 +55,7 @@ class Stability:
     def competition(self) -> str:
         """Say who is next in line."""
         if not self.competitor:
-            return "Every agent has weight: nobody stands outside the top."
+            return "Every agent ties for first: nobody stands outside the top."
         return (
             f"The nearest outside the top is {self.competitor!r}: it misses it by {number(self.margin)} and "
             f"belongs there with probability {self.competitor_support:.0%} ({QUESTIONS[self.question]})."
@@ -73,7 +73,7 @@ def stability(board: Board, weights: Floats, samples: Samples, found: Uncertaint
     """Compare the support of every resample with the point estimate's; ``weights`` are those of the classes."""
     inside = weights > 0
     supports = samples.weights > 0
-    outside = [int(k) for k in board.order if board.weights[k] == 0]
+    outside = [int(k) for k in board.order if board.ranks[k] > 1]
     nearest = outside[0] if outside else None
     return Stability(
         question=found.question,

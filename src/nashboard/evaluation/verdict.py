@@ -16,7 +16,7 @@ ENTRIES = {"agent": "agents", "task": "tasks"}
 
 def headline(board: Board) -> str:
     """Say who is at the top."""
-    top = [board.names[k] for k in board.order if board.ranks[k] == 1]
+    top = board.top
     if len(top) == 1:
         return f"{top[0]!r} is first: against the equilibrium nobody else does as well."
     return (

@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from nashboard._types import Floats
 from nashboard.errors import InputError, shortened
 from nashboard.evaluation.board import Board
 from nashboard.evaluation.evaluation import Evaluation
@@ -86,9 +87,11 @@ def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
     unit = f"{second} (points)" if board.rating_name else second
     fields = ("other", "other_low", "other_high")
     panels.append(forest(base, rows, fields, [unit], ["other"], bare, tips).properties(width=150))
-    held = int((board.weights > 0).sum())
+    top_names = board.top
     at_top = (
-        f"{shortened(board.support[0], 40)} is {first}" if held == 1 else f"{plural(held, board.kind)} tie as {first}"
+        f"{shortened(top_names[0], 40)} is {first}"
+        if len(top_names) == 1
+        else f"{plural(len(top_names), board.kind)} tie as {first}"
     )
     said = ["Blue has weight in the equilibrium, grey has none. Equal numbers before the names are exact ties."]
     if told:
@@ -153,20 +156,25 @@ def interval_sentence(found: Uncertainty | None) -> str:
     return f"Bars hold {found.level:.0%} of {found.resamples:,} resamples: {QUESTIONS[found.question]}"
 
 
+def without_dust(values: Floats) -> Floats:
+    """Return values with rounding errors as exact zeros: alone on an axis they would stretch over all of it."""
+    return np.where(np.abs(values) < 1e-9, 0.0, values)
+
+
 def board_rows(board: Board, found: Uncertainty | None, top: int) -> list[dict[str, Any]]:
     """Return a row per entry, and one for all that are left over."""
     rated = bool(board.rating_name)
     other, ranks = (board.ratings, board.rating_ranks) if rated else (board.uniform, board.uniform_ranks)
     unknown = np.full(len(board.names), np.nan)
-    low, high = (unknown, unknown) if found is None else (found.gap_low, found.gap_high)
+    low, high = (unknown, unknown) if found is None else (without_dust(found.gap_low), without_dust(found.gap_high))
     other_low, other_high = (board.rating_low, board.rating_high) if rated else (unknown, unknown)
-    order = board.order
+    order, gaps = board.order, without_dust(board.gaps)
     rows = [
         {
             "label": f"{board.ranks[k]}. {board.names[k]}",
             "name": board.names[k],
             "rank": board.ranks[k],
-            "gap": board.gaps[k],
+            "gap": gaps[k],
             "average": board.averages[k],
             "low": low[k],
             "high": high[k],
