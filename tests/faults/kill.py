@@ -69,7 +69,7 @@ def is_json(path: Path) -> None:
 
 def is_page(path: Path) -> None:
     """Raise an error unless this is a whole page."""
-    assert path.read_text(encoding="utf-8").endswith("</html>\n")
+    assert path.read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
 def is_league(path: Path) -> None:
