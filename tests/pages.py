@@ -61,10 +61,8 @@ def lacks(text: str) -> list[str]:
 
 
 def shell(code: str) -> str:
-    """Return what bash prints; `nashboard` and `python` are those of this interpreter."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    command = ["bash", "-euo", "pipefail", "-c", code]
-    done = subprocess.run(command, env=os.environ | {"PATH": path}, capture_output=True)
+    """Return what bash prints."""
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", code], capture_output=True)
     if done.returncode:
         raise AssertionError(f"exit code {done.returncode} of:\n{code}\n{done.stderr.decode()}")
     return done.stdout.decode()
@@ -85,7 +83,8 @@ def printed_by(block: Block, page: Path, space: dict[str, object]) -> str:
 
 
 def run(page: Path) -> None:
-    """Run a page in the current folder."""
+    """Run a page in the current folder; `nashboard` and `python` are those of this interpreter."""
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     space: dict[str, object] = {"__name__": "__main__"}
     printed: str | None = ""
     for block in blocks(page.read_text()):
