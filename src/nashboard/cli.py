@@ -5,6 +5,7 @@ wrong input, 130 stopped by Ctrl-C, 141 the reader of a pipe has gone, 143 termi
 file in ``commands/``; nothing heavy is imported until a command runs.
 """
 
+import io
 import os
 import signal
 import sys
@@ -85,6 +86,8 @@ def main() -> None:
     if sys.stdout is None:
         typer.echo("nashboard: standard output is closed: there is nowhere to print to", err=True)
         sys.exit(1)
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # unbuffered, a short write would be lost
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(sys.stdout.buffer), sys.stdout.encoding, write_through=False)
     try:
         app()
     except NashboardError as error:

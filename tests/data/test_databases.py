@@ -131,8 +131,9 @@ def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
         nb.read_matches(address, query="delete from log returning *")
     with duckdb.connect(str(tmp_path / "games.duckdb")) as connection:
         connection.execute("create table log as select 'x' as a, 'y' as b, 'x' as winner")
-    with pytest.raises(nb.InputError, match="cannot be read"):
-        nb.read_matches(f"duckdb:///{tmp_path}/games.duckdb", query="drop table log")
+    for query in ("drop table log", f"copy log to '{tmp_path}/copy.csv'"):
+        with pytest.raises(nb.InputError, match="one select statement"):
+            nb.read_matches(f"duckdb:///{tmp_path}/games.duckdb", query=query)
     assert nb.read_matches(f"duckdb:///{tmp_path}/games.duckdb").n_games == 1
     assert (tmp_path / "log.db").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.duckdb", "log.db"]

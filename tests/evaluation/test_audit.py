@@ -256,3 +256,12 @@ def test_any_connected_matches_can_be_audited(W: Floats) -> None:
 def test_any_scores_that_are_not_all_constant_can_be_audited(S: Floats) -> None:
     S[:, 0] = [0, 1, 2, 3]
     json.loads(audit(nb.Scores.from_array(S)).to_json())
+
+
+def test_leaving_out_the_only_winner_decides_where_the_next_in_line_is_not_first() -> None:
+    # D beats everybody, B loses least to it; without D, the circle of A, B and C ties
+    A = np.array([[0, 1, -1, -2], [-1, 0, 1, -1], [1, -1, 0, -2], [2, 1, 2, 0]], dtype=float)
+    rates = 1 / (1 + np.exp(-A))
+    matches = nb.Matches.from_win_rates(rates, agents=list("ABCD"), games=1000)
+    importance = nb.audit(matches).importance[0]
+    assert dict(zip(importance.names, importance.new_winner, strict=True))["D"]

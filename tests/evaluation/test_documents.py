@@ -109,3 +109,14 @@ def test_repr_is_one_line_and_matches_have_no_tasks(arena: nb.Evaluation) -> Non
     assert "<table>" in arena._repr_html_()
     with pytest.raises(nb.InputError, match="matches have no tasks"):
         arena.tasks()
+
+
+def test_a_damaged_json_is_refused_in_one_sentence() -> None:
+    result = nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=5)
+    for field in ("board", "uncertainty", "stability", "verdict"):
+        with pytest.raises(nb.InputError, match="damaged"):
+            nb.Evaluation.from_json(json.dumps(result.to_dict() | {field: None}))
+    short = result.to_dict()
+    short["board"] = short["board"] | {"averages": short["board"]["averages"][:-1]}
+    with pytest.raises(nb.InputError, match="damaged"):
+        nb.Evaluation.from_json(json.dumps(short))

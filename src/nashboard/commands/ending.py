@@ -78,6 +78,7 @@ def without_native_noise() -> Iterator[None]:
                 os.dup2(real, place)
                 if not refused:
                     noise.seek(0)
-                    os.write(real, noise.read())
+                    if said := noise.read():
+                        os.write(real, said)
     finally:
         os.close(real)

@@ -33,11 +33,15 @@ def evaluate_segments(
     from nashboard.errors import InputError
     from nashboard.evaluation.segments import comparison, segment_values
 
+    check_ending(output)
     boards: dict[str, Evaluation] = {}
     given = dict(map(option, read or []))
     where_it_is = {name: given[name] for name in ("separator", "table", "query") if name in given}
     for value in segment_values(source, column, Options(**where_it_is)):
-        where = {**given.get("where", {}), column: value}
+        asked = given.get("where", {})
+        if str(value) != str(asked.get(column, value)):
+            continue  # the user's own filter holds
+        where = {**asked, column: value}
         read_by = given | {"where": where}
         found = one_segment(source, as_format, read_by, f"{column} = {value}", patterns, missing, options)
         if found is not None:
@@ -53,6 +57,7 @@ def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, ho
     from nashboard.errors import InputError, listed
     from nashboard.evaluation.segments import evaluate_components, summary_of_components
 
+    check_ending(output)
     if not isinstance(data, Matches):
         raise InputError("--components is for matches: scores have no groups that never met")
     boards = evaluate_components(data, **options)
@@ -65,15 +70,19 @@ def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, ho
     show_boards(boards, "group of", summary_of_components(boards), output, how)
 
 
-def show_boards(boards: "dict[str, Evaluation]", column: str, table: "Table", output: Path | None, how: Format) -> None:
-    """Print, or write, several boards and the table that sums them up."""
+def check_ending(output: Path | None) -> None:
+    """Raise an error about a file that several boards cannot be written to, before any work is done."""
     from nashboard.errors import InputError
 
+    if output is not None and output.suffix.lower() != ".json":
+        raise InputError(f"cannot write {str(output)!r}: several boards are written as '.json'")
+
+
+def show_boards(boards: "dict[str, Evaluation]", column: str, table: "Table", output: Path | None, how: Format) -> None:
+    """Print, or write, several boards and the table that sums them up."""
     if output is not None:
         from nashboard.data.write import atomically
 
-        if output.suffix.lower() != ".json":
-            raise InputError(f"cannot write {str(output)!r}: several boards are written as '.json'")
         text = as_json(column, boards)
         atomically(output, lambda part: part.write_text(text, encoding="utf-8"))
         tell(f"Wrote {str(output)!r}.")
@@ -107,7 +116,9 @@ def one_segment(
     try:
         with working(f"Reading {without_secrets(source)}, {name} ..."):
             data = read(source, format=as_format, **given)
-        found = evaluate(completed(chosen(data, *patterns), missing), **options)
+        data = completed(chosen(data, *patterns), missing)
+        held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
+        found = evaluate(data, **options | {"anchor": held or None})
     except InputError as error:
         tell(f"{name} left out: {error}")
         return None

@@ -123,7 +123,12 @@ class Duckdb:
 
     def relation(self, table: str | None, query: str | None) -> Any:
         """Return a table or the answer to a query, as an expression that is not run yet."""
-        return self.connection.query(query if query is not None else select_all(table or "", self.tables()))
+        if query is None:
+            return self.connection.query(select_all(table or "", self.tables()))
+        statements = self.connection.extract_statements(query)
+        if [statement.type.name for statement in statements] != ["SELECT"]:  # copy would write a file
+            raise InputError("the query must be one select statement: databases are only read")
+        return self.connection.query(query)
 
     def close(self) -> None:
         """Close the file."""

@@ -5,6 +5,7 @@ needed; text is streamed. Credentials come from where each service keeps them (e
 """
 
 import re
+import warnings
 from typing import Any
 
 import polars as pl
@@ -37,8 +38,10 @@ def remote_scan(address: str, separator: str | None = None) -> Scan:
             f"it is packed or in another format"
         )
     try:
-        frame, separator = lazy(address, path, kind, separator)
-        columns = tuple(frame.collect_schema().names())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the store's library says on the way to an error of its own
+            frame, separator = lazy(address, path, kind, separator)
+            columns = tuple(frame.collect_schema().names())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ImportError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(scrubbed(f"{name!r} cannot be read: {reason}", address)) from None

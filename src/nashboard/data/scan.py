@@ -10,7 +10,6 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -50,12 +49,6 @@ class Scan:
         if not self.files:
             return self.label
         return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
-
-    @cached_property
-    def first_rows(self) -> list[dict[str, Any]]:
-        """The first rows, to recognise a format by."""
-        flat = [name for name, kind in self.frame.collect_schema().items() if not kind.is_nested()]
-        return self.collect(self.frame.select(flat).head(50)).to_dicts()
 
     def collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
         """Run a query by streaming; what goes wrong in the file becomes one clear sentence."""

@@ -193,7 +193,6 @@ def compared(
     score, rank, winner = np.zeros(n), np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.bool_)
     if not after:
         score[todo], rank[todo] = np.nan, -1
-    first = tied_ranks(averages, scale) == 1
     for k, rest, new in zip(todo, keep, after, strict=False):
         if np.isnan(new).any():
             score[k], rank[k] = np.nan, -1
@@ -201,8 +200,8 @@ def compared(
         old = averages[rest]
         before, now = tied_ranks(old, scale), tied_ranks(new, scale)
         score[k], rank[k] = np.abs(new - old).max(), np.abs(now - before).max()
-        # who was first and is still there; where the only winner is the one left out, somebody else must be first
-        winner[k] = bool(first[rest].any() and ((now == 1) != first[rest]).any())
+        # among those who stay: without the only winner, the next in line should be first
+        winner[k] = bool(((now == 1) != (before == 1)).any())
     return Importance(
         kind=kind,
         names=names,

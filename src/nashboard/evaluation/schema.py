@@ -73,6 +73,16 @@ def from_dict(values: Any) -> Evaluation:
     missing = sorted(KEYS - set(values))
     if missing:
         raise InputError(f"the evaluation is incomplete: {listed(missing)} missing")
+    try:
+        found = rebuilt(values)
+        str(found)  # boards whose columns do not fit together cannot be shown
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"the evaluation is damaged: its fields do not fit together ({error})") from None
+    return found
+
+
+def rebuilt(values: dict[str, Any]) -> Evaluation:
+    """Return the evaluation of fields that are all there."""
     return Evaluation(
         kind=values["kind"],
         certificates=values["certificates"],

@@ -7,7 +7,7 @@ from nashboard._tables import Cell, Column, Table
 from nashboard.data.formats.format import Options
 from nashboard.data.matches import Matches
 from nashboard.data.read import column_values
-from nashboard.errors import InputError
+from nashboard.errors import InputError, nearest
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
 
@@ -45,8 +45,15 @@ def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluatio
     if not groups:
         raise InputError("no two agents have met: there is nothing to evaluate")
     names = [group[0] for group in matches.components if len(group) > 1]
+    anchor = options.pop("anchor", None) or {}
+    if strangers := [agent for agent in anchor if agent not in matches.agents]:
+        raise InputError(f"there is no agent {strangers[0]!r}{nearest(strangers[0], matches.agents)} to anchor")
     return {
-        name: evaluate(matches.select([agent for agent in matches.agents if agent in group]), **options)
+        name: evaluate(
+            matches.select([agent for agent in matches.agents if agent in group]),
+            anchor={agent: rating for agent, rating in anchor.items() if agent in group} or None,
+            **options,
+        )
         for name, group in zip(names, groups, strict=True)
     }
 
@@ -62,7 +69,7 @@ def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
             Column(name="top", meaning="who ties for first by Nash average"),
         ),
         rows=tuple(
-            (name, len(found.agents), float(found.board.games.sum()) / 2, ", ".join(found.support))
+            (name, len(found.agents), float(found.board.games.sum()) / 2, ", ".join(found.board.top))
             for name, found in boards.items()
         ),
         notes=("agents of different groups cannot be compared",),
@@ -83,7 +90,7 @@ def comparison(boards: Mapping[str, Evaluation], column: str) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (agent, *places, spread) for _, agent, places, spread in sorted(found_rows, key=lambda row: row[:2])
     ]
-    same = len({found.support for found in boards.values()}) == 1
+    same = len({frozenset(found.board.top) for found in boards.values()}) == 1
     notes = (
         f"all {len(boards):,} segments have the same agents at the top"
         if same

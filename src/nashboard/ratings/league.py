@@ -11,7 +11,7 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.outcomes import Rules
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError
 from nashboard.ratings import kernels
 from nashboard.ratings.games import Columns, read_games
 from nashboard.ratings.numbering import Numbering
@@ -115,11 +115,6 @@ class League:
         """Raise an error where nobody has joined yet."""
         if not self.names:
             raise InputError("no game has been played yet: there are no ratings to show")
-
-    def require_agent(self, name: str) -> None:
-        """Raise an error where an agent has not joined."""
-        if name not in self.index:
-            raise InputError(f"there is no agent {name!r}{nearest(name, self.names)}: there are {listed(self.names)}")
 
 
 def named(name: object) -> str:
