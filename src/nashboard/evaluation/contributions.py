@@ -1,7 +1,8 @@
 """What an average is made of, and why the Nash order and another order disagree.
 
 Symbols: ``gap_i = sum over k of weight_k (X[i, k] - best_k)``: one term for each opponent (or task) that has weight.
-From the plain average to the Nash average an agent moves by ``sum over k of (weight_k - share_k) (X[i, k] - mean_k)``.
+From the plain average to the Nash average an agent moves by ``sum over k of (weight_k - share_k) (X[i, k] - mean_k)``;
+those with weight that pull hardest in the direction of the move are named as its reasons.
 """
 
 from dataclasses import asdict, dataclass
@@ -108,7 +109,7 @@ def movers(
         reasons = [
             int(t)
             for t in sorted(range(len(names)), key=lambda t: (-toward[t], names[t]))
-            if toward[t] > 0 and names[t] != board.names[k]
+            if toward[t] > 0 and weights[t] > 0 and names[t] != board.names[k]
         ][:2]
         found.append(
             Mover(

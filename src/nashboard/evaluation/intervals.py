@@ -54,7 +54,8 @@ class Uncertainty:
     support_resampled
         The plain share of resamples in which it has weight; with few games it leans to the high side.
     groups
-        ``"2"`` or ``"2-4"``: the groups it belongs to; two that share no group can be told apart.
+        ``"2"`` or ``"2-4"``: the groups it belongs to; two that share one cannot be told apart. Groups are stretches of
+        the board, so that now and then two that share none cannot be told apart either.
     """
 
     question: str
