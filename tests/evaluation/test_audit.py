@@ -256,3 +256,18 @@ def test_any_connected_matches_can_be_audited(W: Floats) -> None:
 def test_any_scores_that_are_not_all_constant_can_be_audited(S: Floats) -> None:
     S[:, 0] = [0, 1, 2, 3]
     json.loads(audit(nb.Scores.from_array(S)).to_json())
+
+
+def test_scores_that_were_filled_in_do_not_count_as_measured() -> None:
+    S = np.random.default_rng(0).random((4, 5))
+    S[1, 2] = S[3, 0] = np.nan
+    holes = nb.Scores.from_array(S)
+    filled = holes.fill("mean")
+    for data in (filled, filled.scale("range"), nb.evaluate(filled, n_resamples=2).data):
+        assert isinstance(data, nb.Scores)
+        quality = nb.audit(data).data
+        assert quality.finding("coverage").shown == "18 of 20 scores (90.0%)"
+        assert not quality.finding("missing cells").good
+        assert "2 of them filled in" in quality.finding("missing cells").meaning
+    assert filled.select(tasks=filled.tasks[3:]).filled.sum() == 0
+    assert nb.audit(holes).data.finding("coverage").shown == quality.finding("coverage").shown

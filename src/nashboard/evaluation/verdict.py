@@ -93,7 +93,7 @@ def data_warnings(data: Matches | Scores | Payoffs) -> list[str]:
 
 def sentence(text: str) -> str:
     """Return a note as a sentence."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def clone_warning(groups: tuple[tuple[str, ...], ...], kind: str) -> list[str]:
