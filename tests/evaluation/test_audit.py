@@ -271,3 +271,15 @@ def test_scores_that_were_filled_in_do_not_count_as_measured() -> None:
         assert "2 of them filled in" in quality.finding("missing cells").meaning
     assert filled.select(tasks=filled.tasks[3:]).filled.sum() == 0
     assert nb.audit(holes).data.finding("coverage").shown == quality.finding("coverage").shown
+
+
+def test_a_check_of_clones_gives_the_reason_and_names_every_method_that_merging_moves() -> None:
+    unknown = check(nb.audit(data_of("alphago")), "no agents entered twice")
+    assert not unknown.passed
+    assert unknown.sentence.startswith("cannot be told: 28 of 28 pairs are not told apart")
+    found = nb.audit(data_of("atari"))
+    moved = [one.method for one in found.redundancy[1].merged if one.rank_moved or one.winner_changed]
+    assert "nash" in moved
+    for method in moved:
+        assert f"({method})" in check(found, "no tasks entered twice").sentence
+    assert "(nash)" in str(found.trust_table())

@@ -357,3 +357,9 @@ def test_the_ends_of_intervals_hold_no_rounding_dust() -> None:
     found = uncertainty("again", samples, np.arange(2), np.array([1, 2]), 0.95)
     assert found.gap_low[0] == found.gap_high[0] == found.average_low[0] == 0
     assert found.gap_low[1] < -1
+
+
+def test_a_warning_that_asks_ends_in_one_mark() -> None:
+    data = nb.Matches.from_counts([[0, 9], [5, 0]], ["x", "y"])
+    said = nb.evaluate(replace(data, origin=data.origin.noting("spelt twice?", "so it is")), n_resamples=2).warnings
+    assert {"Spelt twice?", "So it is."} <= set(said)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nashboard.data.matches import Matches
+from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import listed
@@ -89,6 +89,11 @@ def data_warnings(data: Matches | Scores | Payoffs) -> list[str]:
                 f"mostly noise."
             )
     return said
+
+
+def counts_are_known(warnings: tuple[str, ...]) -> bool:
+    """Say whether games were counted, by the warnings of an evaluation: win rates may come without counts."""
+    return sentence(NO_COUNTS) not in warnings
 
 
 def sentence(text: str) -> str:

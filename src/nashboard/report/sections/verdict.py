@@ -1,6 +1,7 @@
 """The verdict: who is first, in plain words, and what to know before relying on it."""
 
 from nashboard._tables import count, percent
+from nashboard.evaluation.verdict import counts_are_known
 from nashboard.report.findings import Findings
 from nashboard.report.parts import Fact, Facts, Section, Sentences
 
@@ -30,6 +31,7 @@ def verdict(found: Findings) -> Section:
 
 
 KNOW = "Know before you rely on it"
+UNCOUNTED = "their win rates against each other (of how many games is not known)"
 
 
 def opening(found: Findings) -> str:
@@ -41,7 +43,8 @@ def opening(found: Findings) -> str:
         m = len(evaluation.task_board.names)
         what = f"{agents} by their scores on {m:,} task{'s' * (m != 1)}"
     elif evaluation.kind == "matches":
-        what = f"{agents} by {count(evaluation.input['games'])} games between them"
+        games = f"{count(evaluation.input['games'])} games between them"
+        what = f"{agents} by {games if counts_are_known(evaluation.warnings) else UNCOUNTED}"
     else:
         what = f"{agents} by what they gain against each other"
     return f"This page ranks {what}, in a way that nobody can move by entering the same thing twice."
