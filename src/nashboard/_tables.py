@@ -86,6 +86,14 @@ def number(value: float, decimals: int = 3) -> str:
     return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
 
 
+def percent(share: float) -> str:
+    """Return a share in whole percent, rounded as `number` rounds it to two decimals; 0% and 100% are exact."""
+    whole = round(100 * float(f"{share:.2f}"))
+    if whole == 0 and share > 0:
+        return "less than 1%"
+    return "more than 99%" if whole == 100 and share < 1 else f"{whole}%"
+
+
 def count(value: float) -> str:
     """Return a number of things: without decimals where it is whole."""
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.2f}"

@@ -265,3 +265,30 @@ def test_leaving_out_the_only_winner_decides_where_the_next_in_line_is_not_first
     matches = nb.Matches.from_win_rates(rates, agents=list("ABCD"), games=1000)
     importance = nb.audit(matches).importance[0]
     assert dict(zip(importance.names, importance.new_winner, strict=True))["D"]
+
+
+def test_scores_that_were_filled_in_do_not_count_as_measured() -> None:
+    S = np.random.default_rng(0).random((4, 5))
+    S[1, 2] = S[3, 0] = np.nan
+    holes = nb.Scores.from_array(S)
+    filled = holes.fill("mean")
+    for data in (filled, filled.scale("range"), nb.evaluate(filled, n_resamples=2).data):
+        assert isinstance(data, nb.Scores)
+        quality = nb.audit(data).data
+        assert quality.finding("coverage").shown == "18 of 20 scores (90.0%)"
+        assert not quality.finding("missing cells").good
+        assert "2 of them filled in" in quality.finding("missing cells").meaning
+    assert filled.select(tasks=filled.tasks[3:]).filled.sum() == 0
+    assert nb.audit(holes).data.finding("coverage").shown == quality.finding("coverage").shown
+
+
+def test_a_check_of_clones_gives_the_reason_and_names_every_method_that_merging_moves() -> None:
+    unknown = check(nb.audit(data_of("alphago")), "no agents entered twice")
+    assert not unknown.passed
+    assert unknown.sentence.startswith("cannot be told: 28 of 28 pairs are not told apart")
+    found = nb.audit(data_of("atari"))
+    moved = [one.method for one in found.redundancy[1].merged if one.rank_moved or one.winner_changed]
+    assert "nash" in moved
+    for method in moved:
+        assert f"({method})" in check(found, "no tasks entered twice").sentence
+    assert "(nash)" in str(found.trust_table())

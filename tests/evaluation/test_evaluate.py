@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import nashboard as nb
 from evaluation.arenas import cloned, leads, played
+from nashboard._tables import percent
 from nashboard.data.clusters import Clusters
 from nashboard.evaluation import matches_board, resampling
+from nashboard.evaluation.intervals import Samples, uncertainty
 from nashboard.evaluation.matches_again import elo_start, payoff_matrix, replayed
 from nashboard.evaluation.resampling import plan_of
 from nashboard.evaluation.roll import matches_roll
@@ -323,3 +325,41 @@ def test_every_column_says_what_it_means(arena: nb.Matches, table: nb.Scores) ->
     scores = nb.evaluate(table, **FEW)
     for shown in (nb.evaluate(arena, **FEW).leaderboard(), scores.leaderboard(), scores.tasks(), scores.tasks("suite")):
         assert all(column.meaning for column in shown.columns)
+
+
+def test_the_stability_of_the_top_is_that_of_the_probabilities_on_the_board() -> None:
+    found = nb.evaluate(nb.load_dataset("alphago"), n_resamples=40)
+    sure, stable = found.uncertainty["again"], found.stability["again"]
+    assert stable.kept == pytest.approx(sure.support[found.board.weights > 0].mean())
+    assert sure.support[0] != sure.support_resampled[0]
+
+
+def test_nothing_is_called_firm_after_a_single_game() -> None:
+    W = np.array([[0, 1], [0, 0]])
+    once, often = (nb.evaluate(nb.Matches.from_counts(k * W), n_resamples=40) for k in (1, 100))
+    assert once.stability["again"].word == "too few games to say"
+    assert "median pair has 1 of the 10 games" in " ".join(once.verdict)
+    assert often.stability["again"].word == "firm"
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0, "0%"), (0.004, "less than 1%"), (0.005, "1%"), (0.235, "23%"), (0.996, "more than 99%"), (1, "100%")],
+)
+def test_a_share_in_percent_is_rounded_as_the_board_rounds_it(share: float, said: str) -> None:
+    assert percent(share) == said
+
+
+def test_the_ends_of_intervals_hold_no_rounding_dust() -> None:
+    gaps = np.array([[-1e-17, -1.0], [1e-17, -1e-14], [-1e-15, -2.0]])
+    ones = np.ones((3, 2))
+    samples = Samples(averages=gaps, gaps=gaps, weights=ones, inside=ones, scale=np.ones(3), terms=np.zeros((3, 2, 0)))
+    found = uncertainty("again", samples, np.arange(2), np.array([1, 2]), 0.95)
+    assert found.gap_low[0] == found.gap_high[0] == found.average_low[0] == 0
+    assert found.gap_low[1] < -1
+
+
+def test_a_warning_that_asks_ends_in_one_mark() -> None:
+    data = nb.Matches.from_counts([[0, 9], [5, 0]], ["x", "y"])
+    said = nb.evaluate(replace(data, origin=data.origin.noting("spelt twice?", "so it is")), n_resamples=2).warnings
+    assert {"Spelt twice?", "So it is."} <= set(said)

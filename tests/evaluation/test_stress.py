@@ -270,3 +270,12 @@ def test_payoffs_are_refused_with_a_reason() -> None:
     data: Any = nb.load_dataset("roshambo")
     with pytest.raises(nb.InputError, match="do not say how many games"):
         stress(data)
+
+
+def test_the_verdict_says_which_numbers_were_tried_and_measures_no_range_of_zero() -> None:
+    data = nb.load_dataset("rock-paper-scissors")
+    assert isinstance(data, nb.Matches)
+    said = " ".join(nb.stress(data, copies=[1, 100], targets=[], draws=5).verdict())
+    assert "Elo: with 1 copy (of 1, 100 tried) the winner changes from A = B = C to" in said
+    assert "in log-odds, where all were equal before" in said
+    assert "of the range" not in said

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Published win rates are rounded: P[i, j] + P[j, i] may miss 1 by this much and still be one statement.
 ROUNDING = 1e-6
+NO_COUNTS = "no game counts were given: each pair counts as one game"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -134,14 +135,13 @@ class Matches:
         )
         N = np.where(where_met, game_counts(games, names), 0.0)
         i, j = np.nonzero(np.triu(N > 0, k=1))
-        note = "no game counts were given: each pair counts as one game" if games is None else ""
         return Matches(
             agents=names,
             pairs=np.stack([i, j], axis=1),
             wins=P[i, j] * N[i, j],
             draws=np.zeros(i.size),
             losses=(1 - P[i, j]) * N[i, j],
-            origin=Origin(format="win rates", notes=(note,) if note else ()),
+            origin=Origin(format="win rates", notes=(NO_COUNTS,) if games is None else ()),
         )
 
     @staticmethod

@@ -1,7 +1,7 @@
 """Scores: how well each agent did on each task."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,6 +43,8 @@ class Scores:
         ``(m, n)`` how many runs a score is the mean of; 0 where it is missing.
     scaling
         How the values were scaled; ``"raw"`` as read.
+    filled
+        ``(m, n)`` where a score was not measured but filled in by `fill`.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Scores:
     runs: Ints
     scaling: str = "raw"
     origin: Origin = MEMORY
+    filled: Bools = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
 
     def __post_init__(self) -> None:
         values = floats(self.values, "the scores", ndim=2)
@@ -100,6 +103,7 @@ class Scores:
             ("stderr", frozen_copy(np.where(missing, np.nan, stderr))),
             ("n", frozen_copy(np.where(missing, np.nan, items))),
             ("runs", frozen_copy(runs, np.intp)),
+            ("filled", frozen_copy(np.broadcast_to(self.filled, values.shape), np.bool_)),
         ):
             object.__setattr__(self, name, value)
 
@@ -213,6 +217,7 @@ class Scores:
             stderr=self.stderr[cut],
             n=self.n[cut],
             runs=self.runs[cut],
+            filled=self.filled[cut],
         )
 
     def drop(self, what: Literal["agents", "tasks"]) -> "Scores":
@@ -254,8 +259,10 @@ class Scores:
         filler = ways[how] if isinstance(how, str) else np.full(len(self.tasks), float(how))
         by = f"the task's {how}" if isinstance(how, str) else f"{how:g}"
         note = f"{self.missing.sum():,} missing scores filled with {by}"
-        filled = replace(self, values=np.where(self.missing, filler, self.values), origin=self.origin.noting(note))
-        return filled if self.missing.any() else self
+        if not self.missing.any():
+            return self
+        values = np.where(self.missing, filler, self.values)
+        return replace(self, values=values, filled=self.filled | self.missing, origin=self.origin.noting(note))
 
     def to_frame(self) -> "pl.DataFrame":
         """Return one row per score: agent, task, score, stderr, n, runs, lower_is_better."""

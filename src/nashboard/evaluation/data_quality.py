@@ -130,11 +130,13 @@ def quality_of_matches(matches: Matches, payoffs: Payoffs) -> DataQuality:
 
 
 def quality_of_scores(scores: Scores) -> DataQuality:
-    """Look at scores as they came in."""
-    cells = scores.missing.size
-    holes = int(scores.missing.sum())
-    known = int((np.isfinite(known_noise(scores)) & ~scores.missing).sum())
-    where = f"{worst(scores.missing.sum(axis=1), scores.agents)}; {worst(scores.missing.sum(axis=0), scores.tasks)}"
+    """Look at scores as they came in: a score that was filled in was not measured."""
+    unmeasured = scores.missing | scores.filled
+    cells = unmeasured.size
+    holes, filled = int(unmeasured.sum()), int(scores.filled.sum())
+    known = int((np.isfinite(known_noise(scores)) & ~unmeasured).sum())
+    where = f"{worst(unmeasured.sum(axis=1), scores.agents)}; {worst(unmeasured.sum(axis=0), scores.tasks)}"
+    guessed = f"; {filled:,} of them filled in, which is a guess" if filled else ""
     return DataQuality(
         findings=(
             Finding(
@@ -142,14 +144,14 @@ def quality_of_scores(scores: Scores) -> DataQuality:
                 value=1 - holes / cells,
                 shown=f"{cells - holes:,} of {cells:,} scores ({1 - holes / cells:.1%})",
                 good=holes == 0,
-                meaning="scores that are there",
+                meaning="scores that were measured" if filled else "scores that are there",
             ),
             Finding(
                 name="missing cells",
                 value=float(holes),
                 shown=f"{holes:,}",
                 good=holes == 0,
-                meaning=f"most: {where}" if holes else "the table is complete",
+                meaning=f"most: {where}{guessed}" if holes else "the table is complete",
             ),
             Finding(
                 name="known noise",

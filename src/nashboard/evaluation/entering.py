@@ -119,6 +119,7 @@ def enter_in_scores(
         stderr=stderr,
         n=np.take(scores.n, index, axis=axis),
         runs=np.take(scores.runs, index, axis=axis),
+        filled=np.take(scores.filled, index, axis=axis),
         lower_is_better=scores.lower_is_better if axis == 0 else scores.lower_is_better[index],
         origin=scores.origin.noting(f"{len(originals):,} clones entered"),
     )

@@ -121,7 +121,7 @@ def of_matches(
     watched = largest(game.A, found.weights, best, names)
     samples = matches_again(by_class, selection, plan, watched) if by_class is not None else alone(plan, watched)
     answer = uncertainty("again", samples, roll.label, class_ranks(board, roll), level)
-    stable = stability(board, found.weights, samples, answer)
+    stable = stability(board, found.weights, samples, answer, float(np.median(data.games)))
     settings |= {"anchor": dict(anchor or {}), "payoffs": game.made, "filled": game.filled, "rating": rating.why}
     moved = tuple(
         mover

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, number, plain
+from nashboard._tables import Column, Table, as_html, percent, plain
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
@@ -202,7 +202,7 @@ class Evaluation:
         tasks = f" x {len(self.task_board.names):,} tasks" if self.task_board is not None else ""
         first = f"{top:,} tie at the top" if top > 1 else f"{self.board.top[0]!r} first"
         sure = next(iter(self.stability.values()), None)
-        same = "" if sure is None else f", same top in {number(100 * sure.same_support, 0)}% of resamples"
+        same = "" if sure is None else f", same top in {percent(sure.same_support)} of resamples"
         return f"Evaluation({n:,} agents{tasks}, {first}{same})"
 
     def __str__(self) -> str:

@@ -67,7 +67,8 @@ class Importance:
             )
             lines.append(f"without one of these {kind} first place changes: {shown}")
         else:
-            lines.append(f"first place stays, whichever of the {kind} is left out")
+            among = " (among those who stay)" if kind == "agents" else ""
+            lines.append(f"first place stays{among}, whichever of the {kind} is left out")
         return tuple(lines)
 
     def table(self) -> Table:

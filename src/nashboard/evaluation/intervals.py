@@ -10,6 +10,8 @@ from nashboard._tables import Cell
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.ranks import tied_ranks
 
+DUST = 1e-12  # of the scale: what rounding leaves of zero
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
@@ -110,8 +112,12 @@ def uncertainty(question: str, samples: Samples, label: Ints, ranks: Ints, level
     else:
         rank_low = rank_high = np.full(size, np.nan)
         groups = ["–"] * size
-    average_low, average_high = interval(samples.averages, level)
-    gap_low, gap_high = interval(samples.gaps, level)
+    dust = DUST * float(samples.scale.max())
+    average_low, average_high, gap_low, gap_high = (
+        np.where(np.abs(end) < dust, 0.0, end)
+        for values in (samples.averages, samples.gaps)
+        for end in interval(values, level)
+    )
     drawn = np.maximum((~np.isnan(samples.weights)).sum(axis=0), 1)
     support = np.nansum(samples.inside, axis=0) / drawn
     resampled = (samples.weights > 0).sum(axis=0) / drawn

@@ -112,22 +112,35 @@ class Redundancy:
 
     def sentences(self) -> tuple[str, ...]:
         """Say what was found."""
-        kind = self.kind
-        suspects = tuple(f"{pair.first} = {pair.second}" for pair in self.suspected)
-        doubt = (f"suspected, pair by pair, but not proved over all pairs: {shortened(suspects)}",) if suspects else ()
         if not self.groups:
-            thin = self.compared - self.told_apart
-            few = (
-                f"; {thin:,} of {self.compared:,} pairs are not told apart, but data are too few to call them the same"
-            )
-            return (f"no two {kind} are clones{few if self.tested and thin else ''}", *doubt)
+            few = f"; {self.not_told()}" if self.tested and self.told_apart < self.compared else ""
+            return (f"no two {self.kind} are clones{few}", *self.doubts())
+        return (*self.alike(SHOWN), *self.merging(), *self.doubts())
+
+    def not_told(self) -> str:
+        """Say how many pairs the data leave open."""
+        thin = self.compared - self.told_apart
+        return f"{thin:,} of {self.compared:,} pairs are not told apart, but data are too few to call them the same"
+
+    def doubts(self) -> tuple[str, ...]:
+        """Name the pairs that are suspected, if any."""
+        pairs = tuple(f"{pair.first} = {pair.second}" for pair in self.suspected)
+        return (f"suspected, pair by pair, but not proved over all pairs: {shortened(pairs)}",) if pairs else ()
+
+    def alike(self, most: int) -> tuple[str, ...]:
+        """Name the first groups of clones, and say how many more there are."""
         lines = [
             f"{'the same' if group.exact else 'near-clones'}: {shortened(group.members)} "
             f"({group.representative} can stand for all)"
-            for group in self.groups[:SHOWN]
+            for group in self.groups[:most]
         ]
-        if len(self.groups) > SHOWN:
-            lines.append(f"and {len(self.groups) - SHOWN:,} more groups of clones among {kind}")
+        if (more := len(self.groups) - most) > 0:
+            lines.append(f"and {more:,} more group{'s' * (more > 1)} of clones among {self.kind}")
+        return tuple(lines)
+
+    def merging(self) -> tuple[str, ...]:
+        """Say what merging does to the board, by every method that it moves."""
+        lines = []
         for moved in self.merged:
             if moved.winner_changed or moved.rank_moved:
                 change = f"moves {moved.who} from rank {moved.rank_before} to {moved.rank_after}"
@@ -135,7 +148,7 @@ class Redundancy:
                     change += f" and changes the winner from {', '.join(moved.winners_before)} to "
                     change += ", ".join(moved.winners_after)
                 lines.append(f"merging them {change} ({moved.method})")
-        return (*lines, *doubt)
+        return tuple(lines)
 
     def table(self) -> Table:
         """Return the pairs that are closest, with what the tests say."""

@@ -3,9 +3,10 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from nashboard._tables import number
+from nashboard._tables import count, number, percent
 from nashboard._types import Floats
 from nashboard.evaluation.board import Board
+from nashboard.evaluation.data_quality import FEW
 from nashboard.evaluation.intervals import Samples, Uncertainty
 
 FIRM, FAIR = 0.95, 0.75  # shares of resamples with the same support, for the words below
@@ -18,11 +19,13 @@ class Stability:
     Parameters
     ----------
     same_support
-        Share of resamples with exactly the same support.
+        Share of resamples with exactly the same support, of those that `Uncertainty.support` is made of.
     kept
-        Share of the support's members that stay in it, on average over resamples.
+        Share of the support's members that stay in it, on average over these: the mean of their `support`.
     competitor, margin, competitor_support
         Who outside comes nearest, by how much it misses, how likely it belongs in; an empty name where all have weight.
+    games_per_pair
+        The median, of matches: firm is said of nothing that rests on few games.
     """
 
     question: str
@@ -32,6 +35,19 @@ class Stability:
     competitor: str
     margin: float
     competitor_support: float
+    games_per_pair: float | None = None
+
+    @property
+    def thin(self) -> bool:
+        """Whether most pairs met so rarely that a top which stays may be the prior's doing."""
+        return self.games_per_pair is not None and self.games_per_pair < FEW
+
+    @property
+    def word(self) -> str:
+        """How firm the headline is."""
+        if self.same_support < FAIR:
+            return "not firm"
+        return "too few games to say" if self.thin else "firm" if self.same_support >= FIRM else "fairly firm"
 
     def sentence(self) -> str:
         """Say in plain words how far the headline can be trusted."""
@@ -40,17 +56,22 @@ class Stability:
             "suite": "on another suite of this kind, the same agents would",
         }[self.question]
         words = "be at the top" if self.same_support >= FIRM else "be at the top most of the time"
-        word = "firm" if self.same_support >= FIRM else "fairly firm" if self.same_support >= FAIR else "not firm"
         said = (
-            f"the set at the top was exactly the same in {self.same_support:.0%} of {self.resamples:,} resamples, "
-            f"and {self.kept:.0%} of its members stayed on average"
+            f"the set at the top was exactly the same in {percent(self.same_support)} of {self.resamples:,} resamples, "
+            f"and {percent(self.kept)} of its members stayed on average"
         )
+        if self.thin and self.same_support >= FAIR:
+            assert self.games_per_pair is not None
+            return (
+                f"How firm the headline is cannot be said ({QUESTIONS[self.question]}): {said}, but the median pair "
+                f"has {count(self.games_per_pair)} of the {FEW} games that this takes."
+            )
         reading = (
             f"{what} {words}"
             if self.same_support >= FAIR
             else "read the top as a region, not as a list: see 'in support'"
         )
-        return f"The headline is {word} ({QUESTIONS[self.question]}): {said}; {reading}."
+        return f"The headline is {self.word} ({QUESTIONS[self.question]}): {said}; {reading}."
 
     def competition(self) -> str:
         """Say who is next in line."""
@@ -58,7 +79,7 @@ class Stability:
             return "Every agent ties for first: nobody stands outside the top."
         return (
             f"The nearest outside the top is {self.competitor!r}: it misses it by {number(self.margin)} and "
-            f"belongs there with probability {self.competitor_support:.0%} ({QUESTIONS[self.question]})."
+            f"belongs there with probability {percent(self.competitor_support)} ({QUESTIONS[self.question]})."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,10 +90,12 @@ class Stability:
 QUESTIONS = {"again": "what if the same were measured again?", "suite": "would another suite agree?"}
 
 
-def stability(board: Board, weights: Floats, samples: Samples, found: Uncertainty) -> Stability:
+def stability(
+    board: Board, weights: Floats, samples: Samples, found: Uncertainty, games_per_pair: float | None = None
+) -> Stability:
     """Compare the support of every resample with the point estimate's; ``weights`` are those of the classes."""
     inside = weights > 0
-    supports = samples.weights > 0
+    supports = samples.inside > 0  # as in the probabilities of the board, which must not contradict this
     outside = [int(k) for k in board.order if board.ranks[k] > 1]
     nearest = outside[0] if outside else None
     return Stability(
@@ -83,4 +106,5 @@ def stability(board: Board, weights: Floats, samples: Samples, found: Uncertaint
         competitor="" if nearest is None else board.names[nearest],
         margin=0.0 if nearest is None else float(-board.gaps[nearest]) + 0.0,
         competitor_support=0.0 if nearest is None else float(found.support[nearest]),
+        games_per_pair=games_per_pair,
     )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._tables import Column, Table, as_html, percent, plain
 from nashboard._types import Ints
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
@@ -125,10 +125,16 @@ class Stress:
         if max(row.score_most for row in rows) <= UNMOVED * self.scale:
             return f"Clones with their own luck did not move Nash here either, in {draws:,} draws each."
         worst = max(rows, key=lambda row: (row.winner_changed, row.share_median))
+        spread = max(float(np.ptp(one.scores)) for one in self.before if one.method == "nash")
+        how_far = (
+            f"{worst.share_median:.1%} of the range"
+            if spread > UNMOVED * self.scale
+            else f"{worst.score_median:.2g} in {worst.unit}, where all were equal before"
+        )
         return (
             f"Honestly: clones with their own luck are not exact, and they do move Nash. With {worst.copies:,} of them "
-            f"its scores move by {worst.share_median:.1%} of the range (median of {draws:,} draws), and first place "
-            f"changes in {worst.winner_changed:.0%} of the draws."
+            f"its scores move by {how_far} (median of {draws:,} draws), and first place changes in "
+            f"{percent(worst.winner_changed)} of the draws."
         )
 
     def what_moved(self, rows: list[Cloned]) -> str:
@@ -139,8 +145,9 @@ class Stress:
         moved = worst.moved
         if fallen is not None:
             before, after = (named_first(names) for names in (fallen.moved.winners_before, fallen.moved.winners_after))
-            start = f"{label}: {fallen.copies:,} {'copy' if fallen.copies == 1 else 'copies'} change the winner from "
-            start = start.replace("copy change", "copy changes") + f"{before} to {after}."
+            tried = f" (of {', '.join(f'{row.copies:,}' for row in rows)} tried)" if len(rows) > 1 else ""
+            start = f"{label}: with {fallen.copies:,} {'copy' if fallen.copies == 1 else 'copies'}{tried} the winner "
+            start += f"changes from {before} to {after}."
         else:
             start = f"{label}: the winner stays {named_first(moved.winners_before)}."
         if moved.rank_moved:

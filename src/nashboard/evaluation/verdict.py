@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nashboard.data.matches import Matches
+from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import listed
@@ -91,9 +91,14 @@ def data_warnings(data: Matches | Scores | Payoffs) -> list[str]:
     return said
 
 
+def counts_are_known(warnings: tuple[str, ...]) -> bool:
+    """Say whether games were counted, by the warnings of an evaluation: win rates may come without counts."""
+    return sentence(NO_COUNTS) not in warnings
+
+
 def sentence(text: str) -> str:
     """Return a note as a sentence."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def clone_warning(groups: tuple[tuple[str, ...], ...], kind: str) -> list[str]:

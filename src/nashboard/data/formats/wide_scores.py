@@ -126,7 +126,10 @@ def is_unnamed_index(column: pl.Series) -> bool:
 
 def score(value: object, row: int, task: str, source: str) -> float | None:
     """Return a cell as a number; a column of text is likelier a detail of the agents than a task."""
-    hint = f"{NO_SCORE}, or pass ignore=[{task!r}] if the column is no task"
+    hint = (
+        f"{NO_SCORE}, or pass ignore=[{task!r}] if the column is no task; if rows are matches, name the columns with "
+        f"a=, b= and outcome= (on the command line -r a=... -r b=... -r outcome=...)"
+    )
     return number(value, f"{source!r}, data row {row:,}, column {task!r}", hint)
 
 

@@ -4,6 +4,7 @@ import platform
 from importlib.metadata import version
 
 from nashboard._tables import count
+from nashboard.evaluation.verdict import counts_are_known
 from nashboard.report.findings import Findings
 from nashboard.report.parts import Part, Section, Sentences, Terms
 
@@ -34,6 +35,8 @@ def data(found: Findings) -> tuple[tuple[str, str], ...]:
     read = found.evaluation.input
     rows = [("source", str(read["source"])), ("read as", f"{found.evaluation.kind} ({read['format']})")]
     rows += [(name, count(read[name])) for name in ("agents", "tasks", "games") if read[name] is not None]
+    if not counts_are_known(found.evaluation.warnings):
+        rows[-1] = ("games", "not known; each pair counts as one")
     return (*rows, ("hash", str(read["hash"])))
 
 

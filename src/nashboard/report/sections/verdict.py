@@ -1,7 +1,7 @@
 """The verdict: who is first, in plain words, and what to know before relying on it."""
 
-from nashboard._tables import count
-from nashboard.evaluation.stability import FAIR, FIRM
+from nashboard._tables import count, percent
+from nashboard.evaluation.verdict import counts_are_known
 from nashboard.report.findings import Findings
 from nashboard.report.parts import Fact, Facts, Section, Sentences
 
@@ -31,6 +31,7 @@ def verdict(found: Findings) -> Section:
 
 
 KNOW = "Know before you rely on it"
+UNCOUNTED = "their win rates against each other (of how many games is not known)"
 
 
 def opening(found: Findings) -> str:
@@ -42,7 +43,8 @@ def opening(found: Findings) -> str:
         m = len(evaluation.task_board.names)
         what = f"{agents} by their scores on {m:,} task{'s' * (m != 1)}"
     elif evaluation.kind == "matches":
-        what = f"{agents} by {count(evaluation.input['games'])} games between them"
+        games = f"{count(evaluation.input['games'])} games between them"
+        what = f"{agents} by {games if counts_are_known(evaluation.warnings) else UNCOUNTED}"
     else:
         what = f"{agents} by what they gain against each other"
     return f"This page ranks {what}, in a way that nobody can move by entering the same thing twice."
@@ -57,13 +59,12 @@ def facts(found: Findings) -> tuple[Fact, ...]:
         heavy = int((evaluation.task_board.weights > 0).sum())
         said.append(Fact(value=f"{heavy:,} of {len(evaluation.task_board.names):,}", name="tasks decide"))
     for stable in list(evaluation.stability.values())[:1]:
-        word = "firm" if stable.same_support >= FIRM else "fairly firm" if stable.same_support >= FAIR else "not firm"
-        said.append(Fact(value=word, name=f"same top in {stable.same_support:.0%} of resamples"))
+        said.append(Fact(value=stable.word, name=f"same top in {percent(stable.same_support)} of resamples"))
     if found.audit is not None:
         said.append(Fact(value=f"{found.audit.passed} of {len(found.audit.checks)}", name="checks passed"))
     if found.stress is not None:
         changed = any(row.moved.winner_changed for row in found.stress.exact if row.moved.method != "nash")
-        nash = "copies do not move it" if found.stress.nash_unmoved else "copies move it"
+        nash = "exact copies do not move it" if found.stress.nash_unmoved else "exact copies move it"
         said.append(
             Fact(
                 value="unmoved" if found.stress.nash_unmoved else "moved",
