@@ -70,8 +70,9 @@ def draw_structure(found: Findings, drawn: Drawings) -> None:
     if found.schur is not None:
         drawn.draw("cycles", "chart-plane", charts.plane, found.schur)
     if found.payoffs is not None:
-        drawn.draw("cycles", "chart-payoffs", charts.payoff_map, found.payoffs, top=CELLS)
-        drawn.draw("cycles", "chart-cyclic", charts.payoff_map, found.payoffs, part="cyclic", top=CELLS)
+        board = found.evaluation.board
+        drawn.draw("cycles", "chart-payoffs", charts.payoff_map, found.payoffs, order=board, top=CELLS)
+        drawn.draw("cycles", "chart-cyclic", charts.payoff_map, found.payoffs, order=board, part="cyclic", top=CELLS)
 
 
 def explained(found: Findings) -> tuple[str, ...]:

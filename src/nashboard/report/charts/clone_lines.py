@@ -8,19 +8,22 @@ import numpy as np
 from nashboard.errors import listed, shortened
 from nashboard.evaluation.standing import LABELS, Standing
 from nashboard.evaluation.stress import Stress
-from nashboard.report.charts.rows import inline, text
+from nashboard.report.charts.rows import checked_kind, inline, text
 from nashboard.report.charts.theme import Chart, titled
 
 WIDTH, HEIGHT = 200, 260
 COLOURED = 6  # winners with a colour of their own; there are no more that anybody can tell apart
 ALL = 40  # ranks that are drawn in any case
-SPREAD = 0.34  # of a rank, by which those that tie are drawn beside each other
+SPREAD = 0.06  # of a rank, by which those that tie are drawn beside each other: no more, or it reads as an order
+NAMED, NAME = 3, 12  # names in the note on a tie, and characters of each
+NOTE = 20  # pixels that a note needs above its line
 
 
 def stress(found: Stress) -> Chart:
     """Draw ranks against the number of clones entered, for uniform, Elo and Nash averages side by side.
 
-    Whoever is first at any time has a colour; everybody else is grey. Those who tie are drawn side by side.
+    Whoever is first at any time has a colour; everybody else is grey. Those who tie are drawn
+    as one bundle, and a note at its end names them.
 
     Examples
     --------
@@ -28,6 +31,7 @@ def stress(found: Stress) -> Chart:
     >>> found = nb.stress(nb.load_dataset("rock-paper-scissors"), of=["C"], draws=0, targets=[])
     >>> chart = nb.charts.stress(found)
     """
+    checked_kind(found, Stress, "stress", "the function stress returned")
     steps = [(0, standing) for standing in found.before] + [(row.copies, row.after) for row in found.exact]
     winners = ever_first([standing for _, standing in steps])
     floor = deepest(steps, winners)
@@ -37,13 +41,13 @@ def stress(found: Stress) -> Chart:
     ]
     methods = list(dict.fromkeys(standing.method for _, standing in steps))
     counts = [f"{copies:,}" for copies in dict.fromkeys(copies for copies, _ in steps)]
+    notes = tie_notes(steps, winners)
     ticks = sorted({1, *(int(t) for t in np.linspace(1, floor, min(floor, 5)).round())})
     panels = []
     for at, method in enumerate(methods):
-        data = inline([row for row in rows if row["method"] == method])
-        panels.append(
-            panel(data, LABELS[method], winners, counts, floor, ticks, first=at == 0, others=len(near) > len(winners))
-        )
+        data, ties = (inline([row for row in some if row["method"] == method]) for some in (rows, notes))
+        one = panel(data, LABELS[method], winners, counts, floor, ticks, first=at == 0, others=len(near) > len(winners))
+        panels.append(one + tied(ties, counts, floor) if ties.values else one)
     chart = alt.hconcat(*panels, spacing=22).resolve_scale(color="shared")
     of = listed([shortened(name, 30) for name in found.cloned], 2).replace("'", "")
     held = "stay where they are" if found.nash_unmoved else "move as well"
@@ -54,7 +58,7 @@ def stress(found: Stress) -> Chart:
         title if moved(found) else f"Copies of {of} move no rank here",
         [f"Rank of each of the {found.board} as exact copies are entered; first place is at the top.",
          f"What is copied was {found.choice}.",
-         "Coloured: whoever is first at some point; all others are grey. Lines side by side share a rank."],
+         "Coloured: whoever is first at some point; all others are grey. Lines in one bundle share a rank."],
         f"Ranks of {found.size:,} {found.board} against the number of copies of {of}, by {by}. "
         + " ".join(found.verdict()),
     )  # fmt: skip
@@ -106,6 +110,38 @@ def standing_rows(copies: int, standing: Standing, winners: list[str]) -> list[d
                 }
             )
     return rows
+
+
+def tie_notes(steps: list[tuple[int, Standing]], winners: list[str]) -> list[dict[str, Any]]:
+    """Return a note per method and rank that several of the coloured share in the end: ``A = B = C``."""
+    rows = []
+    for copies, standing in {standing.method: (copies, standing) for copies, standing in steps}.values():
+        for rank in np.unique(standing.ranks):
+            held = {standing.names[k] for k in np.flatnonzero(standing.ranks == rank)}
+            coloured = [name for name in winners if name in held]
+            if len(coloured) > 1:
+                said = [shortened(name, NAME) for name in coloured[: NAMED if len(held) == NAMED else NAMED - 1]]
+                rest = len(held) - len(said)
+                rows.append(
+                    {
+                        "copies": f"{copies:,}",
+                        "method": standing.method,
+                        "rank": int(rank),
+                        "said": " = ".join([*said, f"{rest:,} more"] if rest else said),
+                        "names": " = ".join(coloured),
+                    }
+                )
+    return rows
+
+
+def tied(notes: alt.InlineData, counts: list[str], last: int) -> Any:
+    """Return the notes on ties, at the right end above their lines, or below where first place has no room above."""
+    above = 0.6 / (last + 0.2) * HEIGHT >= NOTE
+    return alt.Chart(notes).mark_text(
+        style="name", align="right", dx=5, dy=-11 if above else 9, baseline="bottom" if above else "top"
+    ).encode(
+        x=alt.X("copies:O", sort=counts), y=alt.Y("rank:Q"), text="said:N", tooltip=[text("names", "share a rank")]
+    )  # fmt: skip
 
 
 def panel(

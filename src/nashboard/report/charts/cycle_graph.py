@@ -11,7 +11,7 @@ from nashboard.algebra.hodge import Hodge
 from nashboard.errors import InputError, shortened
 from nashboard.evaluation.audit import Audit
 from nashboard.evaluation.transitivity import Transitivity
-from nashboard.report.charts.rows import checked_top, inline, number, plural, text
+from nashboard.report.charts.rows import checked_top, inline, number, text
 from nashboard.report.charts.theme import Chart, titled
 
 SIZE = 380
@@ -61,13 +61,22 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
     else:
         raise InputError(f"cycles needs what hodge or audit return, not {type(found).__name__}")
     title = "No three agents beat each other in a cycle"
-    if kept:
+    noise = isinstance(found, Transitivity) and found.p_noise > found.level
+    if noise and kept:
+        title = "These cycles may be chance" if len(kept) > 1 else "This cycle may be chance"
+    elif kept:
         a, b, c = kept[0].agents
         title = " beats ".join(shortened(name, TITLE) for name in (a, b, c, a))
     chart = drawn(kept, rates) if kept else nothing()
-    said = [f"The {plural(len(kept), 'strongest cycle')}. Arrows point from winner to loser; wide ones are clear wins.",
-            f"Ratings explain {share:.0%} of the results, and no cycle."]  # fmt: skip
-    return titled(chart, title, said if kept else said[1:], f"Graph of the strongest cycles. {title}.")
+    which = "The strongest cycle" if len(kept) == 1 else f"The {len(kept):,} strongest cycles"
+    said = [f"{which}. Arrows point from winner to loser; wide ones are clear wins.",
+            f"Ratings explain {share:.0%} of the results; no rating can explain a cycle."]  # fmt: skip
+    if not kept:
+        said = [f"Ratings explain {share:.0%} of the results."]
+    if noise:
+        assert isinstance(found, Transitivity)
+        said.append(f"What ratings leave over is no more than noise would leave (p = {found.p_noise:.2g}).")
+    return titled(chart, title, said, f"Graph of the strongest cycles. {title}.")
 
 
 def nothing() -> Any:

@@ -17,6 +17,7 @@ from nashboard.ratings.melo_ratings import MeloRatings
 from nashboard.report.charts.rows import (
     ROW,
     axis_of_names,
+    checked_kind,
     checked_top,
     every_row,
     inline,
@@ -45,12 +46,14 @@ def leaderboard(evaluation: Evaluation, *, top: int = 30) -> Chart:
     >>> result = nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=20)
     >>> chart = nb.charts.leaderboard(result)
     """
+    checked_kind(evaluation, Evaluation, "leaderboard", "evaluate returned")
     found = evaluation.answer(evaluation.uncertainty, None)
     return board_chart(evaluation.board, found, checked_top(top))
 
 
 def tasks(evaluation: Evaluation, *, top: int = 30) -> Chart:
     """Draw the board of tasks, the hardest first, in the same way."""
+    checked_kind(evaluation, Evaluation, "tasks", "evaluate returned")
     if evaluation.task_board is None:
         raise InputError(f"{evaluation.kind} have no tasks: only an evaluation of scores has a board of tasks")
     found = evaluation.answer(evaluation.task_uncertainty, None)
@@ -63,7 +66,8 @@ def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
     base, tips = alt.Chart(inline(rows)), tooltips(board, found)
     first = "hardest" if board.kind == "task" else "best"
     second = board.rating_name or "uniform average"
-    named, bare = (alt.Y("label:N", sort=None, axis=axis) for axis in (axis_of_names(), None))
+    names = [f"{len(board.names)}. {row['name']}" for row in rows]  # their ranks differ, but do not tell them apart
+    named, bare = (alt.Y("label:N", sort=None, axis=axis) for axis in (axis_of_names(names=names), None))
     gap = [f"distance to the {first} by Nash average", f"({unit_words(board.unit)})"]
     nash = sorted({row["style"] for row in rows if not row["folded"]}, reverse=True)
     panels = [
@@ -239,6 +243,7 @@ def ratings(fit: EloRatings | MeloRatings, *, top: int = 30) -> Chart:
     >>> import nashboard as nb
     >>> chart = nb.charts.ratings(nb.elo(nb.load_dataset("alphago")))
     """
+    checked_kind(fit, EloRatings | MeloRatings, "ratings", "elo or melo returned")
     top = checked_top(top)
     low, high = fit.interval
     order = np.argsort(-fit.ratings, kind="stable")
@@ -259,7 +264,7 @@ def ratings(fit: EloRatings | MeloRatings, *, top: int = 30) -> Chart:
         *(number(field, field, ".0f") for field in ("rating", "low", "high")),
         number("games", "games", ",.0f"),
     ]
-    y = alt.Y("label:N", sort=None, axis=axis_of_names())
+    y = alt.Y("label:N", sort=None, axis=axis_of_names(names=[row["name"] for row in rows]))
     base, fields = alt.Chart(inline(rows)), ("rating", "low", "high")
     chart = forest(base, rows, fields, [f"{name} rating (points)"], ["other"], y, tips)
     known = bool(np.isfinite(fit.stderr).any())

@@ -13,14 +13,17 @@ from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
-from nashboard.errors import InputError
+from nashboard.errors import InputError, listed
+from nashboard.evaluation.board import Board
 from nashboard.report.charts.rows import axis_of_names, cells, checked_choice, checked_top, more, number, plural, text
 from nashboard.report.charts.theme import Chart, titled
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")
 
 
-def payoff_map(data: Payoffs | Matches | ArrayLike, *, order: str = "nash", part: str = "all", top: int = 60) -> Chart:
+def payoff_map(
+    data: Payoffs | Matches | ArrayLike, *, order: str | Board = "nash", part: str = "all", top: int = 60
+) -> Chart:
     """Draw who gains from whom: a row and a column per agent.
 
     Parameters
@@ -28,7 +31,8 @@ def payoff_map(data: Payoffs | Matches | ArrayLike, *, order: str = "nash", part
     data
         `Payoffs`, `Matches` (their log-odds; pairs that never met stay empty) or an antisymmetric matrix.
     order
-        ``"nash"``: by Nash average and weight; ``"rating"``: by the ratings that explain most.
+        ``"nash"``: by Nash average and weight; ``"rating"``: by the ratings that explain most; or a board that
+        holds all agents, such as ``result.board``: in its order.
     part
         ``"all"``, or ``"cyclic"``: only what ratings leave over.
     top
@@ -39,11 +43,18 @@ def payoff_map(data: Payoffs | Matches | ArrayLike, *, order: str = "nash", part
     >>> import nashboard as nb
     >>> chart = nb.charts.payoff_map(nb.load_dataset("alphago"), part="cyclic")
     """
-    order, part = checked_choice(order, ORDERS, "order"), checked_choice(part, PARTS, "part")
+    if not isinstance(order, Board):
+        order = checked_choice(order, ORDERS, "order")
+    part = checked_choice(part, PARTS, "part")
     top = checked_top(top)
     game, met = game_of(data)
     r = divergence(game.A)
-    place = nash_order(game) if order == "nash" else np.argsort(-r, kind="stable")
+    if isinstance(order, Board):
+        place, by = board_order(order, game.agents), "place on the board"
+    elif order == "nash":
+        place, by = nash_order(game), "Nash average"
+    else:
+        place, by = np.argsort(-r, kind="stable"), "rating"
     A = game.A - gradient(r) if part == "cyclic" else game.A
     A = np.where(met, A, np.nan)
     names, A = folded(game.agents, A, place, top)
@@ -67,7 +78,6 @@ def payoff_map(data: Payoffs | Matches | ArrayLike, *, order: str = "nash", part
     chart = chart.add_params(*known).properties(width=alt.Step(size), height=alt.Step(size))
     share = cyclic_share(game.A, r)
     title = "Who gains from whom" if part == "all" else f"What ratings cannot explain: {share:.0%} of the payoffs"
-    by = "Nash average" if order == "nash" else "rating"
     holes = int((~met).sum() / 2)
     said = [f"Blue: the agent of the row gains; orange: it loses. Sorted by {by}, the best first."]
     if holes:
@@ -96,6 +106,15 @@ def nash_order(game: Payoffs) -> Ints:
     """Return positions by Nash rank, then weight, then name."""
     found = nash_average(game)
     return np.array(sorted(range(len(game.agents)), key=lambda k: (found.ranks[k], -found.weights[k], game.agents[k])))
+
+
+def board_order(board: Board, agents: tuple[str, ...]) -> Ints:
+    """Return positions in the order of a board, which may hold more agents."""
+    place = {board.names[k]: at for at, k in enumerate(board.order)}
+    missing = [agent for agent in agents if agent not in place]
+    if missing:
+        raise InputError(f"the board does not hold {listed(missing)}: order by a board of these agents")
+    return np.array(sorted(range(len(agents)), key=lambda k: place[agents[k]]))
 
 
 def cyclic_share(A: Floats, r: Floats) -> float:
@@ -133,7 +152,7 @@ def unused(label: str, names: tuple[str, ...]) -> str:
 
 def slanted(title: str | None = None) -> alt.Axis:
     """Return an axis of names below a map."""
-    return axis_of_names(title, 24, labelAngle=-50, labelLimit=150)
+    return axis_of_names(title, 24, labelAngle=-50)
 
 
 def cell_size(n: int) -> int:

@@ -7,7 +7,7 @@ from nashboard._types import Floats
 from nashboard.algebra.latent import Latent
 from nashboard.errors import InputError
 from nashboard.report.charts.labels import placed
-from nashboard.report.charts.rows import checked_top, inline, number, text
+from nashboard.report.charts.rows import checked_kind, checked_top, inline, number, text
 from nashboard.report.charts.theme import Chart, titled
 
 WIDTH, HEIGHTS = 560, (300, 560)
@@ -34,6 +34,7 @@ def latent(found: Latent, *, components: tuple[int, int] = (0, 1), ends: int = 6
     >>> import nashboard as nb
     >>> chart = nb.charts.latent(nb.latent(nb.load_dataset("atari"), k=2))
     """
+    checked_kind(found, Latent, "latent", "the function latent returned")
     ends = checked_top(ends)
     held = found.strengths.size
     if len(components) != 2 or not all(isinstance(t, int) and 0 <= t < held for t in components):

@@ -1,5 +1,6 @@
 """Calibration of predictions: how often agents win, against how often Elo and mElo say that they do."""
 
+import math
 from collections.abc import Sequence
 
 import altair as alt
@@ -13,6 +14,7 @@ from nashboard.report.charts.rows import inline, number, text
 from nashboard.report.charts.theme import Chart, titled
 
 SIZE = 340
+GUESSING = math.log(2)  # nats per game
 
 
 def calibration(
@@ -57,6 +59,13 @@ def calibration(
     return drawn(found)
 
 
+def nobody(found: Sequence[Calibration]) -> str:
+    """Say that no model predicts, however many there are."""
+    if len(found) == 1:
+        return f"{found[0].model} does not predict"
+    return "Neither model predicts" if len(found) == 2 else "No model predicts"
+
+
 def drawn(found: Sequence[Calibration]) -> Chart:
     """Return the curves of several models."""
     labels = [f"{one.model}: log-loss {one.log_loss:.3f}" for one in found]
@@ -88,6 +97,8 @@ def drawn(found: Sequence[Calibration]) -> Chart:
     ]  # fmt: skip
     best = min(found, key=lambda one: one.log_loss)
     title = f"{best.model} predicts best" if len(found) > 1 else f"How well {best.model} predicts"
+    if best.log_loss >= GUESSING:
+        title = f"{nobody(found)} better than guessing"
     unseen = "games held out of the fit" if best.held_out else "these games, which the fit may have seen"
     return titled(
         alt.layer(*layers).properties(width=SIZE, height=SIZE),

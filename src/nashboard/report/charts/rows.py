@@ -1,6 +1,7 @@
 """Rows of a chart: plain values that json can hold, and how the part that is not drawn is named."""
 
 from collections.abc import Iterable, Sequence
+from types import UnionType
 from typing import Any, Literal, get_args
 
 import altair as alt
@@ -11,6 +12,7 @@ from nashboard.errors import InputError, listed, nearest
 
 Side = Literal["agents", "tasks"]
 ROW = 20  # pixels of a row with a name
+WIDEST = 9  # pixels of a character of a name, but for a few
 
 
 UNITS = {
@@ -52,6 +54,12 @@ def checked_top(top: int) -> int:
     return int(top)
 
 
+def checked_kind(found: object, kind: type | UnionType, chart: str, source: str) -> None:
+    """Say what a chart draws, if it is given something else."""
+    if not isinstance(found, kind):
+        raise InputError(f"{chart} needs what {source}, not {type(found).__name__}")
+
+
 def checked_side(of: str, *, tasks: bool) -> Side:
     """Return whose chart it is, or say what there is."""
     if of not in get_args(Side):
@@ -78,12 +86,29 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def axis_of_names(title: str | None = None, most: int = 34, **options: Any) -> alt.Axis:
-    """Return an axis of names, without ticks or a line; a long name keeps its two ends, the whole is in the tooltip."""
-    name = "datum.label"
-    ends = f"slice({name}, 0, {most // 2}) + '…' + slice({name}, -{(most - 1) // 2})"
+def axis_of_names(title: str | None = None, most: int = 34, names: Sequence[str] = (), **options: Any) -> alt.Axis:
+    """Return an axis of names, without ticks or a line; a long name keeps its two ends, the whole is in the tooltip.
+
+    Where the names are given, they are cut where most of them stay different from each other.
+    """
+    name, head = "datum.label", telling_head(names, most)
+    ends = f"slice({name}, 0, {head}) + '…' + slice({name}, -{most - 1 - head})"
     shown = f"length({name}) > {most} ? {ends} : {name}"
-    return alt.Axis(title=title, domain=False, ticks=False, labelPadding=6, labelExpr=shown, **options)
+    # names are cut once, by characters: the limit in pixels would cut off their ends again
+    limit = {"labelLimit": most * WIDEST, **options}
+    return alt.Axis(title=title, domain=False, ticks=False, labelPadding=6, labelExpr=shown, **limit)
+
+
+def telling_head(names: Sequence[str], most: int) -> int:
+    """Return how many characters a long name keeps before its ellipsis: half, unless that makes names look alike."""
+    heads = sorted(range(4, most - 4), key=lambda head: (abs(head - most // 2), head))
+    long = [name for name in names if len(name) > most]
+    return heads[int(np.argmax([len({cut(name, most, head) for name in long}) for head in heads]))]
+
+
+def cut(name: str, most: int, head: int) -> str:
+    """Return a name of at most so many characters, of which so many stand before the ellipsis."""
+    return name if len(name) <= most else f"{name[:head]}…{name[len(name) - (most - 1 - head) :]}"
 
 
 def cells(

@@ -4,7 +4,8 @@ Coordinates are ``sqrt(strength) Q``, so that the area of the parallelogram of t
 plane stands for (appendix F): positive where the second follows the first counterclockwise.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import altair as alt
 import numpy as np
@@ -14,12 +15,41 @@ from nashboard.algebra.schur import Schur
 from nashboard.data.names import positions
 from nashboard.errors import InputError
 from nashboard.report.charts.labels import placed
-from nashboard.report.charts.rows import inline, number, text
+from nashboard.report.charts.rows import checked_kind, inline, number, text
 from nashboard.report.charts.theme import Chart, titled
 
-SIZE = 420
+WIDEST, HIGHEST, LEAST = 560, 420, 200  # pixels
+MARGIN = 0.08  # of the picture on each side
 NAME = 24  # characters of a name in the title
 NAMED = 40  # points that get a name, the furthest out first
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """What the picture shows: its middle, how far it reaches from there, and its size in pixels, one unit each way."""
+
+    middle: tuple[float, float]
+    reach: tuple[float, float]
+    width: int
+    height: int
+
+    @classmethod
+    def around(cls, points: Floats) -> Self:
+        """Return the frame that holds all points with a margin, on a scale that is the same along both axes."""
+        low, high = points.min(axis=0), points.max(axis=0)
+        wide, tall = (high - low) / (1 - 2 * MARGIN)
+        if wide <= 0 and tall <= 0:
+            wide = tall = 1.0
+        unit = max(wide / WIDEST, tall / HIGHEST)  # of the plane, per pixel
+        width, height = (max(round(float(side / unit)), LEAST) for side in (wide, tall))
+        mx, my = ((low + high) / 2).tolist()
+        rx, ry = (float(f"{side * unit / 2:.9g}") for side in (width, height))
+        return cls(middle=(float(f"{mx:.9g}"), float(f"{my:.9g}")), reach=(rx, ry), width=width, height=height)
+
+    def pixels(self, points: Floats) -> Floats:
+        """Return where points stand in the picture, from its left and its top."""
+        size = np.array([self.width, self.height])
+        return np.asarray(size / 2 * (1 + (points - self.middle) / self.reach * [1, -1]))
 
 
 def coordinates(schur: Schur, plane: int) -> Floats:
@@ -61,23 +91,24 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
     >>> circle = nb.schur([[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0]])
     >>> chart = nb.charts.plane(circle, pair=("agent 1", "agent 2"))
     """
+    checked_kind(schur, Schur, "plane", "schur returned")
     points = coordinates(schur, plane)
     n = len(points)
     a, b = positions(pair, schur.agents, kind="agent") if pair is not None else strongest_pair(points)
     names = sorted(schur.agents)
-    params = chosen(schur.agents, points, names, schur.agents[a], schur.agents[b])
-    reach = float(np.abs(points).max(initial=0.0)) * 1.12 or 1.0
+    seen = Frame.around(np.concatenate([points, np.zeros((1, 2)), points[[a]] + points[[b]]]))
+    params = chosen(schur.agents, points, names, schur.agents[a], schur.agents[b], seen)
     order = np.argsort(-np.hypot(*points.T), kind="stable")[:NAMED]
-    pixels = SIZE / 2 * (1 + points / reach * [1, -1])
-    labels = placed(schur.agents, pixels[:, 0], pixels[:, 1], [int(k) for k in order], size=(SIZE, SIZE))
+    across, down = seen.pixels(points).T
+    labels = placed(schur.agents, across, down, [int(k) for k in order], size=(seen.width, seen.height))
     rows = [
         {"name": schur.agents[k], "x": points[k, 0], "y": points[k, 1], "label": labels[k].text,
          "align": labels[k].align, "dx": labels[k].dx, "dy": labels[k].dy}
         for k in range(n)
     ]  # fmt: skip
-    domain = [alt.ExprRef("-reach"), alt.ExprRef("reach")]
-    x = alt.X("x:Q", scale=alt.Scale(domain=domain, nice=False), axis=None)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=domain, nice=False), axis=None)
+    wide, high = ([alt.ExprRef(f"{end}_low"), alt.ExprRef(f"{end}_high")] for end in ("x", "y"))
+    x = alt.X("x:Q", scale=alt.Scale(domain=wide, nice=False, zero=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=high, nice=False, zero=False), axis=None)
     tips = [text("name", "agent"), number("x", "across"), number("y", "up")]
     base = alt.Chart(inline(rows))
     corner = alt.Chart(inline([{"k": k} for k in range(5)])).transform_calculate(
@@ -108,7 +139,7 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
         f"(area > 0 ? {one} : {other}) + ' gains ' + format(abs(area), '.3~g') + ' from ' + "
         f"(area > 0 ? {other} : {one})"
     )
-    chart = alt.layer(*layers).add_params(*params).properties(width=SIZE, height=SIZE)
+    chart = alt.layer(*layers).add_params(*params).properties(width=seen.width, height=seen.height)
     return titled(
         chart,
         said,
@@ -120,9 +151,12 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
     )  # fmt: skip
 
 
-def chosen(agents: tuple[str, ...], points: Floats, names: list[str], a: str, b: str) -> list[alt.Parameter]:
+def chosen(
+    agents: tuple[str, ...], points: Floats, names: list[str], a: str, b: str, seen: Frame
+) -> list[alt.Parameter]:
     """Return the two choices, and what follows from them: positions, area and how much room the picture needs."""
-    reach = float(np.abs(points).max(initial=0.0)) * 1.12 or 1.0
+
+    (mx, my), (rx, ry) = seen.middle, seen.reach
 
     def choice(name: str, value: str, label: str) -> alt.Parameter:
         return alt.param(name=name, value=value, bind=alt.binding_select(options=list(names), name=label))
@@ -144,5 +178,11 @@ def chosen(agents: tuple[str, ...], points: Floats, names: list[str], a: str, b:
         worked_out("x2", "xs[indexof(agents, second)]"),
         worked_out("y2", "ys[indexof(agents, second)]"),
         worked_out("area", "x1 * y2 - y1 * x2"),
-        worked_out("reach", f"max({reach!r}, 1.05 * abs(x1 + x2), 1.05 * abs(y1 + y2))"),
+        # another pair may reach out of the picture: both axes grow alike, so that areas stay true
+        worked_out("grown", f"max(1, abs(x1 + x2 - {mx!r}) / {0.95 * rx!r}, abs(y1 + y2 - {my!r}) / {0.95 * ry!r})"),
+        *(
+            worked_out(f"{axis}_{end}", f"{middle!r} {sign} {reach!r} * grown")
+            for axis, middle, reach in (("x", mx, rx), ("y", my, ry))
+            for end, sign in (("low", "-"), ("high", "+"))
+        ),
     ]

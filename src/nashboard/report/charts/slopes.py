@@ -5,9 +5,8 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from nashboard.errors import shortened
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.report.charts.rows import ROW, checked_top, inline, plural, text
+from nashboard.report.charts.rows import ROW, checked_kind, checked_top, cut, inline, telling_head, text
 from nashboard.report.charts.theme import Chart, titled
 
 SIDES: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (("left", "right", -8, 0), ("right", "left", 8, 1))
@@ -31,15 +30,17 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     >>> result = nb.evaluate(nb.load_dataset("alphago"), n_resamples=20)
     >>> chart = nb.charts.rank_changes(result)
     """
+    checked_kind(evaluation, Evaluation, "rank_changes", "evaluate returned")
     top = checked_top(top)
     board = evaluation.board
     others = board.rating_ranks if board.rating_name else board.uniform_ranks
     shown = board.order[:top]
     left = {int(k): place for place, k in enumerate(shown[np.argsort(others[shown], kind="stable")])}
+    head = telling_head([board.names[k] for k in shown], NAME)
     rows: list[dict[str, Any]] = []
     for right, k in enumerate(shown):
         before, after = int(others[k]), int(board.ranks[k])
-        name = shortened(board.names[k], NAME)
+        name = cut(board.names[k], NAME, head)
         rows.append(
             {
                 "name": board.names[k],
@@ -79,11 +80,13 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     ]  # fmt: skip
     moved = sum(row["way"] != "same" for row in rows)
     part = f"the first {n:,} of {len(board.names):,} agents by Nash average" if n < len(board.names) else "all agents"
-    title = f"{plural(moved, 'agent')} of {n:,} change place" if moved else "Nobody changes place"
+    of = f"of the first {n:,}" if n < len(board.names) else f"of {n:,}"
+    changes = "changes" if moved == 1 else "change"
+    title = f"{moved:,} {of} agents {changes} place" if moved else f"Nobody {of} agents changes place"
     return titled(
         alt.layer(*layers).properties(width=260, height=max(n, 2) * ROW),
         title,
         [f"Left: rank by {board.second_name}. Right: rank by Nash average. Shown: {part}.",
-         "Blue lines rise, orange lines fall. Equal numbers on one side are exact ties."],
+         "Blue: a better place by Nash average; orange: a worse one. Equal numbers on one side are exact ties."],
         f"Slope chart from ranks by {board.second_name} to ranks by Nash average for {part}: {title}.",
     )  # fmt: skip
