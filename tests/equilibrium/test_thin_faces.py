@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 import nashboard as nb
-from equilibrium_games import Matrix
+from equilibrium_games import Matrix, antisymmetric
 
 TIGHT = 1e-9
 
@@ -62,3 +62,38 @@ def test_tables_of_tasks_that_all_but_agree_and_one_reversed_are_solved(seed: in
     assert result.exploitability <= TIGHT
     assert result.residual <= TIGHT
     assert abs(result.value - value_of(S)) <= TIGHT
+
+
+@pytest.mark.parametrize("small", [1e-3, 1e-6, 1e-9, 1e-10, 1e-11])
+def test_the_most_even_mixture_of_a_segment_of_any_length_is_at_its_end(small: float) -> None:
+    # the third agent alone is an equilibrium, and stays one with up to small / (1 + small) of the first; the
+    # most even of these mixtures is the end of the segment
+    A = np.array([[0, -1, 0], [1, 0, -small], [0, small, 0]])
+    for scale in (1.0, 3e6, 1e-6):
+        result = nb.nash_average(scale * A)
+        assert result.residual <= TIGHT
+        np.testing.assert_allclose(result.weights, [small / (1 + small), 0, 1 / (1 + small)], atol=1e-15)
+        np.testing.assert_allclose(result.weights[0], small / (1 + small), rtol=1e-4)
+
+
+def sizes_of_their_own(seed: int, n: int) -> Matrix:
+    """Small whole numbers, each pair times a power of ten of its own from 1e-6 to 1e6."""
+    rng = np.random.default_rng(seed)
+    return antisymmetric(rng.integers(-3, 4, size=(n, n)) * 10.0 ** rng.integers(-6, 7, size=(n, n)))
+
+
+@pytest.mark.parametrize(
+    ("seed", "n"),
+    [(42, 4), (214, 7), (260, 8), (599, 5), (711, 10), (1587, 4), (2075, 12), (2345, 6), (2572, 4), (2657, 5)],
+)
+def test_payoffs_of_twelve_orders_of_magnitude_with_thin_sets_of_equilibria_are_solved(seed: int, n: int) -> None:
+    A = sizes_of_their_own(seed, n)
+    result = nb.nash_average(A)
+    assert result.exploitability <= TIGHT * np.abs(A).max()
+    assert result.residual <= TIGHT
+    who = np.random.default_rng(seed).permutation(np.append(np.arange(n), [0, 0, n - 1]))
+    again = nb.nash_average(A[np.ix_(who, who)])
+    group = np.unique(A, axis=0, return_inverse=True)[1].ravel()
+    shares = np.bincount(group[who], weights=again.weights)
+    before = np.bincount(group, weights=result.weights)
+    np.testing.assert_allclose(shares, before, atol=TIGHT)

@@ -44,13 +44,15 @@ class MaximumEntropy:
 class Dual:
     """The equations: ``log(x / m) = B y`` with ``y = (w, z)``, and the gradient ``B'x - goal`` that is ``(0, t)``.
 
-    The first ``across`` columns of ``B`` are ``W``, the others ``-Z GZ'`` for the margins that take part.
+    The first ``across`` columns of ``B`` are ``W``, the others ``-Z GZ'`` for the margins that take part;
+    ``inside`` are those margins at a point inside the face.
     """
 
     B: Floats
     goal: Floats
     log_m: Floats
     across: int
+    inside: Floats
 
     def log_x(self, y: Floats) -> Floats:
         """Return the logarithms of the weights."""
@@ -76,7 +78,8 @@ def maximum_entropy(x: Floats, Z: Floats, t: Floats, GZ: Floats, log_m: Floats) 
     part, iterations = np.zeros(len(t), dtype=np.bool_), 0
     while True:
         B = np.hstack([W, -(Z @ GZ[part].T)])
-        dual = Dual(B=B, goal=B.T @ x - np.append(np.zeros(across), t[part]), log_m=log_m, across=across)
+        goal = B.T @ x - np.append(np.zeros(across), t[part])
+        dual = Dual(B=B, goal=goal, log_m=log_m, across=across, inside=t[part])
         y, log_x, steps = solved(dual, np.append(w, z[part]))
         iterations += steps
         w, z[part] = y[:across], y[across:]
@@ -93,7 +96,7 @@ def solved(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:
         return on_tight(dual, y, np.zeros(0, dtype=np.bool_))
     end, t, steps = path(dual, y)
     z = end[dual.across :]
-    exact, log_x, more = on_tight(dual, end, z > t)
+    exact, log_x, more = on_tight(dual, end, z * dual.inside > t)
     rough = dual.log_x(end)
     if wrong(dual, exact, log_x) > max(wrong(dual, end, rough), NEAR):
         return end, rough, steps + more
@@ -109,15 +112,16 @@ def wrong(dual: Dual, y: Floats, log_x: Floats) -> float:
 
 
 def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
-    """Follow the path ``z t = aim`` to its end; return ``y`` and ``t`` there, and the steps it took.
+    """Follow the path ``z t = aim * inside`` to its end; return ``y`` and ``t`` there, and the steps it took.
 
-    A step minimises ``sum(x) - goal'y - aim sum(log z)``, which is convex, along Newton's direction.
+    A step minimises ``sum(x) - goal'y - aim inside'log(z)``, which is convex, along Newton's direction. Each
+    margin has its own measure, what it is inside the face, because all margins of a thin face may be tiny: one
+    aim for all would begin at multipliers so large that weights underflow.
     """
     across = dual.across
-    count = len(y) - across
     y = np.append(y[:across], np.maximum(y[across:], 0.1))
-    aim, since, step = 0.1, 0, 0
-    t = np.full(count, aim) / y[across:]
+    aim, since, step = 0.1 * dual.inside, 0, 0
+    t = aim / y[across:]
     while step < most:
         step, since = step + 1, since + 1
         z = y[across:]
@@ -131,8 +135,8 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
         reach = along(dual, log_x, y, dy, aim)
         y = y + reach * dy
         t = t + min(1.0, 0.9 / max(worst(dt, t), 1e-300)) * dt
-        if -float(slope @ dy) < 0.1 * aim * count or since == 30:  # on the path, or as near as rounding allows
-            if aim < LAST:
+        if -float(slope @ dy) < 0.1 * aim.min() or since == 30:  # on the path, or as near as rounding allows
+            if aim[0] < LAST * dual.inside[0]:
                 break
             aim, since = 0.1 * aim, 0
             t = np.clip(t, 0.01 * aim / y[across:], 100 * aim / y[across:])
@@ -146,7 +150,8 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
     are not computed from ``y`` again, but changed by what each step adds.
     """
     used = np.append(np.ones(dual.across, dtype=np.bool_), tight)
-    some = Dual(B=dual.B[:, used], goal=dual.goal[used], log_m=dual.log_m, across=int(used.sum()))
+    B, goal = dual.B[:, used], dual.goal[used]
+    some = Dual(B=B, goal=goal, log_m=dual.log_m, across=len(goal), inside=np.zeros(0))
     free = y[used]
     log_x = some.log_x(free)
     best, least, worse, step = (free, log_x), np.inf, 0, 0
@@ -161,7 +166,7 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
         if least == 0 or (worse > 3 and least < NEAR) or worse > 30:
             break
         dy = newton(some.B, x, np.zeros(len(free)), -slope)
-        dy = along(some, log_x, free, dy, 0.0) * dy
+        dy = along(some, log_x, free, dy, np.zeros(0)) * dy
         free, log_x = free + dy, np.minimum(log_x + some.B @ dy, HUGE)
     y = np.zeros(len(y))
     y[used], log_x = best
@@ -169,14 +174,14 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
     return y, log_x, step
 
 
-def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: float) -> float:
+def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -> float:
     """Return the step, at most 1, to about the lowest point in a direction: where the slope along it is small."""
     change, level = dual.B @ dy, float(dual.goal @ dy)
     z, dz = y[dual.across :], dy[dual.across :]
 
     def slope(reach: float) -> float:
         x = np.exp(np.minimum(log_x + reach * change, HUGE))  # from logarithms: weights may have underflowed
-        return float(x @ change) - level - aim * float((dz / (z + reach * dz)).sum())
+        return float(x @ change) - level - float((aim * dz / (z + reach * dz)).sum())
 
     low, high = 0.0, min(1.0, 0.99 / max(worst(dz, z), 1e-300))
     if np.abs(change).max() < 1e-3:
