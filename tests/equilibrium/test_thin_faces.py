@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 import nashboard as nb
-from equilibrium_games import Matrix, antisymmetric
+from equilibrium_games import Matrix, antisymmetric, far_from_zero, rounded
 
 TIGHT = 1e-9
 
@@ -97,3 +97,15 @@ def test_payoffs_of_twelve_orders_of_magnitude_with_thin_sets_of_equilibria_are_
     shares = np.bincount(group[who], weights=again.weights)
     before = np.bincount(group, weights=result.weights)
     np.testing.assert_allclose(shares, before, atol=TIGHT)
+
+
+@pytest.mark.parametrize(
+    ("seed", "m", "n"), [(9093, 8, 6), (2619, 9, 4), (974, 8, 4), (984, 8, 5), (1027, 4, 8), (1124, 8, 5)]
+)
+def test_ties_that_an_offset_broke_in_the_last_bits_are_ties(seed: int, m: int, n: int) -> None:
+    # 1000.1 - 1000 is 0.1 up to 1e-13, so that opponents tie in the one table and all but tie in the other
+    near, far = nb.nash_average_scores(rounded(seed, m, n)), nb.nash_average_scores(far_from_zero(seed, m, n))
+    np.testing.assert_allclose(far.agent_weights, near.agent_weights, atol=TIGHT)
+    np.testing.assert_allclose(far.task_weights, near.task_weights, atol=TIGHT)
+    assert far.agent_support == near.agent_support
+    assert far.task_support == near.task_support
