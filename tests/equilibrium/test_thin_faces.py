@@ -84,7 +84,19 @@ def sizes_of_their_own(seed: int, n: int) -> Matrix:
 
 @pytest.mark.parametrize(
     ("seed", "n"),
-    [(42, 4), (214, 7), (260, 8), (599, 5), (711, 10), (1587, 4), (2075, 12), (2345, 6), (2572, 4), (2657, 5)],
+    [
+        (42, 4),
+        (214, 7),
+        (260, 8),
+        (599, 5),
+        (711, 10),
+        (1587, 4),
+        (2075, 12),
+        (2288, 7),
+        (2345, 6),
+        (2572, 4),
+        (2657, 5),
+    ],
 )
 def test_payoffs_of_twelve_orders_of_magnitude_with_thin_sets_of_equilibria_are_solved(seed: int, n: int) -> None:
     A = sizes_of_their_own(seed, n)
@@ -109,3 +121,22 @@ def test_ties_that_an_offset_broke_in_the_last_bits_are_ties(seed: int, m: int, 
     np.testing.assert_allclose(far.task_weights, near.task_weights, atol=TIGHT)
     assert far.agent_support == near.agent_support
     assert far.task_support == near.task_support
+
+
+def test_the_weight_of_an_agent_that_fades_takes_no_other_with_it() -> None:
+    # the most even mixture leaves the fourth agent about exp(-1400), and then the others are a cycle of 1, 3 and 6
+    A = np.array(
+        [
+            [0, -1e-2, -3e-2, -3e1, 3e1, 3e1],
+            [1e-2, 0, -1, 3e3, 1e3, -3e3],
+            [3e-2, 1, 0, 2e3, 3e3, -3e3],
+            [3e1, -3e3, -2e3, 0, -2e6, -1e6],
+            [-3e1, -1e3, -3e3, 2e6, 0, 2e6],
+            [-3e1, 3e3, 3e3, 1e6, -2e6, 0],
+        ]
+    )
+    result = nb.nash_average(A)
+    assert result.exploitability <= TIGHT * 2e6
+    assert result.residual <= TIGHT
+    assert 0 < result.weights[3] < 1e-200
+    np.testing.assert_allclose(result.weights[[0, 2, 5]], np.array([3e3, 3e1, 3e-2]) / 3030.03, rtol=1e-9)

@@ -28,6 +28,7 @@ VIOLATED = 1e-15  # a margin below zero by more than this is violated
 NEAR = 1e-13  # equations that are off by less are solved, up to rounding
 LAST = 1e-22  # where the path ends: multipliers and margins that are both zero are about its root there
 HUGE = 600.0  # logarithms above this would overflow
+FAR = 10.0  # how far a logarithm may fall in one step, or by as much as it is: then no system can lose the weight
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -175,7 +176,11 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
 
 
 def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -> float:
-    """Return the step, at most 1, to about the lowest point in a direction: where the slope along it is small."""
+    """Return the step, at most 1, to about the lowest point in a direction: where the slope along it is small.
+
+    The lowest point knows little of small weights: they could underflow on the way to it, and nothing would bring
+    them back. So they fall step by step.
+    """
     change, level = dual.B @ dy, float(dual.goal @ dy)
     z, dz = y[dual.across :], dy[dual.across :]
 
@@ -183,7 +188,8 @@ def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -> floa
         x = np.exp(np.minimum(log_x + reach * change, HUGE))  # from logarithms: weights may have underflowed
         return float(x @ change) - level - float((aim * dz / (z + reach * dz)).sum())
 
-    low, high = 0.0, min(1.0, 0.99 / max(worst(dz, z), 1e-300))
+    fastest = max(worst(dz, z) / 0.99, worst(change, np.maximum(np.abs(log_x), FAR)))
+    low, high = 0.0, 1.0 / max(1.0, fastest)
     if np.abs(change).max() < 1e-3:
         return high  # Newton's own step is right here, and slopes are down to rounding
     first = abs(slope(0.0))
