@@ -82,22 +82,13 @@ def sizes_of_their_own(seed: int, n: int) -> Matrix:
     return antisymmetric(rng.integers(-3, 4, size=(n, n)) * 10.0 ** rng.integers(-6, 7, size=(n, n)))
 
 
-@pytest.mark.parametrize(
-    ("seed", "n"),
-    [
-        (42, 4),
-        (214, 7),
-        (260, 8),
-        (599, 5),
-        (711, 10),
-        (1587, 4),
-        (2075, 12),
-        (2288, 7),
-        (2345, 6),
-        (2572, 4),
-        (2657, 5),
-    ],
-)
+ONCE_COLLAPSED = (
+    (42, 4), (260, 8), (599, 5), (711, 10), (803, 10), (1586, 9), (1587, 4), (1976, 10), (2075, 12), (2288, 7),
+    (2345, 6), (2572, 4), (2657, 5), (2704, 10), (2966, 11), (2999, 11),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("seed", "n"), ONCE_COLLAPSED)
 def test_payoffs_of_twelve_orders_of_magnitude_with_thin_sets_of_equilibria_are_solved(seed: int, n: int) -> None:
     A = sizes_of_their_own(seed, n)
     result = nb.nash_average(A)
@@ -121,6 +112,21 @@ def test_ties_that_an_offset_broke_in_the_last_bits_are_ties(seed: int, m: int, 
     np.testing.assert_allclose(far.task_weights, near.task_weights, atol=TIGHT)
     assert far.agent_support == near.agent_support
     assert far.task_support == near.task_support
+
+
+@pytest.mark.parametrize(("seed", "m", "n"), [(59, 3, 3), (387, 3, 7), (2596, 7, 9), (2904, 7, 5), (21477, 6, 3)])
+def test_tables_of_twelve_orders_of_magnitude_with_thin_sets_of_equilibria_are_solved(
+    seed: int, m: int, n: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    S = rng.integers(-3, 4, size=(m, n)) * 10.0 ** rng.integers(-6, 7, size=(m, n))
+    result = nb.nash_average_scores(S)
+    assert result.exploitability <= TIGHT * np.ptp(S)
+    assert result.residual <= TIGHT
+    rows, columns = rng.permutation(m), rng.permutation(n)
+    again = nb.nash_average_scores(S[np.ix_(rows, columns)])
+    np.testing.assert_allclose(again.agent_weights, result.agent_weights[rows], atol=TIGHT)
+    np.testing.assert_allclose(again.task_weights, result.task_weights[columns], atol=TIGHT)
 
 
 def test_the_weight_of_an_agent_that_fades_takes_no_other_with_it() -> None:

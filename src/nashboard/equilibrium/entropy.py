@@ -9,18 +9,21 @@ the opponents without weight, ``z >= 0`` their multipliers. Minimise
 maximum entropy over individuals (a class of ``m`` with total ``x`` adds ``-x log(x / m)``).
 
 A face can be thin, with all of it near one of its sides. The weights of the best mixture then span any number
-of orders of magnitude, far more than ``x0 + Z u`` could hold. So the dual is solved, in logarithms: with ``W``
-the directions across the face, the best mixture is
+of orders of magnitude, far more than ``x0 + Z u`` could hold. So the dual is solved, in logarithms: with
+``W'x = W'x0`` the equations of the face, the best mixture is
 
-    log(x / m) = W w - Z GZ' z,    W'(x - x0) = 0,    z >= 0,    t >= 0,    z t = 0
+    log(x / m) = W w - G'z,    W'(x - x0) = 0,    z >= 0,    t >= 0,    z t = 0
 
 and the left equation holds at every step: weights are positive by construction, and right in proportion.
+Equations and margins are taken as they stand in the game, each in units of its own largest term: an equation
+between small weights holds to the last bit of those, which it could not once mixed with one of large weights.
 Few margins are ever tight. They are found by solving with those that were violated before, none at first.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import qr
 
 from nashboard._types import Bools, Floats
 
@@ -45,7 +48,7 @@ class MaximumEntropy:
 class Dual:
     """The equations: ``log(x / m) = B y`` with ``y = (w, z)``, and the gradient ``B'x - goal`` that is ``(0, t)``.
 
-    The first ``across`` columns of ``B`` are ``W``, the others ``-Z GZ'`` for the margins that take part;
+    The first ``across`` columns of ``B`` are ``W``, the others ``-G'`` for the margins that take part;
     ``inside`` are those margins at a point inside the face.
     """
 
@@ -64,28 +67,33 @@ class Dual:
         return np.asarray(self.B.T @ x - self.goal)
 
 
-def maximum_entropy(x: Floats, Z: Floats, t: Floats, GZ: Floats, log_m: Floats) -> MaximumEntropy:
+def single(x: Floats, margins: int) -> MaximumEntropy:
+    """Return the mixture of largest entropy on a face that is a point."""
+    return MaximumEntropy(x=x, log_x=np.log(x), z=np.zeros(margins), iterations=0)
+
+
+def maximum_entropy(x: Floats, Z: Floats, E: Floats, t: Floats, G: Floats, log_m: Floats) -> MaximumEntropy:
     """Return the mixture of largest entropy on a face, from a point inside it.
 
-    ``x`` (k,) and margins ``t`` (r,) strictly positive, directions ``Z`` (k, d), ``GZ = G Z`` (r, d).
+    ``x`` (k,) and margins ``t`` (r,) strictly positive, at least one direction in ``Z`` (k, d); rows ``E`` of
+    which ``k - d`` are independent, with ``E Z = 0``; rows ``G`` (r, k) by which the margins fall.
     """
-    if Z.shape[1] == 0:
-        return MaximumEntropy(x=x, log_x=np.log(x), z=np.zeros(len(t)), iterations=0)
-    unit = np.abs(GZ).max(axis=1, initial=1e-300)  # margins in units of how much they can change
-    t, GZ = t / unit, GZ / unit[:, None]
-    W = np.linalg.qr(Z, mode="complete")[0][:, Z.shape[1] :]
-    across = W.shape[1]
-    w, z = W.T @ (np.log(x) - log_m), np.zeros(len(t))
+    unit = np.abs(G @ Z).max(axis=1, initial=1e-300)  # margins in units of how much they can change
+    t, G = t / unit, G / unit[:, None]
+    across = len(x) - Z.shape[1]
+    W = E[qr(E.T, mode="r", pivoting=True)[1][:across]].T  # independent equations
+    W = W / np.abs(W * x[:, None]).max(axis=0, initial=1e-300)
+    w, z = fitted(W, np.log(x) - log_m), np.zeros(len(t))
     part, iterations = np.zeros(len(t), dtype=np.bool_), 0
     while True:
-        B = np.hstack([W, -(Z @ GZ[part].T)])
+        B = np.hstack([W, -G[part].T])
         goal = B.T @ x - np.append(np.zeros(across), t[part])
         dual = Dual(B=B, goal=goal, log_m=log_m, across=across, inside=t[part])
         y, log_x, steps = solved(dual, np.append(w, z[part]))
         iterations += steps
         w, z[part] = y[:across], y[across:]
         found = np.maximum(np.exp(log_x), 1e-300)  # whoever has weight keeps some, also below the smallest number
-        violated = (t - GZ @ (Z.T @ (found - x)) < -VIOLATED) & ~part
+        violated = (t - G @ (found - x) < -VIOLATED) & ~part
         if not violated.any():
             return MaximumEntropy(x=found, log_x=log_x, z=z / unit, iterations=iterations)
         part |= violated
@@ -120,7 +128,9 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
     aim for all would begin at multipliers so large that weights underflow.
     """
     across = dual.across
-    y = np.append(y[:across], np.maximum(y[across:], 0.1))
+    z = np.maximum(y[across:], 0.1)
+    lift = dual.B[:, across:] @ (z - y[across:])
+    y = np.append(y[:across] - fitted(dual.B[:, :across], lift), z)
     aim, since, step = 0.1 * dual.inside, 0, 0
     t = aim / y[across:]
     while step < most:
@@ -164,7 +174,7 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
         if off < least:
             best, least, worse = (free, log_x), off, 0
         worse += 1
-        if least == 0 or (worse > 3 and least < NEAR) or worse > 30:
+        if least == 0 or (worse > 3 and least < NEAR):
             break
         dy = newton(some.B, x, np.zeros(len(free)), -slope)
         dy = along(some, log_x, free, dy, np.zeros(0)) * dy
@@ -209,6 +219,12 @@ def newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
     H[np.arange(len(H)), np.arange(len(H))] += barrier
     unit = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
     return np.asarray(unit * np.linalg.lstsq(H * unit * unit[:, None], unit * right, rcond=1e-15)[0])
+
+
+def fitted(W: Floats, goal: Floats) -> Floats:
+    """Return ``w`` with ``W w`` as near to a goal as can be."""
+    norm = np.sqrt((W**2).sum(axis=0))
+    return np.asarray(np.linalg.lstsq(W / norm, goal)[0] / norm)
 
 
 def worst(change: Floats, value: Floats) -> float:
