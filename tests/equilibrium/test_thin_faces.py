@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 import nashboard as nb
-from equilibrium_games import Matrix, antisymmetric, far_from_zero, rounded
+from equilibrium_games import Matrix, antisymmetric, disjoint_cycles, far_from_zero, rounded
 
 TIGHT = 1e-9
 
@@ -146,3 +146,10 @@ def test_the_weight_of_an_agent_that_fades_takes_no_other_with_it() -> None:
     assert result.residual <= TIGHT
     assert 0 < result.weights[3] < 1e-200
     np.testing.assert_allclose(result.weights[[0, 2, 5]], np.array([3e3, 3e1, 3e-2]) / 3030.03, rtol=1e-9)
+
+
+def test_a_large_set_of_equilibria_takes_few_steps() -> None:
+    # a hundred cycles, even with each other: rounding in long sums must not be taken for equations to be solved
+    result = nb.nash_average(disjoint_cycles(1, 300))
+    assert result.residual <= TIGHT
+    assert result.iterations <= 40

@@ -15,7 +15,7 @@ of orders of magnitude, far more than ``x0 + Z u`` could hold. So the dual is so
     log(x / m) = W w - G'z,    W'(x - x0) = 0,    z >= 0,    t >= 0,    z t = 0
 
 and the left equation holds at every step: weights are positive by construction, and right in proportion.
-Equations and margins are taken as they stand in the game, each in units of its own largest term: an equation
+Equations and margins are taken as they stand in the game, equations in units of their own terms: one
 between small weights holds to the last bit of those, which it could not once mixed with one of large weights.
 Few margins are ever tight. They are found by solving with those that were violated before, none at first.
 """
@@ -82,7 +82,7 @@ def maximum_entropy(x: Floats, Z: Floats, E: Floats, t: Floats, G: Floats, log_m
     t, G = t / unit, G / unit[:, None]
     across = len(x) - Z.shape[1]
     W = E[qr(E.T, mode="r", pivoting=True)[1][:across]].T  # independent equations
-    W = W / np.abs(W * x[:, None]).max(axis=0, initial=1e-300)
+    W = W / np.maximum(np.abs(W).T @ x, 1e-300)
     w, z = fitted(W, np.log(x) - log_m), np.zeros(len(t))
     part, iterations = np.zeros(len(t), dtype=np.bool_), 0
     while True:
