@@ -153,3 +153,13 @@ def test_a_large_set_of_equilibria_takes_few_steps() -> None:
     result = nb.nash_average(disjoint_cycles(1, 300))
     assert result.residual <= TIGHT
     assert result.iterations <= 40
+
+
+def test_a_margin_that_is_all_but_tight_gets_no_multiplier() -> None:
+    # the first, fourth and sixth agent are even, and mix as freely as the last allows: 0.02 a + 0.3 d <= 0.002 f.
+    # At the best mixture the third agent too misses the equilibrium by no more than 1e-13 of the largest payoff
+    rng = np.random.default_rng(50471)
+    d = 10.0 ** rng.integers(-3, 4, size=7)
+    result = nb.nash_average(antisymmetric(rng.integers(-3, 4, size=(7, 7)) * d * d[:, None]))
+    assert result.residual <= TIGHT
+    np.testing.assert_allclose(result.weights, [1 / 11, 0, 0, 0, 0, 10 / 11, 0], atol=1e-12)

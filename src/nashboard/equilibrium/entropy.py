@@ -104,12 +104,18 @@ def solved(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:
     if len(y) == dual.across:
         return on_tight(dual, y, np.zeros(0, dtype=np.bool_))
     end, t, steps = path(dual, y)
-    z = end[dual.across :]
-    exact, log_x, more = on_tight(dual, end, z * dual.inside > t)
+    tight = end[dual.across :] * dual.inside > t
+    while True:  # a margin that would have to pull is not tight
+        exact, log_x, more = on_tight(dual, end, tight)
+        steps += more
+        pulling = exact[dual.across :] < 0
+        if not pulling.any():
+            break
+        tight &= ~pulling
     rough = dual.log_x(end)
     if wrong(dual, exact, log_x) > max(wrong(dual, end, rough), NEAR):
-        return end, rough, steps + more
-    return exact, log_x, steps + more
+        return end, rough, steps
+    return exact, log_x, steps
 
 
 def wrong(dual: Dual, y: Floats, log_x: Floats) -> float:
@@ -181,7 +187,6 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
         free, log_x = free + dy, np.minimum(log_x + some.B @ dy, HUGE)
     y = np.zeros(len(y))
     y[used], log_x = best
-    y[dual.across :] = np.maximum(y[dual.across :], 0.0)
     return y, log_x, step
 
 
