@@ -45,7 +45,8 @@ def entropy_residual(F: Floats, side: SideSolution, tight: Bools, log_m: Floats,
     used = y.nonzero()[0]
     F_used = F.take(used, axis=0).take(own.nonzero()[0], axis=1)
     high, low = twofold.product(np.ascontiguousarray(F_used.T), y[used], side.y_low[used])
-    exponent = log_m[own] - ((high - high[0]) + (low - low[0]))  # differences first: they may be tiny
+    top = int(np.argmax(x))  # differences first, they may be tiny; not to a weight that has all but faded
+    exponent = log_m[own] - ((high - high[top]) + (low - low[top]))
     q = np.exp(exponent - exponent.max())
     q /= q.sum()
     loose = ~tight[used]

@@ -9,18 +9,21 @@ the opponents without weight, ``z >= 0`` their multipliers. Minimise
 maximum entropy over individuals (a class of ``m`` with total ``x`` adds ``-x log(x / m)``).
 
 A face can be thin, with all of it near one of its sides. The weights of the best mixture then span any number
-of orders of magnitude, far more than ``x0 + Z u`` could hold. So the dual is solved, in logarithms: with ``W``
-the directions across the face, the best mixture is
+of orders of magnitude, far more than ``x0 + Z u`` could hold. So the dual is solved, in logarithms: with
+``W'x = W'x0`` the equations of the face, the best mixture is
 
-    log(x / m) = W w - Z GZ' z,    W'(x - x0) = 0,    z >= 0,    t >= 0,    z t = 0
+    log(x / m) = W w - G'z,    W'(x - x0) = 0,    z >= 0,    t >= 0,    z t = 0
 
 and the left equation holds at every step: weights are positive by construction, and right in proportion.
+Equations and margins are taken as they stand in the game, equations in units of their own terms: one
+between small weights holds to the last bit of those, which it could not once mixed with one of large weights.
 Few margins are ever tight. They are found by solving with those that were violated before, none at first.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import qr
 
 from nashboard._types import Bools, Floats
 
@@ -28,6 +31,7 @@ VIOLATED = 1e-15  # a margin below zero by more than this is violated
 NEAR = 1e-13  # equations that are off by less are solved, up to rounding
 LAST = 1e-22  # where the path ends: multipliers and margins that are both zero are about its root there
 HUGE = 600.0  # logarithms above this would overflow
+FAR = 10.0  # how far a logarithm may fall in one step, or by as much as it is: then no system can lose the weight
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,13 +48,15 @@ class MaximumEntropy:
 class Dual:
     """The equations: ``log(x / m) = B y`` with ``y = (w, z)``, and the gradient ``B'x - goal`` that is ``(0, t)``.
 
-    The first ``across`` columns of ``B`` are ``W``, the others ``-Z GZ'`` for the margins that take part.
+    The first ``across`` columns of ``B`` are ``W``, the others ``-G'`` for the margins that take part;
+    ``inside`` are those margins at a point inside the face.
     """
 
     B: Floats
     goal: Floats
     log_m: Floats
     across: int
+    inside: Floats
 
     def log_x(self, y: Floats) -> Floats:
         """Return the logarithms of the weights."""
@@ -61,27 +67,33 @@ class Dual:
         return np.asarray(self.B.T @ x - self.goal)
 
 
-def maximum_entropy(x: Floats, Z: Floats, t: Floats, GZ: Floats, log_m: Floats) -> MaximumEntropy:
+def single(x: Floats, margins: int) -> MaximumEntropy:
+    """Return the mixture of largest entropy on a face that is a point."""
+    return MaximumEntropy(x=x, log_x=np.log(x), z=np.zeros(margins), iterations=0)
+
+
+def maximum_entropy(x: Floats, Z: Floats, E: Floats, t: Floats, G: Floats, log_m: Floats) -> MaximumEntropy:
     """Return the mixture of largest entropy on a face, from a point inside it.
 
-    ``x`` (k,) and margins ``t`` (r,) strictly positive, directions ``Z`` (k, d), ``GZ = G Z`` (r, d).
+    ``x`` (k,) and margins ``t`` (r,) strictly positive, at least one direction in ``Z`` (k, d); rows ``E`` of
+    which ``k - d`` are independent, with ``E Z = 0``; rows ``G`` (r, k) by which the margins fall.
     """
-    if Z.shape[1] == 0:
-        return MaximumEntropy(x=x, log_x=np.log(x), z=np.zeros(len(t)), iterations=0)
-    unit = np.abs(GZ).max(axis=1, initial=1e-300)  # margins in units of how much they can change
-    t, GZ = t / unit, GZ / unit[:, None]
-    W = np.linalg.qr(Z, mode="complete")[0][:, Z.shape[1] :]
-    across = W.shape[1]
-    w, z = W.T @ (np.log(x) - log_m), np.zeros(len(t))
+    unit = np.abs(G @ Z).max(axis=1, initial=1e-300)  # margins in units of how much they can change
+    t, G = t / unit, G / unit[:, None]
+    across = len(x) - Z.shape[1]
+    W = E[qr(E.T, mode="r", pivoting=True)[1][:across]].T  # independent equations
+    W = W / np.maximum(np.abs(W).T @ x, 1e-300)
+    w, z = fitted(W, np.log(x) - log_m), np.zeros(len(t))
     part, iterations = np.zeros(len(t), dtype=np.bool_), 0
     while True:
-        B = np.hstack([W, -(Z @ GZ[part].T)])
-        dual = Dual(B=B, goal=B.T @ x - np.append(np.zeros(across), t[part]), log_m=log_m, across=across)
+        B = np.hstack([W, -G[part].T])
+        goal = B.T @ x - np.append(np.zeros(across), t[part])
+        dual = Dual(B=B, goal=goal, log_m=log_m, across=across, inside=t[part])
         y, log_x, steps = solved(dual, np.append(w, z[part]))
         iterations += steps
         w, z[part] = y[:across], y[across:]
         found = np.maximum(np.exp(log_x), 1e-300)  # whoever has weight keeps some, also below the smallest number
-        violated = (t - GZ @ (Z.T @ (found - x)) < -VIOLATED) & ~part
+        violated = (t - G @ (found - x) < -VIOLATED) & ~part
         if not violated.any():
             return MaximumEntropy(x=found, log_x=log_x, z=z / unit, iterations=iterations)
         part |= violated
@@ -92,12 +104,18 @@ def solved(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:
     if len(y) == dual.across:
         return on_tight(dual, y, np.zeros(0, dtype=np.bool_))
     end, t, steps = path(dual, y)
-    z = end[dual.across :]
-    exact, log_x, more = on_tight(dual, end, z > t)
+    tight = end[dual.across :] * dual.inside > t
+    while True:  # a margin that would have to pull is not tight
+        exact, log_x, more = on_tight(dual, end, tight)
+        steps += more
+        pulling = exact[dual.across :] < 0
+        if not pulling.any():
+            break
+        tight &= ~pulling
     rough = dual.log_x(end)
     if wrong(dual, exact, log_x) > max(wrong(dual, end, rough), NEAR):
-        return end, rough, steps + more
-    return exact, log_x, steps + more
+        return end, rough, steps
+    return exact, log_x, steps
 
 
 def wrong(dual: Dual, y: Floats, log_x: Floats) -> float:
@@ -109,15 +127,18 @@ def wrong(dual: Dual, y: Floats, log_x: Floats) -> float:
 
 
 def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
-    """Follow the path ``z t = aim`` to its end; return ``y`` and ``t`` there, and the steps it took.
+    """Follow the path ``z t = aim * inside`` to its end; return ``y`` and ``t`` there, and the steps it took.
 
-    A step minimises ``sum(x) - goal'y - aim sum(log z)``, which is convex, along Newton's direction.
+    A step minimises ``sum(x) - goal'y - aim inside'log(z)``, which is convex, along Newton's direction. Each
+    margin has its own measure, what it is inside the face, because all margins of a thin face may be tiny: one
+    aim for all would begin at multipliers so large that weights underflow.
     """
     across = dual.across
-    count = len(y) - across
-    y = np.append(y[:across], np.maximum(y[across:], 0.1))
-    aim, since, step = 0.1, 0, 0
-    t = np.full(count, aim) / y[across:]
+    z = np.maximum(y[across:], 0.1)
+    lift = dual.B[:, across:] @ (z - y[across:])
+    y = np.append(y[:across] - fitted(dual.B[:, :across], lift), z)
+    aim, since, step = 0.1 * dual.inside, 0, 0
+    t = aim / y[across:]
     while step < most:
         step, since = step + 1, since + 1
         z = y[across:]
@@ -131,8 +152,8 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
         reach = along(dual, log_x, y, dy, aim)
         y = y + reach * dy
         t = t + min(1.0, 0.9 / max(worst(dt, t), 1e-300)) * dt
-        if -float(slope @ dy) < 0.1 * aim * count or since == 30:  # on the path, or as near as rounding allows
-            if aim < LAST:
+        if -float(slope @ dy) < 0.1 * aim.min() or since == 30:  # on the path, or as near as rounding allows
+            if aim[0] < LAST * dual.inside[0]:
                 break
             aim, since = 0.1 * aim, 0
             t = np.clip(t, 0.01 * aim / y[across:], 100 * aim / y[across:])
@@ -146,7 +167,8 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
     are not computed from ``y`` again, but changed by what each step adds.
     """
     used = np.append(np.ones(dual.across, dtype=np.bool_), tight)
-    some = Dual(B=dual.B[:, used], goal=dual.goal[used], log_m=dual.log_m, across=int(used.sum()))
+    B, goal = dual.B[:, used], dual.goal[used]
+    some = Dual(B=B, goal=goal, log_m=dual.log_m, across=len(goal), inside=np.zeros(0))
     free = y[used]
     log_x = some.log_x(free)
     best, least, worse, step = (free, log_x), np.inf, 0, 0
@@ -158,27 +180,31 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
         if off < least:
             best, least, worse = (free, log_x), off, 0
         worse += 1
-        if least == 0 or (worse > 3 and least < NEAR) or worse > 30:
+        if least == 0 or (worse > 3 and least < NEAR):
             break
         dy = newton(some.B, x, np.zeros(len(free)), -slope)
-        dy = along(some, log_x, free, dy, 0.0) * dy
+        dy = along(some, log_x, free, dy, np.zeros(0)) * dy
         free, log_x = free + dy, np.minimum(log_x + some.B @ dy, HUGE)
     y = np.zeros(len(y))
     y[used], log_x = best
-    y[dual.across :] = np.maximum(y[dual.across :], 0.0)
     return y, log_x, step
 
 
-def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: float) -> float:
-    """Return the step, at most 1, to about the lowest point in a direction: where the slope along it is small."""
+def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -> float:
+    """Return the step, at most 1, to about the lowest point in a direction: where the slope along it is small.
+
+    The lowest point knows little of small weights: they could underflow on the way to it, and nothing would bring
+    them back. So they fall step by step.
+    """
     change, level = dual.B @ dy, float(dual.goal @ dy)
     z, dz = y[dual.across :], dy[dual.across :]
 
     def slope(reach: float) -> float:
         x = np.exp(np.minimum(log_x + reach * change, HUGE))  # from logarithms: weights may have underflowed
-        return float(x @ change) - level - aim * float((dz / (z + reach * dz)).sum())
+        return float(x @ change) - level - float((aim * dz / (z + reach * dz)).sum())
 
-    low, high = 0.0, min(1.0, 0.99 / max(worst(dz, z), 1e-300))
+    fastest = max(worst(dz, z) / 0.99, worst(change, np.maximum(np.abs(log_x), FAR)))
+    low, high = 0.0, 1.0 / max(1.0, fastest)
     if np.abs(change).max() < 1e-3:
         return high  # Newton's own step is right here, and slopes are down to rounding
     first = abs(slope(0.0))
@@ -198,6 +224,12 @@ def newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
     H[np.arange(len(H)), np.arange(len(H))] += barrier
     unit = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
     return np.asarray(unit * np.linalg.lstsq(H * unit * unit[:, None], unit * right, rcond=1e-15)[0])
+
+
+def fitted(W: Floats, goal: Floats) -> Floats:
+    """Return ``w`` with ``W w`` as near to a goal as can be."""
+    norm = np.sqrt((W**2).sum(axis=0))
+    return np.asarray(np.linalg.lstsq(W / norm, goal)[0] / norm)
 
 
 def worst(change: Floats, value: Floats) -> float:

@@ -24,9 +24,8 @@ from nashboard.equilibrium.tolerance import ZERO
 
 Apply = Callable[[Floats], Floats]
 
-# Ties may be broken by up to ZERO and are ties. A single point claims no tie: it has to solve its equations.
 EPS = float(np.finfo(float).eps)
-EXACT = 64 * EPS
+EXACT = 64 * EPS  # what rounding leaves of equations that have a solution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,7 +53,9 @@ class Face:
 def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool, zero: float = ZERO) -> Face | None:
     """Return the face near ``x``; ``v`` is the value where it is known, ``unit`` the scale of ``M``.
 
-    Singular values up to ``zero`` are zero.
+    Singular values up to ``zero`` are zero, and opponents that differ by up to ``zero`` are tied. One rule for
+    both, because they are two sides of one thing: where one side has more than a point, the other has more
+    equations than weights, and a tie that was broken in the last bits cannot hold exactly.
 
     Return nothing where the face may be more than a point and that was not asked for, or where no mixture
     with weights that are not negative makes all these opponents equal, so that the guess of the supports was
@@ -66,6 +67,7 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
     A[:rows, :k], A[:rows, k], A[rows, :k], A[rows, k] = M, -1.0, 1.0, 0.0
     goal = np.zeros(rows + 1)
     goal[rows] = 1.0
+    tied = max(zero, EXACT)
 
     def found(point: Floats, value: float, Z: Floats, pulls_back: tuple[Apply, ...]) -> Face:
         return Face(x=point, v=value * unit, Z=Z, unit=unit, bordered=A, pulls_back=pulls_back)
@@ -85,7 +87,7 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
         apply, pulls_back, Z = pseudo_inverse_of(A, zero)
         point = refined(A, near, goal, apply)
         value = float(point[k])
-        if Z.shape[1] == 0 and np.abs(left_over(A, point, goal)).max() <= EXACT:
+        if Z.shape[1] == 0 and np.abs(left_over(A, point, goal)).max() <= tied:
             return found(point[:k], value, Z[:k], pulls_back)
     else:
         value = v / unit
@@ -93,7 +95,7 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
     goal = np.append(np.full(rows, value), 1.0)
     apply, pulls_back, Z = pseudo_inverse_of(A, zero)
     inside = refined(A, x, goal, apply)
-    if np.abs(left_over(A, inside, goal)).max() > (ZERO if Z.shape[1] else EXACT):
+    if np.abs(left_over(A, inside, goal)).max() > tied:
         return None
     if Z.shape[1]:  # of all points on the face, one that is near in proportion, so that it stays positive
         u = np.linalg.lstsq(Z / x[:, None], (x - inside) / x)[0]

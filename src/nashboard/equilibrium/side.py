@@ -11,7 +11,7 @@ import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import twofold
-from nashboard.equilibrium.entropy import maximum_entropy
+from nashboard.equilibrium.entropy import maximum_entropy, single
 from nashboard.equilibrium.face import EPS, Face, face, power_of_two
 from nashboard.equilibrium.stopping import Attempt
 from nashboard.equilibrium.tolerance import ZERO
@@ -64,7 +64,8 @@ def side_face(F: Floats, x: Floats, v: float | None, own: Bools, tight: Bools, a
     """Return the face for a guess of both supports, or nothing when the guess is not proved right.
 
     The proof is strict complementarity: every own player of the support has weight, every opponent outside
-    its support a margin.
+    its support a margin. When rounding alone is left to decide, a margin is measured by the terms it is the sum
+    of: against a mixture of small weights it may be small and still be certain.
     """
     if not own.any() or not tight.any():
         return None
@@ -76,7 +77,8 @@ def side_face(F: Floats, x: Floats, v: float | None, own: Bools, tight: Bools, a
         return None
     G = columns.take((~tight).nonzero()[0], axis=0)
     margins = found.v - G @ found.x
-    if (margins <= attempt.zero * np.maximum.reduce(np.abs(G), axis=1)).any():
+    size = abs(found.v) + np.abs(G) @ found.x if attempt.last else np.maximum.reduce(np.abs(G), axis=1)
+    if (margins <= attempt.zero * size).any():
         return None
     return SideFace(F=F, own=own, tight=tight, found=found, G=G, margins=margins)
 
@@ -88,7 +90,11 @@ def side_solution(side: SideFace, log_m: Floats) -> SideSolution:
     GZ = G @ found.Z
     # a margin that is the same all over the face, by the rule of `tolerance`, cannot become tight
     moving = np.maximum.reduce(np.abs(GZ), axis=1, initial=0.0) > ZERO * np.maximum.reduce(np.abs(G), axis=1)
-    choice = maximum_entropy(found.x, found.Z, side.margins[moving], GZ[moving], log_m)
+    if found.unique:
+        choice = single(found.x, int(moving.sum()))
+    else:  # weights add up to 1, so that the value can be taken from every payoff: rows then add up to zero
+        E = np.vstack([found.bordered[:-1] - found.v / found.unit, found.bordered[-1:]])
+        choice = maximum_entropy(found.x, found.Z, E, side.margins[moving], G[moving] - found.v, log_m)
     x = choice.x / choice.x.sum()
     z = np.zeros(len(G))
     z[moving] = choice.z
@@ -97,7 +103,8 @@ def side_solution(side: SideFace, log_m: Floats) -> SideSolution:
     pressing = z.nonzero()[0]
     if pressing.size:
         high, low = twofold.product(np.ascontiguousarray(G.take(pressing, axis=0).T), z.take(pressing))
-        target = target - ((high - high[0]) + (low - low[0]))  # lambda takes what is common
+        top = int(np.argmax(x))
+        target = target - ((high - high[top]) + (low - low[top]))  # lambda takes what is common
     dual, dual_low = row_multipliers(found, target)
     y, y_low, weights, inner = (np.zeros(n) for n in (len(side.F), len(side.F), len(side.own), len(side.own)))
     y[side.tight], y_low[side.tight] = dual[:-1] / found.unit, dual_low[:-1] / found.unit
