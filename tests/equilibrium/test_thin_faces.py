@@ -114,7 +114,9 @@ def test_ties_that_an_offset_broke_in_the_last_bits_are_ties(seed: int, m: int, 
     assert far.task_support == near.task_support
 
 
-@pytest.mark.parametrize(("seed", "m", "n"), [(59, 3, 3), (387, 3, 7), (2596, 7, 9), (2904, 7, 5), (21477, 6, 3)])
+@pytest.mark.parametrize(
+    ("seed", "m", "n"), [(59, 3, 3), (387, 3, 7), (2596, 7, 9), (2904, 7, 5), (21477, 6, 3), (50026, 4, 5)]
+)
 def test_tables_of_twelve_orders_of_magnitude_with_thin_sets_of_equilibria_are_solved(
     seed: int, m: int, n: int
 ) -> None:

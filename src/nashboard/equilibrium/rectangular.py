@@ -82,10 +82,17 @@ def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progres
 def certain(
     S: Floats, against_agents: Floats, found: RectangularSolution, log_agents: Floats, log_tasks: Floats
 ) -> bool:
-    """Whether both mixtures are the best of their faces; where a face is a point there is nothing to choose."""
+    """Whether both mixtures are the best of their faces; where a face is a point there is nothing to choose.
+
+    The value is what the mixtures get against each other, as in the certificate of the result: where ties were
+    broken, the value of the faces is another.
+    """
     agents, tasks = found.agents, found.tasks
-    return (tasks.unique or entropy_residual(S, tasks, agents.support, log_tasks, tasks.value) <= TOLERANCE) and (
-        agents.unique or entropy_residual(against_agents, agents, tasks.support, log_agents, -tasks.value) <= TOLERANCE
+    if agents.unique and tasks.unique:
+        return True
+    value = float(agents.weights @ (S @ tasks.weights))
+    return (tasks.unique or entropy_residual(S, tasks, agents.support, log_tasks, value) <= TOLERANCE) and (
+        agents.unique or entropy_residual(against_agents, agents, tasks.support, log_agents, -value) <= TOLERANCE
     )
 
 
