@@ -12,6 +12,7 @@ import nashboard as nb
 from nashboard.report.charts.labels import Box, placed
 from nashboard.report.charts.rows import cut, telling_head
 from nashboard.report.charts.schur_plane import Frame, coordinates, signed_area
+from nashboard.report.drawing import as_rated
 
 NASTY = ["a.b[0]'\"\\<script>", "</script><b>", "__proto__", "x" * 400, "é 名前"]
 
@@ -246,6 +247,15 @@ def test_calibration_finds_that_elo_cannot_predict_a_cycle() -> None:
     assert sum(row["games"] for row in melo) == pytest.approx(300)
     seen = nb.charts.calibration(cycle, ratings=nb.melo(cycle))
     assert f"log-loss {nb.melo(cycle).log_loss:.3f}" in rows(seen, "model")[0]["model"]
+
+
+def test_the_report_measures_calibration_on_the_games_that_the_board_held_out(league: nb.Evaluation) -> None:
+    assert isinstance(league.data, nb.Matches)
+    chart = nb.charts.calibration(as_rated(league.data, league.settings["selection"]))
+    shown = dict(sorted(row["model"].split(": log-loss ") for row in rows(chart, "predicted")))
+    board = next(str(value) for value in league.settings.values() if "log-loss" in str(value))
+    known = [float(part.split()[-1]) for part in board.split(": ")[1].split(", ")]
+    assert [float(loss) for loss in shown.values()] == pytest.approx(known, abs=6e-4)
 
 
 def test_coins_are_not_predicted_by_anybody() -> None:

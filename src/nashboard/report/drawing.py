@@ -4,8 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from nashboard.data.matches import Matches
 from nashboard.errors import NashboardError
+from nashboard.evaluation.roll import matches_roll
 from nashboard.report import charts
 from nashboard.report.findings import FULL, Findings, Saying, size
 from nashboard.report.picture import Picture, picture
@@ -52,7 +55,12 @@ def drawings(found: Findings, say: Saying) -> Drawings:
     if found.stress is not None:
         drawn.draw("stress", "chart-stress", charts.stress, found.stress)
     if isinstance(evaluation.data, Matches) and several and size(evaluation) <= FULL:
-        drawn.draw("method", "chart-calibration", charts.calibration, evaluation.data)
+        drawn.draw(
+            "method",
+            "chart-calibration",
+            charts.calibration,
+            as_rated(evaluation.data, evaluation.settings["selection"]),
+        )
     return drawn
 
 
@@ -73,6 +81,12 @@ def draw_structure(found: Findings, drawn: Drawings) -> None:
         board = found.evaluation.board
         drawn.draw("cycles", "chart-payoffs", charts.payoff_map, found.payoffs, order=board, top=CELLS)
         drawn.draw("cycles", "chart-cyclic", charts.payoff_map, found.payoffs, order=board, part="cyclic", top=CELLS)
+
+
+def as_rated(matches: Matches, selection: str) -> Matches:
+    """Return matches with agents in the order in which the board rates them: the same games are then held out."""
+    label = matches_roll(matches, merge=selection == "clone-invariant").label
+    return matches.select([matches.agents[k] for k in np.argsort(label, kind="stable")])
 
 
 def explained(found: Findings) -> tuple[str, ...]:
