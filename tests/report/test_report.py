@@ -249,3 +249,15 @@ def test_the_room_of_evaluation_does_not_import_the_report() -> None:
 
     code = "import sys, nashboard.evaluation.document; sys.exit('nashboard.report' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_win_rates_without_counts_are_not_called_games() -> None:
+    bare, counted = (
+        summary(nb.evaluate(data, n_resamples=2), title=None, say=lambda _: None).sections
+        for data in (
+            nb.load_dataset("alphago"),
+            nb.Matches.from_counts([[0, 9, 1], [5, 0, 3], [2, 4, 0]], ["x", "y", "z"]),
+        )
+    )
+    assert "of how many games is not known" in bare[0].opening
+    assert "by 24 games between them" in counted[0].opening

@@ -187,6 +187,8 @@ def test_a_column_of_text_is_refused_with_the_way_to_leave_it_out(tmp_path: Path
     with pytest.raises(nb.InputError, match=r"'org' is 'Meta', not a number; leave .*, or pass ignore=\['org'\] if"):
         nb.read_scores(file)
     assert nb.read_scores(file, ignore=["org"]).tasks == ("t",)
+    with pytest.raises(nb.InputError, match=r"if rows are matches, .* a=, b= and outcome= .*-r outcome="):
+        nb.read_scores(file)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
