@@ -40,7 +40,7 @@ def test_a_table_that_is_not_there_is_an_error_that_lists_those_that_are() -> No
 def test_stress_prints_the_verdict_first() -> None:
     done = RUN.invoke(app, ["stress", "dataset:rock-paper-scissors", "--of", "C", "--copies", "1", "--draws", "2"])
     assert done.exit_code == 0
-    assert done.stdout.startswith("uniform average: 1 copy changes the winner from A = B = C to B.")
+    assert done.stdout.startswith("uniform average: with 1 copy the winner changes from A = B = C to B.")
     assert "Nash average: did not move" in done.stdout
 
 
