@@ -196,6 +196,10 @@ def resident() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
+class PeerError(Exception):
+    """A peer gave up; its own words went to standard error."""
+
+
 def in_child(solve: Solver, case: Case, game: Any, limit: float) -> tuple[float, ...] | None:
     """Return seconds, those of the processor, gain, smallest weight and memory of a solver that ends in time."""
     receiving, sending = mp.Pipe(duplex=False)
@@ -216,7 +220,9 @@ def in_child(solve: Solver, case: Case, game: Any, limit: float) -> tuple[float,
         found = receiving.recv()
     child.join()
     if found is None and child.exitcode not in (-signal.SIGXCPU, -signal.SIGKILL):
-        raise SystemExit(f"{case.name}: a solver failed")
+        if solve is case.ours:
+            raise SystemExit(f"{case.name}: nashboard failed")
+        raise PeerError
     return found
 
 
@@ -234,12 +240,17 @@ def measured(case: Case, limit: float, turns: int) -> list[Row]:
     solvers = {"nashboard": case.ours, **case.others}
     found: dict[str, list[tuple[float, ...]]] = {name: [] for name in solvers}
     stopped: set[str] = set()
+    failed: set[str] = set()
     for _ in range(turns):
         for name, solve in solvers.items():
             spent = sum(turn[1] for turn in found[name])
-            if name in stopped or spent > limit / 3:
+            if name in stopped | failed or spent > limit / 3:
                 continue
-            turn = in_child(solve, case, game, limit)
+            try:
+                turn = in_child(solve, case, game, limit)
+            except PeerError:
+                failed.add(name)
+                continue
             if turn is None:
                 stopped.add(name)
             else:
@@ -247,7 +258,7 @@ def measured(case: Case, limit: float, turns: int) -> list[Row]:
     rows: list[Row] = []
     for name, several in found.items():
         part = PART if solvers[name] is one_by_one else 1
-        stopped_at = (NAN, limit, NAN, NAN, NAN)
+        stopped_at = (NAN, NAN if name in failed else limit, NAN, NAN, NAN)
         seconds, cpu, *_ = (
             (part * statistics.median(some) for some in zip(*several, strict=True)) if several else stopped_at
         )
@@ -273,6 +284,8 @@ NAN = float("nan")
 
 def cells(row: Row) -> tuple[str, ...]:
     """Return the row as the page shows it."""
+    if np.isnan(row.cpu):
+        return row.game, row.solver, "failed", *[""] * 7
     if not row.turns:
         stopped = f"over {row.cpu:g} s", f"over {row.cpu_ratio:,.0f}"
         return row.game, row.solver, "", "", *stopped, "", "", "", ""
