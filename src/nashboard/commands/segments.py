@@ -83,11 +83,11 @@ def show_boards(boards: "dict[str, Evaluation]", column: str, table: "Table", ou
     if output is not None:
         from nashboard.data.write import atomically
 
-        text = as_json(column, boards)
+        text = as_json(column, boards, table)
         atomically(output, lambda part: part.write_text(text, encoding="utf-8"))
         tell(f"Wrote {str(output)!r}.")
     elif how is Format.json:
-        typer.echo(as_json(column, boards), nl=False)
+        typer.echo(as_json(column, boards, table), nl=False)
     else:
         if how is Format.text:
             for value, found in boards.items():
@@ -127,11 +127,12 @@ def one_segment(
     return found
 
 
-def as_json(column: str, boards: "dict[str, Evaluation]") -> str:
-    """Return all boards as one object."""
+def as_json(column: str, boards: "dict[str, Evaluation]", table: "Table") -> str:
+    """Return all boards, and the table that sums them up, as one object."""
     content = {
         "schema": "nashboard/segments/1",
         "column": column,
         "segments": {value: found.to_dict() for value, found in boards.items()},
+        "comparison": {"columns": [one.name for one in table.columns], "rows": table.rows, "notes": table.notes},
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
