@@ -363,3 +363,9 @@ def test_a_warning_that_asks_ends_in_one_mark() -> None:
     data = nb.Matches.from_counts([[0, 9], [5, 0]], ["x", "y"])
     said = nb.evaluate(replace(data, origin=data.origin.noting("spelt twice?", "so it is")), n_resamples=2).warnings
     assert {"Spelt twice?", "So it is."} <= set(said)
+
+
+def test_a_suite_of_one_task_cannot_say_whether_another_would_agree() -> None:
+    found = nb.evaluate(nb.Scores.from_array([[0.5], [0.7], [0.2]]), n_resamples=10)
+    assert found.stability["suite"].word == "too few tasks to say"
+    assert any("cannot be said (would another suite agree?)" in line for line in found.verdict)

@@ -196,7 +196,8 @@ def of_scores(
         task_answers[question] = uncertainty(
             question, task_samples, of_tasks.label, class_ranks(task_board, of_tasks), level
         )
-        stable.append(stability(board, found.agent_weights, samples, answers[question]))
+        drawn = len(of_tasks.first) if question == "suite" else None
+        stable.append(stability(board, found.agent_weights, samples, answers[question], tasks=drawn))
     shares = of_tasks.size / of_tasks.size.sum()
     moved = movers(board, board.uniform_ranks, "uniform average", by_class.values, found.task_weights, shares, tasks)
     settings |= {"scaling": scaled.scaling}

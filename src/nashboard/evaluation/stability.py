@@ -9,6 +9,7 @@ from nashboard.evaluation.board import Board
 from nashboard.evaluation.data_quality import FEW
 from nashboard.evaluation.intervals import Samples, Uncertainty
 
+FEW_TASKS = 3  # one task drawn again is itself, and of two hardly more is learnt
 FIRM, FAIR = 0.95, 0.75  # shares of resamples with the same support, for the words below
 
 
@@ -26,6 +27,8 @@ class Stability:
         Who outside comes nearest, by how much it misses, how likely it belongs in; an empty name where all have weight.
     games_per_pair
         The median, of matches: firm is said of nothing that rests on few games.
+    tasks
+        How many different tasks other suites were drawn from: nor of anything that rests on one or two.
     """
 
     question: str
@@ -36,18 +39,24 @@ class Stability:
     margin: float
     competitor_support: float
     games_per_pair: float | None = None
+    tasks: int | None = None
 
     @property
-    def thin(self) -> bool:
-        """Whether most pairs met so rarely that a top which stays may be the prior's doing."""
-        return self.games_per_pair is not None and self.games_per_pair < FEW
+    def thin(self) -> str:
+        """What there is too little of to call a top firm: games, which leave it to the prior, or tasks; or nothing."""
+        if self.games_per_pair is not None and self.games_per_pair < FEW:
+            return f"the median pair has {count(self.games_per_pair)} of the {FEW} games that this takes"
+        if self.tasks is not None and self.tasks < FEW_TASKS:
+            return f"there are {self.tasks} different tasks of the {FEW_TASKS} that this takes"
+        return ""
 
     @property
     def word(self) -> str:
         """How firm the headline is."""
         if self.same_support < FAIR:
             return "not firm"
-        return "too few games to say" if self.thin else "firm" if self.same_support >= FIRM else "fairly firm"
+        few = "games" if self.tasks is None else "tasks"
+        return f"too few {few} to say" if self.thin else "firm" if self.same_support >= FIRM else "fairly firm"
 
     def sentence(self) -> str:
         """Say in plain words how far the headline can be trusted."""
@@ -61,11 +70,7 @@ class Stability:
             f"and {percent(self.kept)} of its members stayed on average"
         )
         if self.thin and self.same_support >= FAIR:
-            assert self.games_per_pair is not None
-            return (
-                f"How firm the headline is cannot be said ({QUESTIONS[self.question]}): {said}, but the median pair "
-                f"has {count(self.games_per_pair)} of the {FEW} games that this takes."
-            )
+            return f"How firm the headline is cannot be said ({QUESTIONS[self.question]}): {said}, but {self.thin}."
         reading = (
             f"{what} {words}"
             if self.same_support >= FAIR
@@ -91,7 +96,12 @@ QUESTIONS = {"again": "what if the same were measured again?", "suite": "would a
 
 
 def stability(
-    board: Board, weights: Floats, samples: Samples, found: Uncertainty, games_per_pair: float | None = None
+    board: Board,
+    weights: Floats,
+    samples: Samples,
+    found: Uncertainty,
+    games_per_pair: float | None = None,
+    tasks: int | None = None,
 ) -> Stability:
     """Compare the support of every resample with the point estimate's; ``weights`` are those of the classes."""
     inside = weights > 0
@@ -107,4 +117,5 @@ def stability(
         margin=0.0 if nearest is None else float(-board.gaps[nearest]) + 0.0,
         competitor_support=0.0 if nearest is None else float(found.support[nearest]),
         games_per_pair=games_per_pair,
+        tasks=tasks,
     )

@@ -18,7 +18,7 @@ def headline(board: Board) -> str:
     """Say who is at the top."""
     top = board.top
     if len(top) == 1:
-        return f"{top[0]!r} is first: against the equilibrium nobody else does as well."
+        return f"{top[0]!r} is first: nobody else does as well where it counts."
     return (
         f"{len(top):,} of {len(board.names):,} agents tie for first: {listed(top)}; among them there is no order by "
         f"Nash average, and they are listed by {board.second_name}, which is secondary."
