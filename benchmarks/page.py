@@ -9,6 +9,8 @@ from harness import RESULTS
 from nashboard.data.write import atomically
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+EQUILIBRIA = Path(__file__).parents[1] / "docs" / "benchmarks" / "equilibrium.md"
+README = Path(__file__).parents[1] / "README.md"
 ORDER = ("counting", "elo", "online", "end_to_end", "startup")
 HEAD = ("what", "who", "times ours", "least to most", "median s", "peak MB", "quality")
 
@@ -53,7 +55,43 @@ def page() -> str:
     return "\n".join([intro, *(section(found[name]) for name in names)])
 
 
+# What the README shows: a few rows of the table of equilibria, and online ratings.
+SHOWN = (
+    ("dense 200", "cvxpy (OpenSpiel's program)"),
+    ("dense 200", "HiGHS interior point"),
+    ("dense 200", "nashpy"),
+    ("realistic 2,000", "cvxpy (OpenSpiel's program)"),
+    ("table 20 x 54", "cvxpy (OpenSpiel's program)"),
+    ("table 20 x 54", "HiGHS"),
+)
+MARKS = "<!-- comparison, written by benchmarks/page.py -->\n", "<!-- end of comparison -->\n"
+
+
+def comparison() -> str:
+    """Return the table of the README: how many times the processor time of ours a peer takes, and how exact it is."""
+    lines = (EQUILIBRIA.read_text(encoding="utf-8")).splitlines()
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines if line.startswith("| ")]
+    by_solver = {(row[1], row[2]): row for row in rows}
+    found = [
+        "| game | peer | processor time, times ours | what a deviation gains: peer | ours |",
+        "|---|---|---:|---:|---:|",
+    ]
+    for game, peer in SHOWN:
+        if (game, peer) in by_solver:
+            theirs, ours = by_solver[game, peer], by_solver[game, "nashboard"]
+            found.append(f"| {game} | {peer} | {theirs[6]} | {theirs[7] or '-'} | {ours[7]} |")
+    return "\n".join(found) + "\n"
+
+
+def readme() -> str:
+    """Return the README with the table in its place."""
+    text = README.read_text(encoding="utf-8")
+    head, _, rest = text.partition(MARKS[0])
+    return head + MARKS[0] + comparison() + MARKS[1] + rest.partition(MARKS[1])[2]
+
+
 if __name__ == "__main__":
     PAGE.parent.mkdir(exist_ok=True)
     atomically(PAGE, lambda part: part.write_text(page(), encoding="utf-8"))
-    print(f"Wrote {PAGE.name}.")
+    atomically(README, lambda part: part.write_text(readme(), encoding="utf-8"))
+    print(f"Wrote {PAGE.name}, and the comparison in {README.name}.")
