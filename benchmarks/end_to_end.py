@@ -73,6 +73,11 @@ def stages(path: Path) -> list[Side]:
     ]
 
 
+def counted(games: float, ours: float) -> tuple[str, bool]:
+    """Say how many games were counted, and whether they are as many as ours."""
+    return f"{games:,.0f} games", games == ours
+
+
 def main() -> None:
     """Measure and keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -91,8 +96,7 @@ def main() -> None:
             path = Path(folder, "log.parquet")
             write_log(path, matches, agents)
             sides = stages(path)
-            same = lambda games, ours: (f"{games:,.0f} games", games == ours)  # noqa: E731 - two lines, one use
-            counting += compared(what, sides[:2], repeats=given.repeats, quality=same)
+            counting += compared(what, sides[:2], repeats=given.repeats, quality=counted)
             if given.only is None:
                 rows += compared(what, [sides[0], *sides[2:]], repeats=given.repeats, limit=900)
     about = "Counting a parquet file by `read_matches`, beside Polars' bare scan and group-by of the same columns."

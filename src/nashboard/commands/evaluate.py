@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,9 +17,10 @@ from nashboard.commands.evaluation_options import (
     Seed,
     SelectionOption,
     Workers,
+    asked,
 )
 from nashboard.commands.output import Format, FormatOption, show, tell
-from nashboard.commands.ratings_options import Anchor, anchors
+from nashboard.commands.ratings_options import Anchor
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
 
 if TYPE_CHECKING:
@@ -74,17 +75,7 @@ def evaluate(
     from nashboard.evaluation.evaluate import evaluate as evaluated
     from nashboard.evaluation.selecting import chosen, completed
 
-    options: dict[str, Any] = {
-        "n_resamples": resamples,
-        "rng": seed,
-        "level": level,
-        "anchor": anchors(anchor),
-        "scaling": scaling,
-        "selection": selection,
-        "progress": True,
-        "workers": workers,
-        "backend": backend,
-    }
+    options = asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
     if segment is not None:
         from nashboard.commands.segments import evaluate_segments
 

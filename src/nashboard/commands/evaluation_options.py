@@ -1,8 +1,10 @@
 """The options that the commands which evaluate share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from nashboard.commands.ratings_options import anchors
 
 Resamples = Annotated[int, typer.Option(help="How often to resample, for intervals.", min=1)]
 Seed = Annotated[int, typer.Option(help="Seed of the resamples; results do not depend on anything else.", min=0)]
@@ -23,3 +25,27 @@ Workers = Annotated[
 Backend = Annotated[
     str | None, typer.Option(metavar="NAME", help="What workers are: threading, or loky for processes.")
 ]
+
+
+def asked(
+    resamples: int,
+    seed: int,
+    level: float,
+    anchor: list[str] | None,
+    scaling: str,
+    selection: str,
+    workers: int | None,
+    backend: str | None,
+) -> dict[str, Any]:
+    """Return what a user asked for in the words of `nashboard.evaluate`."""
+    return {
+        "n_resamples": resamples,
+        "rng": seed,
+        "level": level,
+        "anchor": anchors(anchor),
+        "scaling": scaling,
+        "selection": selection,
+        "progress": True,
+        "workers": workers,
+        "backend": backend,
+    }

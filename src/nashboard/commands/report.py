@@ -10,6 +10,7 @@ import typer
 
 from nashboard.commands.evaluation_options import (
     Agents,
+    Backend,
     Exclude,
     Level,
     Missing,
@@ -17,9 +18,11 @@ from nashboard.commands.evaluation_options import (
     ScalingOption,
     Seed,
     SelectionOption,
+    Workers,
+    asked,
 )
 from nashboard.commands.output import tell
-from nashboard.commands.ratings_options import Anchor, anchors
+from nashboard.commands.ratings_options import Anchor
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
 from nashboard.errors import InputError
 
@@ -48,6 +51,8 @@ def report(
     scaling: ScalingOption = "range",
     selection: SelectionOption = "clone-invariant",
     missing: Missing = None,
+    workers: Workers = None,
+    backend: Backend = None,
     look: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     as_format: AsOption = None,
     read: ReadOption = None,
@@ -67,15 +72,7 @@ def report(
         raise InputError("--open needs a file: what goes to standard output cannot be opened")
     if path is not None:
         check_place(path)
-    options: dict[str, Any] = {
-        "n_resamples": resamples,
-        "rng": seed,
-        "level": level,
-        "anchor": anchors(anchor),
-        "scaling": scaling,
-        "selection": selection,
-        "progress": True,
-    }
+    options = asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
     found = saved(source) or evaluated(source, as_format, read, (agents, exclude), missing, options)
     with steps() as say:
         if path is None:

@@ -230,7 +230,7 @@ class Scores:
         if not kept:
             raise InputError(f"every one of the {len(names):,} {what} has a missing score: nothing would be left")
         gone = [name for name, hole in zip(names, holes, strict=True) if hole]
-        note = f"{len(gone):,} {what} with missing scores dropped: {listed(gone)}"
+        note = f"{len(gone):,} {what if len(gone) > 1 else what[:-1]} with missing scores dropped: {listed(gone)}"
         left = self.select(agents=kept) if what == "agents" else self.select(tasks=kept)
         return replace(left, origin=self.origin.noting(note)) if gone else self
 
