@@ -258,7 +258,8 @@ class Scores:
             raise InputError(f"cannot fill with {how}: use a finite number, or {listed(ways)}")
         filler = ways[how] if isinstance(how, str) else np.full(len(self.tasks), float(how))
         by = f"the task's {how}" if isinstance(how, str) else f"{how:g}"
-        note = f"{self.missing.sum():,} missing scores filled with {by}"
+        holes = int(self.missing.sum())
+        note = f"{holes:,} missing {'score' if holes == 1 else 'scores'} filled with {by}"
         if not self.missing.any():
             return self
         values = np.where(self.missing, filler, self.values)
