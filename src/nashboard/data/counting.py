@@ -13,9 +13,10 @@ from typing import Any, Literal
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.engines import collected
+from nashboard.data.engines import collected, summed_up
 from nashboard.data.outcomes import Question, Rules, SeenLabel, Vocabulary, checked_rules, refuse_ambiguous, vocabulary
 from nashboard.data.scan import Scan
+from nashboard.data.totals import Totals
 from nashboard.errors import InputError
 
 SAMPLE = 10_000  # rows from which the meaning of labels is learnt; later surprises are caught by the count
@@ -55,6 +56,10 @@ class MatchTable:
         """Run a query in the frame's own engine; what comes back is small."""
         return collected(query, self.source, self.scan)
 
+    def count(self, words: Vocabulary | None) -> pl.DataFrame:
+        """Count the pairs; without words the outcome column holds numbers."""
+        return summed_up(pair_counts(self, words), self.source, self.scan)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PairCounts:
@@ -72,7 +77,7 @@ def counted(table: MatchTable) -> PairCounts:
     numbers = with_numbers(table, outcome=not rules)
     if numbers.frame.collect_schema()[table.outcome].is_numeric() and not rules:
         refuse_ambiguous(seen_labels(numbers, numbers.frame.head(SAMPLE)), rules, asked)  # agents called 0 and 1
-        counts = numbers.collect(pair_counts(numbers, None))
+        counts = numbers.count(None)
         if unexplained(counts) == 0:
             said = f"numbers in {table.outcome!r} are the share of the point that {table.a!r} takes"
             notes = numbers.notes if table.certain else (*numbers.notes, said)
@@ -81,13 +86,13 @@ def counted(table: MatchTable) -> PairCounts:
     words = with_numbers(table, outcome=False)
     with contextlib.suppress(InputError):  # an error is raised below, with the counts of all rows
         known = vocabulary(seen_labels(words, words.frame.head(SAMPLE)), rules, asked)
-        counts = words.collect(pair_counts(words, known))
+        counts = words.count(known)
         if unexplained(counts) == 0:
             return PairCounts(table=words, counts=counts)
     seen = seen_labels(words, words.frame)
     if table.scan is not None and any(not entry.label for entry in seen):
         table.scan.explain()  # a row that is too short is likelier than a missing outcome
-    return PairCounts(table=words, counts=words.collect(pair_counts(words, vocabulary(seen, rules, asked))))
+    return PairCounts(table=words, counts=words.count(vocabulary(seen, rules, asked)))
 
 
 def refuse_text_weights(table: MatchTable) -> None:
@@ -146,8 +151,8 @@ def seen_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
     ]
 
 
-def pair_counts(table: MatchTable, words: Vocabulary | None) -> nw.LazyFrame[Any]:
-    """Return the lazy expression that counts a table; without words its outcome column holds numbers."""
+def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
+    """Return what is summed up to count a table; without words its outcome column holds numbers."""
     # PostgreSQL takes 1.0 for an exact decimal: only a cast makes it a floating-point number
     weight = (nw.lit(1) if table.weight is None else nw.col(table.weight)).cast(nw.Float64)
     outcome = number_outcome if words is None else named_outcome(words) if words.by_name else label_outcome(words)
@@ -184,11 +189,14 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> nw.LazyFrame[Any
             unsound=indicator(sound_weight, one=0, zero=1),
         )
     )
-    sums = ("wins", "draws", "losses", "understood", "ignored", "unsound")
-    totals = {name: nw.col(name).sum() for name in sums}
-    if table.time is not None:
-        totals |= {"earliest": nw.col("time").min(), "latest": nw.col("time").max()}
-    return rows.group_by(*keys).agg(rows=nw.len(), **totals)
+    return Totals(
+        rows=rows,
+        keys=tuple(keys),
+        sums=("wins", "draws", "losses", "understood", "ignored", "unsound"),
+        names=("first", "second"),
+        lowest={"earliest": "time"} if table.time is not None else {},
+        highest={"latest": "time"} if table.time is not None else {},
+    )
 
 
 def left_out(filters: tuple[Filter, ...]) -> nw.Expr:

@@ -5,7 +5,9 @@ this process (pandas, Polars, PyArrow), in DuckDB or another database, or on the
 what an expression has summed up comes back.
 """
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import polars as pl
 from narwhals.exceptions import NarwhalsError
 
 from nashboard.data.scan import Scan
+from nashboard.data.totals import Totals
 from nashboard.errors import InputError
 
 READABLE = "a path, an address, or a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis"
@@ -47,11 +50,24 @@ def collected(query: nw.LazyFrame[Any], source: str, scan: Scan | None = None) -
     native = query.to_native()
     if scan is not None:
         return scan.collect(native)
+    with failures_named(source):
+        return native.collect(engine="streaming") if isinstance(native, pl.LazyFrame) else query.collect().to_polars()
+
+
+def summed_up(totals: Totals, source: str, scan: Scan | None = None) -> pl.DataFrame:
+    """Sum up rows in the frame's own engine; Polars does it piece by piece, so that memory is bounded."""
+    if not isinstance(totals.rows.to_native(), pl.LazyFrame):
+        return collected(totals.query(), source, scan)
+    with scan.explaining() if scan is not None else failures_named(source):
+        return totals.in_pieces()
+
+
+@contextlib.contextmanager
+def failures_named(source: str) -> Iterator[None]:
+    """Turn whatever the frame's own library raises into an error about the user's data."""
     try:
-        if isinstance(native, pl.LazyFrame):
-            return native.collect(engine="streaming")
-        return query.collect().to_polars()
-    except Exception as error:  # whatever the frame's own library raises: it is about the user's data
+        yield
+    except Exception as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(f"{source!r} cannot be counted: {reason}") from error
 
