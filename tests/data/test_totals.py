@@ -65,8 +65,12 @@ def test_a_file_of_many_pieces_is_counted_like_its_frame(
 ) -> None:
     frame = log(3000, 15, seed=3)
     path = tmp_path / f"log.{suffix}"
-    write = {"parquet": frame.write_parquet, "csv": frame.write_csv, "jsonl": frame.write_ndjson}[suffix]
-    write(path)
+    if suffix == "parquet":
+        frame.write_parquet(path)
+    elif suffix == "csv":
+        frame.write_csv(path)
+    else:
+        frame.write_ndjson(path)
     whole = nb.read_matches(frame.to_pandas(), weight="weight")
     monkeypatch.setattr(totals, "PIECE", 64)
     monkeypatch.setattr(totals, "FEW", 100)
