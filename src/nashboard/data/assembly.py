@@ -48,15 +48,18 @@ def matches_of(result: PairCounts) -> Matches:
         raise InputError(
             f"{table.source!r} holds only matches of {own['first'][0]!r} with itself: two agents are needed"
         )
-    left_out = [
-        LeftOut(what="rows", count=int(number), why=table.filters[k].why)
-        for k in range(len(table.filters))
-        if (number := counts.filter(pl.col("left_out") == k + 1)["rows"].sum())
+    reasons = [
+        *(
+            (rule.why, counts.filter(pl.col("left_out") == k)["rows"].sum())
+            for k, rule in enumerate(table.filters, start=1)
+        ),
+        ("an agent met itself", own["rows"].sum()),
+        ("their outcome was to be ignored", kept["ignored"].sum()),
     ]
-    if len(own):
-        left_out.append(LeftOut(what="rows", count=int(own["rows"].sum()), why="an agent met itself"))
-    if ignored := int(kept["ignored"].sum()):
-        left_out.append(LeftOut(what="rows", count=ignored, why="their outcome was to be ignored"))
+    of_each = table.games if table.unit == "rows" else 1  # rows of the frame that are one of what is left out
+    left_out = tuple(
+        LeftOut(what=table.unit, count=int(number) // of_each, why=why) for why, number in reasons if number
+    )
     agents = pl.concat([others["first"], others["second"]]).unique().sort().to_list()
     pairs = unordered(others, agents)
     met = pairs.group_by("low", "high").agg(pl.col(COUNTS).sum()).sort("low", "high")
@@ -73,8 +76,8 @@ def matches_of(result: PairCounts) -> Matches:
         origin=Origin(
             source=table.source,
             format=table.format,
-            rows=rows,
-            left_out=tuple(left_out),
+            rows=rows // table.games,
+            left_out=left_out,
             notes=(*table.notes, *names),
             period=period(kept),
         ),

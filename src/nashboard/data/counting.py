@@ -50,6 +50,8 @@ class MatchTable:
     scan: Scan | None = None
     notes: tuple[str, ...] = ()
     certain: bool = False  # the outcome was worked out by a format, and cannot be the name of an agent
+    games: int = 1  # rows of the frame that a format made of each row of the table
+    unit: str = "rows"  # what is left out, where it is not a row of the table
 
     def collect(self, query: nw.LazyFrame[Any]) -> pl.DataFrame:
         """Run a query in the frame's own engine; what comes back is small."""

@@ -290,10 +290,7 @@ def from_frame(
     if layout is not None and options.a is None:
         refuse_other_kind(layout, wanted, seen)
         layout.refuse_unused(options)
-        if layout.anywhere(seen):
-            return layout.read(replace(seen, frame=frame))
-        table = replace(seen.scan, frame=as_polars(frame, layout))
-        return layout.read(replace(seen, table=table))
+        return layout.read(replace(seen, frame=frame))
     if wanted is Matches or (wanted is None and has_sides(columns, options)):
         GENERIC_MATCHES.refuse_unused(options)
         return matches_from(frame, options, source=name, format=engine)
@@ -313,19 +310,6 @@ def from_table(table: Scan, options: Options, format: str | None, wanted: type[D
     entry.refuse_unused(options)
     with library_errors_named(seen):
         return entry.read(seen)
-
-
-def as_polars(frame: nw.LazyFrame[Any], layout: Format) -> pl.LazyFrame:
-    """Return a frame as Polars, in which the public layouts are read."""
-    native = frame.to_native()
-    if isinstance(native, pl.LazyFrame):
-        return native
-    if frame.implementation.is_pandas_like() or frame.implementation.is_pyarrow():
-        return frame.collect().to_polars().lazy()
-    raise InputError(
-        f"the frame looks like {layout.name} ({layout.holds}), whose rows need more than counting: name its columns "
-        f"with a=, b= and outcome= to count it as it is, or collect it first"
-    )
 
 
 def expect(data: Data, kind: type[Kind], source: Any) -> Kind:

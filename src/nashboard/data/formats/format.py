@@ -87,6 +87,16 @@ class Input:
         """The files as one table."""
         return self.table if self.table is not None else scan(self.files, self.folder, self.options.separator)
 
+    @property
+    def disk(self) -> Scan | None:
+        """The files as one table, which knows the numbers of its rows; none for a frame in its own engine."""
+        return self.scan if self.frame is None else None
+
+    @property
+    def rows(self) -> nw.LazyFrame[Any]:
+        """The rows of the table, in whatever engine they are."""
+        return nw.from_native(self.scan.frame) if self.frame is None else self.frame
+
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns of a table; none where the files are no table."""
@@ -121,7 +131,6 @@ class Format:
     holds: str
     fits: Callable[[Input], bool]
     read: Callable[[Input], Data]
-    anywhere: Callable[[Input], bool] = lambda x: False  # columns and filters say it all: any engine can count it
 
     def refuse_unused(self, options: Options) -> None:
         """Raise an error for an option that this format has no use for: it would be ignored silently."""
