@@ -42,7 +42,7 @@ def test_the_folders_of_hive_partitions_are_columns(pattern: str, partitioned: P
 def test_each_partition_can_be_a_segment(partitioned: Path) -> None:
     command = [sys.executable, "-m", "nashboard", "evaluate", str(partitioned), "--segment", "language"]
     done = subprocess.run([*command, "--resamples", "2", "--format", "csv"], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[0] == "agent,de,en,日本語,spread"
+    assert sorted({line.partition(",")[0] for line in done.stdout.splitlines()[1:]}) == ["de", "en", "日本語"]
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "jsonl"])

@@ -7,21 +7,17 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from data.conftest import ENGINES, LOCAL, Columns, Engine
+from data.conftest import LOCAL, SERVERS, Columns, Engine
 from data.formats.reading import counts, left_out
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
 ]
-every_engine = pytest.mark.parametrize("engine", ENGINES, indirect=True)
 every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
 # SQLite and PostgreSQL have no objects, and Dask makes them text; these read them as text, below
-WITH_OBJECTS = [
-    *(name for name in LOCAL if name not in ("sqlite", "ibis", "dask threads")),
-    pytest.param("spark", marks=pytest.mark.xdist_group("spark")),
-]
-WITHOUT_OBJECTS = ["sqlite", "dask threads", pytest.param("postgresql", marks=pytest.mark.xdist_group("postgresql"))]
+WITHOUT_OBJECTS = ["sqlite", "ibis", "dask threads"]
+WITH_OBJECTS = [name for name in LOCAL if name not in WITHOUT_OBJECTS]
 
 TAGS = [{"high_freq": False, "sampled": True}, {"high_freq": True, "sampled": False}, None, TAGS_TRUE := {
     "high_freq": True, "sampled": True}, TAGS_TRUE]  # fmt: skip
@@ -45,14 +41,14 @@ def test_duplicate_prompts_are_left_out_where_the_tag_is_an_object(engine: Engin
     assert (counts(matches), left_out(matches)) == (SAMPLED, NOT_SAMPLED)
 
 
-@every_engine
+@every_local_engine
 @pytest.mark.parametrize("write", [json.dumps, str, lambda tag: json.dumps(tag, separators=(",", ":"))])
 def test_duplicate_prompts_are_left_out_where_the_tag_is_text(engine: Engine, write: Any) -> None:
     matches = nb.read_matches(engine(BATTLES | {"dedup_tag": [tag and write(tag) for tag in TAGS]}))
     assert (counts(matches), left_out(matches)) == (SAMPLED, NOT_SAMPLED)
 
 
-@every_engine
+@every_local_engine
 @pytest.mark.parametrize("kind", [int, float, bool, str])
 def test_marks_of_the_winner_are_counted(engine: Engine, kind: type) -> None:
     hot = {"winner_model_a": [1, 0, 0, 0], "winner_model_b": [0, 1, 0, 0], "winner_tie": [0, 0, 1, 1]}
@@ -67,7 +63,7 @@ def test_marks_of_the_winner_are_counted(engine: Engine, kind: type) -> None:
             nb.read_matches(engine(broken))
 
 
-@every_engine
+@every_local_engine
 @pytest.mark.parametrize("as_text", [False, True])
 def test_preferences_of_alpaca_eval_are_counted(engine: Engine, as_text: bool) -> None:
     preferences = [1.0, 2.0, 1.5, 0.0, 1.25, None, 1.0]
@@ -87,7 +83,7 @@ def test_preferences_of_alpaca_eval_are_counted(engine: Engine, as_text: bool) -
     assert nb.read_matches(engine(broken), outcomes={label: None}).n_games == 5
 
 
-@every_engine
+@every_local_engine
 def test_continuous_preferences_are_no_labels(engine: Engine) -> None:
     preferences = np.linspace(1, 2, 1301).tolist()  # more than there may be different labels
     log: Columns = {"generator_1": ["x"] * 1301, "generator_2": ["y"] * 1301, "preference": preferences}
@@ -98,7 +94,7 @@ def test_continuous_preferences_are_no_labels(engine: Engine) -> None:
         nb.read_matches(engine(log | {"preference": [*preferences[:-1], 7.0]}))
 
 
-@every_engine
+@every_local_engine
 def test_the_two_games_of_mt_bench_are_counted_as_one(engine: Engine) -> None:
     log: Columns = {
         "model_1": ["x", "x", "x", "é", "x", "x"],
@@ -114,7 +110,7 @@ def test_the_two_games_of_mt_bench_are_counted_as_one(engine: Engine) -> None:
         nb.read_matches(engine(log | {"g2_winner": ["model_1", "modell_2", "tie", "model_2", "model_1", "tie"]}))
 
 
-@every_engine
+@every_local_engine
 @pytest.mark.parametrize("kind", [int, float, str])
 def test_counts_that_are_already_summed_are_summed_up(engine: Engine, kind: type) -> None:
     table: Columns = {
@@ -164,7 +160,7 @@ def test_games_that_are_no_lists_are_refused_with_what_to_do(engine: Engine) -> 
         nb.read_matches(engine(as_text))
 
 
-@every_engine
+@every_local_engine
 def test_published_leaderboards_are_read(engine: Engine) -> None:
     board: Columns = {
         "Model": ["a", "b"], "fullname": ["org/a", "org/b"], "Average": [1.0, 2.0],
@@ -178,7 +174,8 @@ def test_published_leaderboards_are_read(engine: Engine) -> None:
     )
     np.testing.assert_array_equal(scores.values, [[40, 10], [np.nan, 20]])
     summary: Columns = {
-        "dataset": ["mmlu", "gsm8k", "average"], "version": ["v1", "v2", "-"], "metric": ["acc", "acc", "naive_average"],
+        "dataset": ["mmlu", "gsm8k", "average"], "version": ["v1", "v2", "-"],
+        "metric": ["acc", "acc", "naive_average"],
         "mode": ["gen", "gen", "gen"], "m-1": [1.0, 2.0, 1.5], "m-2": [3.0, 4.0, 3.5],
     }  # fmt: skip
     scores = nb.read_scores(engine(summary))
@@ -187,3 +184,32 @@ def test_published_leaderboards_are_read(engine: Engine) -> None:
         ("m-1", "m-2"),
         [[1, 2], [3, 4]],
     )
+
+
+@pytest.mark.parametrize("engine", SERVERS, indirect=True)
+def test_every_layout_is_counted_by_servers(engine: Engine, request: pytest.FixtureRequest) -> None:
+    pairs: dict[str, Any] = {"x": ["x", "x", "y"], "y": ["y", "y", "x"]}
+    hot = {"winner_model_a": [1, 0, 0], "winner_model_b": [0, 1, 0], "winner_tie": [0, 0, 1]}
+    layouts: dict[str, Columns] = {
+        "chatbot-arena": BATTLES | {"dedup_tag": [tag and json.dumps(tag) for tag in TAGS]},
+        "kaggle": {"model_a": pairs["x"], "model_b": pairs["y"], **hot},
+        "alpaca-eval": {"generator_1": pairs["x"], "generator_2": pairs["y"], "preference": [1.0, 2.0, None]},
+        "mt-bench": {
+            "model_1": pairs["x"], "model_2": pairs["y"], "g1_winner": ["model_1", "tie", "error"],
+            "g2_winner": ["model_1", "model_2", "tie"],
+        },
+        "pair-counts": {"agent_a": pairs["x"], "agent_b": pairs["y"], "wins": [3, 2, 1], "losses": [1, 0, 1]},
+    }  # fmt: skip
+    expected = {
+        "chatbot-arena": SAMPLED,
+        "kaggle": {("x", "y"): (1, 1, 1)},
+        "alpaca-eval": {("x", "y"): (1, 0, 1)},
+        "mt-bench": {("x", "y"): (1, 1, 0)},
+        "pair-counts": {("x", "y"): (6, 0, 2)},
+    }
+    for name, columns in layouts.items():
+        matches = nb.read_matches(engine(columns))
+        assert (matches.origin.format, counts(matches)) == (name, expected[name])
+    if request.node.callspec.params["engine"] == "spark":
+        assert counts(nb.read_matches(engine(BATTLES | {"dedup_tag": TAGS}))) == SAMPLED
+        assert counts(nb.read_matches(engine(JUDGMENTS))) == {("x", "y"): (0, 1, 4), ("y", "é"): (3, 0, 0)}

@@ -1,5 +1,6 @@
 """From pair counts to `Matches`: everything that can be wrong is checked here, on the small table."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from nashboard.data.counting import MatchTable, PairCounts, counted, first_row_w
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.segments import Split, by_value
 from nashboard.errors import InputError, listed
 
 COUNTS = ("wins", "draws", "losses")
@@ -21,7 +23,25 @@ def count_matches(table: MatchTable) -> Matches:
     """Return the matches of a table, or one clear sentence about what is wrong with it."""
     if table.self_matches not in ("error", "drop"):
         raise InputError(f"self_matches must be 'error' or 'drop', not {table.self_matches!r}")
-    return matches_of(counted(table))
+    found = counted(table)
+    if table.split is not None:
+        split_up(found, table.split)
+    return matches_of(found)
+
+
+def split_up(found: PairCounts, split: Split) -> None:
+    """Put the matches of each segment where the split collects them."""
+    floats = found.table.frame.collect_schema()[split.column].is_float()
+    parts, rest = by_value(found.counts, floats=floats)
+    split.without.append(int(rest.filter(pl.col("left_out") == 0)["rows"].sum()) // found.table.games)
+    for value, counts in parts.items():
+        if counts.filter(pl.col("left_out") == 0).is_empty():
+            continue  # the user's own filters leave nothing of it
+        try:
+            table = replace(found.table, notes=(*found.table.notes, split.said(value)))
+            split.parts[value] = matches_of(PairCounts(table=table, counts=counts))
+        except InputError as error:
+            split.refused[value] = str(error)
 
 
 def matches_of(result: PairCounts) -> Matches:

@@ -16,6 +16,7 @@ from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scan import Scan, scan
 from nashboard.data.scores import Scores
+from nashboard.data.segments import Split
 from nashboard.data.sources import PlainFile
 from nashboard.errors import InputError, listed
 
@@ -37,6 +38,7 @@ class Options:
     outcomes: Rules = field(default_factory=dict)
     self_matches: Literal["error", "drop"] = "error"
     where: Mapping[str, object] = field(default_factory=dict)
+    segment: Split | None = None
     # scores
     agent: str | None = None
     task: str | None = None
@@ -142,13 +144,16 @@ class Format:
                 raise InputError(f"{name}= has no meaning for {self.name} ({self.holds}); it takes {listed(taken, 99)}")
 
 
-MATCH_OPTIONS = ("a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "separator")
+GAME_OPTIONS = ("a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "separator")
+MATCH_OPTIONS = (*GAME_OPTIONS, "segment")
 # What can be said about a format, by its name, or else by what it makes.
 TAKEN: dict[str, tuple[str, ...]] = {
     "matches": MATCH_OPTIONS,
+    "pgn": GAME_OPTIONS,
+    "cutechess": GAME_OPTIONS,
     "scores": ("lower_is_better", "separator"),
     "payoffs": ("symmetrise", "separator"),
-    "scores-long": ("agent", "task", "score", "lower_is_better", "metric", "where", "separator"),
+    "scores-long": ("agent", "task", "score", "lower_is_better", "metric", "where", "separator", "segment"),
     "scores-wide": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
     "open-llm-leaderboard": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
     "lm-eval": ("lower_is_better", "metric"),

@@ -112,9 +112,7 @@ def read_mt_bench(source: Input) -> Matches:
     first, second = (text(rows, name).fill_null("error") for name in ("g1_winner", "g2_winner"))
     known = first.is_in(WINNERS) & second.is_in(WINNERS)
     both = nw.concat_str(first, second, separator=" / ")
-    verdict = (
-        nw.when(first == second).then(first).otherwise(nw.when(known).then(nw.lit("tie")).otherwise(both))
-    )
+    verdict = nw.when(first == second).then(first).otherwise(nw.when(known).then(nw.lit("tie")).otherwise(both))
     judged = Filter(keep=(first != "error") & (second != "error"), why="the judge failed (error)")
     return from_rows(
         source, "mt-bench", rows=rows.with_columns(verdict=verdict), filters=(judged,), a="model_1", b="model_2",

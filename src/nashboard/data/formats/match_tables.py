@@ -11,6 +11,7 @@ from nashboard.data.counting import Filter, MatchTable, text
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.matches import Matches
 from nashboard.data.scan import Scan, without_blank_lines
+from nashboard.data.segments import checked_split
 
 
 def matches_from(
@@ -55,6 +56,7 @@ def matches_from(
             certain=certain,
             games=games,
             unit=unit,
+            split=checked_split(options.segment, frame, source, scan),
         )
     )
 

@@ -62,7 +62,9 @@ def refuse_counts(source: Input, rows: nw.LazyFrame[Any], pair: tuple[str, str],
         if len(bad):
             *place, cell = bad.row(0)
             where = f"data row {place[0]:,}" if table is not None else f"{place[0]!r} against {place[1]!r}"
-            raise InputError(f"{name!r}, {where}, column {column!r} is {cell!r}: a count must be a number of at least 0")
+            raise InputError(
+                f"{name!r}, {where}, column {column!r} is {cell!r}: a count must be a number of at least 0"
+            )
 
 
 def fits(source: Input) -> bool:
