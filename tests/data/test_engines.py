@@ -9,7 +9,7 @@ import pytest
 import nashboard as nb
 from data.conftest import ENGINES, LOCAL, Engine
 from nashboard.data import counting, engines
-from nashboard.data.formats import wide_scores
+from nashboard.data.formats import long_scores, wide_scores
 
 # Spark warns about the version of pandas each time that it is given or gives a table.
 pytestmark = [
@@ -255,6 +255,64 @@ def test_a_log_that_passes_for_a_wide_table_is_not_fetched(engine: Engine, monke
     monkeypatch.setattr(wide_scores, "MOST_ROWS", 3)
     with pytest.raises(nb.InputError, match="has more than 3 rows: a wide table has one for each agent"):
         nb.read_scores(engine({"agent": ["x", "y", "x", "y", "x"], "prompt": [1.0, 2.0, 3.0, 4.0, 5.0]}))
+
+
+@every_local_engine
+@pytest.mark.parametrize("as_text", [False, True])
+def test_runs_of_a_large_wide_table_are_averaged_in_the_engine(
+    engine: Engine, as_text: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[int] = []
+
+    def spied(query: Any, *others: Any) -> pl.DataFrame:
+        found = collected(query, *others)
+        came.append(len(found))
+        return found
+
+    collected = engines.collected
+    rows = 60
+    cells: list[Any] = [None if k % 7 == 0 else float(k % 5) for k in range(rows)]
+    table: dict[str, list[Any]] = {
+        "agent": [("y", "x", "🤖")[k % 3] for k in range(rows)],
+        "go": [cell if cell is None or not as_text else f" {cell}" for cell in cells],
+        "chess": [float(k) for k in range(rows)],
+    }
+    expected = nb.read_scores(engine(table), repeats="runs")
+    monkeypatch.setattr(wide_scores, "MOST_ROWS", 10)
+    monkeypatch.setattr(wide_scores, "collected", spied)
+    scores = nb.read_scores(engine(table), repeats="runs")
+    assert came == [11, 3]  # the first rows, to see what the columns are, and a row for each agent
+    assert (scores.agents, scores.tasks, scores.origin.rows) == (("x", "y", "🤖"), ("go", "chess"), rows)
+    order = [expected.agents.index(name) for name in scores.agents]
+    for name in ("values", "stderr", "runs"):
+        np.testing.assert_allclose(getattr(scores, name), getattr(expected, name)[order], rtol=1e-12)
+    if as_text:
+        with pytest.raises(nb.InputError, match="column 'go' is 'high' somewhere, not a finite number"):
+            nb.read_scores(engine(table | {"go": [*table["go"][:-1], "high"]}), repeats="runs")
+
+
+@every_local_engine
+def test_a_long_table_of_scores_comes_back_as_one_row_per_agent_and_task(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[int] = []
+
+    def spied(query: Any, *others: Any) -> pl.DataFrame:
+        found = collected(query, *others)
+        came.append(len(found))
+        return found
+
+    collected = engines.collected
+    monkeypatch.setattr(long_scores, "collected", spied)
+    rows, agents, tasks = 20_000, 5, 4
+    table = {
+        "model": [f"m{k % agents}" for k in range(rows)],
+        "task": [f"t{k // agents % tasks}" for k in range(rows)],
+        "score": [float(k % 8) for k in range(rows)],
+    }
+    scores = nb.read_scores(engine(table))
+    assert (scores.values.shape, scores.runs.sum()) == ((agents, tasks), rows)
+    assert came == [agents * tasks]
 
 
 def test_integer_agents_and_booleans_are_understood() -> None:
