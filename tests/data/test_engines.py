@@ -207,6 +207,41 @@ def awkward(rows: int) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     return log, {"counts": met, "left out": left_out, "period": period, "clusters": len(kept)}
 
 
+@every_engine
+def test_an_awkward_table_of_scores_is_averaged_the_same(engine: Engine) -> None:
+    """Runs, holes, Unicode, directions and a filter at once; what is expected was averaged by hand, in a loop."""
+    agents = ["é", "e\u0301", "X", "x", "🤖 ", "  lead", "q\"uo'te", "NULL"]
+    tasks = ["go", "Ω\t2", "日本", "a,b"]
+    words = {"go": "False", "Ω\t2": " TRUE ", "日本": "no", "a,b": "1"}
+    draw = np.random.default_rng(5).integers
+    rows: list[tuple[Any, ...]] = []
+    for agent in agents:
+        for task in tasks:
+            for _ in range([1, 2, 4][draw(3)]):  # sums of quarters, divided by a power of two, are exact
+                rows.append((agent, task, float(draw(40)) / 4, words[task], float(draw(9)), "en"))
+            rows.append((agent, task, None, words[task], 3.0, "en"))  # no score: not a run
+            rows.append((agent, task, 99.0, words[task], 1.0, [None, "de"][draw(2)]))  # another language
+    rows = [rows[k] for k in np.random.default_rng(6).permutation(len(rows))]
+    names = ["model", "task", "score", "lower_is_better", "n", "language"]
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    scores = nb.read_scores(engine(table), where={"language": "en"})
+    assert scores.agents == tuple(sorted(agents))
+    assert scores.tasks == tuple(sorted(tasks))
+    for i, agent in enumerate(scores.agents):
+        for j, task in enumerate(scores.tasks):
+            runs = [row for row in rows if row[:2] == (agent, task) and row[5] == "en" and row[2] is not None]
+            values = [row[2] for row in runs]
+            assert scores.values[i, j] == sum(values) / len(values)
+            assert scores.runs[i, j] == len(values)
+            items = sum(row[4] for row in runs)
+            np.testing.assert_equal(scores.n[i, j], items if items else np.nan)
+            stderr = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
+            np.testing.assert_allclose(scores.stderr[i, j], stderr, rtol=1e-12)
+    assert scores.lower_is_better.tolist() == [task in ("Ω\t2", "a,b") for task in scores.tasks]
+    assert [(entry.count, entry.why) for entry in scores.origin.left_out] == [(32, "they have no score")]
+    assert scores.origin.rows == sum(row[5] == "en" for row in rows)
+
+
 @every_local_engine
 def test_arena_layouts_that_only_need_counting_are_counted_anywhere(engine: Engine) -> None:
     log = {"model_a": ["x", "y", "x"], "model_b": ["y", "z", "y"], "winner": ["model_a", "tie", "model_b"]}
