@@ -292,8 +292,11 @@ def test_a_log_that_passes_for_a_wide_table_is_not_fetched(engine: Engine, monke
         nb.read_scores(engine({"agent": ["x", "y", "x", "y", "x"], "prompt": [1.0, 2.0, 3.0, 4.0, 5.0]}))
 
 
-@every_local_engine
-@pytest.mark.parametrize("as_text", [False, True])
+@pytest.mark.parametrize(
+    ("engine", "as_text"),
+    [*((name, False) for name in LOCAL), *((name, True) for name in ("pandas", "polars lazy", "duckdb", "sqlite"))],
+    indirect=["engine"],
+)
 def test_runs_of_a_large_wide_table_are_averaged_in_the_engine(
     engine: Engine, as_text: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

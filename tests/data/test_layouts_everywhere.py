@@ -15,6 +15,15 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
 ]
 every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
+VARIED = ("pandas", "polars lazy", "duckdb", "sqlite")  # where other types of the same columns are tried
+
+
+def varied(name: str, first: Any, *others: Any) -> pytest.MarkDecorator:
+    """Try the first value in every engine of this process, the others in some of each kind."""
+    cases = [(one, first) for one in LOCAL] + [(one, other) for other in others for one in VARIED]
+    return pytest.mark.parametrize(("engine", name), cases, indirect=["engine"])
+
+
 # SQLite and PostgreSQL have no objects, and Dask makes them text; these read them as text, below
 WITHOUT_OBJECTS = ["sqlite", "ibis", "dask threads"]
 WITH_OBJECTS = [name for name in LOCAL if name not in WITHOUT_OBJECTS]
@@ -41,15 +50,13 @@ def test_duplicate_prompts_are_left_out_where_the_tag_is_an_object(engine: Engin
     assert (counts(matches), left_out(matches)) == (SAMPLED, NOT_SAMPLED)
 
 
-@every_local_engine
-@pytest.mark.parametrize("write", [json.dumps, str, lambda tag: json.dumps(tag, separators=(",", ":"))])
+@varied("write", json.dumps, str, lambda tag: json.dumps(tag, separators=(",", ":")))
 def test_duplicate_prompts_are_left_out_where_the_tag_is_text(engine: Engine, write: Any) -> None:
     matches = nb.read_matches(engine(BATTLES | {"dedup_tag": [tag and write(tag) for tag in TAGS]}))
     assert (counts(matches), left_out(matches)) == (SAMPLED, NOT_SAMPLED)
 
 
-@every_local_engine
-@pytest.mark.parametrize("kind", [int, float, bool, str])
+@varied("kind", int, float, bool, str)
 def test_marks_of_the_winner_are_counted(engine: Engine, kind: type) -> None:
     hot = {"winner_model_a": [1, 0, 0, 0], "winner_model_b": [0, 1, 0, 0], "winner_tie": [0, 0, 1, 1]}
     log: Columns = {"model_a": ["x", "x", "z", "é"], "model_b": ["y", "y", "x", "x"]}
@@ -63,8 +70,7 @@ def test_marks_of_the_winner_are_counted(engine: Engine, kind: type) -> None:
             nb.read_matches(engine(broken))
 
 
-@every_local_engine
-@pytest.mark.parametrize("as_text", [False, True])
+@varied("as_text", False, True)
 def test_preferences_of_alpaca_eval_are_counted(engine: Engine, as_text: bool) -> None:
     preferences = [1.0, 2.0, 1.5, 0.0, 1.25, None, 1.0]
     log: Columns = {
@@ -83,7 +89,7 @@ def test_preferences_of_alpaca_eval_are_counted(engine: Engine, as_text: bool) -
     assert nb.read_matches(engine(broken), outcomes={label: None}).n_games == 5
 
 
-@every_local_engine
+@pytest.mark.parametrize("engine", VARIED, indirect=True)
 def test_continuous_preferences_are_no_labels(engine: Engine) -> None:
     preferences = np.linspace(1, 2, 1301).tolist()  # more than there may be different labels
     log: Columns = {"generator_1": ["x"] * 1301, "generator_2": ["y"] * 1301, "preference": preferences}
@@ -110,8 +116,7 @@ def test_the_two_games_of_mt_bench_are_counted_as_one(engine: Engine) -> None:
         nb.read_matches(engine(log | {"g2_winner": ["model_1", "modell_2", "tie", "model_2", "model_1", "tie"]}))
 
 
-@every_local_engine
-@pytest.mark.parametrize("kind", [int, float, str])
+@varied("kind", int, float, str)
 def test_counts_that_are_already_summed_are_summed_up(engine: Engine, kind: type) -> None:
     table: Columns = {
         "agent_a": ["x", "y", "x", "x"],
