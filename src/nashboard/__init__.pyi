@@ -21,7 +21,9 @@ from .data.read import read as read
 from .data.read import read_matches as read_matches
 from .data.read import read_payoffs as read_payoffs
 from .data.read import read_scores as read_scores
+from .data.read import read_segments as read_segments
 from .data.scores import Scores as Scores
+from .data.segments import Segments as Segments
 from .equilibrium.nash import NashAverage as NashAverage
 from .equilibrium.nash import nash_average as nash_average
 from .equilibrium.nash_scores import nash_average_scores as nash_average_scores

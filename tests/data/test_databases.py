@@ -221,4 +221,4 @@ def test_segments_of_a_database_are_its_values(tmp_path: Path) -> None:
     address = in_sqlite(LOG, tmp_path)
     done = run("evaluate", address, "--table", "log", "--segment", "language", "--resamples", "2", "--format", "csv")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == "agent,de,en,spread"
+    assert sorted({line.partition(",")[0] for line in done.stdout.splitlines()[1:]}) == ["de", "en"]

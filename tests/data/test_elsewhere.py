@@ -1,6 +1,7 @@
 """Logs that are many files, files elsewhere, or larger than memory."""
 
 import http.server
+import os
 import re
 import subprocess
 import sys
@@ -42,7 +43,7 @@ def test_the_folders_of_hive_partitions_are_columns(pattern: str, partitioned: P
 def test_each_partition_can_be_a_segment(partitioned: Path) -> None:
     command = [sys.executable, "-m", "nashboard", "evaluate", str(partitioned), "--segment", "language"]
     done = subprocess.run([*command, "--resamples", "2", "--format", "csv"], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[0] == "agent,de,en,日本語,spread"
+    assert sorted({line.partition(",")[0] for line in done.stdout.splitlines()[1:]}) == ["de", "en", "日本語"]
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "jsonl"])
@@ -166,7 +167,9 @@ def test_a_web_address_is_read_and_its_signature_never_shown(web: tuple[str, lis
 
 
 PEAK = """
-import sys, threading, time
+import resource, sys, threading, time
+most = int(sys.argv[2]) << 20
+resource.setrlimit(resource.RLIMIT_DATA, (most, most))  # the kernel gives no more than this
 most = [0]
 def watch():
     while True:
@@ -181,9 +184,10 @@ print(int(matches.n_games), most[0] // 1024)
 
 
 @needs_proc
-@pytest.mark.parametrize("kind", ["csv", "jsonl"])
-def test_a_log_larger_than_the_memory_it_takes_is_streamed(kind: str, tmp_path: Path) -> None:
-    path, blocks, prompt = tmp_path / f"log.{kind}", 60, "p" * 10_000
+@pytest.mark.parametrize(("kind", "blocks", "limit"), [("csv", 120, 900), ("jsonl", 60, 500)])
+def test_a_log_larger_than_memory_is_streamed(kind: str, blocks: int, limit: int, tmp_path: Path) -> None:
+    """A process that may not take as many megabytes as the file has counts it; reading it whole would fail."""
+    path, prompt = tmp_path / f"log.{kind}", "p" * 10_000
     rows = [(f"agent {k % 20}", f"agent {(k + 1 + k // 20 % 19) % 20}", "tie") for k in range(1000)]
     if kind == "csv":
         head, block = "model_a,model_b,winner,prompt\n", "".join(f"{a},{b},{w},{prompt}\n" for a, b, w in rows)
@@ -194,10 +198,16 @@ def test_a_log_larger_than_the_memory_it_takes_is_streamed(kind: str, tmp_path: 
         stream.write(head)
         for _ in range(blocks):
             stream.write(block)
-    done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, str(path), str(limit)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "POLARS_MAX_THREADS": "2"},  # buffers grow with the number of threads
+    )
     games, peak = map(int, done.stdout.split())
     size = path.stat().st_size >> 20
     path.unlink()
     assert games == 1000 * blocks
-    assert size > 550
+    assert size > 1.1 * limit
     assert peak < 400

@@ -9,7 +9,7 @@ import pytest
 import nashboard as nb
 from data.conftest import ENGINES, LOCAL, Engine
 from nashboard.data import counting, engines
-from nashboard.data.formats import wide_scores
+from nashboard.data.formats import long_scores, wide_scores
 
 # Spark warns about the version of pandas each time that it is given or gives a table.
 pytestmark = [
@@ -207,6 +207,41 @@ def awkward(rows: int) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     return log, {"counts": met, "left out": left_out, "period": period, "clusters": len(kept)}
 
 
+@every_engine
+def test_an_awkward_table_of_scores_is_averaged_the_same(engine: Engine) -> None:
+    """Runs, holes, Unicode, directions and a filter at once; what is expected was averaged by hand, in a loop."""
+    agents = ["é", "e\u0301", "X", "x", "🤖 ", "  lead", "q\"uo'te", "NULL"]
+    tasks = ["go", "Ω\t2", "日本", "a,b"]
+    words = {"go": "False", "Ω\t2": " TRUE ", "日本": "no", "a,b": "1"}
+    draw = np.random.default_rng(5).integers
+    rows: list[tuple[Any, ...]] = []
+    for agent in agents:
+        for task in tasks:
+            for _ in range([1, 2, 4][draw(3)]):  # sums of quarters, divided by a power of two, are exact
+                rows.append((agent, task, float(draw(40)) / 4, words[task], float(draw(9)), "en"))
+            rows.append((agent, task, None, words[task], 3.0, "en"))  # no score: not a run
+            rows.append((agent, task, 99.0, words[task], 1.0, [None, "de"][draw(2)]))  # another language
+    rows = [rows[k] for k in np.random.default_rng(6).permutation(len(rows))]
+    names = ["model", "task", "score", "lower_is_better", "n", "language"]
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    scores = nb.read_scores(engine(table), where={"language": "en"})
+    assert scores.agents == tuple(sorted(agents))
+    assert scores.tasks == tuple(sorted(tasks))
+    for i, agent in enumerate(scores.agents):
+        for j, task in enumerate(scores.tasks):
+            runs = [row for row in rows if row[:2] == (agent, task) and row[5] == "en" and row[2] is not None]
+            values = [row[2] for row in runs]
+            assert scores.values[i, j] == sum(values) / len(values)
+            assert scores.runs[i, j] == len(values)
+            items = sum(row[4] for row in runs)
+            np.testing.assert_equal(scores.n[i, j], items if items else np.nan)
+            stderr = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
+            np.testing.assert_allclose(scores.stderr[i, j], stderr, rtol=1e-12)
+    assert scores.lower_is_better.tolist() == [task in ("Ω\t2", "a,b") for task in scores.tasks]
+    assert [(entry.count, entry.why) for entry in scores.origin.left_out] == [(32, "they have no score")]
+    assert scores.origin.rows == sum(row[5] == "en" for row in rows)
+
+
 @every_local_engine
 def test_arena_layouts_that_only_need_counting_are_counted_anywhere(engine: Engine) -> None:
     log = {"model_a": ["x", "y", "x"], "model_b": ["y", "z", "y"], "winner": ["model_a", "tie", "model_b"]}
@@ -255,6 +290,67 @@ def test_a_log_that_passes_for_a_wide_table_is_not_fetched(engine: Engine, monke
     monkeypatch.setattr(wide_scores, "MOST_ROWS", 3)
     with pytest.raises(nb.InputError, match="has more than 3 rows: a wide table has one for each agent"):
         nb.read_scores(engine({"agent": ["x", "y", "x", "y", "x"], "prompt": [1.0, 2.0, 3.0, 4.0, 5.0]}))
+
+
+@pytest.mark.parametrize(
+    ("engine", "as_text"),
+    [*((name, False) for name in LOCAL), *((name, True) for name in ("pandas", "polars lazy", "duckdb", "sqlite"))],
+    indirect=["engine"],
+)
+def test_runs_of_a_large_wide_table_are_averaged_in_the_engine(
+    engine: Engine, as_text: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[int] = []
+
+    def spied(query: Any, *others: Any) -> pl.DataFrame:
+        found = collected(query, *others)
+        came.append(len(found))
+        return found
+
+    collected = engines.collected
+    rows = 60
+    cells: list[Any] = [None if k % 7 == 0 else float(k % 5) for k in range(rows)]
+    table: dict[str, list[Any]] = {
+        "agent": [("y", "x", "🤖")[k % 3] for k in range(rows)],
+        "go": [cell if cell is None or not as_text else f" {cell}" for cell in cells],
+        "chess": [float(k) for k in range(rows)],
+    }
+    expected = nb.read_scores(engine(table), repeats="runs")
+    monkeypatch.setattr(wide_scores, "MOST_ROWS", 10)
+    monkeypatch.setattr(wide_scores, "collected", spied)
+    scores = nb.read_scores(engine(table), repeats="runs")
+    assert came == [11, 3]  # the first rows, to see what the columns are, and a row for each agent
+    assert (scores.agents, scores.tasks, scores.origin.rows) == (("x", "y", "🤖"), ("go", "chess"), rows)
+    order = [expected.agents.index(name) for name in scores.agents]
+    for name in ("values", "stderr", "runs"):
+        np.testing.assert_allclose(getattr(scores, name), getattr(expected, name)[order], rtol=1e-12)
+    if as_text:
+        with pytest.raises(nb.InputError, match="column 'go' is 'high' somewhere, not a finite number"):
+            nb.read_scores(engine(table | {"go": [*table["go"][:-1], "high"]}), repeats="runs")
+
+
+@every_local_engine
+def test_a_long_table_of_scores_comes_back_as_one_row_per_agent_and_task(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[int] = []
+
+    def spied(query: Any, *others: Any) -> pl.DataFrame:
+        found = collected(query, *others)
+        came.append(len(found))
+        return found
+
+    collected = engines.collected
+    monkeypatch.setattr(long_scores, "collected", spied)
+    rows, agents, tasks = 20_000, 5, 4
+    table = {
+        "model": [f"m{k % agents}" for k in range(rows)],
+        "task": [f"t{k // agents % tasks}" for k in range(rows)],
+        "score": [float(k % 8) for k in range(rows)],
+    }
+    scores = nb.read_scores(engine(table))
+    assert (scores.values.shape, scores.runs.sum()) == ((agents, tasks), rows)
+    assert came == [agents * tasks]
 
 
 def test_integer_agents_and_booleans_are_understood() -> None:

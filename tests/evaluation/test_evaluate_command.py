@@ -84,7 +84,48 @@ def test_segments_have_a_board_each_and_a_comparison(log: str, tmp_path: Path) -
     }
     assert first == {"English": "ant", "German": "cow"}
     assert "has no column 'lang'" in run(log, "--segment", "lang", code=2).stderr
-    assert "read from a file" in run("dataset:atari", "--segment", "x", code=2).stderr
+    assert "values of a column of a table" in run("dataset:atari", "--segment", "x", code=2).stderr
+
+
+def test_several_boards_are_printed_and_written_whole_in_every_format(log: str, tmp_path: Path) -> None:
+    asked = [log, "--resamples", "3", "--segment", "language"]
+    printed = run(*asked, "--format", "csv").stdout
+    rows = list(csv.DictReader(printed.splitlines()))
+    assert {(row["language"], row["agent"]): row["rank"] for row in rows} == {
+        (value, name): str(rank)
+        for value in ("English", "German")
+        for found in [nb.evaluate(nb.read_matches(log, where={"language": value}), n_resamples=3)]
+        for name, rank in zip(found.board.names, found.board.ranks, strict=True)
+    }
+    assert {row["agent"]: row["spread"] for row in rows}["ant"] == "2"
+    for ending, how, heading in (
+        ("csv", "csv", ""),
+        ("md", "md", "## language = German"),
+        ("tex", "latex", "% language"),
+    ):
+        run(*asked, "-o", str(tmp_path / f"boards.{ending}"))
+        text = (tmp_path / f"boards.{ending}").read_text(encoding="utf-8")
+        assert text == run(*asked, "--format", how).stdout
+        assert heading in text
+    run(*asked, "-o", str(tmp_path / "boards.txt"))
+    assert (tmp_path / "boards.txt").read_text(encoding="utf-8").count("ranks by language") == 1
+    markdown = (tmp_path / "boards.md").read_text(encoding="utf-8")
+    assert markdown.count("| rank | agent |") == 2
+    assert "**ranks by language**" in markdown
+    assert "several boards are written as" in run(*asked, "-o", str(tmp_path / "boards.html"), code=2).stderr
+
+
+def test_rows_without_a_segment_are_counted_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = ["a,b,winner,language", "x,y,x,en", "x,y,y,en", "y,x,x,de", "x,y,draw,", "x,y,x,  ", "y,x,x,de"]
+    path.write_text("\n".join(rows) + "\n")
+    done = run(str(path), "--resamples", "2", "--segment", "language", "--format", "json")
+    assert "2 rows have no language, in no segment" in done.stderr
+    document = json.loads(done.stdout)
+    assert document["rows_without_value"] == 2
+    assert "2 rows have no language, in no segment" in document["comparison"]["notes"]
+    assert list(document["segments"]) == ["de", "en"]
+    assert "2 rows have no language" in run(str(path), "--resamples", "2", "--segment", "language").stdout
 
 
 def test_segments_of_scores_have_boards_each_and_a_comparison(tmp_path: Path) -> None:
@@ -97,9 +138,9 @@ def test_segments_of_scores_have_boards_each_and_a_comparison(tmp_path: Path) ->
                 for t in range(4):
                     table.writerow([agent, f"task {t}", way * k + (0.1 * t if k else 0.0), language])
     done = run(str(path), "--resamples", "3", "--segment", "language", "--format", "csv")
-    rows = {row["agent"]: row for row in csv.DictReader(done.stdout.splitlines())}
-    assert (rows["cat"]["English"], rows["cat"]["German"]) == ("1", "3")
-    assert (rows["ant"]["English"], rows["ant"]["German"]) == ("3", "1")
+    ranks = {(row["agent"], row["language"]): row["rank"] for row in csv.DictReader(done.stdout.splitlines())}
+    assert (ranks["cat", "English"], ranks["cat", "German"]) == ("1", "3")
+    assert (ranks["ant", "English"], ranks["ant", "German"]) == ("3", "1")
     only = nb.read_scores(path, where={"language": "English"})
     assert only.values[:, 0].tolist() == [0, 1, 2]
     assert "only rows where language is English" in only.origin.notes

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from nashboard._tables import MACHINE_FORMATS
 from nashboard.commands.output import Format, show, tell, working
 from nashboard.commands.reading import option
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from nashboard.evaluation.evaluation import Evaluation
 
 Patterns = tuple[list[str] | None, list[str] | None]
+ENDINGS = {".json": Format.json, ".csv": Format.csv, ".md": Format.md, ".tex": Format.latex, ".txt": Format.text}
 
 
 def evaluate_segments(
@@ -29,26 +31,27 @@ def evaluate_segments(
     how: Format,
 ) -> None:
     """Evaluate every segment and print, or write, the boards and the comparison."""
-    from nashboard.data.formats.format import Options
+    from nashboard.data.addresses import without_secrets
+    from nashboard.data.read import read_segments
     from nashboard.errors import InputError
-    from nashboard.evaluation.segments import comparison, segment_values
+    from nashboard.evaluation.segments import comparison
 
     check_ending(output)
-    boards: dict[str, Evaluation] = {}
-    given = dict(map(option, read or []))
-    where_it_is = {name: given[name] for name in ("separator", "table", "query") if name in given}
-    for value in segment_values(source, column, Options(**where_it_is)):
-        asked = given.get("where", {})
-        if str(value) != str(asked.get(column, value)):
-            continue  # the user's own filter holds
-        where = {**asked, column: value}
-        read_by = given | {"where": where}
-        found = one_segment(source, as_format, read_by, f"{column} = {value}", patterns, missing, options)
-        if found is not None:
-            boards[str(value)] = found
+    with working(f"Reading {without_secrets(source)} ..."):
+        found = read_segments(source, column, format=as_format, **dict(map(option, read or [])))
+    for note in found.notes:
+        tell(note)
+    for value, why in found.refused.items():
+        tell(f"{column} = {value} left out: {why}")
+    boards = {}
+    for value, data in found.parts.items():
+        board = one_segment(data, f"{column} = {value}", patterns, missing, options)
+        if board is not None:
+            boards[value] = board
     if not boards:
-        raise InputError(f"no segment of {column!r} could be evaluated: see the reasons above")
-    show_boards(boards, column, comparison(boards, column), output, how)
+        why = "no row has a value" if not found.parts and not found.refused else "see the reasons above"
+        raise InputError(f"no segment of {column!r} could be evaluated: {why}")
+    show_boards(boards, column, comparison(boards, column, found.notes), output, how, without=found.without)
 
 
 def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, how: Format) -> None:
@@ -72,50 +75,67 @@ def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, ho
 
 def check_ending(output: Path | None) -> None:
     """Raise an error about a file that several boards cannot be written to, before any work is done."""
-    from nashboard.errors import InputError
+    from nashboard.errors import InputError, listed
 
-    if output is not None and output.suffix.lower() != ".json":
-        raise InputError(f"cannot write {str(output)!r}: several boards are written as '.json'")
+    if output is not None and output.suffix.lower() not in ENDINGS:
+        raise InputError(f"cannot write {str(output)!r}: several boards are written as {listed(ENDINGS, 99)}")
 
 
-def show_boards(boards: "dict[str, Evaluation]", column: str, table: "Table", output: Path | None, how: Format) -> None:
+def show_boards(
+    boards: "dict[str, Evaluation]",
+    column: str,
+    table: "Table",
+    output: Path | None,
+    how: Format,
+    *,
+    without: int = 0,
+) -> None:
     """Print, or write, several boards and the table that sums them up."""
     if output is not None:
         from nashboard.data.write import atomically
 
-        text = as_json(column, boards, table)
-        atomically(output, lambda part: part.write_text(text, encoding="utf-8"))
+        text = rendered(boards, column, table, ENDINGS[output.suffix.lower()], without)
+        atomically(output, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
         tell(f"Wrote {str(output)!r}.")
-    elif how is Format.json:
-        typer.echo(as_json(column, boards, table), nl=False)
-    else:
-        if how is Format.text:
-            for value, found in boards.items():
-                typer.echo(f"{column} = {value}")
-                show(found.leaderboard(), how)
-                typer.echo("\n".join(found.verdict[:1]) + "\n")
+    elif how is Format.text:
+        for value, found in boards.items():
+            typer.echo(f"{column} = {value}")
+            show(found.leaderboard(), how)
+            typer.echo("\n".join(found.verdict[:1]) + "\n")
         show(table, how)
+    else:
+        typer.echo(rendered(boards, column, table, how, without), nl=False)
+
+
+def rendered(boards: "dict[str, Evaluation]", column: str, table: "Table", how: Format, without: int) -> str:
+    """Return several boards and the table that sums them up as one text; csv has room for one table, with all rows."""
+    from nashboard._tables import plain, printable
+    from nashboard.evaluation.segments import stacked
+
+    if how is Format.json:
+        return as_json(column, boards, table, without)
+    if how is Format.csv:
+        return MACHINE_FORMATS[how](stacked(boards, column))
+    mark = {Format.md: "## ", Format.latex: "% "}.get(how, "")
+    parts = []
+    for value, found in boards.items():
+        board = found.leaderboard()
+        drawn = plain(board) + "\n" if how is Format.text else MACHINE_FORMATS[how](board)
+        said = "" if how is Format.latex else "\n" + "\n".join(found.verdict[:1]) + "\n"
+        parts.append(f"{mark}{printable(f'{column} = {value}')}\n\n{drawn}{said}")
+    last = plain(table) + "\n" if how is Format.text else MACHINE_FORMATS[how](table)
+    return "\n".join([*parts, last])
 
 
 def one_segment(
-    source: str,
-    as_format: str | None,
-    given: dict[str, Any],
-    name: str,
-    patterns: Patterns,
-    missing: str | None,
-    options: dict[str, Any],
+    data: "Data", name: str, patterns: Patterns, missing: str | None, options: dict[str, Any]
 ) -> "Evaluation | None":
     """Evaluate one segment; where that cannot be done, say why and go on with the others."""
-    from nashboard.data.addresses import without_secrets
-    from nashboard.data.read import read
     from nashboard.errors import InputError
     from nashboard.evaluation.evaluate import evaluate
     from nashboard.evaluation.selecting import chosen, completed
 
     try:
-        with working(f"Reading {without_secrets(source)}, {name} ..."):
-            data = read(source, format=as_format, **given)
         data = completed(chosen(data, *patterns), missing)
         held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
         found = evaluate(data, **options | {"anchor": held or None})
@@ -127,12 +147,13 @@ def one_segment(
     return found
 
 
-def as_json(column: str, boards: "dict[str, Evaluation]", table: "Table") -> str:
+def as_json(column: str, boards: "dict[str, Evaluation]", table: "Table", without: int) -> str:
     """Return all boards, and the table that sums them up, as one object."""
     content = {
         "schema": "nashboard/segments/1",
         "column": column,
         "segments": {value: found.to_dict() for value, found in boards.items()},
+        "rows_without_value": without,
         "comparison": {"columns": [one.name for one in table.columns], "rows": table.rows, "notes": table.notes},
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,5 +1,6 @@
 """From pair counts to `Matches`: everything that can be wrong is checked here, on the small table."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from nashboard.data.counting import MatchTable, PairCounts, counted, first_row_w
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.segments import Split, by_value
 from nashboard.errors import InputError, listed
 
 COUNTS = ("wins", "draws", "losses")
@@ -21,7 +23,25 @@ def count_matches(table: MatchTable) -> Matches:
     """Return the matches of a table, or one clear sentence about what is wrong with it."""
     if table.self_matches not in ("error", "drop"):
         raise InputError(f"self_matches must be 'error' or 'drop', not {table.self_matches!r}")
-    return matches_of(counted(table))
+    found = counted(table)
+    if table.split is not None:
+        split_up(found, table.split)
+    return matches_of(found)
+
+
+def split_up(found: PairCounts, split: Split) -> None:
+    """Put the matches of each segment where the split collects them."""
+    floats = found.table.frame.collect_schema()[split.column].is_float()
+    parts, rest = by_value(found.counts, floats=floats)
+    split.without.append(int(rest.filter(pl.col("left_out") == 0)["rows"].sum()) // found.table.games)
+    for value, counts in parts.items():
+        if counts.filter(pl.col("left_out") == 0).is_empty():
+            continue  # the user's own filters leave nothing of it
+        try:
+            table = replace(found.table, notes=(*found.table.notes, split.said(value)))
+            split.parts[value] = matches_of(PairCounts(table=table, counts=counts))
+        except InputError as error:
+            split.refused[value] = str(error)
 
 
 def matches_of(result: PairCounts) -> Matches:
@@ -48,15 +68,18 @@ def matches_of(result: PairCounts) -> Matches:
         raise InputError(
             f"{table.source!r} holds only matches of {own['first'][0]!r} with itself: two agents are needed"
         )
-    left_out = [
-        LeftOut(what="rows", count=int(number), why=table.filters[k].why)
-        for k in range(len(table.filters))
-        if (number := counts.filter(pl.col("left_out") == k + 1)["rows"].sum())
+    reasons = [
+        *(
+            (rule.why, counts.filter(pl.col("left_out") == k)["rows"].sum())
+            for k, rule in enumerate(table.filters, start=1)
+        ),
+        ("an agent met itself", own["rows"].sum()),
+        ("their outcome was to be ignored", kept["ignored"].sum()),
     ]
-    if len(own):
-        left_out.append(LeftOut(what="rows", count=int(own["rows"].sum()), why="an agent met itself"))
-    if ignored := int(kept["ignored"].sum()):
-        left_out.append(LeftOut(what="rows", count=ignored, why="their outcome was to be ignored"))
+    of_each = table.games if table.unit == "rows" else 1  # rows of the frame that are one of what is left out
+    left_out = tuple(
+        LeftOut(what=table.unit, count=int(number) // of_each, why=why) for why, number in reasons if number
+    )
     agents = pl.concat([others["first"], others["second"]]).unique().sort().to_list()
     pairs = unordered(others, agents)
     met = pairs.group_by("low", "high").agg(pl.col(COUNTS).sum()).sort("low", "high")
@@ -73,8 +96,8 @@ def matches_of(result: PairCounts) -> Matches:
         origin=Origin(
             source=table.source,
             format=table.format,
-            rows=rows,
-            left_out=tuple(left_out),
+            rows=rows // table.games,
+            left_out=left_out,
             notes=(*table.notes, *names),
             period=period(kept),
         ),

@@ -16,6 +16,7 @@ import polars as pl
 from nashboard.data.engines import collected, summed_up
 from nashboard.data.outcomes import Question, Rules, SeenLabel, Vocabulary, checked_rules, refuse_ambiguous, vocabulary
 from nashboard.data.scan import Scan
+from nashboard.data.segments import Split
 from nashboard.data.totals import Totals
 from nashboard.errors import InputError
 
@@ -51,6 +52,9 @@ class MatchTable:
     scan: Scan | None = None
     notes: tuple[str, ...] = ()
     certain: bool = False  # the outcome was worked out by a format, and cannot be the name of an agent
+    games: int = 1  # rows of the frame that a format made of each row of the table
+    unit: str = "rows"  # what is left out, where it is not a row of the table
+    split: Split | None = None  # the column of segments: each is counted apart, in the same pass
 
     def collect(self, query: nw.LazyFrame[Any]) -> pl.DataFrame:
         """Run a query in the frame's own engine; what comes back is small."""
@@ -157,6 +161,7 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
     weight = (nw.lit(1) if table.weight is None else nw.col(table.weight)).cast(nw.Float64)
     outcome = number_outcome if words is None else named_outcome(words) if words.by_name else label_outcome(words)
     keys = ["first", "second", "left_out"] + ["cluster"] * (table.cluster is not None)
+    keys += ["segment"] * (table.split is not None)
     columns = {
         "first": text(table.frame, table.a),
         "second": text(table.frame, table.b),
@@ -168,6 +173,8 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
     }
     if table.cluster is not None:
         columns["cluster"] = text(table.frame, table.cluster)
+    if table.split is not None:
+        columns["segment"] = text(table.frame, table.split.column)
     if table.time is not None:
         columns["time"] = nw.col(table.time)
     sound_weight = (nw.col("weight") >= 0) & (nw.col("weight") < INFINITY)

@@ -45,6 +45,17 @@ def polars_scan(source: Any) -> Any:
     return pl.scan_pyarrow_dataset(source) if dataset and isinstance(source, dataset.Dataset) else source
 
 
+def with_objects(frame: nw.LazyFrame[Any], column: str) -> nw.LazyFrame[Any]:
+    """Return a frame whose lists and objects can be looked into; pandas and PyArrow lend theirs to Polars."""
+    in_memory = frame.implementation.is_pandas_like() or frame.implementation.is_pyarrow()
+    if not in_memory:
+        return frame
+    try:
+        return nw.from_native(frame.collect().to_polars().lazy())
+    except Exception:  # cells of several kinds: the caller says what the column should hold
+        return frame
+
+
 def collected(query: nw.LazyFrame[Any], source: str, scan: Scan | None = None) -> pl.DataFrame:
     """Run a query in the frame's own engine; what comes back is small, and in memory as Polars."""
     native = query.to_native()

@@ -12,12 +12,11 @@ from narwhals.exceptions import NarwhalsError
 
 from nashboard.data.abandoned import temporary_folder
 from nashboard.data.addresses import DATABASES, scheme_of, scrubbed, without_secrets
-from nashboard.data.columns import OUTCOME, given, sides
+from nashboard.data.columns import OUTCOME, sides
 from nashboard.data.columns import recognised as usual_columns
-from nashboard.data.counting import text as as_text
 from nashboard.data.databases import database_relation
 from nashboard.data.datasets import load_dataset
-from nashboard.data.engines import READABLE, collected, engine_of, lazy_frame
+from nashboard.data.engines import READABLE, engine_of, lazy_frame
 from nashboard.data.formats import FRAME_FORMATS, named, recognised
 from nashboard.data.formats.format import Data, Format, Input, Options
 from nashboard.data.formats.long_scores import LONG_SCORES, is_long, scores_from_long
@@ -30,6 +29,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.remote import remote_scan
 from nashboard.data.scan import Scan
 from nashboard.data.scores import Scores
+from nashboard.data.segments import Segments, Split
 from nashboard.data.sources import NO_ROOM, PlainFile, plain_files
 from nashboard.errors import InputError, WriteError, listed, nearest
 
@@ -172,13 +172,48 @@ def read_payoffs(
 
 def read(source: Any, *, format: str | None = None, **options: Any) -> Data:
     """Read whatever a file holds: matches, scores or payoffs. Options as in the three other readers."""
-    known = {field.name for field in fields(Options)}
+    return from_anything(source, checked_options(options), format, wanted=None)
+
+
+def checked_options(options: Mapping[str, Any]) -> Options:
+    """Return the options of the readers by name, or say which there are."""
+    known = {field.name for field in fields(Options)} - {"segment"}
     for name in options:
         if name not in known:
             raise InputError(
                 f"there is no option {name!r}{nearest(name, known)}: there are {listed(sorted(known), 99)}"
             )
-    return from_anything(source, Options(**options), format, wanted=None)
+    return Options(**options)
+
+
+def read_segments(source: Any, column: str, *, format: str | None = None, **options: Any) -> Segments:
+    """Read the matches, or the long table of scores, of every value of a column: all are counted in one pass.
+
+    Parameters
+    ----------
+    source
+        As in `read_matches`: files, a frame of any engine, a database.
+    column
+        The column whose values make the segments, at most 100 of them. Rows without a value belong to none, and
+        are counted in ``.without``.
+    format, options
+        As in `read_matches` and `read_scores`.
+
+    Examples
+    --------
+    >>> import nashboard as nb, polars as pl
+    >>> log = pl.DataFrame({"a": ["x", "y", "x"], "b": ["y", "z", "z"], "winner": ["x", "draw", "z"]})
+    >>> segments = nb.read_segments(log.with_columns(language=pl.Series(["en", "en", None])), "language")
+    >>> segments
+    Segments(1 by 'language', 1 rows without a value)
+    >>> segments.parts["en"]
+    Matches(3 agents, 2 of 3 pairs met, 2 games)
+    """
+    split = Split(column=column)
+    if isinstance(source, str) and source.startswith(DATASET):
+        raise InputError(f"segments are the values of a column of a table: {source!r} has no column {column!r}")
+    from_anything(source, replace(checked_options(options), segment=split), format, wanted=None)
+    return split.segments()
 
 
 def from_anything(source: Any, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
@@ -256,22 +291,6 @@ def opened(source: str | Path, options: Options) -> Iterator[Input]:
         yield Input(tuple(files), folder, options)
 
 
-def column_values(source: str, column: str, options: Options, *, most: int) -> list[str]:
-    """Return up to so many distinct values of a column as text, in order; missing ones are none."""
-    scheme = scheme_of(source)
-    with contextlib.ExitStack() as stack:
-        if scheme in DATABASES:
-            relation = stack.enter_context(database_relation(source, options.table, options.query))
-            frame, name, scan = relation.frame, relation.name, None
-        else:
-            scan = remote_scan(source, options.separator) if scheme else None
-            scan = scan or stack.enter_context(opened(source, options)).scan
-            frame, name = nw.from_native(scan.frame), scan.name
-        given(column, frame.collect_schema().names(), name)
-        values = frame.select(value=as_text(frame, column)).filter(~nw.col("value").is_null()).unique()
-        return sorted(collected(values.head(most), name, scan)["value"].to_list())
-
-
 def from_frame(
     frame: nw.LazyFrame[Any],
     options: Options,
@@ -290,10 +309,7 @@ def from_frame(
     if layout is not None and options.a is None:
         refuse_other_kind(layout, wanted, seen)
         layout.refuse_unused(options)
-        if layout.anywhere(seen):
-            return layout.read(replace(seen, frame=frame))
-        table = replace(seen.scan, frame=as_polars(frame, layout))
-        return layout.read(replace(seen, table=table))
+        return layout.read(replace(seen, frame=frame))
     if wanted is Matches or (wanted is None and has_sides(columns, options)):
         GENERIC_MATCHES.refuse_unused(options)
         return matches_from(frame, options, source=name, format=engine)
@@ -313,19 +329,6 @@ def from_table(table: Scan, options: Options, format: str | None, wanted: type[D
     entry.refuse_unused(options)
     with library_errors_named(seen):
         return entry.read(seen)
-
-
-def as_polars(frame: nw.LazyFrame[Any], layout: Format) -> pl.LazyFrame:
-    """Return a frame as Polars, in which the public layouts are read."""
-    native = frame.to_native()
-    if isinstance(native, pl.LazyFrame):
-        return native
-    if frame.implementation.is_pandas_like() or frame.implementation.is_pyarrow():
-        return frame.collect().to_polars().lazy()
-    raise InputError(
-        f"the frame looks like {layout.name} ({layout.holds}), whose rows need more than counting: name its columns "
-        f"with a=, b= and outcome= to count it as it is, or collect it first"
-    )
 
 
 def expect(data: Data, kind: type[Kind], source: Any) -> Kind:

@@ -1,27 +1,13 @@
 """Several boards: one per language, month or opening, and where they disagree; or one per group that never met."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nashboard._tables import Cell, Column, Table
-from nashboard.data.formats.format import Options
 from nashboard.data.matches import Matches
-from nashboard.data.read import column_values
 from nashboard.errors import InputError, nearest
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
-
-MOST = 100  # boards that anybody would look at; a column with more values is probably not meant
-
-
-def segment_values(source: str, column: str, options: Options | None = None) -> list[str]:
-    """Return the values of a column of a table, in order; rows without a value belong to no segment."""
-    if source == "-" or source.startswith("dataset:"):
-        raise InputError(f"segments are read from a file, once for each value of {column!r}: {source!r} is none")
-    values = column_values(source, column, options or Options(), most=MOST + 1)
-    if len(values) > MOST:
-        raise InputError(f"column {column!r} has more than {MOST} values: segments are for columns with up to {MOST}")
-    return values
 
 
 def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluation]:
@@ -76,7 +62,7 @@ def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
     )
 
 
-def comparison(boards: Mapping[str, Evaluation], column: str) -> Table:
+def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[str] = ()) -> Table:
     """Return each agent's rank in each segment, and how far its ranks lie apart; ties at the top all have rank 1."""
     agents = sorted({name for found in boards.values() for name in found.agents})
     ranks: dict[str, dict[str, int]] = {
@@ -91,10 +77,10 @@ def comparison(boards: Mapping[str, Evaluation], column: str) -> Table:
         (agent, *places, spread) for _, agent, places, spread in sorted(found_rows, key=lambda row: row[:2])
     ]
     same = len({frozenset(found.board.top) for found in boards.values()}) == 1
-    notes = (
+    agree = (
         f"all {len(boards):,} segments have the same agents at the top"
         if same
-        else f"the {len(boards):,} segments do not agree on who is at the top",
+        else f"the {len(boards):,} segments do not agree on who is at the top"
     )
     return Table(
         title=f"ranks by {column}",
@@ -104,5 +90,31 @@ def comparison(boards: Mapping[str, Evaluation], column: str) -> Table:
             Column(name="spread", meaning="worst rank minus best rank over the segments"),
         ),
         rows=tuple(rows),
-        notes=notes,
+        notes=(agree, *notes),
+    )
+
+
+def stacked(boards: Mapping[str, Evaluation], column: str) -> Table:
+    """Return all boards as one table for machines: the segment first, and last how far an agent's ranks lie apart."""
+    tables = {value: found.leaderboard() for value, found in boards.items()}
+    columns = {one.name: one for table in tables.values() for one in table.columns}
+    ranks: dict[str, list[int]] = {}
+    for found in boards.values():
+        for name, rank in zip(found.board.names, map(int, found.board.ranks), strict=True):
+            ranks.setdefault(name, []).append(rank)
+    rows: list[tuple[Cell, ...]] = []
+    for value, table in tables.items():
+        names = [one.name for one in table.columns]
+        for row in table.rows:
+            cells = dict(zip(names, row, strict=True))
+            places = ranks[str(cells["agent"])]
+            rows.append((value, *(cells.get(name) for name in columns), max(places) - min(places)))
+    return Table(
+        title=f"boards by {column}",
+        columns=(
+            Column(name=column, meaning="the segment of the board"),
+            *columns.values(),
+            Column(name="spread", meaning="worst rank minus best rank over the segments"),
+        ),
+        rows=tuple(rows),
     )

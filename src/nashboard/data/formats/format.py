@@ -16,6 +16,7 @@ from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scan import Scan, scan
 from nashboard.data.scores import Scores
+from nashboard.data.segments import Split
 from nashboard.data.sources import PlainFile
 from nashboard.errors import InputError, listed
 
@@ -37,6 +38,7 @@ class Options:
     outcomes: Rules = field(default_factory=dict)
     self_matches: Literal["error", "drop"] = "error"
     where: Mapping[str, object] = field(default_factory=dict)
+    segment: Split | None = None
     # scores
     agent: str | None = None
     task: str | None = None
@@ -87,6 +89,16 @@ class Input:
         """The files as one table."""
         return self.table if self.table is not None else scan(self.files, self.folder, self.options.separator)
 
+    @property
+    def disk(self) -> Scan | None:
+        """The files as one table, which knows the numbers of its rows; none for a frame in its own engine."""
+        return self.scan if self.frame is None else None
+
+    @property
+    def rows(self) -> nw.LazyFrame[Any]:
+        """The rows of the table, in whatever engine they are."""
+        return nw.from_native(self.scan.frame) if self.frame is None else self.frame
+
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns of a table; none where the files are no table."""
@@ -121,7 +133,6 @@ class Format:
     holds: str
     fits: Callable[[Input], bool]
     read: Callable[[Input], Data]
-    anywhere: Callable[[Input], bool] = lambda x: False  # columns and filters say it all: any engine can count it
 
     def refuse_unused(self, options: Options) -> None:
         """Raise an error for an option that this format has no use for: it would be ignored silently."""
@@ -133,13 +144,16 @@ class Format:
                 raise InputError(f"{name}= has no meaning for {self.name} ({self.holds}); it takes {listed(taken, 99)}")
 
 
-MATCH_OPTIONS = ("a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "separator")
+GAME_OPTIONS = ("a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "separator")
+MATCH_OPTIONS = (*GAME_OPTIONS, "segment")
 # What can be said about a format, by its name, or else by what it makes.
 TAKEN: dict[str, tuple[str, ...]] = {
     "matches": MATCH_OPTIONS,
+    "pgn": GAME_OPTIONS,
+    "cutechess": GAME_OPTIONS,
     "scores": ("lower_is_better", "separator"),
     "payoffs": ("symmetrise", "separator"),
-    "scores-long": ("agent", "task", "score", "lower_is_better", "metric", "where", "separator"),
+    "scores-long": ("agent", "task", "score", "lower_is_better", "metric", "where", "separator", "segment"),
     "scores-wide": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
     "open-llm-leaderboard": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
     "lm-eval": ("lower_is_better", "metric"),

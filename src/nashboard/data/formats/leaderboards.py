@@ -4,13 +4,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from nashboard.data.cells import Cell, averages_left_out, frame_of, number, scores_of
 from nashboard.data.columns import derived
+from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input
-from nashboard.data.formats.wide_scores import scores_from_wide
+from nashboard.data.formats.wide_scores import MOST_ROWS, scores_from_wide
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, listed
@@ -24,7 +24,7 @@ def read_opencompass(source: Input) -> Scores:
     source.require(*OPENCOMPASS_KEYS)
     table = source.scan
     table.explain()
-    frame = table.collect(table.frame)
+    frame = collected(source.rows.head(MOST_ROWS), table.name, source.disk)
     models = [name for name in frame.columns if name not in OPENCOMPASS_KEYS]
     averages, cells, seen = [], [], set()
     names = frame["dataset"].to_list()
@@ -75,8 +75,7 @@ def read_open_llm(source: Input) -> Scores:
     raw = [name for name in table.columns if name.endswith(" Raw") and name.removesuffix(" Raw") in table.columns]
     tasks = [name.removesuffix(" Raw") for name in raw]
     options = replace(source.options, agent=agent)
-    chosen = table.frame.select(agent, *tasks)
-    scores = scores_from_wide(nw.from_native(chosen), options, source=table.name, scan=table)
+    scores = scores_from_wide(source.rows.select(agent, *tasks), options, source=table.name, scan=source.disk)
     details = [name for name in table.columns if name not in (agent, *tasks, *raw)]
     left_out = [LeftOut(what="columns", count=len(raw), why="the same task before normalisation")]
     if details:

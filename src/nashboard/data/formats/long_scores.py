@@ -1,6 +1,7 @@
 """Long tables of scores: a row per agent, task and run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
@@ -8,12 +9,14 @@ import polars as pl
 
 from nashboard.data.cells import LOWER_NUMBER, MISSING, NUMBER, number, scores_of
 from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TASK, derived, one, optional, recognised
+from nashboard.data.counting import text as plain_text
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.formats.match_tables import chosen_rows
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
+from nashboard.data.segments import by_value, checked_split
 from nashboard.errors import InputError, listed
 
 OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
@@ -42,6 +45,8 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             roles[role] = name
     measures = [name for name in recognised(METRIC, columns) if name not in roles.values()]
     refuse_nested(frame, [*roles.values(), *measures[:1]], source)
+    split = checked_split(options.segment, frame, source, scan)
+    floats = split is not None and frame.collect_schema()[split.column].is_float()
     if measures and options.metric is not None:
         frame = frame.filter(nw.col(measures[0]).cast(nw.String) == options.metric)
     for part in chosen_rows(frame, options, source):
@@ -52,6 +57,7 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         *(nw.col(roles[role]).cast(nw.Float64).alias(role) for role in numbers),
         *(text(roles[role]).alias(role) for role in ("agent", "task", "lower_is_better") if role in roles),
         *(text(name).fill_null("").alias("metric") for name in measures[:1]),
+        *(plain_text(frame, part.column).alias("segment") for part in (split,) if part),
     ).with_columns(  # neither null nor NaN is at most infinity, in any engine
         missing=nw.when(nw.col("score") <= float("inf")).then(nw.lit(0)).otherwise(nw.lit(1))
     )
@@ -70,34 +76,65 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             high=nw.when(word.is_in(NO)).then(nw.lit(1)).otherwise(nw.lit(0)),
         )
         totals |= {"low": nw.col("low").sum(), "high": nw.col("high").sum()}
-    found = summed(cells, ["agent", "task", "missing"], totals, source, scan)
-    rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
-    if not rows:
-        chosen = f" with the metric {options.metric!r}" if measures and options.metric else ""
-        chosen += f" where {wanted}" if (wanted := only_rows(options)) else ""
-        raise InputError(f"{source!r} has columns but no rows{chosen}")
-    if measures:
-        used = summed(cells, ["agent", "task", "metric", "missing"], {"rows": nw.len()}, source, scan)
-        refuse_several_metrics(used.filter(pl.col("missing") == 0), measures[0], source)
-    tasks = sorted(set(found["task"].drop_nulls()))
-    averages = [task for task in tasks if derived(task)]
-    looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
-    only = (f"only rows where {wanted}",) if (wanted := only_rows(options)) else ()
-    left_out = (LeftOut(what="rows", count=holes, why="they have no score"),) if holes else ()
-    return scores_of(
-        one_row_per_cell(found.filter(pl.col("missing") == 0), source),
-        agents=sorted(set(found["agent"].drop_nulls())),
-        tasks=tasks,
-        source=source,
-        origin=Origin(
+    keys = ["agent", "task", "missing"] + ["segment"] * (split is not None)
+    found = summed(cells, keys, totals, source, scan)
+    used = summed(cells, [*keys, "metric"], {"rows": nw.len()}, source, scan) if measures else None
+    table = Summed(options=options, source=source, scan=scan, metric=measures[0] if measures else None)
+    if split is None:
+        return table.scores(found, used)
+    parts, rest = by_value(found, floats=floats)
+    measured = by_value(used, floats=floats)[0] if used is not None else {}
+    split.without.append(int(rest["rows"].sum()))
+    made = []
+    for value, sums in parts.items():
+        try:
+            made.append(table.scores(sums, measured.get(value), split.said(value)))
+            split.parts[value] = made[-1]
+        except InputError as error:
+            split.refused[value] = str(error)
+    if not made:
+        raise InputError(f"{source!r}: no {split.column} has scores that can be read{split.reason()}")
+    return made[0]  # the caller takes them all from the split
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summed:
+    """A long table whose rows were summed up: what is left is to check the sums and to put them into a table."""
+
+    options: Options
+    source: str
+    scan: Scan | None
+    metric: str | None  # the column that says by what a task was scored
+
+    def scores(self, found: pl.DataFrame, used: pl.DataFrame | None, *notes: str) -> Scores:
+        """Return the scores of sums by agent and task; ``used`` has the metrics of each."""
+        options, source = self.options, self.source
+        rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
+        wanted = only_rows(options)
+        if not rows:
+            chosen = f" with the metric {options.metric!r}" if self.metric and options.metric else ""
+            chosen += f" where {wanted}" if wanted else ""
+            raise InputError(f"{source!r} has columns but no rows{chosen}")
+        if used is not None:
+            refuse_several_metrics(used.filter(pl.col("missing") == 0), self.metric or "", source)
+        tasks = sorted(set(found["task"].drop_nulls()))
+        averages = [task for task in tasks if derived(task)]
+        looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
+        only = (f"only rows where {wanted}",) if wanted else ()
+        return scores_of(
+            one_row_per_cell(found.filter(pl.col("missing") == 0), source),
+            agents=sorted(set(found["agent"].drop_nulls())),
+            tasks=tasks,
             source=source,
-            format="scores-long",
-            rows=rows,
-            left_out=left_out,
-            notes=(*(scan.notes if scan else ()), *only, *looks),
-        ),
-        lower_is_better=options.lower_is_better,
-    )
+            origin=Origin(
+                source=source,
+                format="scores-long",
+                rows=rows,
+                left_out=(LeftOut(what="rows", count=holes, why="they have no score"),) if holes else (),
+                notes=(*(self.scan.notes if self.scan else ()), *only, *notes, *looks),
+            ),
+            lower_is_better=options.lower_is_better,
+        )
 
 
 def only_rows(options: Options) -> str:

@@ -11,6 +11,7 @@ from nashboard.data.counting import Filter, MatchTable, text
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.matches import Matches
 from nashboard.data.scan import Scan, without_blank_lines
+from nashboard.data.segments import checked_split
 
 
 def matches_from(
@@ -28,6 +29,8 @@ def matches_from(
     cluster: str | None = None,
     notes: tuple[str, ...] = (),
     certain: bool = False,
+    games: int = 1,
+    unit: str = "rows",
 ) -> Matches:
     """Count the matches of a frame; a format's own columns stand where the user named none."""
     columns = frame.collect_schema().names()
@@ -51,6 +54,9 @@ def matches_from(
             scan=scan,
             notes=(*(scan.notes if scan else ()), *notes),
             certain=certain,
+            games=games,
+            unit=unit,
+            split=checked_split(options.segment, frame, source, scan),
         )
     )
 
@@ -80,18 +86,15 @@ def spellings(value: object, kind: nw.dtypes.DType) -> list[str]:
     return [str(value)]
 
 
-def from_scan(source: Input, format: str, **details: Any) -> Matches:
-    """Count the matches of a table on disk, or of a frame in its own engine."""
-    table = source.scan
-    frame = details.pop("frame", table.frame)
-    if source.frame is not None:
-        return matches_from(source.frame, source.options, source=table.name, format=format, **details)
-    return matches_from(nw.from_native(frame), source.options, source=table.name, format=format, scan=table, **details)
+def from_rows(source: Input, format: str, *, rows: nw.LazyFrame[Any] | None = None, **details: Any) -> Matches:
+    """Count the matches of a table in whatever engine it is; ``rows`` stand for its own where a format made them."""
+    frame = source.rows if rows is None else rows
+    return matches_from(frame, source.options, source=source.scan.name, format=format, scan=source.disk, **details)
 
 
 def read_generic(source: Input) -> Matches:
     """Read any table with two agents and an outcome per row."""
-    return from_scan(source, "matches")
+    return from_rows(source, "matches")
 
 
 def has_sides(columns: Sequence[str], options: Options) -> bool:
@@ -105,14 +108,14 @@ MATCH_TABLES = (
         makes="matches",
         holds="evalica csv: left, right, winner",
         fits=lambda x: x.has("left", "right", "winner"),
-        read=lambda x: from_scan(x, "evalica"),
+        read=lambda x: from_rows(x, "evalica"),
     ),
     Format(
         name="esportsbench",
         makes="matches",
         holds="EsportsBench",
         fits=lambda x: x.has("competitor_1", "competitor_2", "outcome"),
-        read=lambda x: from_scan(x, "esportsbench"),
+        read=lambda x: from_rows(x, "esportsbench"),
     ),
 )
 GENERIC_MATCHES = Format(

@@ -1,15 +1,18 @@
 """Counts that are already summed: wins, draws and losses per pair of agents, as `Matches.write` writes them."""
 
 from dataclasses import replace
+from typing import Any
 
 import narwhals as nw
-import polars as pl
 
 from nashboard.data.columns import folded, sides
+from nashboard.data.counting import text
+from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input
-from nashboard.data.formats.match_tables import from_scan, has_sides
+from nashboard.data.formats.match_tables import chosen_rows, from_rows, has_sides
 from nashboard.data.matches import Matches
-from nashboard.data.scan import Scan, without_blank_lines
+from nashboard.data.recoding import as_number
+from nashboard.data.scan import without_blank_lines
 from nashboard.errors import InputError
 
 # a row may hold many games, or one: then exactly one of the columns is 1
@@ -19,43 +22,49 @@ SHARES = dict.fromkeys(WON, 1.0) | dict.fromkeys(DRAWN, 0.5) | dict.fromkeys(LOS
 
 def read_pair_counts(source: Input) -> Matches:
     """Read a table of counts as three weighted logs, one for each outcome."""
-    table = source.scan
-    a, b = sides(table.columns, table.name, source.options.a, source.options.b)
-    named = {folded(name): name for name in table.columns if folded(name) in SHARES}
+    columns, name = source.columns, source.scan.name
+    a, b = sides(columns, name, source.options.a, source.options.b)
+    named = {folded(column): column for column in columns if folded(column) in SHARES}
     source.require(*(words[0] for words in (WON, LOST) if not set(words) & set(named)))
-    for name in named.values():
-        refuse_counts(table, name)
-    frame = without_blank_lines(nw.from_native(table.frame), table.columns, table).to_native()
-    stacked = pl.concat(  # the other columns stay for where= and cluster=
-        frame.with_columns(
-            agent_a=pl.col(a),
-            agent_b=pl.col(b),
-            outcome=pl.lit(SHARES[word]),
-            weight=pl.col(name).cast(pl.Float64, strict=False),
-        )
-        for word, name in named.items()
+    rows = without_blank_lines(source.rows, columns, source.disk)
+    stacked = nw.concat(
+        [  # the other columns stay for where= and cluster=
+            rows.with_columns(
+                agent_a=text(rows, a),
+                agent_b=text(rows, b),
+                outcome=nw.lit(SHARES[word]).cast(nw.Float64),
+                weight=as_number(rows, column),
+            )
+            for word, column in named.items()
+        ]
     )
+    plain = replace(source, options=replace(source.options, a=None, b=None))
     details = {"a": "agent_a", "b": "agent_b", "outcome": "outcome", "weight": "weight", "certain": True}
-    options = replace(source.options, a=None, b=None)
-    matches = from_scan(replace(source, options=options), "pair-counts", frame=stacked, **details)
-    # each row of the table was counted once for every outcome
-    left_out = tuple(replace(entry, count=entry.count // len(named)) for entry in matches.origin.left_out)
-    origin = replace(matches.origin, rows=matches.origin.rows // len(named), left_out=left_out)
-    return replace(matches, origin=origin)
+    try:
+        return from_rows(plain, "pair-counts", rows=stacked, games=len(named), **details)
+    except InputError:
+        refuse_counts(source, rows, (a, b), list(named.values()))
+        raise
 
 
-def refuse_counts(table: Scan, column: str) -> None:
-    """Raise an error at the first count that is missing, negative or not finite."""
-    count = pl.col(column).cast(pl.Float64, strict=False)
-    sound = count.is_not_null() & (count >= 0) & count.is_finite()
-    filled = without_blank_lines(nw.from_native(table.frame), table.columns, table).to_native()
-    numbered = filled.with_row_index("nashboard_row", offset=1)
-    bad = table.collect(numbered.filter(~sound).select("nashboard_row", column).head(1))
-    if len(bad):
-        row, value = bad.row(0)
-        raise InputError(
-            f"{table.name!r}, data row {row:,}, column {column!r} is {value!r}: a count must be a number of at least 0"
-        )
+def refuse_counts(source: Input, rows: nw.LazyFrame[Any], pair: tuple[str, str], columns: list[str]) -> None:
+    """Raise an error at the first count that is missing, negative or not finite, among the rows that are kept."""
+    name, table = source.scan.name, source.disk
+    if table is not None:
+        rows = nw.from_native(rows.to_native().with_row_index("nashboard_row", offset=1))
+    for rule in chosen_rows(rows, source.options, name):
+        rows = rows.filter(rule.keep)
+    for column in columns:
+        count = as_number(rows, column)
+        unsound = nw.when((count >= 0) & (count < float("inf"))).then(nw.lit(0)).otherwise(nw.lit(1)) == 1
+        shown = [nw.col("nashboard_row")] if table is not None else [text(rows, side).alias(side) for side in pair]
+        bad = collected(rows.filter(unsound).select(*shown, cell=text(rows, column)).head(1), name, table)
+        if len(bad):
+            *place, cell = bad.row(0)
+            where = f"data row {place[0]:,}" if table is not None else f"{place[0]!r} against {place[1]!r}"
+            raise InputError(
+                f"{name!r}, {where}, column {column!r} is {cell!r}: a count must be a number of at least 0"
+            )
 
 
 def fits(source: Input) -> bool:

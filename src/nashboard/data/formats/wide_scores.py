@@ -6,18 +6,20 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.cells import NO_SCORE, Cell, averages_left_out, frame_of, number, runs_of, scores_of
+from nashboard.data.cells import CELL, MISSING, NO_SCORE, averages_left_out, number, runs_of, scores_of
 from nashboard.data.columns import AGENT, derived, given, optional
+from nashboard.data.counting import text
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.recoding import as_number, lowered
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, listed
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
 BOOKKEEPING = re.compile(r"seed|run|run id|trial|index|id|row", re.IGNORECASE)
-MOST_ROWS = 1_000_000  # a wide table is fetched as it is; a log that passes for one must not be
+MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result; more rows are only averaged
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 
 
@@ -26,10 +28,11 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     if scan is not None and scan.kind == "delimited":
         scan.explain()  # a row that is too short would pass for missing scores
     table = collected(frame.head(MOST_ROWS + 1), source, scan)
-    if len(table) > MOST_ROWS:
+    large = len(table) > MOST_ROWS
+    if large and options.repeats != "runs":
         raise InputError(
             f"{source!r} has more than {MOST_ROWS:,} rows: a wide table has one for each agent; name the columns of "
-            f"a long one with agent=, task= and score="
+            f"a long one with agent=, task= and score=, or pass repeats='runs' if these are repeated runs"
         )
     nested = nested_columns(table, scan)
     table = table.drop(nested, strict=False)
@@ -47,20 +50,15 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         others = [name for name in table.columns if name != agent]
         besides = f"there is only {listed(others)}, which is no task" if others else "there is no column"
         raise InputError(f"{source!r} has no task: besides {agent!r} {besides}")
-    names = agent_names(table[agent], source)
-    cells = [
-        Cell(agent=name, task=task, score=score(value, row, task, source))
-        for row, (name, values) in enumerate(zip(names, table.select(tasks).rows(), strict=True), start=1)
-        for task, value in zip(tasks, values, strict=True)
-    ]
-    repeated = len(set(names)) < len(names)
-    if repeated and options.repeats != "runs":
-        twice = next(name for name in names if names.count(name) > 1)
-        rows = [k + 1 for k, name in enumerate(names) if name == twice]
-        raise InputError(
-            f"{source!r}: agent {twice!r} stands in data rows {rows[0]:,} and {rows[1]:,}; names must be unique, "
-            f"or pass repeats='runs' if these are repeated runs"
-        )
+    if large:
+        measured, names, rows = averaged(frame, agent, tasks, source, scan)
+    else:
+        names, rows = agent_names(table[agent], source), len(table)
+        measured = cells_of(table, names, tasks, source)
+        if len(set(names)) < len(names):
+            if options.repeats != "runs":
+                refuse_repeats(names, source)
+            measured = runs_of(measured)
     reasons = {
         "they tell rows apart and are no scores": books,
         "they hold lists or objects, not numbers": nested,
@@ -71,21 +69,102 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         for why, which in reasons.items()
         if which
     )
-    measured = frame_of(cells).filter(pl.col("score").is_not_null() & pl.col("score").is_not_nan())
     return scores_of(
-        runs_of(measured) if repeated else measured,
+        measured,
         agents=list(dict.fromkeys(names)),
         tasks=tasks,
         source=source,
         origin=Origin(
             source=source,
             format="scores-wide",
-            rows=len(table),
+            rows=rows,
             left_out=left_out,
             notes=scan.notes if scan else (),
         ),
         lower_is_better=options.lower_is_better,
     )
+
+
+def cells_of(table: pl.DataFrame, names: list[str], tasks: list[str], source: str) -> pl.DataFrame:
+    """Return the common frame of the cells that hold a score."""
+    columns = [score_column(table[task], source).alias(f"task {k}") for k, task in enumerate(tasks)]
+    cells = pl.DataFrame([pl.Series("agent", names, dtype=pl.String), *columns]).unpivot(
+        index="agent", variable_name="task", value_name="score"
+    )
+    known = cells.filter(pl.col("score").is_not_null() & pl.col("score").is_not_nan())
+    task = pl.col("task").replace_strict([f"task {k}" for k in range(len(tasks))], tasks, return_dtype=pl.String)
+    empty = {name: pl.lit(None, dtype=kind) for name, kind in CELL.items() if name not in cells.columns}
+    return known.with_columns(task, **(empty | {"runs": pl.lit(1, dtype=pl.Int64)})).select(*CELL)
+
+
+def score_column(column: pl.Series, source: str) -> pl.Series:
+    """Return a column as numbers; text is read cell by cell, so that what is no number is told with its row."""
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return column.cast(pl.Float64)
+    values = [score(value, row, column.name, source) for row, value in enumerate(column, start=1)]
+    return pl.Series(column.name, values, dtype=pl.Float64)
+
+
+def averaged(
+    frame: nw.LazyFrame[Any], agent: str, tasks: list[str], source: str, scan: Scan | None
+) -> tuple[pl.DataFrame, list[str], int]:
+    """Average the runs of each agent in the frame's own engine; return the cells, the agents by name, and the rows."""
+    scores = {f"task {k}": as_number(frame, task) for k, task in enumerate(tasks)}
+    words = {f"task {k}": is_word(frame, task) for k, task in enumerate(tasks)}
+    marks = {f"word {name}": nw.when(word).then(nw.lit(1)).otherwise(nw.lit(0)) for name, word in words.items()}
+    runs = frame.select(agent=text(frame, agent), **scores, **marks).with_columns(
+        # neither null nor NaN is at most infinity, in any engine
+        nw.when(nw.col(name) <= float("inf")).then(nw.col(name)).alias(name)
+        for name in scores
+    )
+    totals = {
+        f"{what} {name}": part
+        for name in scores
+        for what, part in (
+            ("mean", nw.col(name).mean()),
+            ("spread", nw.col(name).std(ddof=0)),
+            ("runs", nw.col(name).count()),
+            ("words", nw.col(f"word {name}").sum()),
+        )
+    }
+    found = collected(runs.group_by("agent").agg(rows=nw.len(), **totals), source, scan).sort("agent")
+    names = agent_names(found["agent"], source)
+    parts = []
+    for task, name in zip(tasks, scores, strict=True):
+        if found[f"words {name}"].sum():
+            cell = collected(frame.filter(words[name]).select(cell=text(frame, task)).head(1), source, scan).item()
+            raise InputError(f"{source!r}, column {task!r} is {cell[:60]!r} somewhere, not a finite number; {NO_SCORE}")
+        times = pl.col(f"runs {name}").cast(pl.Float64)
+        parts.append(
+            found.select(
+                "agent",
+                task=pl.lit(task),
+                score=pl.col(f"mean {name}").cast(pl.Float64),
+                stderr=pl.when(times > 1).then(pl.col(f"spread {name}") / (times - 1).sqrt()),
+                n=pl.lit(None, dtype=pl.Float64),
+                runs=times.cast(pl.Int64),
+                lower_is_better=pl.lit(None, dtype=pl.Boolean),
+            ).filter(pl.col("runs") > 0)
+        )
+    return pl.concat(parts), names, int(found["rows"].sum())
+
+
+def is_word(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
+    """Say whether a cell holds something that is neither a finite number nor a word for nothing."""
+    if frame.collect_schema()[column].is_numeric() or frame.collect_schema()[column] == nw.Boolean:
+        return nw.lit(0) == 1
+    return ~lowered(frame, column).fill_null("").is_in(MISSING) & as_number(frame, column).is_null()
+
+
+def refuse_repeats(names: list[str], source: str) -> None:
+    """Raise an error that names the first agent that stands in two rows."""
+    first: dict[str, int] = {}
+    for row, name in enumerate(names, start=1):
+        if (other := first.setdefault(name, row)) != row:
+            raise InputError(
+                f"{source!r}: agent {name!r} stands in data rows {other:,} and {row:,}; names must be unique, "
+                f"or pass repeats='runs' if these are repeated runs"
+            )
 
 
 def agent_column(table: pl.DataFrame, options: Options, source: str) -> str:

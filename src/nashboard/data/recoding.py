@@ -1,0 +1,34 @@
+"""Recoding: the words of a column into other words, or into numbers, by expressions that every engine can run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+
+from nashboard.data.counting import text
+
+# In small letters, without the signs in which the engines' own patterns differ.
+FINITE_NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$"
+
+
+def recoded(word: nw.Expr, meanings: Mapping[str, str]) -> nw.Expr:
+    """Return other words for those in the table; a word that is not in it stays as it is."""
+    found = word
+    for meaning in dict.fromkeys(meanings.values()):
+        words = [key for key, value in meanings.items() if value == meaning]
+        found = nw.when(word.is_in(words)).then(nw.lit(meaning)).otherwise(found)
+    return found
+
+
+def lowered(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
+    """Return a column as text in small letters, without white space around it; null where it is missing."""
+    return text(frame, column).str.strip_chars().str.to_lowercase()
+
+
+def as_number(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
+    """Return a column as numbers; text that is no finite number is null, and raises nothing in any engine."""
+    kind = frame.collect_schema()[column]
+    if kind.is_numeric() or kind == nw.Boolean:
+        return nw.col(column).cast(nw.Float64)
+    word = lowered(frame, column)
+    return nw.when(word.str.contains(FINITE_NUMBER)).then(word).cast(nw.Float64)
