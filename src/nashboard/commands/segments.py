@@ -1,13 +1,14 @@
 """``nashboard evaluate FILE --segment COLUMN``, or ``--components each``: several boards, and what sums them up."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from nashboard.commands.output import Format, show, tell, working
-from nashboard.commands.reading import option
+from nashboard.commands.output import Format, show, tell
+from nashboard.commands.reading import option, reading
 
 if TYPE_CHECKING:
     from nashboard._tables import Table
@@ -29,7 +30,10 @@ def evaluate_segments(
     how: Format,
 ) -> None:
     """Evaluate every segment and print, or write, the boards and the comparison."""
+    from nashboard.data.addresses import scheme_of
     from nashboard.data.formats.format import Options
+    from nashboard.data.sources import existing_paths
+    from nashboard.data.watching import unchanged
     from nashboard.errors import InputError
     from nashboard.evaluation.segments import comparison, segment_values
 
@@ -37,15 +41,19 @@ def evaluate_segments(
     boards: dict[str, Evaluation] = {}
     given = dict(map(option, read or []))
     where_it_is = {name: given[name] for name in ("separator", "table", "query") if name in given}
-    for value in segment_values(source, column, Options(**where_it_is)):
-        asked = given.get("where", {})
-        if str(value) != str(asked.get(column, value)):
-            continue  # the user's own filter holds
-        where = {**asked, column: value}
-        read_by = given | {"where": where}
-        found = one_segment(source, as_format, read_by, f"{column} = {value}", patterns, missing, options)
-        if found is not None:
-            boards[str(value)] = found
+    with reading(source):
+        values = segment_values(source, column, Options(**where_it_is))
+    files = existing_paths(source) if scheme_of(source) is None else []
+    with unchanged(files) as check:  # from the first segment to the last: they are parts of one table
+        for value in values:
+            asked = given.get("where", {})
+            if str(value) != str(asked.get(column, value)):
+                continue  # the user's own filter holds
+            where = {**asked, column: value}
+            read_by = given | {"where": where}
+            found = one_segment(source, as_format, read_by, f"{column} = {value}", patterns, missing, options, check)
+            if found is not None:
+                boards[str(value)] = found
     if not boards:
         raise InputError(f"no segment of {column!r} could be evaluated: see the reasons above")
     show_boards(boards, column, comparison(boards, column), output, how)
@@ -105,21 +113,22 @@ def one_segment(
     patterns: Patterns,
     missing: str | None,
     options: dict[str, Any],
+    check: Callable[[], None],
 ) -> "Evaluation | None":
-    """Evaluate one segment; where that cannot be done, say why and go on with the others."""
-    from nashboard.data.addresses import without_secrets
+    """Evaluate one segment; where that cannot be done, say why and go on with the others, if the table stands."""
     from nashboard.data.read import read
     from nashboard.errors import InputError
     from nashboard.evaluation.evaluate import evaluate
     from nashboard.evaluation.selecting import chosen, completed
 
     try:
-        with working(f"Reading {without_secrets(source)}, {name} ..."):
+        with reading(source, f", {name}"):
             data = read(source, format=as_format, **given)
         data = completed(chosen(data, *patterns), missing)
         held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
         found = evaluate(data, **options | {"anchor": held or None})
     except InputError as error:
+        check()
         tell(f"{name} left out: {error}")
         return None
     for warning in found.warnings:
