@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ import psutil
 import pytest
 
 import nashboard as nb
-import nashboard.cli
 from nashboard.data.write import atomically
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs files and signals as Unix has them")
@@ -227,19 +225,6 @@ def test_what_native_code_says_of_damage_stays_unheard(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "a panic" in one_sentence(done)
     assert done.returncode == 2
-
-
-def test_a_worker_that_dies_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def die() -> None:
-        raise BrokenProcessPool("a worker was killed")
-
-    monkeypatch.setattr(nashboard.cli, "app", die)
-    with pytest.raises(SystemExit) as stopped:
-        nashboard.cli.main()
-    assert stopped.value.code == 1
-    assert capsys.readouterr().err.startswith("nashboard: a worker process died")
 
 
 def test_wrong_names_are_the_users_and_full_disks_are_not(tmp_path: Path) -> None:
