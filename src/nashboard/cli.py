@@ -9,7 +9,6 @@ import io
 import os
 import signal
 import sys
-from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Annotated
 
@@ -98,12 +97,6 @@ def main() -> None:
     except OSError as error:  # files are written by code that names them: this is standard output
         forget_output()
         typer.echo(f"nashboard: cannot print the result: {error.strerror or error}", err=True)
-        sys.exit(1)
-    except BrokenExecutor:
-        typer.echo(
-            "nashboard: a worker process died, perhaps for want of memory: try fewer workers, or fewer resamples",
-            err=True,
-        )
         sys.exit(1)
     except MemoryError:
         typer.echo("nashboard: not enough memory for this input", err=True)

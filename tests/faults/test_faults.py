@@ -7,10 +7,8 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +17,6 @@ import psutil
 import pytest
 
 import nashboard as nb
-import nashboard.cli
 from nashboard.data.write import atomically
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs files and signals as Unix has them")
@@ -192,41 +189,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         nb.read_matches(path)
 
 
-READING = """
-import sys, nashboard as nb
-for _ in range(10):
-    try:
-        print(int(nb.read_matches(sys.argv[1]).n_games), flush=True)
-    except nb.InputError:
-        print("refused", flush=True)
-"""
-
-
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_a_race_with_a_writer_never_counts_torn_content(ending: str, tmp_path: Path) -> None:
-    path, parts = tmp_path / f"log.{ending}", pl.read_csv(LOG.encode())
-    getattr(parts, {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}[ending])(path)
-    whole, stop = path.read_bytes(), threading.Event()
-
-    def write() -> None:
-        while not stop.wait(0.002):
-            os.truncate(path, len(whole) // 3)
-            path.write_bytes(whole)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        done = subprocess.run([sys.executable, "-c", READING, str(path)], capture_output=True, text=True)
-    finally:
-        stop.set()
-        writer.join()
-    said = set(done.stdout.split())
-    assert said <= {"100000", "refused"}
-    # Polars maps files into memory: cut in the very moment of a look, the system itself ends the process
-    assert done.returncode == 0 or (done.returncode == -signal.SIGBUS and "Traceback" not in done.stderr)
-    assert nb.read_matches(path).n_games == 100_000
-
-
 def test_a_log_that_shrinks_under_a_league_is_refused_and_the_state_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,19 +225,6 @@ def test_what_native_code_says_of_damage_stays_unheard(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "a panic" in one_sentence(done)
     assert done.returncode == 2
-
-
-def test_a_worker_that_dies_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def die() -> None:
-        raise BrokenProcessPool("a worker was killed")
-
-    monkeypatch.setattr(nashboard.cli, "app", die)
-    with pytest.raises(SystemExit) as stopped:
-        nashboard.cli.main()
-    assert stopped.value.code == 1
-    assert capsys.readouterr().err.startswith("nashboard: a worker process died")
 
 
 def test_wrong_names_are_the_users_and_full_disks_are_not(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ def results(**more: object) -> bytes:
     return json.dumps(whole | more).encode()
 
 
+LEAGUE = b'{"model_a": "x", "model_b": "y", "winner": "tie"}\n'
+
 FOUND: dict[str, tuple[str, str, Callable[[], bytes]]] = {
     "a damaged npz": ("s.npz", "read", damaged_npz),
     "a torn parquet log of a league": ("log.parquet", "online", torn_parquet),
@@ -45,6 +47,12 @@ FOUND: dict[str, tuple[str, str, Callable[[], bytes]]] = {
     "a number of 5,000 digits in a list": ("l.json", "read", lambda: b'[{"model_a": ' + b"9" * 5000 + b"}]"),
     "a number of 5,000 digits in a line": ("l.jsonl", "read", lambda: b'{"a": ' + b"9" * 5000 + b"}\n"),
     "such a line in a league's log": ("l.jsonl", "online", lambda: b'{"a": ' + b"9" * 5000 + b"}\n"),
+    "half a character in the name of a column": ("l.json", "read", lambda: b'[{"model_a": "x", "no\\ud800te": 1}]'),
+    "half a character in a line": ("l.jsonl", "read", lambda: b'{"model_a": "x", "no\\ud800te": 1}\n'),
+    "half a character in the name of a task": ("r.json", "read", lambda: results(results={"g\ud800o": {"acc": 1}})),
+    "half a character in a league's log": ("l.jsonl", "online", lambda: b'{"a\\ud800": "x", "b": "y", "winner": 1}\n'),
+    "half a character in an agent of a league": ("l.jsonl", "online", lambda: LEAGUE.replace(b"x", b"\\udfff")),
+    "counts that are too large to add": ("m.csv", "read", lambda: b"a,x,y\nx,0,%s\ny,%s,0\n" % ((b"9" * 308,) * 2)),
     "an outcome of two lines": ("l.csv", "read", lambda: b'model_a,model_b,winner\nx,y,"a\nb"\ny,z,tie\n'),
     "an outcome of 100,000 letters": ("l.csv", "read", lambda: b"model_a,model_b,winner\nx,y," + b"o" * 100_000),
 }
@@ -54,6 +62,17 @@ FOUND: dict[str, tuple[str, str, Callable[[], bytes]]] = {
 def test_what_once_crashed_is_read_or_refused(case: str, tmp_path: Path) -> None:
     name, entry, content = FOUND[case]
     survive({name: content()}, entry, tmp_path)
+
+
+def test_half_a_character_in_what_nobody_reads_harms_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"model_a": "x", "model_b": "y", "winner": "tie", "said": "\\ud83d"}\n')
+    assert nb.read_matches(path).n_games == 1
+
+
+def test_a_name_with_half_a_character_is_refused_however_it_comes() -> None:
+    with pytest.raises(nb.InputError, match=r"the agent name 'x\\ud800' holds half a character"):
+        nb.Payoffs.from_array([[0, 1], [-1, 0]], agents=["x\ud800", "y"])
 
 
 def test_a_message_is_one_line_of_a_length_that_people_read() -> None:

@@ -9,6 +9,7 @@ import typer
 
 from nashboard.commands.ending import INTERRUPTED, without_native_noise
 from nashboard.commands.output import Format, FormatOption, show, tell
+from nashboard.commands.shrinking import named_if_it_shrinks
 
 if TYPE_CHECKING:
     from nashboard.ratings.following import Online, Progress
@@ -46,7 +47,7 @@ def online(
     model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
     columns = Columns(a=a, b=b, outcome=outcome, weight=weight)
     progress, told = None, time.monotonic()
-    with Interruption().watched() as stop, without_native_noise():
+    with Interruption().watched() as stop, named_if_it_shrinks(source), without_native_noise():
         for progress in follow(model, source, state, columns, stop, from_start=from_start):
             if sys.stderr.isatty():
                 typer.echo(f"\r{summary(model, progress)} ", err=True, nl=False)

@@ -4,15 +4,17 @@ The readers' options keep their Python names on the command line, so that an err
 ``pass outcome=`` helps in both places.
 """
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nashboard.commands.ending import without_native_noise
 from nashboard.commands.output import tell, working
+from nashboard.commands.shrinking import named_if_it_shrinks
 from nashboard.errors import InputError, listed, nearest
 
 if TYPE_CHECKING:
@@ -44,12 +46,21 @@ ReadOption = Annotated[
 
 def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> "Data":
     """Read what the command line names."""
-    from nashboard.data.addresses import without_secrets
     from nashboard.data.read import read
 
     options = dict(map(option, pairs or []))
-    with working(f"Reading {without_secrets(source)} ..."), without_native_noise():
+    with reading(source):
         return read(source, format=as_format, **options)
+
+
+@contextlib.contextmanager
+def reading(source: str, part: str = "") -> Iterator[None]:
+    """Show that a source is read; whatever happens to it meanwhile becomes one sentence."""
+    from nashboard.data.addresses import without_secrets
+
+    name = without_secrets(source)
+    with named_if_it_shrinks(name), working(f"Reading {name}{part} ..."), without_native_noise():
+        yield
 
 
 TABLE = typer.Option("--table", metavar="NAME", help="The table of a database to read.")

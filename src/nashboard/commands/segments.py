@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nashboard._tables import MACHINE_FORMATS
-from nashboard.commands.output import Format, show, tell, working
-from nashboard.commands.reading import option
+from nashboard.commands.output import Format, show, tell
+from nashboard.commands.reading import option, reading
 
 if TYPE_CHECKING:
     from nashboard._tables import Table
@@ -31,13 +31,12 @@ def evaluate_segments(
     how: Format,
 ) -> None:
     """Evaluate every segment and print, or write, the boards and the comparison."""
-    from nashboard.data.addresses import without_secrets
     from nashboard.data.read import read_segments
     from nashboard.errors import InputError
     from nashboard.evaluation.segments import comparison
 
     check_ending(output)
-    with working(f"Reading {without_secrets(source)} ..."):
+    with reading(source):
         found = read_segments(source, column, format=as_format, **dict(map(option, read or [])))
     for note in found.notes:
         tell(note)

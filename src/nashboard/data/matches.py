@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from nashboard._tables import Column, Table, as_html, count, plain
 from nashboard._types import Floats, Ints, frozen_copy, square
 from nashboard.data.clusters import Clusters
-from nashboard.data.matrices import game_counts, refuse_cells
+from nashboard.data.matrices import COUNTS, MOST_GAMES, game_counts, refuse_cells
 from nashboard.data.names import checked_names, positions
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.errors import InputError, listed
@@ -81,12 +81,10 @@ class Matches:
             counts = getattr(self, name)
             if counts.shape != i.shape:
                 raise InputError(f"{name} must hold one number per pair: {len(i):,}, not shape {counts.shape}")
-            bad = np.flatnonzero(~(np.isfinite(counts) & (counts >= 0)))
+            bad = np.flatnonzero(~((counts >= 0) & (counts <= MOST_GAMES)))
             if bad.size:
                 a, b = (self.agents[k] for k in self.pairs[bad[0]])
-                raise InputError(
-                    f"{name} of {a!r} against {b!r} are {counts[bad[0]]:g}: counts must be finite and not negative"
-                )
+                raise InputError(f"{name} of {a!r} against {b!r} are {counts[bad[0]]:g}: {COUNTS}")
         if (self.games <= 0).any():
             raise InputError("every listed pair must have met: leave out the pairs without games")
 
@@ -157,11 +155,14 @@ class Matches:
         D = np.zeros_like(W) if draws is None else square(draws, "the matrix of draws")
         if D.shape != W.shape:
             raise InputError(f"wins are {W.shape} and draws {D.shape}: both must be agents x agents")
-        note = "games on the diagonal, of an agent with itself, are not counted" if np.diag(W + D).any() else ""
+        note = (
+            "games on the diagonal, of an agent with itself, are not counted"
+            if np.diag(W).any() or np.diag(D).any()
+            else ""
+        )
         for counts in (W, D):
             np.fill_diagonal(counts, 0.0)
-            rule = "counts must be finite and not negative"
-            refuse_cells(~(np.isfinite(counts) & (counts >= 0)), counts, names, rule)
+            refuse_cells(~((counts >= 0) & (counts <= MOST_GAMES)), counts, names, COUNTS)
         refuse_cells(D != D.T, D, names, "draws must be the same in both directions")
         i, j = np.nonzero(np.triu(W + W.T + D > 0, k=1))
         return Matches(

@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike
 from nashboard._types import Floats, square
 from nashboard.errors import InputError
 
+MOST_GAMES = 1e100  # of a pair: sums and products of such counts are still finite
+COUNTS = f"counts must be finite and not negative, and at most {MOST_GAMES:g}"
+
 
 def refuse_cells(
     bad: Any, values: Floats, rows: Sequence[str], rule: str, *, columns: Sequence[str] | None = None
@@ -30,7 +33,7 @@ def game_counts(games: ArrayLike | None, names: Sequence[str]) -> Floats:
     if N.shape != (n, n):
         raise InputError(f"games must be one number or a {n} x {n} matrix, not shape {N.shape}")
     np.fill_diagonal(N, 0.0)
-    refuse_cells(~(np.isfinite(N) & (N >= 0)), N, names, "game counts must be finite and not negative")
+    refuse_cells(~((N >= 0) & (N <= MOST_GAMES)), N, names, f"game {COUNTS}")
     refuse_cells(N != N.T, N, names, "games must be the same in both directions")
     return N
 

@@ -24,6 +24,7 @@ from nashboard.data.formats.match_tables import GENERIC_MATCHES, MATCH_TABLES, h
 from nashboard.data.formats.payoff_matrix import as_matches, as_payoffs, named_matrix
 from nashboard.data.formats.wide_scores import WIDE_SCORES, scores_from_wide
 from nashboard.data.matches import Matches
+from nashboard.data.names import HALF_CHARACTER
 from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.remote import remote_scan
@@ -31,7 +32,7 @@ from nashboard.data.scan import Scan
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments, Split
 from nashboard.data.sources import NO_ROOM, PlainFile, plain_files
-from nashboard.errors import InputError, WriteError, listed, nearest
+from nashboard.errors import InputError, WriteError, listed, nearest, shortened
 
 Kind = TypeVar("Kind", Matches, Scores, Payoffs)
 DATASET = "dataset:"
@@ -267,6 +268,8 @@ def library_errors_named(files: Input | PlainFile) -> Iterator[None]:
         yield
     except WriteError:
         raise
+    except UnicodeEncodeError as error:  # json may name what no text can hold
+        raise InputError(f"{files.name!r}: the name {shortened(error.object)!a} {HALF_CHARACTER}: mend it") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, NarwhalsError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         if isinstance(error, OSError) and error.errno in NO_ROOM:

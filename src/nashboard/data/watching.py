@@ -1,13 +1,16 @@
 """Files that change while they are read: what was read is then of no single moment, so it is refused."""
 
 import contextlib
+import functools
 import stat
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from nashboard.errors import InputError
 
 State = tuple[int, int, int, int]  # size, time of the last write, and which file it is
+TICK = 20_000_000  # nanoseconds: file systems tell time by the kernel's tick, up to 10 ms apart
 
 
 def state_of(path: Path) -> State | None:
@@ -28,15 +31,27 @@ def states_of(paths: Sequence[Path]) -> dict[Path, State | None]:
 
 
 @contextlib.contextmanager
-def unchanged(paths: Sequence[Path]) -> Iterator[None]:
-    """Raise an error if any of these files is written to inside this block, also in the place of what that breaks."""
+def unchanged(paths: Sequence[Path]) -> Iterator[Callable[[], None]]:
+    """Raise an error if any of these files is written to inside this block, also in the place of what that breaks.
+
+    Yields what raises it at once.
+    """
     before = states_of(paths)
+    let_clocks_tick(before)
+    check = functools.partial(refuse_changed, before)
     try:
-        yield
+        yield check
     except InputError:
-        refuse_changed(before)
+        check()
         raise
-    refuse_changed(before)
+    check()
+
+
+def let_clocks_tick(states: dict[Path, State | None]) -> None:
+    """Wait where a file was written to just now: a write in the same tick of its clock would leave the same time."""
+    now = time.time_ns()
+    if any(state is not None and 0 <= now - state[1] < TICK for state in states.values()):
+        time.sleep(TICK / 1e9)
 
 
 def refuse_changed(before: dict[Path, State | None]) -> None:

@@ -8,9 +8,14 @@ joblib spreads the work: over threads, since the linear algebra leaves the inter
 chose by ``joblib.parallel_config``, such as processes (``"loky"``) or a cluster (``"dask"``, ``"ray"``).
 """
 
+import functools
+import os
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +27,9 @@ from nashboard.evaluation.intervals import Samples, joined
 
 TOGETHER = 16  # resamples that a worker solves in one go
 STACKED = 80  # players up to which a stack of games is faster than one game after the other
+
+PROCESSES = "LokyBackend"
+LOCAL = ("ThreadingBackend", PROCESSES)  # whose results come one by one
 
 Work = Callable[[list[np.random.Generator]], tuple[Samples, ...]]
 
@@ -77,27 +85,43 @@ def spread_out(work: Work, plan: Plan, question: int, what: str) -> tuple[Sample
     pieces = [range(at, min(at + TOGETHER, plan.n_resamples)) for at in range(0, plan.n_resamples, TOGETHER)]
     found = []
     with ExitStack() as stack:
-        jobs, stepwise = stack.enter_context(crew(plan))
+        jobs, backend = stack.enter_context(crew(plan))
         stack.enter_context(threads_for(1))  # the workers share the cores, not the linear algebra inside them
         advance = stack.enter_context(shown_progress(plan, what))
-        parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator" if stepwise else "list")
+        parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator" if backend in LOCAL else "list")
         with lost_workers():
-            done = parallel(delayed(drawn)(work, plan, question, piece) for piece in pieces)
+            with deaf_children() if backend == PROCESSES else nullcontext():
+                parent = os.getpid() if backend == PROCESSES else None
+                done = parallel(delayed(drawn)(work, plan, question, piece, parent) for piece in pieces)
             for piece, samples in zip(pieces, done, strict=True):
                 found.append(samples)
                 advance(len(piece))
     return tuple(joined(side) for side in zip(*found, strict=True))
 
 
-def drawn(work: Work, plan: Plan, question: int, draws: range) -> tuple[Samples, ...]:
-    """Do some of the draws, wherever this worker is."""
+def drawn(work: Work, plan: Plan, question: int, draws: range, parent: int | None) -> tuple[Samples, ...]:
+    """Do some of the draws, wherever this worker is; a process ends with its parent."""
+    if parent is not None:
+        end_with(parent)
     with threads_for(1):
         return work(plan.streams(question, draws))
 
 
+@functools.cache  # once in a process
+def end_with(parent: int) -> None:
+    """End this process soon after its parent, which may be killed without a word to its children."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 @contextmanager
-def crew(plan: Plan) -> Iterator[tuple[int, bool]]:
-    """Call the workers that were asked for; say how many jobs there are, and whether results come one by one."""
+def crew(plan: Plan) -> Iterator[tuple[int, str]]:
+    """Call the workers that were asked for; say how many jobs there are, and what joblib calls their kind."""
     from joblib import parallel_config
     from joblib.parallel import get_active_backend
 
@@ -109,10 +133,10 @@ def crew(plan: Plan) -> Iterator[tuple[int, bool]]:
                 reason = " ".join(str(error).split())
                 raise InputError(f"the backend {plan.backend!r} cannot be used: {reason}") from None
         active, jobs = get_active_backend(prefer="threads")
-        if type(active).__name__ == "DaskDistributedBackend":
+        kind = type(active).__name__
+        if kind == "DaskDistributedBackend":
             tell_of_failures(active)
-        local = type(active).__name__ in ("ThreadingBackend", "LokyBackend")
-        yield plan.workers or (jobs if jobs not in (None, 1) else -1), local
+        yield plan.workers or (jobs if jobs not in (None, 1) else -1), kind
 
 
 @dataclass(frozen=True)
@@ -138,6 +162,25 @@ def tell_of_failures(backend: Any) -> None:
         return result(out)
 
     backend.submit, backend.retrieve_result_callback = submit, retrieve
+
+
+@contextmanager
+def deaf_children() -> Iterator[None]:
+    """Let processes that are started inside the block not hear Ctrl-C, which reaches all of a terminal's processes.
+
+    This one answers for all, and ends them; each of them would tell at length where it was interrupted.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # every process needs it, and to start it inside would unblock the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # children inherit what is blocked
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
