@@ -186,7 +186,10 @@ def row_of(comparison: Comparison, one: Measured, first: Measured, when: Row) ->
         row |= {"ratio": row["seconds"] / own, "ratios": [pairs[0], pairs[-1]]}
         row["cpu ratio"] = cpu / worked if worked else None
     answer = one.runs[-1].answer
-    said, right = comparison.quality(answer, first.runs[-1].answer if first.runs else answer)
+    try:
+        said, right = comparison.quality(answer, first.runs[-1].answer if first.runs else answer)
+    except Exception as error:  # whatever a peer answers, it must not end the run
+        said, right = f"an answer of another form, {type(error).__name__}: {error}"[:160], False
     said = said if right else f"WRONG: {said}"
     pace = f"{comparison.size / row['seconds'] / 1e6:.3g} million {comparison.pace} per second"
     row["quality"] = "; ".join(part for part in (pace if comparison.pace else "", said) if part)
@@ -213,4 +216,5 @@ def line(row: Row) -> str:
         return f"{head} {row['failed']} ({row['version']})"
     ratio = f"{row['ratio']:9.2f} x" if "ratio" in row else "         - "
     held = f"{row['peak MB'] or 0:7.0f} MB"
-    return f"{head} {ratio} {row['seconds']:9.3g} s {held} {row['repeats']} times  {row['quality']}"
+    times = f"{row['seconds']:9.3g} s ({row['cpu']:.3g} CPU)"
+    return f"{head} {ratio} {times:24} {held} {row['repeats']} times  {row['quality']}"

@@ -51,13 +51,18 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, stopped)
     began = time.monotonic()
+    failed = []
     try:
         with tempfile.TemporaryDirectory() as folder:
             results = Path(folder, "results") if given.size == "tiny" else RESULTS
             for name in given.only or SECTIONS:
                 section: Section = import_module(name).SECTION
                 print(f"-- {section.title} ({name}), after {(time.monotonic() - began) / 60:.1f} minutes", flush=True)
-                measured(section, given.size, results, Path(folder))
+                try:
+                    measured(section, given.size, results, Path(folder))
+                except Exception as error:  # the other sections are still worth their time
+                    failed.append(name)
+                    print(f"{name} stopped: {type(error).__name__}: {error}", file=sys.stderr)
         if given.size != "tiny":
             page.main()
     except KeyboardInterrupt:
@@ -65,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("Interrupted: what was measured is kept; `python benchmarks/page.py` writes the page.", file=sys.stderr)
         return 130
     print(f"Done in {(time.monotonic() - began) / 60:.1f} minutes.")
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -72,9 +72,10 @@ def test_who_fails_hangs_or_answers_wrongly_is_reported_as_such_with_its_version
             Side(name="fails", code="raise ArithmeticError('too hard')", package="numpy"),
             Side(name="hangs", setup=hang, code="helper.wait()", package="numpy"),
             Side(name="is wrong", code="answer = 5", package="numpy"),
+            Side(name="says nothing", code="answer = None", package="numpy"),
             Side(name="is not there", code="answer = 4", environment="no-such-environment"),
         ],
-        quality=lambda answer, ours: (f"says {answer}", answer == ours),
+        quality=lambda answer, ours: (f"says {answer:d}", answer == ours),
         repeats=2,
         limit=1.0,
         series="sums",
@@ -88,10 +89,11 @@ def test_who_fails_hangs_or_answers_wrongly_is_reported_as_such_with_its_version
     assert rows["hangs"]["failed"] == "over 1 s"
     assert rows["hangs"]["ratio at least"] > 10
     assert rows["is wrong"]["quality"] == "WRONG: says 5"
+    assert rows["says nothing"]["quality"].startswith("WRONG: an answer of another form, TypeError")
     assert rows["is not there"]["failed"] == "not installed here"
     assert kept[0][0]["who"] == "ours"
     assert len(kept[0]) == 1
-    assert len(kept[-1]) == 5
+    assert len(kept[-1]) == 6
     larger = Comparison(what="more", sides=[comparison.sides[0], comparison.sides[2]], series="sums", size=3, repeats=1)
     ours, hangs = benchmarks.harness.compared(larger, list(rows.values()), kept.append)
     assert ours["repeats"] == 1
