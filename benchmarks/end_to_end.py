@@ -73,7 +73,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     logged = {
         "tiny": [(3000, 20, 5)],
         "small": [(1_000_000, 100, 50)],
-        "full": [(100_000, 100, 200), (1_000_000, 100, 200), (10_000_000, 100, 200), (100_000_000, 100, 200)],
+        "full": [(1_000_000, 100, 200), (100_000_000, 100, 200)],
     }[size]
     for matches, agents, resamples in logged:
         path, kept = logs.write(folder, matches, agents), folder / "counted.npz"
@@ -84,7 +84,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
             what=f"{matches:,} matches of {agents:,} agents",
             sides=stages(path, kept, resamples),
             quality=said,
-            repeats=2 if matches <= 10_000_000 and size != "tiny" else 1,
+            repeats=2 if size == "full" and matches <= 1_000_000 else 1,
             limit=300.0,
         )
 

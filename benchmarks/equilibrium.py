@@ -124,7 +124,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     """Yield the games, those that no peer finishes last."""
     limit = {"tiny": 10.0, "small": 20.0, "full": 40.0}[size]
     convex = {CVXPY: OF_AGENTS[CVXPY]}
-    dense = {"tiny": (20,), "small": (20, 100, 200), "full": (20, 50, 100, 200, 500)}[size]
+    dense = {"tiny": (20,), "small": (20, 200), "full": (20, 100, 200, 500)}[size]
     for n in dense:
         who = OF_AGENTS | ({POLARIX: MAXENT} if size == "full" or n <= 20 else {})
         if n <= 20 and size != "small":
@@ -132,13 +132,11 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
         yield of_agents("dense", n, folder, who, 40.0 if size == "small" else limit)
     for n in {"tiny": (30,), "small": (2000,), "full": (500, 1000, 2000)}[size]:
         yield of_agents("realistic", n, folder, convex, 70.0 if n == 1000 else limit)
-    tables = {"tiny": ((5, 6),), "small": ((20, 54), (100, 100)), "full": ((20, 54), (100, 100), (1000, 1000))}
+    tables = {"tiny": ((5, 6),), "small": ((20, 54),), "full": ((20, 54), (100, 100), (1000, 1000))}
     for m, n in tables[size]:
         who = OF_TASKS | {POLARIX: MAXENT}
-        if size == "small":  # these would only run into the limit
+        if size == "small" or m == 1000:  # it would only run into the limit
             del who[POLARIX]
-            if m > 20:
-                del who[CVXPY]
         if m == 1000:
             del who["nashpy"]
         yield of_tasks(m, n, folder, who, limit)

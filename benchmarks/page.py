@@ -95,9 +95,17 @@ def growth(rows: list[Row]) -> str:
     return f"\n\n{table(found, last=False)}" if len(found) > 1 else ""
 
 
+def in_order(rows: list[Row]) -> list[Row]:
+    """Return the rows with each series together, from small to large."""
+    first: dict[str, int] = {}
+    for place, row in enumerate(rows):
+        first.setdefault(row.get("series", row["what"]), place)
+    return sorted(rows, key=lambda row: (first[row.get("series", row["what"])], row.get("size", 0)))
+
+
 def section(content: Row) -> str:
     """Return one section: what was measured, the table, how it grows, and on what."""
-    rows = content["rows"]
+    rows = in_order(content["rows"])
     head = tuple(name.format(content["unit"]) for name in HEAD)
     runs: dict[str, list[str]] = {}
     for row in rows:

@@ -34,7 +34,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     """Yield files of more and more matches."""
     logged = {
         "tiny": [("parquet", 3000, 20), ("csv", 3000, 20)],
-        "small": [("parquet", 100_000, 100), ("parquet", 1_000_000, 100), ("csv", 1_000_000, 100)],
+        "small": [("parquet", 1_000_000, 100), ("csv", 1_000_000, 100)],
         "full": [
             ("parquet", 100_000, 100),
             ("parquet", 1_000_000, 100),
@@ -53,7 +53,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
             what=f"{matches:,} matches of {agents:,} agents, {kind}",
             sides=[floor(path), counting(path)],
             quality=counted,
-            repeats=5 if matches <= 1_000_000 and size != "tiny" else 3,
+            repeats=5 if matches <= 1_000_000 else 3,
             limit=300.0,
             series=kind,
             size=matches,

@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import page
 from harness import Section, Size, compared, line, progress
 from results import RESULTS, Row, read, save, write
 
+TURNS = {"tiny": 1, "small": 2}  # at most
 # The quick ones first, those with the longest rows last.
 SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "end_to_end", "equilibrium", "elo")
 
@@ -27,6 +29,8 @@ def measured(section: Section, size: Size, results: Path, folder: Path) -> None:
     path = results / f"{section.name}.json"
     before: list[Row] = []
     for comparison in section.comparisons(size, folder):
+        if size != "full":
+            comparison = replace(comparison, repeats=min(comparison.repeats, TURNS[size]))
         rows = compared(comparison, before, lambda rows: save(path, section.head, rows))
         before += rows
         for row in rows:

@@ -40,8 +40,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
         Side(name=name, setup=SETUP, code=started(*arguments), package=package)
         for name, (package, arguments) in programs.items()
     ]
-    repeats = {"tiny": 1, "small": 5, "full": 7}[size]
-    yield Comparison(what="a new process", sides=sides, quality=ended_well, repeats=repeats)
+    yield Comparison(what="a new process", sides=sides, quality=ended_well, repeats=7)
     caches = {"cached on disk": str(folder / "loops"), "the first time on a machine": None}
     loops = []
     for name, cache in caches.items():
@@ -49,7 +48,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
         setup = f"{SETUP}\nplace = os.environ | {{'NUMBA_CACHE_DIR': {place}}}\n"
         warm = started("-c", LOOPS, cache="place") if cache else ""
         loops.append(Side(name=name, setup=setup + warm, code=started("-c", LOOPS, cache="place")))
-    yield Comparison(what="the compiled loops", sides=loops, quality=ended_well, repeats=min(repeats, 3))
+    yield Comparison(what="the compiled loops", sides=loops, quality=ended_well)
 
 
 SECTION = Section(
