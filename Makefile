@@ -53,34 +53,28 @@ docs: docs-environment
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet  # the variable: no advertisement of another program
 	@echo "The documentation is in site/index.html"
 
-# The peers have an environment of their own: they must not decide which versions we use.
+# The peers have environments of their own: they must not decide which versions we use, and polarix not those of the others.
 bench: bench-environment
-	@.venv-bench/bin/python benchmarks/startup.py 5
-	@.venv-bench/bin/python benchmarks/end_to_end.py
-	@.venv-bench/bin/python benchmarks/elo.py
-	@.venv-bench/bin/python benchmarks/equilibrium.py --turns 1 --limit 30
-	@.venv-bench/bin/python benchmarks/page.py
+	@.venv-bench/bin/python benchmarks/run.py
 
 bench-full: bench-environment
-	@.venv-bench/bin/python benchmarks/startup.py 15
-	@.venv-bench/bin/python benchmarks/end_to_end.py --full
-	@.venv-bench/bin/python benchmarks/elo.py --full
-	@.venv-bench/bin/python benchmarks/reading.py
-	@.venv-bench/bin/python benchmarks/algebra.py --large
-	@.venv-bench/bin/python benchmarks/ratings.py
-	@.venv-bench/bin/python benchmarks/equilibrium.py
-	@.venv-bench/bin/python benchmarks/evaluation.py
-	@.venv-bench/bin/python benchmarks/page.py
+	@.venv-bench/bin/python benchmarks/run.py --full
+
+# $(call peers,ENVIRONMENT,REQUIREMENTS,WHAT ELSE) installs peers, unless it was done for these very requirements.
+define peers
+@if cat pyproject.toml benchmarks/$(2) | cmp -s - .venv-$(1)/done; then exit 0; fi; \
+echo "Installing the peers of benchmarks/$(2) into .venv-$(1) ..." >&2; \
+{ test -x .venv-$(1)/bin/python || $(PYTHON) -m venv .venv-$(1); } && \
+.venv-$(1)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/$(2) $(3) && \
+cat pyproject.toml benchmarks/$(2) > .venv-$(1)/done
+endef
 
 bench-environment:
-	@cmp -s benchmarks/requirements.txt .venv-bench/requirements.txt || { \
-		echo "Making an environment with the peers in .venv-bench ..." >&2; \
-		rm -rf .venv-bench && $(PYTHON) -m venv .venv-bench && \
-		.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
-			--requirement benchmarks/requirements.txt && cp benchmarks/requirements.txt .venv-bench/; }
+	$(call peers,bench,requirements.txt,--editable .)
+	$(call peers,polarix,requirements-polarix.txt)
 
 clean:
-	rm -rf .venv .venv-bench site out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-polarix site out .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 demo-environment:
 	$(call environment,demo,.,$(DEMO_PROOF))

@@ -1,118 +1,145 @@
-"""Elo by maximum likelihood and online, against the peers of ``ratings.py``: from columns, from parquet, resampled.
+"""Elo and Bradley-Terry by maximum likelihood: from columns in memory, from parquet, and a hundred times resampled."""
 
-python benchmarks/elo.py                 100,000 and 1,000,000 matches
-python benchmarks/elo.py --full          also 10,000,000 and 100,000,000 (the peers as far as they go)
-"""
-
-import argparse
-import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness import Side, compared, save
+import logs
+import polars as pl
+from harness import Comparison, Section, Side, Size
 
-import ratings
-
-PEERS = {"evalica": "by_evalica", "arena-rank": "by_arena_rank", "scikit-learn": "by_fastchat"}
 ROUNDS = 100
-OURS = "import nashboard as nb, polars as pl, ratings\nratings.ours(ratings.league(1000))\n"
-THEIRS = "import pandas as pd, ratings\nratings.{peer}(ratings.league(10_000).to_pandas())\n"
-# Ours draws the counts of each pair again, as FastChat does; evalica has no counts, so the rows are drawn.
-RESAMPLED = """
-import numpy as np
-from nashboard.evaluation.matches_again import replayed
-from nashboard.ratings.selection import with_counts
+# package: the function of peers.py that fits, and the one that resamples
+PEERS = {
+    "evalica": ("by_evalica", "rounds_of_evalica"),
+    "arena-rank": ("by_arena_rank", "rounds_of_arena_rank"),
+    "choix": ("by_choix", "rounds_of_choix"),
+    "scikit-learn": ("by_fastchat", "rounds_of_fastchat"),
+}
+NAMES = {"scikit-learn": "scikit-learn as FastChat", "choix": "choix, counted by pandas"}
+COLUMNS = ["model_a", "model_b", "winner"]
+OURS = "import nashboard as nb, numpy as np, polars as pl, logs\nnb.elo(nb.read_matches(logs.frame(3000)), prior=0)\n"
+OURS += "from nashboard.ratings.selection import with_counts\n"
+# Small data before, which are not timed, load libraries and compile.
+THEIRS = "import numpy as np, pandas as pd, logs, peers\npeers.{fit}(logs.frame(3000).to_pandas())\n"
+FIT = "found = nb.elo(nb.read_matches({source}), prior=0)"
+FITTED = "answer = dict(zip(found.agents, found.ratings.tolist(), strict=True))"
+AGAIN = """
 matches = nb.read_matches({source})
-rng = np.random.default_rng(0)
-drawn = [nb.elo(with_counts(matches, replayed(matches, rng)), prior=0).ratings for _ in range({rounds})]
-answer = float(np.std(drawn, axis=0).mean())
+counts = np.stack([matches.wins, matches.draws, matches.losses])
+total = round(counts.sum())
+drawn = np.random.default_rng(0).multinomial(total, counts.ravel() / total, size={rounds})
+drawn = drawn.reshape(-1, *counts.shape).astype(float)
+found = [nb.elo(with_counts(matches, again), prior=0).ratings for again in drawn]
 """
-RESAMPLED_BY_ROWS = """
-import numpy as np
-drawn = [ratings.{peer}({source}.sample(frac=1, replace=True, random_state=k)) for k in range({rounds})]
-answer = float(np.std([ratings.centred(found) for found in drawn], axis=0).mean())
+MELO = """
+import numpy as np, nashboard as nb
+rng = np.random.default_rng(1)
+r, C = rng.normal(0, 1, {agents}), rng.normal(0, 1, ({agents}, 4))
+i, j = np.triu_indices({agents}, 1)
+chosen = np.sort(rng.choice(i.size, {pairs}, replace=False))
+i, j = i[chosen], j[chosen]
+x = r[i] - r[j] + (C[i, 0::2] * C[j, 1::2] - C[i, 1::2] * C[j, 0::2]).sum(axis=1)
+wins = rng.binomial(10, 1 / (1 + np.exp(-x))).astype(float)
+names = tuple(f"agent {{k}}" for k in range({agents}))
+matches = nb.Matches(agents=names, pairs=np.stack([i, j], axis=1), wins=wins, draws=0 * wins, losses=10 - wins)
 """
 
 
-def off(answer: Any, ours: Any) -> tuple[str, bool]:
-    """Say how far ratings are from ours, in points; a point is the least that anybody shows."""
-    names = sorted(ours)
-    mean, own = (sum(values.values()) / len(names) for values in (answer, ours))
-    gap = max(abs(answer[name] - mean - ours[name] + own) for name in names)
-    return f"off by {gap:.1e} points", gap < 1
+def near(counted: pl.DataFrame) -> Callable[[Any, Any], tuple[str, bool]]:
+    """Return who says how far ratings are from ours, and their log-loss; a point is the least that anybody shows."""
+
+    def said(answer: dict[str, float], ours: dict[str, float]) -> tuple[str, bool]:
+        mean, own = (sum(found.values()) / len(found) for found in (answer, ours))
+        gap = max(abs(answer[name] - mean - ours[name] + own) for name in ours)
+        loss, best = (logs.log_loss(counted, found) for found in (answer, ours))
+        off = f"{gap:.0e} points from ours, " if answer is not ours else ""
+        return f"{off}log-loss {loss:.9f} ({loss - best:+.0e})" if off else f"log-loss {loss:.9f}", gap < 1
+
+    return said
 
 
-def likelihood(games: int, folder: Path, repeats: int, limit: float) -> list[dict[str, Any]]:
-    """Compare fits of one log, from columns in memory and from a file."""
-    path = str(folder / f"battles-{games}.parquet")
-    ratings.league(games).write_parquet(path)
-    plain = "answer = {{k: float(v) for k, v in ratings.{name}({source}).items()}}"
-    frame, pandas = f"source = pl.read_parquet({path!r})\n", f"source = pd.read_parquet({path!r})\n"
-    columns = [Side(name="nashboard", setup=OURS + frame, code=plain.format(name="ours", source="source"))]
-    file = [Side(name="nashboard", setup=OURS, code=plain.format(name="ours", source=repr(path)))]
-    for package, name in PEERS.items():
-        setup = THEIRS.format(peer=name)
-        code = plain.format(name=name, source="source")
-        columns.append(Side(name=package, setup=setup + pandas, code=code, package=package))
-        file.append(Side(name=package, setup=setup, code=pandas + code, package=package))
-    rows = compared(f"{games:,} from columns", columns, repeats=repeats, limit=limit, quality=off)
-    rows += compared(f"{games:,} from parquet", file, repeats=repeats, limit=limit, quality=off)
-    code = RESAMPLED_BY_ROWS.format(peer="by_evalica", source="source", rounds=ROUNDS)
+def spread(found: float, ours: float) -> tuple[str, bool]:
+    """Say the spread that resampling finds; ways to resample differ by some per cent."""
+    return f"a rating varies by {found:.2f} points", abs(found / ours - 1) < 0.2
+
+
+def of_log(matches: int, folder: Path, repeats: int, limit: float) -> Iterator[Comparison]:
+    """Yield the comparisons on one log."""
+    path = logs.write(folder, matches)
+    quality = near(logs.counts(path))
+    frame = f"source = pl.read_parquet({str(path)!r}, columns={COLUMNS!r})\n"
+    pandas = f"source = pd.read_parquet({str(path)!r}, columns={COLUMNS!r})\n"
+    columns = [Side(name="nashboard", setup=OURS + frame, code=FIT.format(source="source"), after=FITTED)]
+    file = [Side(name="nashboard", setup=OURS, code=FIT.format(source=repr(str(path))), after=FITTED)]
+    drawn = "drawn = np.array(found)\nanswer = float(np.std(drawn - drawn.mean(axis=1)[:, None], axis=0).mean())"
     again = [
-        Side(name="nashboard", setup=OURS + frame, code=RESAMPLED.format(source="source", rounds=ROUNDS)),
-        Side(name="evalica", setup=THEIRS.format(peer="by_evalica") + pandas, code=code, package="evalica"),
+        Side(
+            name="nashboard",
+            setup=OURS,
+            code=AGAIN.format(source=repr(str(path)), rounds=ROUNDS).strip(),
+            after=drawn,
+        )
     ]
-    what = f"{games:,} from columns, {ROUNDS} rounds"
-    return rows + compared(
-        what, again, repeats=1, limit=limit, quality=lambda x, own: (f"spread {x:.2f} points", abs(x / own - 1) < 0.2)
+    for package, (fit, rounds) in PEERS.items():
+        name, setup = NAMES.get(package, package), THEIRS.format(fit=fit)
+        after = "answer = {name: float(points) for name, points in found.items()}"
+        code = f"found = peers.{fit}(source)"
+        columns.append(Side(name=name, setup=setup + pandas, code=code, after=after, package=package))
+        file.append(Side(name=name, setup=setup, code=pandas + code, after=after, package=package))
+        code = f"{pandas}answer = peers.{rounds}(source, {ROUNDS})"
+        again.append(Side(name=name, setup=setup, code=code, package=package))
+    if matches >= 10**8:  # a pandas frame of so many rows takes long to make, and others have given up before
+        columns = [side for side in columns if side.package in ("nashboard", "scikit-learn")]
+    for series, sides, said in (
+        ("from columns", columns, quality),
+        ("from parquet", file, quality),
+        (f"from parquet, {ROUNDS} rounds", again, spread),
+    ):
+        yield Comparison(
+            what=f"{matches:,} {series}",
+            sides=sides,
+            quality=said,
+            repeats=repeats,
+            limit=limit,
+            series=series,
+            size=matches,
+            linear=True,
+        )
+
+
+def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
+    """Yield logs of more and more matches, and mElo of many pairs."""
+    limit = {"tiny": 20.0, "small": 15.0, "full": 30.0}[size]
+    sizes = {"tiny": (3000,), "small": (100_000,), "full": tuple(10**k for k in (5, 6, 7, 8))}[size]
+    agents, pairs = {"tiny": (20, 100), "small": (300, 10_000), "full": (1000, 100_000)}[size]
+    for matches in sizes:
+        yield from of_log(matches, folder, 1 if matches > 10**6 else 2, limit)
+    melo = Side(
+        name="nashboard",
+        setup=MELO.format(agents=agents, pairs=pairs),
+        code="found = nb.melo(matches, k=2)",
+        after="answer = [found.spread, found.gradient_norm, len(found.ends)]",
+    )
+    yield Comparison(
+        what=f"mElo, 2 planes, {agents:,} agents, {pairs:,} pairs",
+        sides=[melo],
+        quality=lambda found, _: (
+            f"{found[2]} starts end {found[0]:.0e} nats per game apart, gradient {found[1]:.0e}",
+            True,
+        ),
+        limit=300.0,
     )
 
 
-def online(games: int, repeats: int) -> list[dict[str, Any]]:
-    """Compare online Elo and mElo, game after game; ours from names, riix from numbers."""
-    setup = f"import ratings\nsides = ratings.online_sides({games})\n"
-    rows = []
-    for what, ours, theirs in (("Elo", "our_elo", "riix_elo"), ("mElo, one plane", "our_melo", "riix_melo")):
-        code = "answer = [float(x) for x in ratings.np.ravel(sides[{!r}]())]"
-        sides = [
-            Side(name="nashboard", setup=setup + f"sides[{ours!r}]()\n", code=code.format(ours)),
-            Side(name="riix", setup=setup, code=code.format(theirs), package="riix"),
-        ]
-        found = compared(f"{what}, {games:,} games", sides, repeats=repeats, quality=apart)
-        for row in found:
-            if "seconds" in row:
-                row["quality"] = f"{games / row['seconds'] / 1e6:.2f} million games per second; {row['quality']}"
-        rows += found
-    return rows
-
-
-def apart(answer: Any, ours: Any) -> tuple[str, bool]:
-    """Say how far online ratings are apart."""
-    gap = max(abs(x - y) for x, y in zip(answer, ours, strict=True))
-    return f"{gap:.0e} points from ours", gap < 1
-
-
-def main() -> None:
-    """Measure and keep."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true")
-    parser.add_argument("--matches", type=int, action="append")
-    parser.add_argument("--limit", type=float, default=300.0)
-    parser.add_argument("--repeats", type=int, default=3)
-    given = parser.parse_args()
-    about = "Elo online, game after game, 100 agents: ours starts from names, riix from numbers made beforehand."
-    save("online", "Online ratings", about, online(200_000, given.repeats))
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for games in given.matches or [100_000, 1_000_000] + [10_000_000, 100_000_000] * given.full:
-            rows += likelihood(games, Path(folder), given.repeats if games <= 1_000_000 else 1, given.limit)
-    about = (
-        "Maximum likelihood of 100 agents without a prior. Each peer gets the columns in the form it likes; FastChat's "
-        "approach is pair counts and scikit-learn's logistic regression. The spread of 100 rounds is the mean "
-        "standard deviation of a rating."
-    )
-    save("elo", "Elo and Bradley-Terry", about, rows)
-
-
-if __name__ == "__main__":
-    main()
+SECTION = Section(
+    name="elo",
+    title="Elo and Bradley-Terry",
+    about="Maximum likelihood of 100 agents without a prior. nashboard starts from a frame of names or from the file; "
+    "each peer gets the columns as a pandas frame, made beforehand or read from the file. choix knows no names and no "
+    "logs: pandas counts for it. FastChat's approach is pair counts by pandas and scikit-learn's logistic regression. "
+    f"{ROUNDS} rounds: evalica draws matches again, the others pair counts, as FastChat does, and so does nashboard, "
+    "whose fits include standard errors; the standard deviation of a rating, its mean over agents, shows that they do "
+    "the same.",
+    comparisons=comparisons,
+)

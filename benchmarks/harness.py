@@ -1,157 +1,220 @@
 """One way to measure: us and the peers in one run, in turns, each in a fresh process; medians, spread and ratios.
 
-A side is some Python that sets ``answer``; its imports and data are prepared in ``setup``, which is not timed. The
-child tells its seconds, its peak memory and the answer. A side that raises, answers wrongly or takes longer than the
-limit is reported as such, with its version. Results go to ``results/SECTION.json``; ``page.py`` makes the page of them.
+A side is some Python. ``setup`` prepares imports and data and is not timed, ``code`` is, ``after`` sets ``answer``. The
+first side of a comparison is the one that the others are compared with. A side that raises, answers wrongly, takes
+longer than the limit or more memory than there is, is reported as such, with its version.
 """
 
-import datetime
-import json
-import os
-import platform
 import statistics
-import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import metadata
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from nashboard.data.write import atomically
+from child import Run, SideError, run
+from results import Row, circumstances, interpreter, version
 
-RESULTS = Path(__file__).parent / "results"
-CHILD = """
-import json, resource, sys, time
-sys.path.insert(0, {here!r})
-{setup}
-began = time.perf_counter()
-{code}
-seconds = time.perf_counter() - began
-peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) / 1024
-peak = max(peak, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
-print("\\n" + json.dumps([seconds, peak, answer]))
-"""
+Size = Literal["tiny", "small", "full"]
+Quality = Callable[[Any, Any], tuple[str, bool]]
+LONG = 10.0  # a side that takes more seconds runs once
+WHOLE = 60.0  # no further turns of a side that took so long with its preparation
 
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One program of a comparison: the package it belongs to, what it prepares, and what is timed."""
+    """One program of a comparison. Its seconds count ``times`` times, where it does only a part of the work."""
 
     name: str
     code: str
     setup: str = ""
+    after: str = ""
     package: str = "nashboard"
+    environment: str = ""
+    times: float = 1.0
 
 
-def version(package: str) -> str:
-    """Return the version of a package in this environment."""
-    try:
-        return f"{package} {metadata.version(package)}"
-    except metadata.PackageNotFoundError:
-        return f"{package} (not installed)"
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Sides on the same data; tasks of one ``series`` differ in ``size``, and show how the time grows.
 
-
-def once(side: Side, limit: float) -> tuple[float, float, Any] | str:
-    """Run a side in a fresh process; return seconds, peak MB and its answer, or what went wrong."""
-    script = CHILD.format(here=str(Path(__file__).parent), setup=side.setup, code=side.code)
-    try:
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return f"over {limit:g} s"
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        return f"fails: {last[:120]}"
-    seconds, peak, answer = json.loads(done.stdout.strip().splitlines()[-1])
-    return seconds, peak, answer
-
-
-def compared(
-    what: str,
-    sides: list[Side],
-    *,
-    repeats: int,
-    limit: float = 300.0,
-    quality: Callable[[Any, Any], tuple[str, bool]] | None = None,
-) -> list[dict[str, Any]]:
-    """Measure all sides in turns; the first is ours, and ratios are to it.
-
-    ``quality`` says how far an answer is from ours, and whether that is right.
+    ``quality`` says how good an answer is, given the first side's, and whether it is right. ``again``: quick calls are
+    timed several times in each process. ``pace``: what ``size`` counts, shown per second. ``linear``: the time
+    grows at least with the size, so that two smaller sizes tell whether a peer would run into the limit.
     """
-    runs: dict[str, list[tuple[float, float, Any]]] = {side.name: [] for side in sides}
-    failed: dict[str, str] = {}
-    for _ in range(repeats):
-        for side in sides:
-            if side.name in failed:
+
+    what: str
+    sides: list[Side]
+    quality: Quality = field(default=lambda answer, _: ("", True))
+    repeats: int = 3
+    limit: float = 60.0
+    again: bool = False
+    series: str = ""
+    size: float = 0.0
+    pace: str = ""
+    linear: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A chapter of the page; ``unit`` says what the ratios are to."""
+
+    name: str
+    title: str
+    about: str
+    comparisons: Callable[[Size, Path], Iterator[Comparison]]
+    unit: str = "ours"
+
+    @property
+    def head(self) -> Row:
+        """What stands above the rows."""
+        return {"title": self.title, "about": self.about, "unit": self.unit}
+
+
+@dataclass(kw_only=True)
+class Measured:
+    """The runs of one side so far, and why there are no more."""
+
+    side: Side
+    runs: list[Run] = field(default_factory=list)
+    failed: SideError | None = None
+    spent: float = 0.0
+
+    @property
+    def enough(self) -> bool:
+        """Whether a further turn would take too long, or be in vain."""
+        return self.failed is not None or any(one.seconds > LONG for one in self.runs) or self.spent > WHOLE
+
+
+def compared(comparison: Comparison, before: list[Row], keep: Callable[[list[Row]], None]) -> list[Row]:
+    """Measure all sides in turns and return their rows; ``keep`` gets what is known after each run.
+
+    ``before`` are the rows of the section so far: who gave up on a smaller task of a series is not tried on a larger.
+    """
+    found = [Measured(side=side) for side in comparison.sides]
+    when = circumstances()
+    for one in found[1:]:
+        reason = in_vain(comparison, one.side, before)
+        one.failed = SideError(f"not tried: {reason}") if reason else None
+    for turn in range(comparison.repeats):
+        for one in found:
+            if one.enough:
                 continue
-            found = once(side, limit)
-            if isinstance(found, str):
-                failed[side.name] = found
-            else:
-                runs[side.name].append(found)
-    ours = runs[sides[0].name]
-    rows = []
-    for side in sides:
-        row: dict[str, Any] = {"what": what, "who": side.name, "version": version(side.package)}
-        if side.name in failed:
-            rows.append(row | {"failed": failed[side.name]})
-        elif not ours:  # we failed: the other's time stands alone
-            seconds = sorted(run[0] for run in runs[side.name])
-            rows.append(row | {"failed": f"{statistics.median(seconds):.3g} s, no measure of our own"})
-        else:
-            seconds = sorted(run[0] for run in runs[side.name])
-            pairs = sorted(run[0] / own[0] for run, own in zip(runs[side.name], ours, strict=False))
-            said, right = quality(runs[side.name][-1][2], ours[-1][2]) if quality else ("", True)
-            rows.append(
-                row
-                | {
-                    "ratio": statistics.median(seconds) / statistics.median(run[0] for run in ours),
-                    "ratios": [pairs[0], pairs[-1]],
-                    "seconds": statistics.median(seconds),
-                    "spread": [seconds[0], seconds[-1]],
-                    "peak MB": statistics.median(run[1] for run in runs[side.name]),
-                    "quality": said if right else f"WRONG: {said}",
-                    "repeats": len(seconds),
-                }
+            progress(f"{comparison.what}: {one.side.name}, turn {turn + 1} of at most {comparison.repeats}")
+            measure(one, comparison)
+            keep(rows_of(comparison, found, when))
+    progress("")
+    return rows_of(comparison, found, when)
+
+
+def in_vain(comparison: Comparison, side: Side, before: list[Row]) -> str:
+    """Return why a side would not end in time, from what it took for smaller tasks; nothing where it may."""
+    smaller = [
+        row
+        for row in before
+        if comparison.series
+        and (row.get("series"), row["who"]) == (comparison.series, side.name)
+        and row["size"] < comparison.size
+    ]
+    for row in smaller:
+        if row.get("hopeless"):
+            return f"{row['failed'].removeprefix('not tried: ')}" + f" on {row['what']}"
+    times = sorted((row["size"], row["seconds"], row["what"]) for row in smaller if "seconds" in row)
+    if comparison.linear and len(times) > 1:
+        (n, s, _), (m, t, what) = times[-2:]
+        if t + (t - s) * (comparison.size - m) / (m - n) > comparison.limit:
+            return f"{t:.3g} s on {what}, on the way to over {comparison.limit:g} s"
+    return ""
+
+
+def measure(one: Measured, comparison: Comparison) -> None:
+    """Run a side once more."""
+    side, began = one.side, time.monotonic()
+    try:
+        python = interpreter(side.environment)
+        if not Path(python).exists():
+            raise SideError("not installed here")
+        one.runs.append(
+            run(
+                python,
+                setup=side.setup,
+                code=side.code,
+                after=side.after,
+                again=comparison.again,
+                limit=comparison.limit,
             )
-        print(line(rows[-1]), flush=True)
-    return rows
+        )
+    except SideError as error:
+        one.failed = error
+    one.spent += time.monotonic() - began
 
 
-def line(row: dict[str, Any]) -> str:
+def rows_of(comparison: Comparison, found: list[Measured], when: Row) -> list[Row]:
+    """Return the rows of the sides that were measured so far."""
+    return [row_of(comparison, one, found[0], when) for one in found if one.failed or one.runs]
+
+
+def row_of(comparison: Comparison, one: Measured, first: Measured, when: Row) -> Row:
+    """Return one side's row: ratios to the first side, where that has an answer."""
+    row: Row = {"what": comparison.what, "who": one.side.name}
+    row["version"] = version(one.side.package, one.side.environment)
+    if comparison.series:
+        row |= {"series": comparison.series, "size": comparison.size}
+    own = statistics.median(run.seconds for run in first.runs) * first.side.times if first.runs else None
+    if one.failed:
+        row |= {"failed": str(one.failed), "hopeless": one.failed.hopeless}
+        if one.failed.limit and own:
+            row["ratio at least"] = one.failed.limit * one.side.times / own
+        return row | {"run": when}
+    seconds = sorted(run.seconds * one.side.times for run in one.runs)
+    cpu = statistics.median(run.cpu for run in one.runs) * one.side.times
+    row |= {
+        "seconds": statistics.median(seconds),
+        "spread": [seconds[0], seconds[-1]],
+        "cpu": cpu,
+        "peak MB": known(statistics.median(run.peak for run in one.runs)),
+        "new MB": known(statistics.median(run.new for run in one.runs)),
+        "repeats": len(seconds),
+    }
+    if own:
+        pairs = sorted(
+            mine.seconds * one.side.times / (theirs.seconds * first.side.times)
+            for mine, theirs in zip(one.runs, first.runs, strict=False)
+        )
+        worked = statistics.median(run.cpu for run in first.runs) * first.side.times
+        row |= {"ratio": row["seconds"] / own, "ratios": [pairs[0], pairs[-1]]}
+        row["cpu ratio"] = cpu / worked if worked else None
+    answer = one.runs[-1].answer
+    try:
+        said, right = comparison.quality(answer, first.runs[-1].answer if first.runs else answer)
+    except Exception as error:  # whatever a peer answers, it must not end the run
+        said, right = f"an answer of another form, {type(error).__name__}: {error}"[:160], False
+    said = said if right else f"WRONG: {said}"
+    pace = f"{comparison.size / row['seconds'] / 1e6:.3g} million {comparison.pace} per second"
+    row["quality"] = "; ".join(part for part in (pace if comparison.pace else "", said) if part)
+    if isinstance(answer, dict) and len(answer) <= 8:
+        row["answer"] = answer
+    return row | {"run": when}
+
+
+def known(value: float) -> float | None:
+    """Return a number, or nothing where the system does not tell it."""
+    return value if value == value else None
+
+
+def progress(said: str) -> None:
+    """Say on a terminal what is being measured, on one line that is written over."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{said[:110]}", end="", file=sys.stderr, flush=True)
+
+
+def line(row: Row) -> str:
     """Return a row as a line of text."""
-    head = f"{row['what']:44} {row['who']:28}"
+    head = f"{row['what']:42.42} {row['who']:30.30}"
     if "failed" in row:
         return f"{head} {row['failed']} ({row['version']})"
-    least, most = row["ratios"]
-    return (
-        f"{head} {row['ratio']:8.2f} x ours ({least:.2f} to {most:.2f}) {row['seconds']:9.3f} s "
-        f"{row['peak MB']:7.0f} MB  {row['quality']}"
-    )
-
-
-def machine() -> str:
-    """Return what the results were measured on."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    named = (entry.partition(": ")[2] for entry in lines if entry.startswith("model name"))
-    processor = next(named, platform.machine())
-    load = ", ".join(f"{x:.1f}" for x in os.getloadavg())
-    return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}; load average at the end {load}"
-
-
-def save(section: str, title: str, about: str, rows: list[dict[str, Any]]) -> None:
-    """Keep the rows of a section, whole or not at all; rows of other sizes stay, with their own date."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{section}.json"
-    packages = sorted({"nashboard", "numpy", "polars"} | {row["version"].partition(" ")[0] for row in rows})
-    run = {
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "machine": machine(),
-        "versions": [version(package) for package in packages],
-    }
-    before = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
-    new = {row["what"] for row in rows}
-    kept = [row for row in before if row["what"] not in new]
-    content = {"title": title, "about": about, "rows": [*kept, *(row | {"run": run} for row in rows)]}
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
+    ratio = f"{row['ratio']:9.2f} x" if "ratio" in row else "         - "
+    held = f"{row['peak MB'] or 0:7.0f} MB"
+    times = f"{row['seconds']:9.3g} s ({row['cpu']:.3g} CPU)"
+    return f"{head} {ratio} {times:24} {held} {row['repeats']} times  {row['quality']}"

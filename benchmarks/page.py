@@ -1,86 +1,163 @@
-"""Write ``docs/benchmarks.md`` from ``results/*.json``: the page is never typed."""
+"""Write ``docs/benchmarks.md`` and the comparison in the README from ``results/*.json``: they are never typed."""
 
-import json
-from pathlib import Path
 from typing import Any
 
-from harness import RESULTS
+import numpy as np
+from results import RESULTS, ROOT, Row, read
 
 from nashboard.data.write import atomically
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-EQUILIBRIA = Path(__file__).parents[1] / "docs" / "benchmarks" / "equilibrium.md"
-README = Path(__file__).parents[1] / "README.md"
-ORDER = ("counting", "elo", "online", "end_to_end", "startup")
-HEAD = ("what", "who", "times ours", "least to most", "median s", "peak MB", "quality")
+PAGE = ROOT / "docs" / "benchmarks.md"
+README = ROOT / "README.md"
+ORDER = ("equilibrium", "elo", "online", "counting", "end_to_end", "startup", "evaluation", "algebra")
+INTRO = """# Benchmarks
+
+Written by `python benchmarks/page.py` from `benchmarks/results`; do not edit. `make bench` measures a small version,
+`make bench-full` everything.
+
+Each task was measured in one run: all programs on the same data, in turns, each time in a fresh process that has its
+libraries loaded. Imports and the preparation of data are not timed unless a row says so.
+
+- **times**: the ratio of the median wall times, then the least and the most of the single turns. Above 1, it is slower
+  than what it is compared with.
+- **CPU, times**: the same of the seconds that the processor worked, all threads and child processes together; other
+  work on the machine changes it less.
+- **s** and **least to most**: the median wall time and its spread over the turns; **CPU s** the median processor time.
+- **MB**: the most memory while the timed part ran, of the process and its children together, looked at every 20
+  milliseconds. It is memory that the program needs for itself (anonymous and shared); pages of mapped files, such as
+  libraries or the parquet file, which the system may drop at any time, are not counted. **new MB**: beyond what was
+  held before the timed part began, which is mostly libraries and data.
+- **turns**: how often it ran. Programs that take more than 10 seconds run once.
+- A program that fails, takes longer than the limit or more memory than there is, or answers wrongly, is shown as such
+  with its version. One that gave up on a smaller task of the same kind is not tried on a larger one.
+- **growth**: the slope of log time over log size, fitted to all sizes that a program finished, where there are three or
+  more.
+"""
+RATIOS = ("times {}", "least to most", "CPU, times {}")
+HEAD = ("what", "who", *RATIOS, "s", "least to most", "CPU s", "MB", "new MB", "turns", "quality")
 
 
-def cells(row: dict[str, Any]) -> tuple[str, ...]:
+def number(value: float | None) -> str:
+    """Return three digits, and no more."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 99.5 else f"{value:.3g}"
+
+
+def small(value: float) -> str:
+    """Return three digits of seconds or ratios, also of tiny ones."""
+    return number(value) if value >= 0.001 or value == 0 else f"{value:.1e}"
+
+
+def cells(row: Row) -> tuple[str, ...]:
     """Return the cells of a row; a side that failed says how."""
     if "failed" in row:
-        return row["what"], f"{row['who']} ({row['version']})", row["failed"], "", "", "", ""
+        least = f"over {number(row['ratio at least'])}" if "ratio at least" in row else ""
+        who = f"{row['who']} ({row['version']})"
+        return row["what"], who, least, *[""] * 8, row["failed"]
+    ratios = " to ".join(map(small, row["ratios"])) if "ratios" in row and row["repeats"] > 1 else ""
     return (
         row["what"],
         row["who"],
-        f"{row['ratio']:.2f}",
-        "{:.2f} to {:.2f}".format(*row["ratios"]),
-        f"{row['seconds']:.3g}",
-        f"{row['peak MB']:,.0f}",
+        small(row["ratio"]) if "ratio" in row else "",
+        ratios,
+        small(row["cpu ratio"]) if row.get("cpu ratio") is not None else "",
+        small(row["seconds"]),
+        " to ".join(map(small, row["spread"])) if row["repeats"] > 1 else "",
+        small(row["cpu"]),
+        number(row["peak MB"]),
+        number(row["new MB"]),
+        str(row["repeats"]),
         row["quality"],
     )
 
 
-def section(content: dict[str, Any]) -> str:
-    """Return one section: what was measured, the table, and on what."""
-    rows = [HEAD, ("---", "---", *["---:"] * 4, "---"), *map(cells, content["rows"])]
-    table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+def table(rows: list[tuple[str, ...]], texts: int = 2, last: bool = True) -> str:
+    """Return rows as a table: the first columns are text, the others numbers, the last text again if it is quality."""
+    width = len(rows[0])
+    ruler = ["---"] * texts + ["---:"] * (width - texts - last) + ["---"] * last
+    lines = [rows[0], tuple(ruler), *rows[1:]]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def growth(rows: list[Row]) -> str:
+    """Return how the time grows with the size, where three sizes or more were measured."""
+    points: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for row in rows:
+        if row.get("series") and "seconds" in row:
+            points.setdefault((row["series"], row["who"]), []).append((row["size"], row["seconds"]))
+    found = [("growth", "who", "sizes", "slope")]
+    for (series, who), some in points.items():
+        sizes, seconds = np.array(sorted(some)).T
+        if len(set(sizes)) >= 3:
+            slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+            found.append((series, who, f"{len(sizes)}: {sizes[0]:,.0f} to {sizes[-1]:,.0f}", f"{slope:.2f}"))
+    return f"\n\n{table(found, last=False)}" if len(found) > 1 else ""
+
+
+def in_order(rows: list[Row]) -> list[Row]:
+    """Return the rows with each series together, from small to large."""
+    first: dict[str, int] = {}
+    for place, row in enumerate(rows):
+        first.setdefault(row.get("series", row["what"]), place)
+    return sorted(rows, key=lambda row: (first[row.get("series", row["what"])], row.get("size", 0)))
+
+
+def section(content: Row) -> str:
+    """Return one section: what was measured, the table, how it grows, and on what."""
+    rows = in_order(content["rows"])
+    head = tuple(name.format(content["unit"]) for name in HEAD)
     runs: dict[str, list[str]] = {}
-    for row in content["rows"]:
+    for row in rows:
         run = row["run"]
-        runs.setdefault(f"{run['date']}; {run['machine']}; {', '.join(run['versions'])}", []).append(row["what"])
-    on = "\n".join(f"- {', '.join(dict.fromkeys(whats))}: {run}." for run, whats in runs.items())
-    return f"## {content['title']}\n\n{content['about']}\n\n{table}\n\n{on}\n"
+        on = f"{run['machine']}; {', '.join(run['versions'])}; others in the rows"
+        runs.setdefault(on, []).append(f"{run['date']} (load {run['load']})")
+    peers = sorted({row["version"] for row in rows} - {v for row in rows for v in row["run"]["versions"]})
+    lines = []
+    for on, dates in runs.items():
+        on = on.replace("others in the rows", ", ".join(peers)) if peers else on.removesuffix("; others in the rows")
+        span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+        lines.append(f"Measured {span} on {on}.")
+    shown = table([head, *map(cells, rows)])
+    return f"## {content['title']}\n\n{content['about']}\n\n{shown}{growth(rows)}\n\n" + "\n\n".join(lines) + "\n"
+
+
+def results() -> dict[str, Row]:
+    """Return all sections, in the order of the page."""
+    found = {path.stem: read(path) for path in RESULTS.glob("*.json")}
+    names = [*(name for name in ORDER if name in found), *sorted(set(found) - set(ORDER))]
+    return {name: found[name] for name in names if found[name]["rows"]}
 
 
 def page() -> str:
     """Return the whole page."""
-    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in RESULTS.glob("*.json")}
-    names = [*(name for name in ORDER if name in found), *sorted(set(found) - set(ORDER))]
-    intro = (
-        "# Benchmarks\n\nWritten by `python benchmarks/page.py` from `benchmarks/results`; do not edit. Each row of a "
-        "comparison was measured in one run, in turns, each in a fresh process; the ratio is of the median times, and "
-        "above 1 the other is slower than nashboard. Imports are not timed unless the row says so. "
-        "`make bench` measures a small version, `make bench-full` everything.\n"
-    )
-    return "\n".join([intro, *(section(found[name]) for name in names)])
+    return "\n".join([INTRO, *map(section, results().values())])
 
 
-# What the README shows: a few rows of the table of equilibria, and online ratings.
+# What the README shows: a few rows of the table of equilibria.
 SHOWN = (
     ("dense 200", "cvxpy (OpenSpiel's program)"),
     ("dense 200", "HiGHS interior point"),
     ("dense 200", "nashpy"),
+    ("dense 20", "polarix ce_maxent"),
     ("realistic 2,000", "cvxpy (OpenSpiel's program)"),
     ("table 20 x 54", "cvxpy (OpenSpiel's program)"),
-    ("table 20 x 54", "HiGHS"),
+    ("table 20 x 54", "HiGHS simplex"),
 )
 MARKS = "<!-- comparison, written by benchmarks/page.py -->\n", "<!-- end of comparison -->\n"
 
 
 def comparison() -> str:
-    """Return the table of the README: how many times the processor time of ours a peer takes, and how exact it is."""
-    lines = (EQUILIBRIA.read_text(encoding="utf-8")).splitlines()
-    rows = [[cell.strip() for cell in line.split("|")] for line in lines if line.startswith("| ")]
-    by_solver = {(row[1], row[2]): row for row in rows}
-    found = [
-        "| game | peer | processor time, times ours | what a deviation gains: peer | ours |",
-        "|---|---|---:|---:|---:|",
-    ]
+    """Return the table of the README: how many times our time a peer takes, and how exact it is."""
+    rows = {(row["what"], row["who"]): row for row in results().get("equilibrium", {"rows": []})["rows"]}
+    found = [("game", "peer", "time, times ours", "CPU, times ours", "what a deviation gains: peer", "ours")]
     for game, peer in SHOWN:
-        if (game, peer) in by_solver:
-            theirs, ours = by_solver[game, peer], by_solver[game, "nashboard"]
-            found.append(f"| {game} | {peer} | {theirs[6]} | {theirs[7] or '-'} | {ours[7]} |")
-    return "\n".join(found) + "\n"
+        theirs, ours = rows.get((game, peer)), rows.get((game, "nashboard"))
+        if theirs and ours and "answer" in ours:
+            cell = cells(theirs)
+            gains = [f"{row['answer']['gain']:.0e}" if "answer" in row else "-" for row in (theirs, ours)]
+            found.append((game, peer, cell[2] or theirs["failed"], cell[4] or "-", *gains))
+    return table(found, last=False) + "\n"
 
 
 def readme() -> str:
@@ -90,8 +167,13 @@ def readme() -> str:
     return head + MARKS[0] + comparison() + MARKS[1] + rest.partition(MARKS[1])[2]
 
 
-if __name__ == "__main__":
-    PAGE.parent.mkdir(exist_ok=True)
-    atomically(PAGE, lambda part: part.write_text(page(), encoding="utf-8"))
-    atomically(README, lambda part: part.write_text(readme(), encoding="utf-8"))
+def main() -> None:
+    """Write both."""
+    written: dict[Any, str] = {PAGE: page(), README: readme()}
+    for path, text in written.items():
+        atomically(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
     print(f"Wrote {PAGE.name}, and the comparison in {README.name}.")
+
+
+if __name__ == "__main__":
+    main()

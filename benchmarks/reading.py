@@ -1,104 +1,73 @@
-"""How long it takes to count matches, beside Polars' own scan and group-by of the same file; and memory.
+"""Counting the matches of a file, beside Polars' bare scan and group-by of the same columns: the physical floor."""
 
-Usage: python benchmarks/reading.py [rows ...]     (default: 1,000,000 and 10,000,000)
-
-Both sides run in fresh processes, interleaved, five times each; the ratio is of medians. The bare query is the
-least that any program has to do: scan three columns and count the rows of each (agent, agent, outcome).
-"""
-
-import json
-import platform
-import statistics
-import subprocess
-import sys
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
+import logs
 import polars as pl
+from harness import Comparison, Section, Side, Size
 
-import nashboard
-
-REPEATS = 5
-OURS = """
-import nashboard as nb
-matches = nb.read_matches(path)
-games = matches.n_games
-"""
-BARE = """
-import polars as pl
-scan = pl.scan_parquet(path) if path.endswith("parquet") else pl.scan_csv(path, infer_schema=False)
-counts = scan.group_by("model_a", "model_b", "winner").agg(pl.len()).collect(engine="streaming")
-games = counts["len"].sum()
-"""
-# Imports are timed apart: they cost the same whatever the size of the file.
-MEASURED = """
-import json, sys, time
-import {module}
-path = {path!r}
-start = time.perf_counter()
-{code}
-seconds = time.perf_counter() - start
-peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
-print(json.dumps([seconds, peak / 1024, float(games)]))
-"""
+SCANS = {"parquet": "pl.scan_parquet({path!r})", "csv": "pl.scan_csv({path!r}, infer_schema=False)"}
+BARE = 'found = {scan}.group_by("model_a", "model_b", "winner").agg(pl.len()).collect(engine="streaming")'
+OURS = "import nashboard as nb, nashboard.data.read\n"
 
 
-def write_log(folder: Path, rows: int) -> list[Path]:
-    """Write a log of 100 agents with ids and times, as parquet and as csv."""
-    rng = np.random.default_rng(0)
-    names = np.array([f"model-{k:03d}" for k in range(100)])
-    a = rng.integers(0, 100, rows)
-    b = (a + rng.integers(1, 100, rows)) % 100
-    log = pl.DataFrame(
-        {
-            "id": np.arange(rows),
-            "model_a": names[a],
-            "model_b": names[b],
-            "winner": rng.choice(np.array(["model_a", "model_b", "tie", "tie (bothbad)"]), rows),
-            "tstamp": 1.7e9 + np.arange(rows),
-        }
-    )
-    paths = [folder / f"log-{rows}.{ending}" for ending in ("parquet", "csv")]
-    log.write_parquet(paths[0])
-    log.write_csv(paths[1])
-    return paths
+def floor(path: Path) -> Side:
+    """Return the least that any program has to do."""
+    code = BARE.format(scan=SCANS[path.suffix[1:]].format(path=str(path)))
+    after = 'answer = float(found["len"].sum())'
+    return Side(name="bare scan and group-by", setup="import polars as pl", code=code, after=after, package="polars")
 
 
-def measured(code: str, module: str, path: Path) -> tuple[float, float, float]:
-    """Run code in a fresh process; return seconds, peak memory in MB, and the games it counted."""
-    script = MEASURED.format(code=code, module=module, path=str(path))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    seconds, peak, games = json.loads(done.stdout)
-    return seconds, peak, games
+def counting(path: Path) -> Side:
+    """Return our counting of the same."""
+    code = f"matches = nb.read_matches({str(path)!r})"
+    return Side(name="nashboard", setup=OURS, code=code, after="answer = matches.n_games")
 
 
-HEADINGS = ("rows", "file", "bare s", "ours s", "ratio", "least", "most", "bare MB", "ours MB")
+def counted(games: float, floor: float) -> tuple[str, bool]:
+    """Say how many games were counted, and whether they are as many as the bare query's."""
+    return f"{games:,.0f} games", games == floor
 
 
-def line(*cells: object) -> str:
-    return "  ".join(f"{cell:>10}" if isinstance(cell, str) else f"{cell:10,.2f}" for cell in cells)
+def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
+    """Yield files of more and more matches."""
+    logged = {
+        "tiny": [("parquet", 3000, 20), ("csv", 3000, 20)],
+        "small": [("parquet", 1_000_000, 100), ("csv", 1_000_000, 100)],
+        "full": [
+            ("parquet", 100_000, 100),
+            ("parquet", 1_000_000, 100),
+            ("csv", 1_000_000, 100),
+            ("parquet", 10_000_000, 100),
+            ("csv", 10_000_000, 100),
+            ("parquet", 100_000_000, 1000),
+        ],
+    }[size]
+    for kind, matches, agents in logged:
+        path = logs.write(folder, matches, agents)
+        if kind == "csv":
+            pl.scan_parquet(path).sink_csv(path.with_suffix(".csv"))
+            path = path.with_suffix(".csv")
+        yield Comparison(
+            what=f"{matches:,} matches of {agents:,} agents, {kind}",
+            sides=[floor(path), counting(path)],
+            quality=counted,
+            repeats=5 if matches <= 1_000_000 else 3,
+            limit=300.0,
+            series=kind,
+            size=matches,
+            pace="matches",
+        )
+        if kind == "csv":
+            path.unlink()
 
 
-def main() -> None:
-    sizes = [int(size) for size in sys.argv[1:]] or [1_000_000, 10_000_000]
-    print(f"nashboard {nashboard.__version__}, polars {pl.__version__}, Python {platform.python_version()}")
-    print(line(*HEADINGS))
-    with tempfile.TemporaryDirectory() as folder:
-        for rows in sizes:
-            for path in write_log(Path(folder), rows):
-                bare, ours = [], []
-                for _ in range(REPEATS):
-                    bare.append(measured(BARE, "polars", path))
-                    ours.append(measured(OURS, "nashboard.data.read", path))
-                assert {run[2] for run in bare} == {run[2] for run in ours} == {float(rows)}
-                ratios = sorted(mine[0] / theirs[0] for mine, theirs in zip(ours, bare, strict=True))
-                seconds = [statistics.median(run[0] for run in runs) for runs in (bare, ours)]
-                memory = [statistics.median(run[1] for run in runs) for runs in (bare, ours)]
-                ratio = seconds[1] / seconds[0]
-                print(line(f"{rows:,}", path.suffix[1:], *seconds, ratio, ratios[0], ratios[-1], *memory))
-                path.unlink()
-
-
-if __name__ == "__main__":
-    main()
+SECTION = Section(
+    name="counting",
+    title="Counting matches",
+    about="A file counted by `read_matches`, beside Polars' bare scan and group-by of the same three columns; the "
+    "files have ids and times as well. Imports are not timed.",
+    comparisons=comparisons,
+    unit="the floor",
+)

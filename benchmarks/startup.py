@@ -1,35 +1,61 @@
-"""How long it takes until anything can begin: ``import nashboard``, ``nashboard --help``, beside Python and numpy.
+"""How long it takes until anything can begin: ``import nashboard``, ``nashboard --help``, beside Python and numpy."""
 
-python benchmarks/startup.py [repeats]
-"""
+from collections.abc import Iterator
+from pathlib import Path
 
-import sys
+from harness import Comparison, Section, Side, Size
 
-from harness import Side, compared, save
+SETUP = "import os, subprocess, sys, tempfile"
+# The loops over games are compiled when they are first needed, and kept on disk; a new folder has nothing.
+LOOPS = "import nashboard.ratings.kernels"
 
-SETUP = "import subprocess, sys"
 
-
-def started(*arguments: str) -> str:
+def started(*arguments: str, cache: str = "None") -> str:
     """Return code that starts Python with these arguments."""
-    return f"answer = subprocess.run([sys.executable, *{list(arguments)!r}], stdout=subprocess.DEVNULL).returncode"
+    return (
+        f"answer = subprocess.run([sys.executable, *{list(arguments)!r}], stdin=subprocess.DEVNULL, "
+        f"stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={cache}).returncode"
+    )
 
 
-def main() -> None:
-    """Measure and keep."""
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 9
+def ended_well(code: int, _: int) -> tuple[str, bool]:
+    return f"exit {code}", code == 0
+
+
+def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
+    """Yield a new process that does this or that."""
+    programs = {
+        "Python alone": ("numpy", ("-c", "pass")),
+        "import nashboard": ("nashboard", ("-c", "import nashboard")),
+        "nashboard --help": ("nashboard", ("-m", "nashboard", "--help")),
+        "nashboard datasets": ("nashboard", ("-m", "nashboard", "datasets")),
+        "import numpy": ("numpy", ("-c", "import numpy")),
+        "import polars": ("polars", ("-c", "import polars")),
+        "import pandas": ("pandas", ("-c", "import pandas")),
+        "import evalica": ("evalica", ("-c", "import evalica")),
+        "import cvxpy": ("cvxpy", ("-c", "import cvxpy")),
+        "import sklearn.linear_model": ("scikit-learn", ("-c", "import sklearn.linear_model")),
+    }
     sides = [
-        Side(name="import nashboard", setup=SETUP, code=started("-c", "import nashboard")),
-        Side(name="nashboard --help", setup=SETUP, code=started("-m", "nashboard", "--help")),
-        Side(name="nashboard datasets", setup=SETUP, code=started("-m", "nashboard", "datasets")),
-        Side(name="Python alone", setup=SETUP, code=started("-c", "pass"), package="numpy"),
-        Side(name="import numpy", setup=SETUP, code=started("-c", "import numpy"), package="numpy"),
-        Side(name="import polars", setup=SETUP, code=started("-c", "import polars"), package="polars"),
+        Side(name=name, setup=SETUP, code=started(*arguments), package=package)
+        for name, (package, arguments) in programs.items()
     ]
-    rows = compared("a new process", sides, repeats=repeats, quality=lambda code, _: (f"exit {code}", code == 0))
-    about = "Seconds of a whole new process. Public names are imported when they are first used."
-    save("startup", "Start-up", about, rows)
+    yield Comparison(what="a new process", sides=sides, quality=ended_well, repeats=7)
+    caches = {"cached on disk": str(folder / "loops"), "the first time on a machine": None}
+    loops = []
+    for name, cache in caches.items():
+        place = repr(cache) if cache else "tempfile.mkdtemp()"
+        setup = f"{SETUP}\nplace = os.environ | {{'NUMBA_CACHE_DIR': {place}}}\n"
+        warm = started("-c", LOOPS, cache="place") if cache else ""
+        loops.append(Side(name=name, setup=setup + warm, code=started("-c", LOOPS, cache="place")))
+    yield Comparison(what="the compiled loops", sides=loops, quality=ended_well)
 
 
-if __name__ == "__main__":
-    main()
+SECTION = Section(
+    name="startup",
+    title="Start-up",
+    about="Seconds of a whole new process, which does nothing else; public names of nashboard are imported when they "
+    "are first used. The compiled loops are those of online ratings, with the import of numba.",
+    comparisons=comparisons,
+    unit="the first",
+)

@@ -1,23 +1,174 @@
-"""The page of benchmarks is what the results say: it is never typed."""
+"""The page of benchmarks is what the results say, and the harness tells the truth about whoever it measures."""
 
 import importlib
+import os
+import signal
+import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "end_to_end", "equilibrium", "elo")
+PEERS = {"cvxpy", "scipy", "nashpy", "polarix", "evalica", "arena-rank", "choix", "riix", "scikit-learn"}
+Row = dict[str, Any]
+
+
+class Benchmarks:
+    """The files of the folder, which is no package, as modules."""
+
+    def __getattr__(self, name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+
+@pytest.fixture
+def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Benchmarks]:
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    yield Benchmarks()
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(ROOT / "benchmarks")):
+            del sys.modules[name]
 
 
 def test_the_page_of_benchmarks_and_the_table_of_the_readme_are_written_from_the_results(
-    monkeypatch: pytest.MonkeyPatch,
+    benchmarks: Benchmarks,
 ) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    page = importlib.import_module("page")
-    try:
-        assert page.PAGE.read_text(encoding="utf-8") == page.page()
-        assert page.README.read_text(encoding="utf-8") == page.readme()
-        assert page.readme().count("| cvxpy (OpenSpiel's program) |") == 3
-    finally:
-        for name in ("page", "harness"):
-            sys.modules.pop(name, None)
+    page = benchmarks.page
+    assert page.PAGE.read_text(encoding="utf-8") == page.page()
+    assert page.README.read_text(encoding="utf-8") == page.readme()
+    assert page.readme().count("| cvxpy (OpenSpiel's program) |") == 3
+
+
+def test_every_peer_is_measured(benchmarks: Benchmarks, tmp_path: Path) -> None:
+    packages = set()
+    for name in SECTIONS:
+        section = getattr(benchmarks, name).SECTION
+        for comparison in section.comparisons("tiny", tmp_path):
+            packages |= {side.package for side in comparison.sides}
+    assert set(benchmarks.run.SECTIONS) == set(SECTIONS)
+    assert packages >= PEERS
+
+
+def measured(benchmarks: Benchmarks, comparison: Any) -> tuple[dict[str, Row], list[list[Row]]]:
+    kept: list[list[Row]] = []
+    rows = benchmarks.harness.compared(comparison, [], kept.append)
+    return {row["who"]: row for row in rows}, kept
+
+
+def test_who_fails_hangs_or_answers_wrongly_is_reported_as_such_with_its_version(benchmarks: Benchmarks) -> None:
+    Side, Comparison = benchmarks.harness.Side, benchmarks.harness.Comparison
+    hang = "import subprocess, sys\nhelper = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)'])\n"
+    comparison = Comparison(
+        what="two and two",
+        sides=[
+            Side(name="ours", code="answer = 4"),
+            Side(name="fails", code="raise ArithmeticError('too hard')", package="numpy"),
+            Side(name="hangs", setup=hang, code="helper.wait()", package="numpy"),
+            Side(name="is wrong", code="answer = 5", package="numpy"),
+            Side(name="says nothing", code="answer = None", package="numpy"),
+            Side(name="is not there", code="answer = 4", environment="no-such-environment"),
+        ],
+        quality=lambda answer, ours: (f"says {answer:d}", answer == ours),
+        repeats=2,
+        limit=1.0,
+        series="sums",
+        size=2,
+    )
+    rows, kept = measured(benchmarks, comparison)
+    assert rows["ours"]["quality"] == "says 4"
+    assert rows["ours"]["repeats"] == 2
+    assert rows["fails"]["failed"] == "fails: ArithmeticError: too hard"
+    assert rows["fails"]["version"].startswith("numpy ")
+    assert rows["hangs"]["failed"] == "over 1 s"
+    assert rows["hangs"]["ratio at least"] > 10
+    assert rows["is wrong"]["quality"] == "WRONG: says 5"
+    assert rows["says nothing"]["quality"].startswith("WRONG: an answer of another form, TypeError")
+    assert rows["is not there"]["failed"] == "not installed here"
+    assert kept[0][0]["who"] == "ours"
+    assert len(kept[0]) == 1
+    assert len(kept[-1]) == 6
+    larger = Comparison(what="more", sides=[comparison.sides[0], comparison.sides[2]], series="sums", size=3, repeats=1)
+    ours, hangs = benchmarks.harness.compared(larger, list(rows.values()), kept.append)
+    assert ours["repeats"] == 1
+    assert hangs["failed"] == "not tried: over 1 s on two and two"
+
+
+def test_who_would_run_into_the_limit_is_not_tried(benchmarks: Benchmarks) -> None:
+    Side, Comparison = benchmarks.harness.Side, benchmarks.harness.Comparison
+    side = Side(name="peer", code="")
+    before = [{"what": f"{n}", "who": "peer", "series": "s", "size": n, "seconds": 4 + n} for n in (1, 10)]
+    task = Comparison(what="100", sides=[side], series="s", size=100, limit=100.0, linear=True)
+    assert benchmarks.harness.in_vain(task, side, before) == "14 s on 10, on the way to over 100 s"
+    assert benchmarks.harness.in_vain(replace(task, limit=200.0), side, before) == ""
+    assert benchmarks.harness.in_vain(replace(task, linear=False), side, before) == ""
+
+
+def test_a_child_that_is_stopped_leaves_no_process_behind(benchmarks: Benchmarks, tmp_path: Path) -> None:
+    child, told = benchmarks.child, tmp_path / "helper"
+    setup = "import subprocess, sys, time\nhelper = subprocess.Popen([sys.executable, '-c', 'while True: pass'])\n"
+    setup += f"open({str(told)!r}, 'w').write(str(helper.pid))\n"
+    with pytest.raises(child.SideError, match=r"over 0\.2 s"):
+        child.run(sys.executable, setup=setup, code="time.sleep(99)", after="answer = 0", again=False, limit=0.2)
+    status = Path(f"/proc/{told.read_text()}/status")
+    assert not status.exists() or "State:\tZ" in status.read_text()  # gone, or dead and not yet buried
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of processes is read from /proc")
+def test_seconds_processor_seconds_and_memory_are_those_of_the_timed_part(
+    benchmarks: Benchmarks, tmp_path: Path
+) -> None:
+    file = tmp_path / "pages"
+    file.write_bytes(bytes(200 << 20))
+    setup = f"import mmap, time\nheld = bytearray(60 << 20)\nfile = open({str(file)!r}, 'rb')\n"
+    code = "more = bytearray(b'x') * (80 << 20)\nmapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)\n"
+    code += "total = sum(mapped[k] for k in range(0, len(mapped), 4096))\ntime.sleep(0.2)"
+    found = benchmarks.child.run(
+        sys.executable, setup=setup, code=code, after="del more\nanswer = total", again=False, limit=60.0
+    )
+    assert found.answer == 0
+    assert 80 <= found.new < 100
+    assert 140 <= found.peak < 200  # the 200 MB of the mapped file are not counted
+    assert found.seconds >= 0.2
+    assert found.cpu <= found.seconds - 0.15  # sleeping is no work
+
+
+def test_rows_are_replaced_in_their_place(benchmarks: Benchmarks, tmp_path: Path) -> None:
+    path, head = tmp_path / "some.json", {"title": "Some"}
+    save, read = benchmarks.results.save, benchmarks.results.read
+    save(path, head, [{"what": "a", "who": "x", "n": 1}, {"what": "b", "who": "x", "n": 1}])
+    save(path, head, [{"what": "a", "who": "x", "n": 2}, {"what": "a", "who": "y", "n": 2}])
+    assert [(row["what"], row["who"], row["n"]) for row in read(path)["rows"]] == [
+        ("a", "x", 2),
+        ("a", "y", 2),
+        ("b", "x", 1),
+    ]
+
+
+def test_the_slope_of_growth_is_fitted_to_what_was_finished(benchmarks: Benchmarks) -> None:
+    rows = [
+        {"what": f"{n}", "who": "ours", "series": "cubic", "size": n, "seconds": 1e-6 * n**3} for n in (10, 100, 1000)
+    ]
+    rows.append({"what": "9999", "who": "ours", "series": "cubic", "size": 9999, "failed": "over 1 s"})
+    assert "| cubic | ours | 3: 10 to 1,000 | 3.00 |" in benchmarks.page.growth(rows)
+    assert benchmarks.page.growth(rows[:2]) == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupted_bench_says_one_line_and_leaves_nothing_running() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "run.py"), "--tiny", "--only", "startup"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout is not None
+    assert running.stdout.readline().startswith("-- Start-up")
+    time.sleep(0.3)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert said.startswith("Interrupted: what was measured is kept")
+    assert said.count("\n") == 1

@@ -201,7 +201,7 @@ def test_ten_thousand_games_a_pair_still_end_at_a_gradient_of_rounding_size() ->
 
 def test_agreement_with_evalica_and_choix() -> None:
     # What evalica 0.4.2 (bradley_terry, ties half) and choix 0.4.1 (opt_pairwise, no penalty) both give for
-    # these counts, in Elo points with mean 0: printed by benchmarks/peer_ratings.py.
+    # these counts, in Elo points with mean 0: printed by benchmarks/peers.py.
     peers = [47.01419, -27.57337, 24.43293, -43.87375]
     W = [[0, 7, 2, 9], [3, 0, 6, 4], [8, 4, 0, 5], [1, 6, 5, 0]]
     D = [[0, 2, 0, 1], [2, 0, 3, 0], [0, 3, 0, 4], [1, 0, 4, 0]]

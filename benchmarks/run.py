@@ -1,0 +1,81 @@
+"""Measure everything, or a part: each row is kept as soon as it is measured, and the page is written from all of them.
+
+python benchmarks/run.py                          a small version, a few minutes
+python benchmarks/run.py --full                   everything
+python benchmarks/run.py --full --only elo        one section; again for several
+python benchmarks/run.py --tiny                   every program once on next to nothing; keeps no results
+"""
+
+import argparse
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import page
+from harness import Section, Size, compared, line, progress
+from results import RESULTS, Row, read, save, write
+
+TURNS = {"tiny": 1, "small": 2}  # at most
+# The quick ones first, those with the longest rows last.
+SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "end_to_end", "equilibrium", "elo")
+
+
+def measured(section: Section, size: Size, results: Path, folder: Path) -> None:
+    """Measure a section; a whole one forgets rows that are no longer part of it."""
+    path = results / f"{section.name}.json"
+    before: list[Row] = []
+    for comparison in section.comparisons(size, folder):
+        if size != "full":
+            comparison = replace(comparison, repeats=min(comparison.repeats, TURNS[size]))
+        rows = compared(comparison, before, lambda rows: save(path, section.head, rows))
+        before += rows
+        for row in rows:
+            print(line(row), flush=True)
+    if size == "full":
+        whats = {row["what"] for row in before}
+        write(path, section.head, [row for row in read(path)["rows"] if row["what"] in whats])
+
+
+def stopped(signum: int, frame: object) -> None:
+    """End as after Ctrl-C: children are killed, the temporary files removed."""
+    raise SystemExit(128 + signum)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, keep, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    sizes = parser.add_mutually_exclusive_group()
+    sizes.add_argument("--full", dest="size", action="store_const", const="full", default="small")
+    sizes.add_argument("--tiny", dest="size", action="store_const", const="tiny")
+    parser.add_argument("--only", action="append", choices=SECTIONS, metavar="SECTION", help=", ".join(SECTIONS))
+    given = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, stopped)
+    began = time.monotonic()
+    failed = []
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            results = Path(folder, "results") if given.size == "tiny" else RESULTS
+            for name in given.only or SECTIONS:
+                section: Section = import_module(name).SECTION
+                print(f"-- {section.title} ({name}), after {(time.monotonic() - began) / 60:.1f} minutes", flush=True)
+                try:
+                    measured(section, given.size, results, Path(folder))
+                except Exception as error:  # the other sections are still worth their time
+                    failed.append(name)
+                    print(f"{name} stopped: {type(error).__name__}: {error}", file=sys.stderr)
+        if given.size != "tiny":
+            page.main()
+    except KeyboardInterrupt:
+        progress("")
+        print("Interrupted: what was measured is kept; `python benchmarks/page.py` writes the page.", file=sys.stderr)
+        return 130
+    print(f"Done in {(time.monotonic() - began) / 60:.1f} minutes.")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
