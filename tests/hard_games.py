@@ -76,14 +76,14 @@ def clones(rng: np.random.Generator, m: int, n: int) -> Matrix:
 def near_clones(rng: np.random.Generator, m: int, n: int) -> Matrix:
     """Copies at a distance of 1e-9."""
     table = clones(rng, m, n)
-    return table + 1e-9 * np.abs(table).max() * rng.normal(size=table.shape)
+    return np.asarray(table + 1e-9 * np.abs(table).max() * rng.normal(size=table.shape))
 
 
 def rule_clones(rng: np.random.Generator, m: int, n: int) -> Matrix:
     """Copies at distances from 1e-13 to 1e-11, across the rule of zero: some are identical by it, some are not."""
     table = clones(rng, m, n)
     noise = rng.normal(size=table.shape) * 10.0 ** rng.uniform(-13, -11, size=table.shape)
-    return table + np.abs(table).max() * noise * (rng.random(table.shape) < rng.choice([0.2, 1.0]))
+    return np.asarray(table + np.abs(table).max() * noise * (rng.random(table.shape) < rng.choice([0.2, 1.0])))
 
 
 def dense(rng: np.random.Generator, m: int, n: int) -> Matrix:

@@ -28,7 +28,10 @@ Block = Callable[[Ints, Ints], Floats]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Classes:
-    """Players sorted into classes: the class of each player, each class's first member, size, and whether members differ."""
+    """Players sorted into classes: the class of each player; of each class the first member and the size.
+
+    ``loose`` are classes whose members are the same by the rule, but not to the last bit.
+    """
 
     label: Ints
     first: Ints
