@@ -51,37 +51,58 @@ class Classes:
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """Return the members of every class with more than one, in order of first appearance."""
         crowded = np.flatnonzero(self.size > 1)
-        members, starts = self.members(crowded)
-        return tuple(tuple(map(int, group)) for group in np.split(members, starts[1:])) if crowded.size else ()
+        if not crowded.size:
+            return ()
+        members, starts = self.members(crowded, self.size[crowded])
+        return tuple(tuple(group) for group in np.split(members, starts[1:]))
 
-    def members(self, some: Ints) -> tuple[Ints, Ints]:
-        """Return the members of some classes, one class after the other, and where each begins."""
+    def members(self, some: Ints, counts: Ints) -> tuple[Ints, Ints]:
+        """Return the first few members of some classes, one class after the other, and where each begins."""
         order = np.argsort(self.label, kind="stable")
-        ends = np.cumsum(self.size)[some]
-        parts = [order[end - size : end] for end, size in zip(ends, self.size[some], strict=True)]
-        return np.concatenate([np.zeros(0, dtype=np.intp), *parts]), np.cumsum(self.size[some]) - self.size[some]
+        begin = (np.cumsum(self.size) - self.size)[some]
+        starts = np.cumsum(counts) - counts
+        return order[np.arange(counts.sum()) + np.repeat(begin - starts, counts)], starts
+
+    def that_differ(self, some: Ints) -> tuple[Ints, Ints]:
+        """Return the members of some classes that differ: all where the class is loose, one where it is not."""
+        return self.members(some, np.where(self.loose[some], self.size[some], 1))
 
 
 def between_classes(block: Block, rows: Classes, columns: Classes, some: Ints, others: Ints) -> Floats:
     """Return the payoffs of some classes of ``rows`` against some of ``columns``; ``block`` has those of players."""
     payoffs = block(rows.first[some], columns.first[others])
     loose = np.flatnonzero(rows.loose[some])
-    if loose.size:
-        payoffs[loose] = middles(block, rows, columns, some[loose], others)
+    for part in parts(loose, CELLS // (4 * len(others))):
+        payoffs[part] = middles(block, rows, columns, some[part], others)
     loose = np.flatnonzero(columns.loose[others])
-    if loose.size:
-        payoffs[:, loose] = middles(block, rows, columns, some, others[loose])
+    for part in parts(loose, CELLS // (4 * len(some))):
+        payoffs[:, part] = middles(block, rows, columns, some, others[part])
     return payoffs
+
+
+def parts(indices: Ints, step: int) -> Iterator[Ints]:
+    """Yield indices, so many at a time."""
+    step = max(1, step)
+    for at in range(0, len(indices), step):
+        yield indices[at : at + step]
 
 
 def middles(block: Block, rows: Classes, columns: Classes, some: Ints, others: Ints) -> Floats:
     """Return the middle between the largest and the smallest payoff of all members of two classes."""
-    (above, over), (beside, along) = rows.members(some), columns.members(others)
+    (above, over), (beside, along) = rows.that_differ(some), columns.that_differ(others)
     payoffs = block(above, beside)
-    low, high = (
-        reduce.reduceat(reduce.reduceat(payoffs, over, axis=0), along, axis=1) for reduce in (np.minimum, np.maximum)
-    )
+    low, high = (folded(which, folded(which, payoffs, over).T, along).T for which in (np.minimum, np.maximum))
     return np.asarray(low / 2 + high / 2)
+
+
+def folded(which: Callable[[Floats, Floats], Floats], rows: Floats, starts: Ints) -> Floats:
+    """Return the smallest or largest of the rows from each start to the next: first all second ones, then all third."""
+    sizes = np.diff(np.append(starts, len(rows)))
+    found = rows[starts]
+    for k in range(1, int(sizes.max())):
+        more = np.flatnonzero(sizes > k)
+        found[more] = which(found[more], rows[starts[more] + k])
+    return found
 
 
 @lru_cache(maxsize=8)
@@ -128,24 +149,24 @@ class Players:
     same: float
     step: int
 
-    def parts(self, members: Ints) -> Iterator[Floats]:
-        """Yield the rows of players, some at a time."""
-        for at in range(0, len(members), self.step):
-            yield self.payoffs(members[at : at + self.step])
-
-    def distances(self, leader: int, members: Ints) -> Floats:
-        """Return by how much each player differs from one, at most; infinite where that is known to be too much."""
+    def distances(self, members: Ints, at: int) -> Floats:
+        """Return by how much each player differs from one of them, at most; infinite where that is known to be much."""
+        if len(members) <= self.step:
+            rows = self.payoffs(members)
+            return np.asarray(np.abs(rows - rows[at]).max(axis=1))
         away = np.full(len(members), np.inf)
-        near = np.flatnonzero(np.abs(self.sums[members] - self.sums[leader]) <= self.gap)
-        own = self.payoffs(np.array([leader]))[0]
-        found = [np.abs(rows - own).max(axis=1) for rows in self.parts(members[near])]
-        away[near] = np.concatenate([np.zeros(0), *found])
+        near = np.flatnonzero(np.abs(self.sums[members] - self.sums[members[at]]) <= self.gap)
+        own = self.payoffs(members[at : at + 1])
+        away[near] = np.concatenate(
+            [np.abs(self.payoffs(part) - own).max(axis=1) for part in parts(members[near], self.step)]
+        )
         return away
 
     def width(self, members: Ints) -> float:
         """Return by how much any two of some players differ, at most."""
         low, high = self.payoffs(members[:1])[0], self.payoffs(members[:1])[0]
-        for rows in self.parts(members):
+        for part in parts(members, self.step):
+            rows = self.payoffs(part)
             low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
         return float((high - low).max())
 
@@ -164,10 +185,10 @@ def classes_of(players: Players) -> Classes:
         return Classes(label=leader, first=leader, size=np.ones(len(leader), dtype=np.intp), loose=loose)
     for run in runs(order, gaps):
         for group, differ in groups_of(players, np.sort(run)):
-            leader[group] = group.min()
-            loose[group.min()] = differ
-    first, label, size = np.unique(leader, return_inverse=True, return_counts=True)
-    return Classes(label=label, first=first, size=size, loose=loose[first])
+            first = group.min()
+            leader[group], loose[first] = first, differ
+    firsts, label, size = np.unique(leader, return_inverse=True, return_counts=True)
+    return Classes(label=label, first=firsts, size=size, loose=loose[firsts])
 
 
 def runs(order: Ints, gaps: Bools) -> Iterator[Ints]:
@@ -185,8 +206,8 @@ def groups_of(players: Players, members: Ints) -> Iterator[tuple[Ints, bool]]:
     when nobody stands just outside.
     """
     same = players.same
-    while len(members):
-        away = players.distances(int(members[0]), members)
+    while len(members) > 1:
+        away = players.distances(members, 0)
         near = away <= same
         if not away[near].any():
             yield members[near], False
@@ -211,7 +232,7 @@ def linked(players: Players, members: Ints, away: Floats) -> tuple[Ints, Floats]
         at = int(np.argmin(nearest))
         if nearest[at] > players.same:
             break
-        away = players.distances(int(left[at]), left)
+        away = players.distances(left, at)
         copies = away == 0  # the player itself, and exact copies, whose distances are the same
         chain.append(left[copies])
         links.extend([float(nearest[at]), *[0.0] * (int(copies.sum()) - 1)])
