@@ -59,3 +59,28 @@ def uphill(p: NDArray[np.float64], vertices: list[list[Fraction]], m: NDArray[np
     slope = np.zeros(len(p))
     slope[held] = -np.log(p[held]) + (0.0 if m is None else np.log(m[held]))
     return max(float(np.array([float(x) for x in u]) @ slope) for u in vertices) - float(p @ slope)
+
+
+def exact_value(S: list[list[Fraction]]) -> Fraction:
+    """Return the value of ``max_p min_q p'Sq`` by the simplex method in fractions, with Bland's rule against cycling.
+
+    Payoffs are lifted above zero, where the value is ``1 / max(sum x)`` over ``x >= 0`` with ``S x <= 1``.
+    """
+    lift = 1 - min(min(row) for row in S)
+    m, n = len(S), len(S[0])
+    rows = [
+        [*(x + lift for x in row), *(Fraction(int(i == k)) for k in range(m)), Fraction(1)] for i, row in enumerate(S)
+    ]
+    costs = [Fraction(-1)] * n + [Fraction(0)] * (m + 1)
+    basis = list(range(n, n + m))
+    while True:
+        enter = next((j for j in range(n + m) if costs[j] < 0), None)
+        if enter is None:
+            return 1 / costs[-1] - lift
+        _, _, leave = min((row[-1] / row[enter], basis[i], i) for i, row in enumerate(rows) if row[enter] > 0)
+        pivot = rows[leave] = [x / rows[leave][enter] for x in rows[leave]]
+        basis[leave] = enter
+        for row in (*(row for i, row in enumerate(rows) if i != leave), costs):
+            factor = row[enter]
+            if factor:
+                row[:] = [a - factor * b for a, b in zip(row, pivot, strict=True)]

@@ -154,7 +154,7 @@ def test_a_path_without_a_proved_face_raises(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(nashboard.equilibrium.symmetric, "side_face", lambda *ignored: None)
     with pytest.raises(nb.ConvergenceError, match="could not be proved: the interior point reached a gap of"):
-        nb.nash_average(signs(0, 5))
+        nb.nash_average(signs(0, 60))
 
 
 def test_near_clones_are_told_apart_where_payoffs_say_so() -> None:

@@ -18,7 +18,7 @@ from nashboard.equilibrium.clones import Classes, identical_rows, irrational_wei
 from nashboard.equilibrium.face import EPS
 from nashboard.equilibrium.interior_point import Iterate, beginning, newton_step
 from nashboard.equilibrium.nash import Selection, checked_selection, nash_average
-from nashboard.equilibrium.nash_scores import nash_average_scores, near_one
+from nashboard.equilibrium.nash_scores import collapsed, nash_average_scores, near_one
 from nashboard.equilibrium.newton_systems import stacked_game
 from nashboard.equilibrium.threads import threads_for
 from nashboard.equilibrium.tolerance import TOLERANCE, ZERO
@@ -63,7 +63,7 @@ def nash_averages(games: ArrayLike, *, selection: Selection = "clone-invariant")
     K = np.ldexp(A, -exponent[:, None, None])
     classes = {int(k): identical_rows(A[k], *(2 * [float(np.abs(A[k]).max())])) for k in np.flatnonzero(crowded(A))}
     for k, c in classes.items():
-        K[k] = padded(K[k][np.ix_(c.first, c.first)], A.shape[1:], below=-1.0, right=1.0)
+        K[k] = padded(collapsed(K[k], c, c), A.shape[1:], below=-1.0, right=1.0)
     p, residual = stacked(K, (0,))
     unique = np.isfinite(residual)
     for k, c in classes.items():
@@ -100,7 +100,7 @@ def nash_averages_scores(tables: ArrayLike, *, selection: Selection = "clone-inv
         if hard[k]:
             size = float(np.ptp(S[k])), float(np.abs(S[k]).max())
             rows, columns = classes[k] = identical_rows(S[k], *size), identical_rows(S[k].T, *size)
-            table = padded(table[np.ix_(rows.first, columns.first)], (m, n), below=-2.0, right=2.0)
+            table = padded(collapsed(table, rows, columns), (m, n), below=-2.0, right=2.0)
         K[k, :m, m:] = table
     K[:, m:, :m] = -K[:, :m, m:].transpose(0, 2, 1)
     x, residual = stacked(K, (0, m))

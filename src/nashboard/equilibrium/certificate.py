@@ -10,7 +10,8 @@ negative outside the opponents' support (there they are clipped). For every equi
 and the bound is reached only by ``q = softmax(log m - F'y)``. So the weights are right when ``x = q`` and
 rows with ``y > 0`` are tight. The residual is the larger of ``max |x - q|`` and ``sum y (v - F x)`` over the
 rows outside the opponents' support. It is computed from payoffs, weights and multipliers alone, in
-twice the working precision, and knows nothing of how they were found.
+twice the working precision, and knows nothing of how they were found. A slack that the last bits of the weights and
+of the value could have made counts as zero: the residual is then that of a mixture which rounds to this one.
 """
 
 import numpy as np
@@ -20,6 +21,8 @@ from nashboard.equilibrium import twofold
 from nashboard.equilibrium.side import SideSolution
 from nashboard.equilibrium.tolerance import TOLERANCE
 from nashboard.errors import ConvergenceError
+
+ROUNDING = 4 * float(np.finfo(float).eps)  # what the last bits of weights and of the value are worth in a sum of them
 
 
 def require_certified(exploitability: float, residual: float, scale: float, rounding: float = 0.0) -> None:
@@ -50,5 +53,7 @@ def entropy_residual(F: Floats, side: SideSolution, tight: Bools, log_m: Floats,
     q = np.exp(exponent - exponent.max())
     q /= q.sum()
     loose = ~tight[used]
-    slack = value - F_used[loose] @ x
-    return float(max(np.abs(x - q).max(), np.abs(y[used][loose] * slack).sum()))
+    pressing = F_used[loose]
+    high, low = twofold.product(pressing, x)
+    slack = np.abs((value - high) - low) - ROUNDING * (abs(value) + np.abs(pressing) @ x)
+    return float(max(np.abs(x - q).max(), y[used][loose] @ np.maximum(slack, 0.0)))

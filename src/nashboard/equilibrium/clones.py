@@ -4,6 +4,11 @@ Two players are identical when all their payoffs are the same, by the rule of `t
 players are also identical as opponents, one pass is enough: classes of the collapsed game stay distinct.
 The game is solved between classes, and each class shares its weight evenly among its members, which is what
 makes the answer independent of how often somebody enters (property P1 of the paper, see the docs).
+
+Being within the rule is not transitive: a and b may be, b and c, and not a and c. So players are linked from the
+nearest pair on (single linkage), and a class is a group, as large as can be, in which no two players differ by
+more than the rule. Where members of a class differ at all, the middle between their largest and smallest payoff
+stands for the class. Both depend on the set of payoffs alone: not on who came first, nor on how often.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,32 +23,86 @@ from nashboard.equilibrium.tolerance import ZERO
 
 CELLS = 1 << 22  # how many cells are compared at a time
 
+Block = Callable[[Ints, Ints], Floats]
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Classes:
-    """Players sorted into classes: the class of each player, and each class's first member and size."""
+    """Players sorted into classes: the class of each player; of each class the first member and the size.
+
+    ``loose`` are classes whose members are the same by the rule, but not to the last bit.
+    """
 
     label: Ints
     first: Ints
     size: Ints
+    loose: Bools
+
+    @property
+    def trivial(self) -> bool:
+        """Whether nobody has a clone."""
+        return len(self.first) == len(self.label)
 
     def spread(self, totals: Floats) -> Floats:
         """Return each player's even share of its class's total; the shares add up to 1."""
         shares: Floats = (totals / self.size)[self.label]
         return np.asarray(shares / shares.sum())
 
-    def some(self, rows: Floats) -> Floats:
-        """Return the first member's row of every class: the rows themselves where nobody has a clone."""
-        return rows if len(self.first) == len(self.label) else rows[self.first]
-
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """Return the members of every class with more than one, in order of first appearance."""
-        if len(self.first) == len(self.label):
-            return ()
         crowded = np.flatnonzero(self.size > 1)
+        if not crowded.size:
+            return ()
+        members, starts = self.members(crowded, self.size[crowded])
+        return tuple(tuple(group) for group in np.split(members, starts[1:]))
+
+    def members(self, some: Ints, counts: Ints) -> tuple[Ints, Ints]:
+        """Return the first few members of some classes, one class after the other, and where each begins."""
         order = np.argsort(self.label, kind="stable")
-        ends = np.cumsum(self.size)
-        return tuple(tuple(map(int, order[ends[k] - self.size[k] : ends[k]])) for k in crowded)
+        begin = (np.cumsum(self.size) - self.size)[some]
+        starts = np.cumsum(counts) - counts
+        return order[np.arange(counts.sum()) + np.repeat(begin - starts, counts)], starts
+
+    def that_differ(self, some: Ints) -> tuple[Ints, Ints]:
+        """Return the members of some classes that differ: all where the class is loose, one where it is not."""
+        return self.members(some, np.where(self.loose[some], self.size[some], 1))
+
+
+def between_classes(block: Block, rows: Classes, columns: Classes, some: Ints, others: Ints) -> Floats:
+    """Return the payoffs of some classes of ``rows`` against some of ``columns``; ``block`` has those of players."""
+    payoffs = block(rows.first[some], columns.first[others])
+    loose = np.flatnonzero(rows.loose[some])
+    for part in parts(loose, CELLS // (4 * len(others))):
+        payoffs[part] = middles(block, rows, columns, some[part], others)
+    loose = np.flatnonzero(columns.loose[others])
+    for part in parts(loose, CELLS // (4 * len(some))):
+        payoffs[:, part] = middles(block, rows, columns, some, others[part])
+    return payoffs
+
+
+def parts(indices: Ints, step: int) -> Iterator[Ints]:
+    """Yield indices, so many at a time."""
+    step = max(1, step)
+    for at in range(0, len(indices), step):
+        yield indices[at : at + step]
+
+
+def middles(block: Block, rows: Classes, columns: Classes, some: Ints, others: Ints) -> Floats:
+    """Return the middle between the largest and the smallest payoff of all members of two classes."""
+    (above, over), (beside, along) = rows.that_differ(some), columns.that_differ(others)
+    payoffs = block(above, beside)
+    low, high = (folded(which, folded(which, payoffs, over).T, along).T for which in (np.minimum, np.maximum))
+    return np.asarray(low / 2 + high / 2)
+
+
+def folded(which: Callable[[Floats, Floats], Floats], rows: Floats, starts: Ints) -> Floats:
+    """Return the smallest or largest of the rows from each start to the next: first all second ones, then all third."""
+    sizes = np.diff(np.append(starts, len(rows)))
+    found = rows[starts]
+    for k in range(1, int(sizes.max())):
+        more = np.flatnonzero(sizes > k)
+        found[more] = which(found[more], rows[starts[more] + k])
+    return found
 
 
 @lru_cache(maxsize=8)
@@ -59,14 +118,9 @@ def identical_rows(rows: Floats, scale: float, largest: float) -> Classes:
     """
     same = ZERO * scale
     weights = irrational_weights(rows.shape[1])
+    gap = 2 * (same + float(np.spacing(largest))) * float(weights.sum())
     step = max(1, CELLS // max(rows.shape[1], 1))
-
-    def equal(members: Ints, leader: int) -> Bools:
-        parts = [members[at : at + step] for at in range(0, len(members), step)]
-        return np.concatenate([np.abs(rows[part] - rows[leader]).max(axis=1) <= same for part in parts])
-
-    rounding = float(np.spacing(largest))
-    return classes_of(rows @ weights, 2 * (same + rounding) * float(weights.sum()), equal)
+    return classes_of(Players(payoffs=lambda k: rows[k], sums=rows @ weights, gap=gap, same=same, step=step))
 
 
 def identical_agents(model: PayoffModel, scale: float) -> Classes:
@@ -74,35 +128,67 @@ def identical_agents(model: PayoffModel, scale: float) -> Classes:
     same = ZERO * scale
     weights = irrational_weights(model.size)
 
-    def column(k: int) -> Floats:
-        return np.asarray(model.columns(np.array([k])), dtype=np.float64)[:, 0]
+    def payoffs(k: Ints) -> Floats:
+        return np.asarray(model.columns(k), dtype=np.float64).T
 
-    def equal(members: Ints, leader: int) -> Bools:
-        first = column(leader)
-        return np.array([np.abs(column(int(k)) - first).max() <= same for k in members], dtype=np.bool_)
-
-    return classes_of(np.asarray(model.product(weights)), 2 * same * float(weights.sum()), equal)
+    gap = 2 * same * float(weights.sum())
+    step = max(1, CELLS // model.size)
+    return classes_of(Players(payoffs=payoffs, sums=np.asarray(model.product(weights)), gap=gap, same=same, step=step))
 
 
-def classes_of(sums: Floats, gap: float, equal: Callable[[Ints, int], Bools]) -> Classes:
-    """Sort players into classes; players whose ``sums`` are further apart than ``gap`` are known to differ.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Players:
+    """Players to be compared: ``payoffs(indices)`` gives their rows, ``step`` says how many at a time.
+
+    Players whose ``sums`` are further apart than ``gap`` are known to differ by more than ``same`` in some cell.
+    """
+
+    payoffs: Callable[[Ints], Floats]
+    sums: Floats
+    gap: float
+    same: float
+    step: int
+
+    def distances(self, members: Ints, at: int) -> Floats:
+        """Return by how much each player differs from one of them, at most; infinite where that is known to be much."""
+        if len(members) <= self.step:
+            rows = self.payoffs(members)
+            return np.asarray(np.abs(rows - rows[at]).max(axis=1))
+        away = np.full(len(members), np.inf)
+        near = np.flatnonzero(np.abs(self.sums[members] - self.sums[members[at]]) <= self.gap)
+        own = self.payoffs(members[at : at + 1])
+        away[near] = np.concatenate(
+            [np.abs(self.payoffs(part) - own).max(axis=1) for part in parts(members[near], self.step)]
+        )
+        return away
+
+    def width(self, members: Ints) -> float:
+        """Return by how much any two of some players differ, at most."""
+        low, high = self.payoffs(members[:1])[0], self.payoffs(members[:1])[0]
+        for part in parts(members, self.step):
+            rows = self.payoffs(part)
+            low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
+        return float((high - low).max())
+
+
+def classes_of(players: Players) -> Classes:
+    """Sort players into classes.
 
     Only neighbours by sum are compared, so that one product with all payoffs does nearly all of the work.
     """
-    order = np.argsort(sums, kind="stable")
-    leader = np.arange(len(sums))
-    rising = sums[order]
-    gaps = rising[1:] - rising[:-1] > gap
+    order = np.argsort(players.sums, kind="stable")
+    leader = np.arange(len(order))
+    loose = np.zeros(len(order), dtype=np.bool_)
+    rising = players.sums[order]
+    gaps = rising[1:] - rising[:-1] > players.gap
     if gaps.all():
-        return Classes(label=leader, first=leader, size=np.ones(len(leader), dtype=np.intp))
+        return Classes(label=leader, first=leader, size=np.ones(len(leader), dtype=np.intp), loose=loose)
     for run in runs(order, gaps):
-        members = np.sort(run)
-        while len(members) > 1:
-            same = equal(members[1:], int(members[0]))
-            leader[members[1:][same]] = members[0]
-            members = members[1:][~same]
-    first, label, size = np.unique(leader, return_inverse=True, return_counts=True)
-    return Classes(label=label, first=first, size=size)
+        for group, differ in groups_of(players, np.sort(run)):
+            first = group.min()
+            leader[group], loose[first] = first, differ
+    firsts, label, size = np.unique(leader, return_inverse=True, return_counts=True)
+    return Classes(label=label, first=firsts, size=size, loose=loose[firsts])
 
 
 def runs(order: Ints, gaps: Bools) -> Iterator[Ints]:
@@ -111,3 +197,55 @@ def runs(order: Ints, gaps: Bools) -> Iterator[Ints]:
     starts = np.append(0, ends[:-1])
     for k in np.flatnonzero(ends - starts > 1):
         yield order[starts[k] : ends[k]]
+
+
+def groups_of(players: Players, members: Ints) -> Iterator[tuple[Ints, bool]]:
+    """Yield the classes among some players, and whether their members differ.
+
+    Mostly a look at the distances from one player is enough: exact copies are a class, and so are those near it
+    when nobody stands just outside.
+    """
+    same = players.same
+    while len(members) > 1:
+        away = players.distances(members, 0)
+        near = away <= same
+        if not away[near].any():
+            yield members[near], False
+        elif not (away[~near] <= 2 * same).any() and players.width(members[near]) <= same:
+            yield members[near], True
+        else:
+            chain, links = linked(players, members, away)
+            near = np.isin(members, chain)
+            yield from cut(players, chain, links)
+        members = members[~near]
+
+
+def linked(players: Players, members: Ints, away: Floats) -> tuple[Ints, Floats]:
+    """Return the players linked to the first, each the nearest to those before it, and by what distance.
+
+    This is Prim's tree: at every threshold, the groups of single linkage are stretches of this chain. ``away`` are
+    the distances from the first.
+    """
+    chain, links = [members[:1]], [0.0]
+    left, nearest = members[1:], away[1:]
+    while len(left):
+        at = int(np.argmin(nearest))
+        if nearest[at] > players.same:
+            break
+        away = players.distances(left, at)
+        copies = away == 0  # the player itself, and exact copies, whose distances are the same
+        chain.append(left[copies])
+        links.extend([float(nearest[at]), *[0.0] * (int(copies.sum()) - 1)])
+        left, nearest = left[~copies], np.minimum(nearest, away)[~copies]
+    return np.concatenate(chain), np.array(links)
+
+
+def cut(players: Players, chain: Ints, links: Floats) -> Iterator[tuple[Ints, bool]]:
+    """Yield the largest groups of single linkage in which no two differ by more than the rule."""
+    width = players.width(chain)
+    if width <= players.same:
+        yield chain, width > 0
+        return
+    at = np.flatnonzero(links[1:] == links[1:].max()) + 1
+    for part, inside in zip(np.split(chain, at), np.split(links, at), strict=True):
+        yield from cut(players, part, inside)

@@ -67,9 +67,9 @@ class Dual:
         return np.asarray(self.B.T @ x - self.goal)
 
 
-def single(x: Floats, margins: int) -> MaximumEntropy:
+def single(x: Floats) -> MaximumEntropy:
     """Return the mixture of largest entropy on a face that is a point."""
-    return MaximumEntropy(x=x, log_x=np.log(x), z=np.zeros(margins), iterations=0)
+    return MaximumEntropy(x=x, log_x=np.log(x), z=np.zeros(0), iterations=0)
 
 
 def maximum_entropy(x: Floats, Z: Floats, E: Floats, t: Floats, G: Floats, log_m: Floats) -> MaximumEntropy:
@@ -89,7 +89,8 @@ def maximum_entropy(x: Floats, Z: Floats, E: Floats, t: Floats, G: Floats, log_m
         B = np.hstack([W, -G[part].T])
         goal = B.T @ x - np.append(np.zeros(across), t[part])
         dual = Dual(B=B, goal=goal, log_m=log_m, across=across, inside=t[part])
-        y, log_x, steps = solved(dual, np.append(w, z[part]))
+        with np.errstate(over="ignore", invalid="ignore"):  # a step that led too far ends the search
+            y, log_x, steps = solved(dual, np.append(w, z[part]))
         iterations += steps
         w, z[part] = y[:across], y[across:]
         found = np.maximum(np.exp(log_x), 1e-300)  # whoever has weight keeps some, also below the smallest number
@@ -147,6 +148,8 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
         slope = dual.gradient(x)
         slope[across:] -= aim / z
         dy = newton(dual.B, x, np.append(np.zeros(across), t / z), -slope)
+        if not dy.any():
+            break
         dz = dy[across:]
         dt = aim / z - t - t / z * dz
         reach = along(dual, log_x, y, dy, aim)
@@ -183,6 +186,8 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
         if least == 0 or (worse > 3 and least < NEAR):
             break
         dy = newton(some.B, x, np.zeros(len(free)), -slope)
+        if not dy.any():
+            break
         dy = along(some, log_x, free, dy, np.zeros(0)) * dy
         free, log_x = free + dy, np.minimum(log_x + some.B @ dy, HUGE)
     y = np.zeros(len(y))
@@ -219,10 +224,12 @@ def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -> floa
 
 
 def newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
-    """Solve ``(B' diag(x) B + diag(barrier)) dy = right``."""
+    """Solve ``(B' diag(x) B + diag(barrier)) dy = right``; no step at all where numbers are too large for that."""
     H = (B * x[:, None]).T @ B
     H[np.arange(len(H)), np.arange(len(H))] += barrier
     unit = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+    if not (np.isfinite(H).all() and np.isfinite(right).all()):
+        return np.zeros(len(right))
     return np.asarray(unit * np.linalg.lstsq(H * unit * unit[:, None], unit * right, rcond=1e-15)[0])
 
 

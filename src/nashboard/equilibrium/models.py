@@ -116,7 +116,7 @@ class RatingsModel:
     def signatures(self) -> Floats:
         """Return rows that are equal exactly for agents with equal payoffs, in units of the payoffs."""
         scale = self.scale() or 1.0
-        return np.hstack([(self.ratings - self.ratings[0])[:, None] / scale, self.cyclic / np.sqrt(scale)])
+        return np.hstack([(self.ratings - self.ratings.min())[:, None] / scale, self.cyclic / np.sqrt(scale)])
 
     def __repr__(self) -> str:
         return f"RatingsModel({self.size:,} agents, {self.cyclic.shape[1] // 2} cyclic planes)"

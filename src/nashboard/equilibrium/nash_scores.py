@@ -15,7 +15,7 @@ from nashboard.data.matrices import refuse_cells
 from nashboard.data.names import checked_names
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.certificate import entropy_residual, require_certified
-from nashboard.equilibrium.clones import Classes, identical_rows
+from nashboard.equilibrium.clones import Classes, between_classes, identical_rows
 from nashboard.equilibrium.nash import Selection, checked_selection, entropy_of
 from nashboard.equilibrium.oracle import embedded
 from nashboard.equilibrium.score_nash_average import ScoreNashAverage
@@ -60,7 +60,7 @@ def nash_average_scores(
     spread = float(np.ptp(S))
     top = float(np.abs(S).max())
     of_agents, of_tasks = identical_rows(S, spread, top), identical_rows(S.T, spread, top)
-    classes = of_tasks.some(of_agents.some(S).T).T
+    classes = collapsed(S, of_agents, of_tasks)
     K, exponent = near_one(classes)
     log_agents, log_tasks = (
         np.log(c.size) if selection == "maxent" else np.zeros(len(c.size)) for c in (of_agents, of_tasks)
@@ -123,6 +123,14 @@ def table_of(data: Any) -> tuple[Floats, tuple[str, ...], tuple[str, ...], str]:
         refuse_cells(np.isinf(S), S, agents, "a score must be finite", columns=tasks)
         Scores.from_array(S).require_complete()
     return S, agents, tasks, "as given"
+
+
+def collapsed(S: Floats, agents: Classes, tasks: Classes) -> Floats:
+    """Return the scores between classes: the table itself where nobody has a clone."""
+    if agents.trivial and tasks.trivial:
+        return S
+    everybody = (np.arange(len(c.first)) for c in (agents, tasks))
+    return between_classes(lambda rows, columns: S[np.ix_(rows, columns)], agents, tasks, *everybody)
 
 
 def near_one(S: Floats) -> tuple[Floats, int]:

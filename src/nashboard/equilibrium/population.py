@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nashboard._types import Floats, Ints
-from nashboard.equilibrium.clones import Classes, identical_agents, identical_rows
+from nashboard.equilibrium.clones import Classes, between_classes, identical_agents, identical_rows
 from nashboard.equilibrium.models import PayoffModel, RatingsModel
 
 # How many cells of a model's columns are in memory at a time.
@@ -98,14 +98,14 @@ class Population:
 
     def block(self, rows: Ints, columns: Ints) -> Floats:
         """``K`` between some classes."""
-        first = self.classes.first
-        if isinstance(self.source, Matrix | RatingsModel):
-            return np.ldexp(self.source.block(first[rows], first[columns]), -self.exponent)
+        fetch = self.source.block if isinstance(self.source, Matrix | RatingsModel) else self.fetched
+        return np.ldexp(between_classes(fetch, self.classes, self.classes, rows, columns), -self.exponent)
+
+    def fetched(self, rows: Ints, columns: Ints) -> Floats:
+        """Return the payoffs of some agents against some others, of a model that has only columns."""
         step = max(1, CELLS // self.source.size)
-        parts = [
-            columns_of(self.source, first[columns[at : at + step]])[first[rows]] for at in range(0, len(columns), step)
-        ]
-        return np.ldexp(np.hstack(parts), -self.exponent)
+        parts = [columns_of(self.source, columns[at : at + step])[rows] for at in range(0, len(columns), step)]
+        return np.hstack(parts)
 
 
 def columns_of(source: PayoffModel, indices: Ints) -> Floats:

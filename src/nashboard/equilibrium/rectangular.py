@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nashboard._types import Floats
+from nashboard.equilibrium import exact
 from nashboard.equilibrium.canonical_order import LARGEST, order_of_sides
 from nashboard.equilibrium.certificate import entropy_residual
 from nashboard.equilibrium.interior_point import Iterate, PathGame, central_path
@@ -74,6 +75,11 @@ def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progres
         if doubtful is not None and fine >= FINE:
             break
         before = support
+    if m + n <= exact.LARGEST:
+        agents = side_solution(exact.exact_side(against_agents), log_agents)
+        tasks = side_solution(exact.exact_side(S), log_tasks)
+        total = count + agents.iterations + tasks.iterations
+        return RectangularSolution(agents=agents, tasks=tasks, iterations=total)
     if doubtful is not None:
         return doubtful  # its certificate says what was reached
     raise missed(x)
@@ -82,12 +88,14 @@ def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progres
 def certain(
     S: Floats, against_agents: Floats, found: RectangularSolution, log_agents: Floats, log_tasks: Floats
 ) -> bool:
-    """Whether both mixtures are the best of their faces; where a face is a point there is nothing to choose.
+    """Whether both mixtures are proved the best of their faces; where a face is a point there is nothing to choose.
 
     The value is what the mixtures get against each other, as in the certificate of the result: where ties were
     broken, the value of the faces is another.
     """
     agents, tasks = found.agents, found.tasks
+    if max(agents.off, tasks.off) > TOLERANCE:
+        return False
     if agents.unique and tasks.unique:
         return True
     value = float(agents.weights @ (S @ tasks.weights))

@@ -18,8 +18,24 @@ from nashboard.equilibrium.tolerance import ZERO
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Terms:
+    """A face in the terms of the entropy problem.
+
+    ``equations`` are rows that are constant on the face, among them as many as there are independent ones; ``falls``
+    says by how much each own player's weight lowers the margins that are ``moving``, those that change on the face.
+    """
+
+    equations: Floats
+    falls: Floats
+    moving: Bools
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SideFace:
-    """The face of one side: who has weight, which rows are tight on all of it, and the margins inside it."""
+    """The face of one side: who has weight, which rows are tight on all of it, and the margins inside it.
+
+    ``G`` are the rows with margins; ``terms`` are given where they are known better than from ``found`` and ``G``.
+    """
 
     F: Floats
     own: Bools
@@ -27,6 +43,7 @@ class SideFace:
     found: Face
     G: Floats
     margins: Floats
+    terms: Terms | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,7 +52,7 @@ class SideSolution:
 
     ``weights`` and ``inner`` (a strictly complementary equilibrium) over all own players, ``value``,
     ``support``, ``unique``; ``y`` and ``y_low`` the multipliers over all opponents, in two parts for
-    precision.
+    precision, and how far ``off`` they leave the logarithms of the weights.
     """
 
     weights: Floats
@@ -45,6 +62,7 @@ class SideSolution:
     unique: bool
     y: Floats
     y_low: Floats
+    off: float
     iterations: int
 
     def returned(self, own: Ints, opponents: Ints) -> "SideSolution":
@@ -87,25 +105,25 @@ def side_solution(side: SideFace, log_m: Floats) -> SideSolution:
     """Maximise entropy on a face and compute the multipliers that prove it."""
     found, G = side.found, side.G
     log_m = log_m[side.own]
-    GZ = G @ found.Z
-    # a margin that is the same all over the face, by the rule of `tolerance`, cannot become tight
-    moving = np.maximum.reduce(np.abs(GZ), axis=1, initial=0.0) > ZERO * np.maximum.reduce(np.abs(G), axis=1)
-    if found.unique:
-        choice = single(found.x, int(moving.sum()))
-    else:  # weights add up to 1, so that the value can be taken from every payoff: rows then add up to zero
-        E = np.vstack([found.bordered[:-1] - found.v / found.unit, found.bordered[-1:]])
-        choice = maximum_entropy(found.x, found.Z, E, side.margins[moving], G[moving] - found.v, log_m)
-    x = choice.x / choice.x.sum()
     z = np.zeros(len(G))
-    z[moving] = choice.z
+    if found.unique:
+        choice = single(found.x)
+    else:
+        terms = side.terms or terms_of(found, G)
+        margins = side.margins[terms.moving]
+        choice = maximum_entropy(found.x, found.Z, terms.equations, margins, terms.falls, log_m)
+        z[terms.moving] = choice.z
+    x = choice.x / choice.x.sum()
     # stationarity: M'y + lambda = -(log(x / m) + G'z)
-    target = log_m - choice.log_x
+    target, target_low = log_m - choice.log_x, np.zeros(len(x))
     pressing = z.nonzero()[0]
-    if pressing.size:
+    if pressing.size:  # multipliers may be huge, so nothing is dropped; lambda takes what is common
         high, low = twofold.product(np.ascontiguousarray(G.take(pressing, axis=0).T), z.take(pressing))
         top = int(np.argmax(x))
-        target = target - ((high - high[top]) + (low - low[top]))  # lambda takes what is common
-    dual, dual_low = row_multipliers(found, target)
+        push, push_low = twofold.two_sum(high, -high[top])
+        target, target_low = twofold.two_sum(target, -push)
+        target_low = target_low - (push_low + (low - low[top]))
+    dual, dual_low, off = row_multipliers(found, target, target_low)
     y, y_low, weights, inner = (np.zeros(n) for n in (len(side.F), len(side.F), len(side.own), len(side.own)))
     y[side.tight], y_low[side.tight] = dual[:-1] / found.unit, dual_low[:-1] / found.unit
     y[~side.tight] = z
@@ -118,27 +136,41 @@ def side_solution(side: SideFace, log_m: Floats) -> SideSolution:
         unique=found.unique,
         y=y,
         y_low=y_low,
+        off=off,
         iterations=choice.iterations,
     )
 
 
-def row_multipliers(found: Face, target: Floats, rounds: int = 4) -> tuple[Floats, Floats]:
-    """Solve ``M'y + lambda = target`` by refinement, the answer in two parts; keep the best round."""
+def terms_of(found: Face, G: Floats) -> Terms:
+    """Return the terms of a face as they stand in the game.
+
+    Weights add up to 1, so that the value can be taken from every payoff: rows then add up to zero. A margin that is
+    the same all over the face, by the rule of `tolerance`, cannot become tight.
+    """
+    change = np.maximum.reduce(np.abs(G @ found.Z), axis=1, initial=0.0)
+    moving = change > ZERO * np.maximum.reduce(np.abs(G), axis=1)
+    equations = np.vstack([found.bordered[:-1] - found.v / found.unit, found.bordered[-1:]])
+    return Terms(equations=equations, falls=G[moving] - found.v, moving=moving)
+
+
+def row_multipliers(found: Face, target: Floats, target_low: Floats, rounds: int = 4) -> tuple[Floats, Floats, float]:
+    """Solve ``M'y + lambda = target`` by refinement; return both parts of the best round and how far off it is."""
     transposed = np.ascontiguousarray(found.bordered.T)
-    target = np.append(target, np.zeros(len(transposed) - len(target)))  # where the value is free, sum(y) = 0
+    free = np.zeros(len(transposed) - len(target))  # where the value is free, sum(y) = 0
+    target, target_low = np.append(target, free), np.append(target_low, free)
     dual, dual_low = np.zeros((2, len(found.bordered)))
-    left, least = target, np.inf
+    left, least = target + target_low, np.inf
     best = dual, dual_low, left
     for pull_back in found.pulls_back:
         for _ in range(rounds):
             dual, dual_low = twofold.two_sum(dual, dual_low + pull_back(left))
             high, low = twofold.product(transposed, dual, dual_low)
-            left = (target - high) - low
+            left = (target - high) + (target_low - low)
             off = float(np.abs(left).max())
             if not off < 0.5 * least:
                 break
             best, least = (dual, dual_low, left), off
             if off <= 16 * EPS:
-                return dual, dual_low
+                return dual, dual_low, off
         dual, dual_low, left = best
-    return dual, dual_low
+    return dual, dual_low, least

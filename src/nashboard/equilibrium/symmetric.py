@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from nashboard._types import Floats
+from nashboard.equilibrium import exact
 from nashboard.equilibrium.canonical_order import LARGEST, order_of_agents
 from nashboard.equilibrium.certificate import entropy_residual
 from nashboard.equilibrium.interior_point import central_path
@@ -39,16 +40,24 @@ def followed(K: Floats, log_m: Floats, progress: Progress) -> SideSolution:
             if face is not None:
                 found = side_solution(face, log_m)
                 found = replace(found, value=0.0, iterations=found.iterations + count)
-                if found.unique or entropy_residual(K, found, found.support, log_m) <= TOLERANCE:
+                if certain(K, found, log_m):
                     return found
                 doubtful = doubtful or found
         fine += attempt.last
         if doubtful is not None and fine >= FINE:
             break
         before = support
+    if len(K) <= exact.LARGEST // 2:
+        found = side_solution(exact.exact_side(K), log_m)
+        return replace(found, value=0.0, iterations=found.iterations + count)
     if doubtful is not None:
         return doubtful  # its certificate says what was reached
     raise missed(x)
+
+
+def certain(K: Floats, found: SideSolution, log_m: Floats) -> bool:
+    """Whether a mixture is proved the best of its face; where that is a point, there is nothing to choose."""
+    return found.off <= TOLERANCE and (found.unique or entropy_residual(K, found, found.support, log_m) <= TOLERANCE)
 
 
 def alone() -> SideSolution:
@@ -61,5 +70,6 @@ def alone() -> SideSolution:
         unique=True,
         y=np.zeros(1),
         y_low=np.zeros(1),
+        off=0.0,
         iterations=0,
     )
