@@ -79,7 +79,7 @@ def spark_costs(path: Path, matches: int) -> list[str]:
     none = session.sparkContext._gateway.new_array(java.double, 0)
     stages = session._jsc.sc().statusStore().stageList(None, False, False, none, java.java.util.ArrayList())
     shuffled = max(
-        ((stages.apply(k).shuffleWriteRecords(), stages.apply(k).shuffleWriteBytes()) for k in range(stages.size()))
+        (stages.apply(k).shuffleWriteRecords(), stages.apply(k).shuffleWriteBytes()) for k in range(stages.size())
     )
     cpu = sum(stages.apply(k).executorCpuTime() for k in range(stages.size())) / 1e9
     session.stop()
@@ -103,7 +103,10 @@ def main() -> None:
         found, seconds, peak = peak_of(lambda: nb.read_matches(path))
         pairs = len(found.pairs)
         kept = sum(getattr(found, name).nbytes for name in ("pairs", "wins", "draws", "losses"))
-        print(f"file, this process: {1e6 * seconds / matches:.1f} core-seconds per 10^6 matches, {peak / pairs:.0f} bytes per pair")
+        print(
+            f"file, this process: {1e6 * seconds / matches:.1f} core-seconds per 10^6 matches, "
+            f"{peak / pairs:.0f} bytes per pair at the peak"
+        )
         print(f"Matches keeps {kept / pairs:.0f} bytes per pair, for {pairs / matches:.3f} pairs per match")
         del found
         for line in spark_costs(path, matches):

@@ -223,7 +223,7 @@ def test_an_awkward_table_of_scores_is_averaged_the_same(engine: Engine) -> None
             rows.append((agent, task, 99.0, words[task], 1.0, [None, "de"][draw(2)]))  # another language
     rows = [rows[k] for k in np.random.default_rng(6).permutation(len(rows))]
     names = ["model", "task", "score", "lower_is_better", "n", "language"]
-    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    table: dict[str, list[Any]] = {name: [row[k] for row in rows] for k, name in enumerate(names)}
     scores = nb.read_scores(engine(table), where={"language": "en"})
     assert scores.agents == tuple(sorted(agents))
     assert scores.tasks == tuple(sorted(tasks))
