@@ -343,7 +343,7 @@ def test_a_long_table_of_scores_comes_back_as_one_row_per_agent_and_task(
     collected = engines.collected
     monkeypatch.setattr(long_scores, "collected", spied)
     rows, agents, tasks = 20_000, 5, 4
-    table = {
+    table: dict[str, list[Any]] = {
         "model": [f"m{k % agents}" for k in range(rows)],
         "task": [f"t{k // agents % tasks}" for k in range(rows)],
         "score": [float(k % 8) for k in range(rows)],
