@@ -223,7 +223,7 @@ def test_an_awkward_table_of_scores_is_averaged_the_same(engine: Engine) -> None
             rows.append((agent, task, 99.0, words[task], 1.0, [None, "de"][draw(2)]))  # another language
     rows = [rows[k] for k in np.random.default_rng(6).permutation(len(rows))]
     names = ["model", "task", "score", "lower_is_better", "n", "language"]
-    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    table: dict[str, list[Any]] = {name: [row[k] for row in rows] for k, name in enumerate(names)}
     scores = nb.read_scores(engine(table), where={"language": "en"})
     assert scores.agents == tuple(sorted(agents))
     assert scores.tasks == tuple(sorted(tasks))
@@ -343,7 +343,7 @@ def test_a_long_table_of_scores_comes_back_as_one_row_per_agent_and_task(
     collected = engines.collected
     monkeypatch.setattr(long_scores, "collected", spied)
     rows, agents, tasks = 20_000, 5, 4
-    table = {
+    table: dict[str, list[Any]] = {
         "model": [f"m{k % agents}" for k in range(rows)],
         "task": [f"t{k // agents % tasks}" for k in range(rows)],
         "score": [float(k % 8) for k in range(rows)],

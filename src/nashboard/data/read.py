@@ -220,7 +220,8 @@ def read_segments(source: Any, column: str, *, format: str | None = None, **opti
 def from_anything(source: Any, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
     """Read a frame, a database, an object store, or files."""
     if (frame := lazy_frame(source)) is not None:
-        return from_frame(frame, options, format, wanted, name="frame", engine=engine_of(source))
+        with frame_errors_named():
+            return from_frame(frame, options, format, wanted, name="frame", engine=engine_of(source))
     scheme = scheme_of(source)
     if scheme in DATABASES:
         plain = replace(options, table=None, query=None)
@@ -275,6 +276,16 @@ def library_errors_named(files: Input | PlainFile) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise WriteError(f"no room for temporary files of {files.name!r}: {reason}; set TMPDIR") from None
         raise InputError(f"{files.name!r} cannot be read: {reason}") from None
+
+
+@contextlib.contextmanager
+def frame_errors_named() -> Iterator[None]:
+    """Turn what a frame's library raises while a query is put together into one sentence about the frame."""
+    try:
+        yield
+    except (NarwhalsError, pl.exceptions.PolarsError, NotImplementedError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise InputError(f"the frame cannot be read by its own library: {reason}") from error
 
 
 def refuse_other_kind(entry: Format, wanted: type[Data] | None, files: Input) -> None:
