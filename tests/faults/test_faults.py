@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,28 +35,6 @@ def one_sentence(done: "subprocess.CompletedProcess[str]") -> str:
     assert done.stderr.startswith("nashboard: ")
     assert done.stderr.count("\n") == 1, done.stderr
     return done.stderr
-
-
-@pytest.fixture
-def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Give a real file system with such options; skipped where that needs rights we do not have."""
-    made: list[Path] = []
-
-    def mount(options: str) -> Path:
-        place = tmp_path / f"mount-{len(made)}"
-        place.mkdir()
-        try:
-            done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], capture_output=True)
-        except FileNotFoundError:
-            pytest.skip("there is no mount command")
-        if done.returncode:
-            pytest.skip("a file system cannot be mounted here without more rights")
-        made.append(place)
-        return place
-
-    yield mount
-    for place in made:
-        subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_full_disk_is_named_and_leaves_no_half_output(mounted: Callable[[str], Path]) -> None:

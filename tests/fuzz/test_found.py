@@ -23,6 +23,14 @@ def damaged_npz() -> bytes:
     return bytes(content)
 
 
+def npz_of_the_future() -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, agent=np.random.default_rng(0).random((4, 30)))
+    content = bytearray(stream.getvalue())
+    content[content.rindex(b"PK\x01\x02") + 6] = 116  # the version of zip that it needs
+    return bytes(content)
+
+
 def torn_parquet() -> bytes:
     stream = io.BytesIO()
     pl.DataFrame({"model_a": ["x"], "model_b": ["y"], "winner": ["tie"]}).write_parquet(stream)
@@ -38,6 +46,9 @@ LEAGUE = b'{"model_a": "x", "model_b": "y", "winner": "tie"}\n'
 
 FOUND: dict[str, tuple[str, str, Callable[[], bytes]]] = {
     "a damaged npz": ("s.npz", "read", damaged_npz),
+    "an npz of another zip": ("s.npz", "read", npz_of_the_future),
+    "such an npz as a state": ("s.npz", "state", npz_of_the_future),
+    "a win rate that is infinite": ("m.csv", "read", lambda: b"a,x,y\nx,0.5,inf\ny,0.1,0.5\n"),
     "a torn parquet log of a league": ("log.parquet", "online", torn_parquet),
     "a header with a bare carriage return": ("log.csv", "online", lambda: b"model_a,mod\rel_b,winner\nx,y,tie\n"),
     "directions that are a list": ("r.json", "read_scores", lambda: results(higher_is_better=["go"])),

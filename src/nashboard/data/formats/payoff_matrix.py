@@ -126,9 +126,11 @@ def kind_of_matrix(M: Floats) -> str:
     off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
     if (M[off] < 0).any() or not M[off].any():
         return "payoffs"
-    if (M[off] <= 1 + ROUNDING).all() and ((M[off] % 1 != 0).any() or adds_up(M, 1)):
+    with np.errstate(invalid="ignore"):  # what is infinite is no whole number, and is refused later
+        parts = M[off] % 1
+    if (M[off] <= 1 + ROUNDING).all() and ((parts != 0).any() or adds_up(M, 1)):
         return "win rates"
-    whole = not (M[off] % 1).any()
+    whole = not parts.any()
     return "percentages" if not whole and adds_up(M, 100) else "counts"
 
 

@@ -81,7 +81,9 @@ def npz_arrays(file: PlainFile) -> dict[str, Floats]:
                 )
                 for entry in archive.infolist()
             }
-    except zipfile.BadZipFile as error:
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, RuntimeError) as error:  # of a damaged list of entries
         raise InputError(f"{file.name!r} is damaged or not an npz file: {error}") from None
 
 

@@ -4,6 +4,7 @@ Each file is written whole or not at all, the page last, so that a page never po
 """
 
 import base64
+import errno
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +12,8 @@ from pathlib import Path
 
 from nashboard._tables import as_csv, as_markdown
 from nashboard._version import __version__
-from nashboard.data.write import atomically
-from nashboard.errors import InputError
+from nashboard.data.write import WRONG_NAME, atomically
+from nashboard.errors import InputError, WriteError
 from nashboard.report.charts.export import save as save_chart
 from nashboard.report.charts.export import specification, svg
 from nashboard.report.paper.claim import claims_table
@@ -58,8 +59,8 @@ def ready(folder: str | Path) -> Path:
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = error.strerror or error
-            raise InputError(f"cannot write into {str(place)!r}: {reason}; give another folder") from None
+            kind = InputError if error.errno in (*WRONG_NAME, errno.EEXIST) else WriteError
+            raise kind(f"cannot write into {str(place)!r}: {error.strerror or error}; give another folder") from None
     return Path(folder)
 
 
