@@ -12,7 +12,7 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard.equilibrium import exact
 from nashboard.equilibrium.canonical_order import LARGEST, order_of_sides
-from nashboard.equilibrium.certificate import entropy_residual
+from nashboard.equilibrium.certificate import entropy_residual, value_between
 from nashboard.equilibrium.interior_point import Iterate, PathGame, central_path
 from nashboard.equilibrium.newton_systems import dense_game, rectangular_game
 from nashboard.equilibrium.side import SideFace, SideSolution, side_face, side_solution
@@ -98,7 +98,7 @@ def certain(
         return False
     if agents.unique and tasks.unique:
         return True
-    value = float(agents.weights @ (S @ tasks.weights))
+    value = value_between(S, agents, tasks)
     return (tasks.unique or entropy_residual(S, tasks, agents.support, log_tasks, value) <= TOLERANCE) and (
         agents.unique or entropy_residual(against_agents, agents, tasks.support, log_agents, -value) <= TOLERANCE
     )
