@@ -99,7 +99,7 @@ def test_doubles_become_whole_numbers_without_loss() -> None:
 
 
 def test_a_reduced_basis_has_the_rank_and_directions_are_at_right_angles_to_it() -> None:
-    A = rng_of(0).integers(-2, 3, size=(5, 3)).astype(float) @ rng_of(1).integers(-2, 3, size=(3, 6))
+    A: Matrix = np.array(rng_of(0).integers(-2, 3, size=(5, 3)) @ rng_of(1).integers(-2, 3, size=(3, 6)), dtype=float)
     basis = reduced(A)
     assert len(basis) == np.linalg.matrix_rank(A)
     Z = directions(basis, 6)
