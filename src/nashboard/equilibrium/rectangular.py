@@ -75,7 +75,7 @@ def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progres
         if doubtful is not None and fine >= FINE:
             break
         before = support
-    if m + n <= exact.LARGEST:
+    if S.size <= exact.CELLS:
         agents = side_solution(exact.exact_side(against_agents), log_agents)
         tasks = side_solution(exact.exact_side(S), log_tasks)
         total = count + agents.iterations + tasks.iterations

@@ -47,7 +47,7 @@ def followed(K: Floats, log_m: Floats, progress: Progress) -> SideSolution:
         if doubtful is not None and fine >= FINE:
             break
         before = support
-    if len(K) <= exact.LARGEST // 2:
+    if K.size <= exact.CELLS:
         found = side_solution(exact.exact_side(K), log_m)
         return replace(found, value=0.0, iterations=found.iterations + count)
     if doubtful is not None:
