@@ -99,6 +99,8 @@ def certain(
     if agents.unique and tasks.unique:
         return True
     value = value_between(S, agents, tasks)
+    if max((S @ tasks.weights).max() - value, (against_agents @ agents.weights).max() + value) > TOLERANCE / 2:
+        return False  # a search for the best mixture that lost its way has left the face
     return (tasks.unique or entropy_residual(S, tasks, agents.support, log_tasks, value) <= TOLERANCE) and (
         agents.unique or entropy_residual(against_agents, agents, tasks.support, log_agents, -value) <= TOLERANCE
     )
