@@ -14,7 +14,7 @@ import argparse
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -130,17 +130,15 @@ def gains(A: list[list[Fraction]], weights: Matrix) -> Fraction:
 KINDS: dict[str, Callable[[str, int], None]] = {"games": check_game, "tables": check_table}
 
 
-def failures(
-    families: Iterable[str], kinds: Iterable[str], start: int, cases: int
-) -> Iterable[tuple[str, str, int, str]]:
-    """Yield family, kind, seed and reason of each case that fails."""
-    for seed, family, kind in product(range(start, start + cases), families, kinds):
-        try:
-            KINDS[kind](family, seed)
-        except (AssertionError, nb.ConvergenceError) as error:
-            yield family, kind, seed, f"{type(error).__name__}: {error}"
-        except Exception:
-            yield family, kind, seed, traceback.format_exc()
+def failure(family: str, kind: str, seed: int) -> str | None:
+    """Return why a case fails, if it does."""
+    try:
+        KINDS[kind](family, seed)
+    except (AssertionError, nb.ConvergenceError) as error:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return traceback.format_exc()
+    return None
 
 
 def main() -> int:
@@ -154,10 +152,17 @@ def main() -> int:
     families, kinds = options.family or list(HARD), options.kind or list(KINDS)
     each = -(-options.cases // (len(families) * len(kinds)))
     found: Counter[tuple[str, str]] = Counter()
-    for family, kind, seed, reason in failures(families, kinds, options.start, each):
-        found[family, kind] += 1
-        print(f"{family} {kind} {seed}: {reason}", flush=True)
-    print(f"{each * len(families) * len(kinds):,} cases, {found.total():,} failed: {dict(found)}")
+    done = 0
+    try:
+        for seed, family, kind in product(range(options.start, options.start + each), families, kinds):
+            reason = failure(family, kind, seed)
+            done += 1
+            if reason is not None:
+                found[family, kind] += 1
+                print(f"{family} {kind} {seed}: {reason}", flush=True)
+    except KeyboardInterrupt:  # what was seen so far is worth telling
+        pass
+    print(f"{done:,} cases, {found.total():,} failed: {dict(found)}")
     return 1 if found else 0
 
 

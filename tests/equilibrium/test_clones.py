@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, dense, rng_of, seeds
@@ -17,6 +18,7 @@ from nashboard.equilibrium.population import Population
 from nashboard.equilibrium.tolerance import ZERO
 
 TIGHT = 1e-9
+Indices = NDArray[np.intp]
 
 
 def partition(classes: Classes) -> set[frozenset[int]]:
@@ -28,7 +30,8 @@ def partition(classes: Classes) -> set[frozenset[int]]:
 def test_neither_order_nor_copies_decide_who_is_in_a_class(seed: int, m: int, n: int, step: float) -> None:
     # rows on a grid finer than the rule: many are within it of some that are not within it of each other
     rng = rng_of(seed)
-    rows = step * ZERO * rng.integers(0, 4, size=(m, n)) + rng.integers(0, 2, size=(m, 1))
+    near, far = rng.integers(0, 4, size=(m, n)), rng.integers(0, 2, size=(m, 1))
+    rows: Matrix = np.array(step * ZERO * near + far, dtype=np.float64)
     before = identical_rows(rows, 1.0, 2.0)
     who = rng.permutation(np.append(np.arange(m), rng.integers(0, m, size=3)))
     columns = np.append(rng.permutation(n), rng.integers(0, n, size=2))
@@ -86,7 +89,7 @@ class Model:
     def __init__(self, A: Matrix) -> None:
         self.A, self.size = A, len(A)
 
-    def columns(self, indices: Matrix) -> Matrix:
+    def columns(self, indices: Indices) -> Matrix:
         return self.A[:, indices]
 
     def product(self, weights: Matrix) -> Matrix:
@@ -131,7 +134,7 @@ def require_same_tables(S: Matrix, seed: int) -> None:
 
 
 def require_same_totals(
-    names: tuple[str, ...], groups: tuple[tuple[str, ...], ...], old: Matrix, new: Matrix, who: Matrix
+    names: tuple[str, ...], groups: tuple[tuple[str, ...], ...], old: Matrix, new: Matrix, who: Indices
 ) -> None:
     class_of = {name: group[0] for group in groups for name in group}
     label = np.unique([class_of.get(name, name) for name in names], return_inverse=True)[1]

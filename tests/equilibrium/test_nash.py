@@ -151,6 +151,14 @@ def test_p3_cyclic_games_are_uniform_under_plain_maximum_entropy(seed: int, n: i
     np.testing.assert_allclose(result.averages, 0, atol=TIGHT)
 
 
+@given(seed=seeds, n=st.integers(2, 4))
+@settings(max_examples=60)
+def test_p3_plain_maximum_entropy_is_uniform_only_where_nobody_is_ahead(seed: int, n: int) -> None:
+    A = signs(seed, n)
+    uniform = np.allclose(nb.nash_average(A, selection="maxent").weights, 1 / n, atol=TIGHT)
+    assert uniform == (not A.sum(axis=1).any())
+
+
 @given(ratings=st.lists(st.integers(-5, 5), min_size=1, max_size=12))
 def test_p3_transitive_games_are_uniform_over_the_best(ratings: list[int]) -> None:
     r = np.array(ratings, dtype=float)

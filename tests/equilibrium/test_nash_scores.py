@@ -216,6 +216,9 @@ def test_margins_entropies_and_texts_fit_together() -> None:
     assert result.entropy == pytest.approx(result.agent_entropy + result.task_entropy)
     assert result.effective_agents == pytest.approx(np.exp(result.agent_entropy))
     assert result.effective_tasks == pytest.approx(np.exp(result.task_entropy))
+    assert set(result.excluded_agents) == set(result.agents) - set(result.agent_support)
+    assert set(result.excluded_tasks) == set(result.tasks) - set(result.task_support)
+    assert (len(result.excluded_agents), len(result.excluded_tasks)) == (16, 50)
     assert "rainbow" in str(result)
     assert "double_dunk" in result._repr_html_()
     assert result.to_dict()["value"] == result.value

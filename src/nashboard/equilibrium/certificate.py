@@ -40,6 +40,13 @@ def require_certified(exploitability: float, residual: float, scale: float, roun
         )
 
 
+def value_between(S: Floats, agents: SideSolution, tasks: SideSolution) -> float:
+    """Return what the mixtures of agents and tasks get against each other."""
+    p, q = agents.weights[agents.support], tasks.weights[tasks.support]
+    high, low = twofold.product(S[np.ix_(agents.support, tasks.support)], q)
+    return float(p @ high + p @ low)
+
+
 def entropy_residual(F: Floats, side: SideSolution, tight: Bools, log_m: Floats, value: float = 0.0) -> float:
     """Return the residual of one side; ``tight`` are the rows in the opponents' support."""
     own = side.support
@@ -53,7 +60,10 @@ def entropy_residual(F: Floats, side: SideSolution, tight: Bools, log_m: Floats,
     q = np.exp(exponent - exponent.max())
     q /= q.sum()
     loose = ~tight[used]
+    apart = float(np.abs(x - q).max())
+    if not loose.any():
+        return apart
     pressing = F_used[loose]
     high, low = twofold.product(pressing, x)
     slack = np.abs((value - high) - low) - ROUNDING * (abs(value) + np.abs(pressing) @ x)
-    return float(max(np.abs(x - q).max(), y[used][loose] @ np.maximum(slack, 0.0)))
+    return max(apart, float(y[used][loose] @ np.maximum(slack, 0.0)))

@@ -16,7 +16,7 @@ from nashboard.equilibrium.exact_simplex import exact_face
 from nashboard.equilibrium.face import Apply, Face, power_of_two
 from nashboard.equilibrium.side import SideFace, Terms
 
-LARGEST = 48  # up to so many players on both sides together it takes about a second at most
+CELLS = 1200  # games with up to so many payoffs take three seconds at most, small ones a few hundredths
 
 Row = list[Fraction]
 

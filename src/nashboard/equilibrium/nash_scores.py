@@ -14,7 +14,7 @@ from nashboard._types import Floats, floats, read_only
 from nashboard.data.matrices import refuse_cells
 from nashboard.data.names import checked_names
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.certificate import entropy_residual, require_certified
+from nashboard.equilibrium.certificate import entropy_residual, require_certified, value_between
 from nashboard.equilibrium.clones import Classes, between_classes, identical_rows
 from nashboard.equilibrium.nash import Selection, checked_selection, entropy_of
 from nashboard.equilibrium.oracle import embedded
@@ -76,7 +76,8 @@ def nash_average_scores(
     value = float(p @ skills)
     exploitability = max(0.0, float(skills.max()) - value, value + float(difficulties.max()))
     played = classes if found.complete else classes[np.ix_(rows, columns)]
-    F, v = np.ldexp(played, -exponent), float(np.ldexp(value, -exponent))
+    F = np.ldexp(played, -exponent)
+    v = value_between(F, left, right)
     residual = max(
         entropy_residual(F, right, left.support, log_tasks, v),
         entropy_residual(-F.T, left, right.support, log_agents, -v),

@@ -12,7 +12,7 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard.equilibrium import exact
 from nashboard.equilibrium.canonical_order import LARGEST, order_of_sides
-from nashboard.equilibrium.certificate import entropy_residual
+from nashboard.equilibrium.certificate import entropy_residual, value_between
 from nashboard.equilibrium.interior_point import Iterate, PathGame, central_path
 from nashboard.equilibrium.newton_systems import dense_game, rectangular_game
 from nashboard.equilibrium.side import SideFace, SideSolution, side_face, side_solution
@@ -75,7 +75,7 @@ def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progres
         if doubtful is not None and fine >= FINE:
             break
         before = support
-    if m + n <= exact.LARGEST:
+    if S.size <= exact.CELLS:
         agents = side_solution(exact.exact_side(against_agents), log_agents)
         tasks = side_solution(exact.exact_side(S), log_tasks)
         total = count + agents.iterations + tasks.iterations
@@ -98,7 +98,9 @@ def certain(
         return False
     if agents.unique and tasks.unique:
         return True
-    value = float(agents.weights @ (S @ tasks.weights))
+    value = value_between(S, agents, tasks)
+    if max((S @ tasks.weights).max() - value, (against_agents @ agents.weights).max() + value) > TOLERANCE / 2:
+        return False  # a search for the best mixture that lost its way has left the face
     return (tasks.unique or entropy_residual(S, tasks, agents.support, log_tasks, value) <= TOLERANCE) and (
         agents.unique or entropy_residual(against_agents, agents, tasks.support, log_agents, -value) <= TOLERANCE
     )

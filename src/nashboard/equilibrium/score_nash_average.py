@@ -102,6 +102,18 @@ class ScoreNashAverage:
         return read_only(np.maximum(-self.difficulties - self.value, 0.0))
 
     @cached_property
+    def excluded_agents(self) -> tuple[str, ...]:
+        """Agents that have weight in no equilibrium."""
+        inside = set(self.agent_support)
+        return tuple(agent for agent in self.agents if agent not in inside)
+
+    @cached_property
+    def excluded_tasks(self) -> tuple[str, ...]:
+        """Tasks that have weight in no equilibrium."""
+        inside = set(self.task_support)
+        return tuple(task for task in self.tasks if task not in inside)
+
+    @cached_property
     def agent_ranks(self) -> Ints:
         """``(m,)`` 1 for the most skilled; skills within the certified tolerance share a rank."""
         return read_only(tied_ranks(self.skills, self.scale))

@@ -47,7 +47,7 @@ def followed(K: Floats, log_m: Floats, progress: Progress) -> SideSolution:
         if doubtful is not None and fine >= FINE:
             break
         before = support
-    if len(K) <= exact.LARGEST // 2:
+    if K.size <= exact.CELLS:
         found = side_solution(exact.exact_side(K), log_m)
         return replace(found, value=0.0, iterations=found.iterations + count)
     if doubtful is not None:
@@ -56,8 +56,14 @@ def followed(K: Floats, log_m: Floats, progress: Progress) -> SideSolution:
 
 
 def certain(K: Floats, found: SideSolution, log_m: Floats) -> bool:
-    """Whether a mixture is proved the best of its face; where that is a point, there is nothing to choose."""
-    return found.off <= TOLERANCE and (found.unique or entropy_residual(K, found, found.support, log_m) <= TOLERANCE)
+    """Whether a mixture is proved the best of its face; where that is a point, there is nothing to choose.
+
+    A search for the best mixture that lost its way may have left the face, so that is asked too.
+    """
+    if found.off > TOLERANCE or found.unique:
+        return found.off <= TOLERANCE
+    gain = float((K @ found.weights).max())
+    return gain <= TOLERANCE / 2 and entropy_residual(K, found, found.support, log_m) <= TOLERANCE
 
 
 def alone() -> SideSolution:

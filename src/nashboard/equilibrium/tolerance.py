@@ -20,7 +20,7 @@ become one, and where there are many equilibria, weights may jump. Exploitabilit
 
 *Margins and ranks.* Players that tie by the rule are first taken together, and the answer has to be an
 equilibrium of all of them. Where that fails, the differences were real, and they decide: in doubles where those
-can tell, and in a small game (up to 48 agents and tasks, or 24 agents against each other) in fractions, with
+can tell, and in a small game (up to 1,200 payoffs, so 34 agents, or 20 agents and 60 tasks) in fractions, with
 nothing rounded (see `exact`). Between the rounding of a double and ``ZERO`` the choice among equilibria rests on
 this rule, not on the payoffs.
 
