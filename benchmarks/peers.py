@@ -31,7 +31,9 @@ def convex_program_of_pairs(S: Array) -> tuple[Array, Array]:
 
     Each meta-player of the antisymmetric game of appendix D picks an agent and a task, and no such pair may gain
     against the mixtures: with ``g`` everybody's payoff against them, ``g_i + g_j <= 0`` for each agent i and task
-    j. As there, every constraint is a row with two ones times the whole of ``g``, and cvxpy compiles each of them.
+    j. As there, every constraint is a new row with two ones times the whole of ``g``, and cvxpy compiles each of them.
+    Most of its time goes into telling these rows apart: it looks them up by where they were in memory, and one row
+    after the other was in the same place.
     """
     import cvxpy as cp
 
@@ -40,8 +42,13 @@ def convex_program_of_pairs(S: Array) -> tuple[Array, Array]:
     x, y = cp.Variable(m), cp.Variable(n)
     both = cp.hstack([x, y])
     g = K @ both
-    choices = np.hstack([np.repeat(np.eye(m), n, axis=0), np.tile(np.eye(n), (m, 1))])
-    no_gain = [choice[None, :] @ g <= 0 for choice in choices]
+    no_gain = []
+    for agent in range(m):
+        for task in range(n):
+            row = np.zeros(m + n)
+            row[agent] = row[m + task] = 1
+            row = row.reshape(1, -1)
+            no_gain.append(row @ g <= 0)
     mixtures = [x >= 0, y >= 0, cp.sum(x) == 1, cp.sum(y) == 1]
     cp.Problem(cp.Maximize(cp.sum(cp.entr(both))), [*mixtures, *no_gain]).solve()
     return np.array(x.value), np.array(y.value)
