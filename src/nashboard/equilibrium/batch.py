@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
 from nashboard.equilibrium.face import EPS
@@ -20,7 +21,6 @@ from nashboard.equilibrium.interior_point import Iterate, beginning, newton_step
 from nashboard.equilibrium.nash import Selection, checked_selection, nash_average
 from nashboard.equilibrium.nash_scores import collapsed, nash_average_scores, near_one
 from nashboard.equilibrium.newton_systems import stacked_game
-from nashboard.equilibrium.threads import threads_for
 from nashboard.equilibrium.tolerance import TOLERANCE, ZERO
 from nashboard.errors import InputError
 

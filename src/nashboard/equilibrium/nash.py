@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
+from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
@@ -24,7 +25,6 @@ from nashboard.equilibrium.population import Population
 from nashboard.equilibrium.ranks import tied_ranks
 from nashboard.equilibrium.source import Source, source_of
 from nashboard.equilibrium.stopping import Progress, progress_on
-from nashboard.equilibrium.threads import threads_for
 from nashboard.errors import InputError, listed, nearest
 
 Selection = Literal["clone-invariant", "maxent"]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints
 from nashboard.equilibrium.interior_point import central_path
 from nashboard.equilibrium.newton_systems import dense_game
@@ -23,7 +24,6 @@ from nashboard.equilibrium.population import Population
 from nashboard.equilibrium.side import SideSolution
 from nashboard.equilibrium.stopping import Progress, silent
 from nashboard.equilibrium.symmetric import symmetric_equilibrium
-from nashboard.equilibrium.threads import threads_for
 from nashboard.equilibrium.tolerance import ZERO
 
 DIRECT = 256  # populations up to this size are solved at once

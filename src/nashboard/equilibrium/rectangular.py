@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nashboard._threads import threads_for
 from nashboard._types import Floats
 from nashboard.equilibrium import exact
 from nashboard.equilibrium.canonical_order import LARGEST, order_of_sides
@@ -17,7 +18,6 @@ from nashboard.equilibrium.interior_point import Iterate, PathGame, central_path
 from nashboard.equilibrium.newton_systems import dense_game, rectangular_game
 from nashboard.equilibrium.side import SideFace, SideSolution, side_face, side_solution
 from nashboard.equilibrium.stopping import FINE, Attempt, Progress, missed, silent, worth_trying
-from nashboard.equilibrium.threads import threads_for
 from nashboard.equilibrium.tolerance import TOLERANCE
 
 WHOLE = 96  # up to so many agents and tasks together, no player is eliminated from the linear systems

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints
 from nashboard.equilibrium.interior_point import central_path
 from nashboard.equilibrium.newton_systems import rectangular_game
 from nashboard.equilibrium.oracle import DIRECT, OPENING, ROUGH
 from nashboard.equilibrium.rectangular import RectangularSolution, rectangular_equilibrium
 from nashboard.equilibrium.stopping import Progress, silent
-from nashboard.equilibrium.threads import threads_for
 from nashboard.equilibrium.tolerance import ZERO
 
 WIDE = 4  # a table this many times as long as it is wide keeps its short side whole

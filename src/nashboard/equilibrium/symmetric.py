@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from nashboard._threads import threads_for
 from nashboard._types import Floats
 from nashboard.equilibrium import exact
 from nashboard.equilibrium.canonical_order import LARGEST, order_of_agents
@@ -12,7 +13,6 @@ from nashboard.equilibrium.interior_point import central_path
 from nashboard.equilibrium.newton_systems import dense_game
 from nashboard.equilibrium.side import SideSolution, side_face, side_solution
 from nashboard.equilibrium.stopping import FINE, Progress, missed, silent, worth_trying
-from nashboard.equilibrium.threads import threads_for
 from nashboard.equilibrium.tolerance import TOLERANCE
 
 

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import Column, Table, plain
+from nashboard._threads import threads_for
 from nashboard._types import Ints
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection
-from nashboard.equilibrium.threads import threads_for
 from nashboard.errors import InputError
 from nashboard.evaluation.comparable import matches_or_scores
 from nashboard.evaluation.contest import Contest, Kind, contest

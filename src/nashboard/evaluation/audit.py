@@ -6,11 +6,11 @@ from typing import Any
 
 from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Table, as_html, plain
+from nashboard._threads import threads_for
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection, checked_selection, nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
-from nashboard.equilibrium.threads import threads_for
 from nashboard.errors import InputError
 from nashboard.evaluation.clone_search import redundant_agents, redundant_tasks
 from nashboard.evaluation.comparable import comparable_matches, comparable_scores, matches_or_scores

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import smoothed_counts
-from nashboard.equilibrium.threads import threads_for
 
 TAUS = np.concatenate([[0.0], np.geomspace(0.02, 8.0, 24)])  # logits
 

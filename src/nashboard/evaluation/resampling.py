@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard.equilibrium.threads import threads_for
+from nashboard._threads import threads_for
 from nashboard.errors import InputError, WorkerError
 from nashboard.evaluation.intervals import Samples, joined
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, percent, plain
+from nashboard._threads import threads_for
 from nashboard._types import Ints
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection, checked_selection
-from nashboard.equilibrium.threads import threads_for
 from nashboard.errors import InputError
 from nashboard.evaluation.adversary import adversary
 from nashboard.evaluation.attack import MOST, Attack, attack_on, attack_table

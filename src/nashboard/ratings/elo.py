@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from nashboard._tables import count
+from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -81,14 +82,16 @@ def elo(
         require_finite_maximum(matches)
     totals = pair_totals(matches, prior)
     r, free = held_ratings(matches, totals, anchor)
-    gradient_norm = newton(totals, r, free)
+    with threads_for(len(matches.agents)):
+        gradient_norm = newton(totals, r, free)
+        x = r[totals.i] - r[totals.j]
+        stderr = standard_errors(matches, totals, x, free, robust=errors == "sandwich")
     shift = 0.0 if anchor else r[:-1].mean()
-    x = r[totals.i] - r[totals.j]
     played = len(matches.pairs)
     return EloRatings(
         agents=matches.agents,
         ratings=(r[:-1] - shift) * POINTS_PER_LOGIT + 0.0,
-        stderr=standard_errors(matches, totals, x, free, robust=errors == "sandwich") * POINTS_PER_LOGIT,
+        stderr=stderr * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
         log_loss=loss_per_game(totals, x, played, matches.n_games),
         gradient_norm=gradient_norm,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nashboard._threads import threads_for
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError
@@ -37,6 +38,12 @@ def elo_point(totals: PairTotals) -> tuple[Floats, float]:
 
 def fitted(matches: Matches, landscape: MeloLoss, k: int) -> Fit:
     """Return the best of several fits: plane by plane from Elo upwards, and from the starts of `melo_starts`."""
+    with threads_for(len(matches.agents)):
+        return best_of_starts(matches, landscape, k)
+
+
+def best_of_starts(matches: Matches, landscape: MeloLoss, k: int) -> Fit:
+    """Fit from every start, and return the best."""
     totals = landscape.totals
     r, norm = elo_point(totals)
     if k == 0:

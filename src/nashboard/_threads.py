@@ -1,8 +1,8 @@
 """How many threads the linear algebra may use.
 
 On small systems threads cost more than they bring, and on a busy machine they wait for each other: a game of
-200 agents can take a hundred times as long with two threads as with one. So small games use one, and large
-games all there are.
+200 agents can take a hundred times as long with two threads as with one. So small systems use one, and large ones
+all there are.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ ALONE = 1500  # systems up to this size are solved by one thread
 
 @cache
 def controller() -> ThreadpoolController:
-    """Find the libraries once; the solver's are loaded by then."""
+    """Find the libraries once; all that we use are loaded by then."""
     import scipy.linalg.lapack  # its own copy of the library has to be loaded before it can be found
 
     assert scipy.linalg.lapack
@@ -32,7 +32,7 @@ def libraries() -> tuple[Any, ...]:
 
 @contextmanager
 def threads_for(size: int) -> Iterator[None]:
-    """Use one thread for a game of up to ``ALONE`` players, and all for a larger one."""
+    """Use one thread for a system of up to ``ALONE`` agents, and all for a larger one."""
     if size > ALONE or all(library.num_threads == 1 for library in libraries()):
         yield
         return
