@@ -278,7 +278,10 @@ def test_melo_is_tried_with_many_agents_too_and_not_beyond_what_time_allows(monk
     rng = np.random.default_rng(4)
     many = played(rng, leads(rng, 60, spread=0.3, cyclic=1.0), 30)
     monkeypatch.setattr(matches_board, "FEW_PAIRS", 100)  # one part of the games is held out, not each in turn
-    assert matches_board.rated(many, None).name == "mElo"
+    found = matches_board.rated(many, None)
+    assert found.name == "mElo"
+    assert "a held-out fifth of the games" in found.why
+    assert "a rough fit" in found.why
     monkeypatch.setattr(matches_board, "COMPARED", 100)
     found = matches_board.rated(many, None)
     assert found.name == "Elo"

@@ -11,6 +11,7 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.ratings.canonical import centred, orthogonal_planes, product
 from nashboard.ratings.likelihood import pair_totals
 from nashboard.ratings.melo_loss import MeloLoss
+from nashboard.ratings.selection import candidate, compared, dealt
 from reference_ratings import paper_norm_and_log_loss
 
 
@@ -168,6 +169,20 @@ def test_cross_validation_keeps_a_ladder_a_ladder() -> None:
     rng = np.random.default_rng(1)
     W = rng.binomial(20, 1 / (1 + np.exp(-np.subtract.outer(r, r))))
     assert nb.melo(nb.Matches.from_counts(W), k="auto").k == 0
+
+
+@pytest.mark.parametrize("planes", [0, 1])
+def test_a_rough_comparison_says_what_a_thorough_one_of_the_same_part_says(planes: int) -> None:
+    _, _, matches = planted(60, k=planes, games=12, seed=3)
+
+    def landscape_of(part: nb.Matches) -> MeloLoss:
+        return MeloLoss(totals=pair_totals(part, 1.0), mu=0.25)
+
+    rough = compared(matches, landscape_of, 1, np.random.default_rng(0), rough=True)
+    part = dealt(matches, np.random.default_rng(0))[:1]
+    thorough = [candidate(matches, landscape_of, part, k) for k in (0, 1)]
+    np.testing.assert_allclose([one.log_loss for one in rough], [one.log_loss for one in thorough], rtol=1e-5)
+    assert (rough[1].log_loss < rough[0].log_loss) == (planes == 1)
 
 
 def test_one_anchor_shifts_and_several_are_refused() -> None:

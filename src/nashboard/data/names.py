@@ -1,11 +1,13 @@
 """Names of agents and tasks: any text, but present and unique."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from nashboard.errors import InputError, listed, nearest, shortened
 
 HALF_CHARACTER = "holds half a character (a surrogate without its other half), which no table of text can hold"
+HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tuple[str, ...]:
@@ -22,7 +24,7 @@ def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tu
         raise InputError(f"{kind} number {blank[0] + 1:,} has an empty name: every {kind} needs one")
     if any("\0" in name for name in given):
         raise InputError(f"a {kind} name holds the character NUL, which no table of text can hold: rename it")
-    halves = [name for name in given if any("\ud800" <= character <= "\udfff" for character in name)]
+    halves = [name for name in given if HALF.search(name)]
     if halves:
         raise InputError(f"the {kind} name {shortened(halves[0])!a} {HALF_CHARACTER}: rename it")
     twice = [name for name, times in Counter(given).items() if times > 1]

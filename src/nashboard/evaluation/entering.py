@@ -80,7 +80,11 @@ def enter_agents(matches: Matches, clones: Mapping[str, int], rng: np.random.Gen
 
 def typical_games(N: Floats) -> Floats:
     """Return the median number of games over the pairs of each agent."""
-    return np.array([np.median(row[row > 0]) if (row > 0).any() else 1.0 for row in N])
+    met = (N > 0).sum(axis=1)
+    rising = np.sort(np.where(N > 0, N, np.inf), axis=1)
+    k = np.arange(len(N))
+    low, high = rising[k, np.maximum(met - 1, 0) // 2], rising[k, np.minimum(met // 2, len(N) - 1)]
+    return np.where(met > 0, (low + high) / 2, 1.0)
 
 
 def played_again(

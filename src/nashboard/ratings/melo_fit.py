@@ -18,6 +18,8 @@ from nashboard.ratings.melo_ratings import End
 from nashboard.ratings.melo_starts import starts, steepest_planes
 from nashboard.ratings.trust_region import minimise
 
+ROUGH = 1e-4  # of the first gradient: where a rough fit ends; held-out losses then have six right digits
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fit:
@@ -36,13 +38,16 @@ def elo_point(totals: PairTotals) -> tuple[Floats, float]:
     return r - r[:-1].mean(), norm
 
 
-def fitted(matches: Matches, landscape: MeloLoss, k: int) -> Fit:
-    """Return the best of several fits: plane by plane from Elo upwards, and from the starts of `melo_starts`."""
+def fitted(matches: Matches, landscape: MeloLoss, k: int, *, rough: bool = False) -> Fit:
+    """Return the best of several fits: plane by plane from Elo upwards, and from the starts of `melo_starts`.
+
+    A ``rough`` fit goes plane by plane only and stops early, which costs a tenth: enough to see how well it predicts.
+    """
     with threads_for(len(matches.agents)):
-        return best_of_starts(matches, landscape, k)
+        return best_of_starts(matches, landscape, k, rough=rough)
 
 
-def best_of_starts(matches: Matches, landscape: MeloLoss, k: int) -> Fit:
+def best_of_starts(matches: Matches, landscape: MeloLoss, k: int, *, rough: bool) -> Fit:
     """Fit from every start, and return the best."""
     totals = landscape.totals
     r, norm = elo_point(totals)
@@ -53,7 +58,10 @@ def best_of_starts(matches: Matches, landscape: MeloLoss, k: int) -> Fit:
     found: list[tuple[str, Floats, float]] = []
     failure: ConvergenceError | None = None
     begins = [("plane by plane", one_plane_more(landscape, r[:, None].copy(), k))]
-    begins += [(name, point(landscape, r, C)) for name, C in starts(matches, totals, r[:-1], k)]
+    if rough:
+        tolerance = roughly(landscape, begins[0][1])
+    else:
+        begins += [(name, point(landscape, r, C)) for name, C in starts(matches, totals, r[:-1], k)]
     for name, Z in begins:
         try:
             found.append((name, *minimise(landscape, landscape.moved(Z, 0 * Z), tolerance=tolerance)))
@@ -78,8 +86,12 @@ def one_plane_more(landscape: MeloLoss, Z: Floats, k: int) -> Floats:
         Z = point(landscape, Z[:, 0], np.column_stack([C, steepest_planes(landscape.totals, Z[:-1, 0], C, 1)]))
         if Z.shape[1] == 1 + 2 * k:
             return Z
-        rough = 1e-4 * float(np.linalg.norm(landscape.local(Z).gradient))
-        Z, _ = minimise(landscape, landscape.moved(Z, 0 * Z), tolerance=max(rough, landscape.totals.tolerance()))
+        Z, _ = minimise(landscape, landscape.moved(Z, 0 * Z), tolerance=roughly(landscape, Z))
+
+
+def roughly(landscape: MeloLoss, Z: Floats) -> float:
+    """Return the norm of the gradient at which a rough fit that starts from ``Z`` ends."""
+    return max(ROUGH * float(np.linalg.norm(landscape.local(Z).gradient)), landscape.totals.tolerance())
 
 
 def point(landscape: MeloLoss, r: Floats, C: Floats) -> Floats:

@@ -24,23 +24,26 @@ def compared(
     landscape_of: Callable[[Matches], MeloLoss],
     most: int,
     rng: np.random.Generator,
-    folds: int = FOLDS,
+    *,
+    rough: bool = False,
 ) -> tuple[Candidate, ...]:
     """Return the cross-validated log-loss of 0, 1, 2, ... planes, until more no longer help.
 
-    With ``folds`` below five only so many parts are held out in turn: enough where a part has many games.
+    ``rough`` is enough where a part has many games: only one part is held out, and fits end early.
     """
-    parts = dealt(matches, rng)[:folds]
+    parts = dealt(matches, rng)[: 1 if rough else FOLDS]
     candidates: list[Candidate] = []
     for k in range(most + 1):
-        candidates.append(candidate(matches, landscape_of, parts, k))
+        candidates.append(candidate(matches, landscape_of, parts, k, rough=rough))
         best = min(candidates, key=lambda tried: tried.log_loss).k
         if k - best >= PATIENCE:
             break
     return tuple(candidates)
 
 
-def candidate(matches: Matches, landscape_of: Callable[[Matches], MeloLoss], parts: Floats, k: int) -> Candidate:
+def candidate(
+    matches: Matches, landscape_of: Callable[[Matches], MeloLoss], parts: Floats, k: int, *, rough: bool = False
+) -> Candidate:
     """Return how well ``k`` planes predict the games that they have not seen."""
     counts = np.stack([matches.wins, matches.draws, matches.losses])
     losses, games = [], []
@@ -48,7 +51,7 @@ def candidate(matches: Matches, landscape_of: Callable[[Matches], MeloLoss], par
         if not part.sum():
             continue
         seen = with_counts(matches, counts - part)
-        fit = fitted(seen, landscape_of(seen), k)
+        fit = fitted(seen, landscape_of(seen), k, rough=rough)
         x = MeloLoss.leads(landscape_of(matches), fit.Z)[: len(matches.pairs)]
         wins, draws, defeats = part
         won, lost = wins + draws / 2, defeats + draws / 2

@@ -25,12 +25,22 @@ UNITS = {
 }
 
 
+class Rows(alt.InlineData):
+    """Rows that the copies of a chart share: Altair copies at every step of its making, and nobody changes a row."""
+
+    def __deepcopy__(self, _: object) -> "Rows":
+        return self
+
+
 def inline(rows: Iterable[dict[str, Any]], digits: int = 9) -> alt.InlineData:
     """Return rows as the data of a chart; names are values, never fields, and what is not a number is left empty.
 
     Numbers keep so many digits: no more than anybody can see, and the same on every machine.
     """
-    return alt.InlineData(values=[{key: plain(value, digits) for key, value in row.items()} for row in rows])
+    data = Rows(values=[])
+    # not given above: Altair would look at every row of plain values
+    data.values = [{key: plain(value, digits) for key, value in row.items()} for row in rows]
+    return data
 
 
 def plain(value: Any, digits: int) -> Any:

@@ -4,6 +4,7 @@ Charts name what a mark *is* (``style="nash"``), never its colour; a theme says 
 Okabe and Ito (2008), which people with any kind of colour vision can tell apart, a little lighter on dark pages.
 """
 
+from functools import cache
 from typing import Any, Literal, get_args
 
 import altair as alt
@@ -101,8 +102,14 @@ def themed(chart: Any, theme: Theme = "light") -> Chart:
     if theme not in get_args(Theme):
         raise InputError(f"there is no theme {theme!r}{nearest(str(theme), THEMES)}: use {listed(THEMES)}")
     copy: Chart = chart.copy(deep=False)
-    copy.config = alt.Config(**THEMES[theme])
+    copy.config = configuration(theme).copy()
     return copy
+
+
+@cache
+def configuration(theme: Theme) -> alt.Config:
+    """Return a theme as Altair holds it; it is checked once, not for every chart."""
+    return alt.Config(**THEMES[theme])
 
 
 def titled(chart: Any, title: Any, subtitle: list[str], description: str) -> Chart:
