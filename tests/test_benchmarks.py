@@ -29,6 +29,8 @@ class Benchmarks:
 
 @pytest.fixture
 def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Benchmarks]:
+    for path in (ROOT / "benchmarks").glob("*.py"):
+        monkeypatch.delitem(sys.modules, path.stem, raising=False)  # folders of tests have some of these names too
     before = set(sys.modules)
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     yield Benchmarks()

@@ -1,5 +1,6 @@
 """One awkward log, one awkward table of scores, every data frame library: the same answer to the last count."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -258,13 +259,16 @@ def test_arena_layouts_that_only_need_counting_are_counted_anywhere(engine: Engi
 def test_only_labels_and_pair_counts_come_back(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     came: list[int] = []
 
-    def spied(query: Any, *others: Any) -> pl.DataFrame:
-        found = collected(query, *others)
-        came.append(len(found))
-        return found
+    def spied(run: Callable[..., pl.DataFrame]) -> Callable[..., pl.DataFrame]:
+        def told(*query: Any) -> pl.DataFrame:
+            found = run(*query)
+            came.append(len(found))
+            return found
 
-    collected = engines.collected
-    monkeypatch.setattr(counting, "collected", spied)
+        return told
+
+    monkeypatch.setattr(counting, "collected", spied(engines.collected))
+    monkeypatch.setattr(counting, "summed_up", spied(engines.summed_up))
     rows, agents, labels = 20_000, 4, ["model_a", "model_b", "tie"]
     names = [f"agent {k}" for k in range(agents)]
     log = {

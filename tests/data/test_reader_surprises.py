@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -83,12 +82,6 @@ def test_a_frame_of_a_public_layout_is_read_as_its_file_is(tmp_path: Path) -> No
         matches = nb.read_matches(source)
         assert (matches.origin.format, score(matches, "x", "y")) == ("chatbot-arena", (1, 0, 0))
         assert [entry.count for entry in matches.origin.left_out] == [1, 1]
-
-
-def test_a_lazy_frame_of_a_public_layout_outside_polars_is_pointed_to_its_columns() -> None:
-    relation = duckdb.sql("select 'x' as generator_1, 'y' as generator_2, 1.0 as preference")
-    with pytest.raises(nb.InputError, match=r"looks like alpaca-eval .* name its columns with a=, b= and outcome="):
-        nb.read_matches(relation)
 
 
 @pytest.mark.parametrize(

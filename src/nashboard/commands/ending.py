@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from typing import ParamSpec
 
@@ -37,6 +38,7 @@ def ended_well(command: Callable[Parameters, None]) -> Callable[Parameters, None
 
 def stopped() -> int:
     """Say that the user stopped the command; return the exit code."""
+    warnings.simplefilter("ignore")  # joblib would still tell of the tasks that were given up
     typer.echo("nashboard: stopped", err=True)
     return INTERRUPTED
 
