@@ -48,6 +48,11 @@ FOUND: dict[str, tuple[str, str, Callable[[], bytes]]] = {
     "a damaged npz": ("s.npz", "read", damaged_npz),
     "an npz of another zip": ("s.npz", "read", npz_of_the_future),
     "such an npz as a state": ("s.npz", "state", npz_of_the_future),
+    "scores whose squares are no numbers": (
+        "s.json",
+        "read",
+        lambda: b'{"x": [[1e200, 0], [0, 1]], "y": [[1, 2], [3, 4]]}',
+    ),
     "a win rate that is infinite": ("m.csv", "read", lambda: b"a,x,y\nx,0.5,inf\ny,0.1,0.5\n"),
     "a torn parquet log of a league": ("log.parquet", "online", torn_parquet),
     "a header with a bare carriage return": ("log.csv", "online", lambda: b"model_a,mod\rel_b,winner\nx,y,tie\n"),

@@ -42,8 +42,9 @@ def require_certified(exploitability: float, residual: float, scale: float, roun
 
 def value_between(S: Floats, agents: SideSolution, tasks: SideSolution) -> float:
     """Return what the mixtures of agents and tasks get against each other."""
-    p, q = agents.weights[agents.support], tasks.weights[tasks.support]
-    high, low = twofold.product(S[np.ix_(agents.support, tasks.support)], q)
+    rows, columns = agents.support.nonzero()[0], tasks.support.nonzero()[0]
+    p, q = agents.weights.take(rows), tasks.weights.take(columns)
+    high, low = twofold.product(S.take(rows, axis=0).take(columns, axis=1), q)
     return float(p @ high + p @ low)
 
 

@@ -5,6 +5,7 @@ rows ``-S'p <= -v``, tasks the rows ``S q <= v`` (appendix D). The two sides sha
 their choice: each maximises its own entropy over its own optimal mixtures.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +41,8 @@ def rectangular_equilibrium(
     if m > n:  # the interior point eliminates the columns, so they should be the longer side
         turned = rectangular_equilibrium(np.ascontiguousarray(-S.T), log_tasks, log_agents, progress)
         return RectangularSolution(agents=turned.tasks, tasks=turned.agents, iterations=turned.iterations)
-    with threads_for(int((m * m * n) ** (1 / 3))):
+    # systems as small as the smallest are solved by one thread anyway, and asking for that is not free
+    with threads_for(int((m * m * n) ** (1 / 3))) if m + n > WHOLE else nullcontext():
         if m + n > LARGEST:
             return followed(S, log_agents, log_tasks, progress)
         rows, columns = order_of_sides(S)

@@ -18,6 +18,7 @@ from nashboard.data.sources import PlainFile, one_file
 from nashboard.errors import InputError, listed
 
 LARGEST_ARRAY = 1 << 30  # bytes, unpacked
+MOST = 1e100  # of a score: its square is still a number
 
 
 def read(source: Input) -> Scores:
@@ -33,6 +34,9 @@ def read(source: Input) -> Scores:
         raise InputError(
             f"{file.name!r} has scores of one agent only ({listed(arrays)}): a comparison needs at least two"
         )
+    for name, array in arrays.items():
+        if np.nanmax(np.abs(array), initial=0.0) > MOST:
+            raise InputError(f"{file.name!r}: {name!r} has scores above {MOST:g}, whose spread is no number: scale them")
     present = {name: (~np.isnan(array)).sum(axis=0) for name, array in arrays.items()}
     with np.errstate(invalid="ignore", divide="ignore"):
         total = {name: np.nansum(array, axis=0) for name, array in arrays.items()}
