@@ -36,7 +36,7 @@ def read(source: Input) -> Scores:
         )
     for name, array in arrays.items():
         if np.nanmax(np.abs(array), initial=0.0) > MOST:
-            raise InputError(f"{file.name!r}: {name!r} has scores above {MOST:g}, whose spread is no number: scale them")
+            raise InputError(f"{file.name!r}: {name!r} has scores above {MOST:g}: scale them, no spread can be told")
     present = {name: (~np.isnan(array)).sum(axis=0) for name, array in arrays.items()}
     with np.errstate(invalid="ignore", divide="ignore"):
         total = {name: np.nansum(array, axis=0) for name, array in arrays.items()}
