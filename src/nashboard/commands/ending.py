@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from typing import ParamSpec
@@ -38,7 +39,8 @@ def ended_well(command: Callable[Parameters, None]) -> Callable[Parameters, None
 
 def stopped() -> int:
     """Say that the user stopped the command; return the exit code."""
-    warnings.simplefilter("ignore")  # joblib would still tell of the tasks that were given up
+    warnings.simplefilter("ignore")  # joblib would still tell of the tasks that were given up,
+    threading.excepthook = lambda failure: None  # and its threads of the workers that are gone
     typer.echo("nashboard: stopped", err=True)
     return INTERRUPTED
 
