@@ -74,9 +74,19 @@ def test_a_file_of_many_pieces_is_counted_like_its_frame(
     whole = nb.read_matches(frame.to_pandas(), weight="weight")
     monkeypatch.setattr(totals, "PIECE", 64)
     monkeypatch.setattr(totals, "FEW", 100)
+    monkeypatch.setattr(totals, "REPEATING", 100)
     pieces = nb.read_matches(path, weight="weight")
     assert pieces.agents == whole.agents
     np.testing.assert_array_equal(pieces.pairs, whole.pairs)
     np.testing.assert_array_equal(pieces.wins, whole.wins)
     np.testing.assert_array_equal(pieces.draws, whole.draws)
     np.testing.assert_array_equal(pieces.losses, whole.losses)
+
+
+def test_few_groups_are_told_by_both_ends_of_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(totals, "ENDS", 100)
+    monkeypatch.setattr(totals, "REPEATING", 50)
+    same = pl.DataFrame({"a": ["x"] * 500})
+    growing = pl.DataFrame({"a": ["x"] * 400 + [f"late {k}" for k in range(100)]})
+    for frame, few in ((same, True), (growing, False), (growing.reverse(), False)):
+        assert Totals(rows=nw.from_native(frame.lazy()), keys=("a",), sums=()).repeat() is few
