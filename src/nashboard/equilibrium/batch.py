@@ -59,9 +59,9 @@ def nash_averages(games: ArrayLike, *, selection: Selection = "clone-invariant")
     A = np.asarray(games, dtype=np.float64)
     if A.ndim != 3 or A.shape[1] != A.shape[2] or 0 in A.shape:
         raise InputError(f"a stack of games must have shape (games, n, n), not {A.shape}")
-    exponent = np.frexp(np.abs(A).max(axis=(1, 2)))[1]
-    K = np.ldexp(A, -exponent[:, None, None])
-    classes = {int(k): identical_rows(A[k], *(2 * [float(np.abs(A[k]).max())])) for k in np.flatnonzero(crowded(A))}
+    size = largest_of_each(A)
+    K = np.ldexp(A, -np.frexp(size)[1][:, None, None])
+    classes = {int(k): identical_rows(A[k], *(2 * [float(size[k])])) for k in np.flatnonzero(crowded(A))}
     for k, c in classes.items():
         K[k] = padded(collapsed(K[k], c, c), A.shape[1:], below=-1.0, right=1.0)
     p, residual = stacked(K, (0,))
@@ -71,7 +71,7 @@ def nash_averages(games: ArrayLike, *, selection: Selection = "clone-invariant")
             p[k] = c.spread(p[k, : len(c.first)])
     averages = (A @ p[..., None])[..., 0]
     exploitability = np.maximum(averages.max(axis=1), 0.0)
-    unique &= exploitability <= TOLERANCE * np.abs(A).max(axis=(1, 2))
+    unique &= exploitability <= TOLERANCE * size
     for k in map(int, np.flatnonzero(~unique)):
         one = nash_average(A[k], selection=selection)
         p[k], averages[k], unique[k] = one.weights, one.averages, one.unique
@@ -132,10 +132,15 @@ def nash_averages_scores(tables: ArrayLike, *, selection: Selection = "clone-inv
     )
 
 
+def largest_of_each(games: Floats) -> Floats:
+    """Return the largest absolute payoff of each game; the stack is not copied for that."""
+    return np.asarray(np.maximum(games.max(axis=(1, 2)), -games.min(axis=(1, 2))))
+
+
 def crowded(rows: Floats) -> Bools:
     """Say which tables may have identical rows: weighted sums that all but agree."""
     sums = np.sort(rows @ irrational_weights(rows.shape[2]), axis=1)
-    gap = 4 * ZERO * np.abs(rows).max(axis=(1, 2)) * rows.shape[2]
+    gap = 4 * ZERO * largest_of_each(rows) * rows.shape[2]
     return np.asarray((np.diff(sums, axis=1) <= gap[:, None]).any(axis=1))
 
 
