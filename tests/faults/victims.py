@@ -28,15 +28,11 @@ for _ in range(150):
 MEASURES = """
 import dataclasses, sys
 sys.path.insert(0, "benchmarks")
-import startup
-if hasattr(startup, "SECTION"):
-    import page, run
-    few = startup.comparisons
-    startup.SECTION = dataclasses.replace(startup.SECTION, comparisons=lambda size, folder: few("tiny", folder))
-    page.main = lambda: None
-    sys.exit(run.main(["--only", "startup"]))
-sys.argv[1:] = ["1"]
-startup.main()
+import page, run, startup
+few = startup.comparisons
+startup.SECTION = dataclasses.replace(startup.SECTION, comparisons=lambda size, folder: few("tiny", folder))
+page.main = lambda: None
+sys.exit(run.main(["--only", "startup"]))
 """
 
 
