@@ -255,20 +255,22 @@ def test_arena_layouts_that_only_need_counting_are_counted_anywhere(engine: Engi
     assert [(entry.count, entry.why) for entry in first.origin.left_out] == [(1, "the models were not anonymous")]
 
 
+def telling(came: list[int], run: Callable[..., pl.DataFrame]) -> Callable[..., pl.DataFrame]:
+    """Return a way to run queries that tells how many rows came back."""
+
+    def told(*query: Any) -> pl.DataFrame:
+        found = run(*query)
+        came.append(len(found))
+        return found
+
+    return told
+
+
 @every_engine
 def test_only_labels_and_pair_counts_come_back(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     came: list[int] = []
-
-    def spied(run: Callable[..., pl.DataFrame]) -> Callable[..., pl.DataFrame]:
-        def told(*query: Any) -> pl.DataFrame:
-            found = run(*query)
-            came.append(len(found))
-            return found
-
-        return told
-
-    monkeypatch.setattr(counting, "collected", spied(engines.collected))
-    monkeypatch.setattr(counting, "summed_up", spied(engines.summed_up))
+    monkeypatch.setattr(counting, "collected", telling(came, engines.collected))
+    monkeypatch.setattr(counting, "summed_up", telling(came, engines.summed_up))
     rows, agents, labels = 20_000, 4, ["model_a", "model_b", "tie"]
     names = [f"agent {k}" for k in range(agents)]
     log = {
@@ -305,13 +307,6 @@ def test_runs_of_a_large_wide_table_are_averaged_in_the_engine(
     engine: Engine, as_text: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     came: list[int] = []
-
-    def spied(query: Any, *others: Any) -> pl.DataFrame:
-        found = collected(query, *others)
-        came.append(len(found))
-        return found
-
-    collected = engines.collected
     rows = 60
     cells: list[Any] = [None if k % 7 == 0 else float(k % 5) for k in range(rows)]
     table: dict[str, list[Any]] = {
@@ -321,7 +316,7 @@ def test_runs_of_a_large_wide_table_are_averaged_in_the_engine(
     }
     expected = nb.read_scores(engine(table), repeats="runs")
     monkeypatch.setattr(wide_scores, "MOST_ROWS", 10)
-    monkeypatch.setattr(wide_scores, "collected", spied)
+    monkeypatch.setattr(wide_scores, "collected", telling(came, engines.collected))
     scores = nb.read_scores(engine(table), repeats="runs")
     assert came == [11, 3]  # the first rows, to see what the columns are, and a row for each agent
     assert (scores.agents, scores.tasks, scores.origin.rows) == (("x", "y", "🤖"), ("go", "chess"), rows)
@@ -338,14 +333,7 @@ def test_a_long_table_of_scores_comes_back_as_one_row_per_agent_and_task(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     came: list[int] = []
-
-    def spied(query: Any, *others: Any) -> pl.DataFrame:
-        found = collected(query, *others)
-        came.append(len(found))
-        return found
-
-    collected = engines.collected
-    monkeypatch.setattr(long_scores, "collected", spied)
+    monkeypatch.setattr(long_scores, "collected", telling(came, engines.collected))
     rows, agents, tasks = 20_000, 5, 4
     table: dict[str, list[Any]] = {
         "model": [f"m{k % agents}" for k in range(rows)],

@@ -120,10 +120,10 @@ def test_rows_without_a_segment_are_counted_and_told(tmp_path: Path) -> None:
     rows = ["a,b,winner,language", "x,y,x,en", "x,y,y,en", "y,x,x,de", "x,y,draw,", "x,y,x,  ", "y,x,x,de"]
     path.write_text("\n".join(rows) + "\n")
     done = run(str(path), "--resamples", "2", "--segment", "language", "--format", "json")
-    assert "2 rows have no language, in no segment" in done.stderr
+    assert "2 rows have no language: in no segment" in done.stderr
     document = json.loads(done.stdout)
     assert document["rows_without_value"] == 2
-    assert "2 rows have no language, in no segment" in document["comparison"]["notes"]
+    assert "2 rows have no language: in no segment" in document["comparison"]["notes"]
     assert list(document["segments"]) == ["de", "en"]
     assert "2 rows have no language" in run(str(path), "--resamples", "2", "--segment", "language").stdout
 

@@ -44,7 +44,7 @@ class Segments:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the segments has to know."""
         rows = "row has" if self.without == 1 else "rows have"
-        return (f"{self.without:,} {rows} no {self.column}, in no segment",) if self.without else ()
+        return (f"{self.without:,} {rows} no {self.column}: in no segment",) if self.without else ()
 
     def table(self) -> Table:
         """Return one row per segment: how much data there is."""
