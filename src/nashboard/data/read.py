@@ -283,7 +283,7 @@ def frame_errors_named() -> Iterator[None]:
     """Turn what a frame's library raises while a query is put together into one sentence about the frame."""
     try:
         yield
-    except (NarwhalsError, pl.exceptions.PolarsError, NotImplementedError) as error:
+    except (NarwhalsError, pl.exceptions.PolarsError, NotImplementedError) as error:  # the last: no such verb there
         reason = str(error).strip().partition("\n")[0]
         raise InputError(f"the frame cannot be read by its own library: {reason}") from error
 

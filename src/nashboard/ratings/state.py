@@ -113,7 +113,7 @@ def is_state(path: str | Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return DESCRIPTION in archive.namelist()
-    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):  # NotImplementedError: of a newer zip
         return False
 
 
