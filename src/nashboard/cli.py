@@ -18,7 +18,7 @@ from nashboard._version import __version__
 from nashboard.commands.audit import audit
 from nashboard.commands.datasets import datasets
 from nashboard.commands.elo import elo
-from nashboard.commands.ending import TERMINATED, ended_well, forget_output, stopped
+from nashboard.commands.ending import PIPE_CLOSED, TERMINATED, ended_well, forget_output, stopped
 from nashboard.commands.evaluate import evaluate
 from nashboard.commands.hodge import hodge
 from nashboard.commands.inspect import inspect
@@ -89,6 +89,10 @@ def main() -> None:
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(sys.stdout.buffer), sys.stdout.encoding, write_through=False)
     try:
         app()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # a help text that nobody reads: typer ends with 1
+            sys.exit(PIPE_CLOSED)
+        raise
     except NashboardError as error:
         typer.echo(f"nashboard: {error}", err=True)
         sys.exit(1 if isinstance(error, ConvergenceError | WorkerError | WriteError) else 2)

@@ -140,6 +140,26 @@ def test_ctrl_c_is_one_line_and_130_at_whatever_moment() -> None:
         assert (ended, out, err) == (True, "", "nashboard: stopped\n")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_league_that_is_asked_to_stop_saves_and_ends_with_the_code_of_that_signal(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    state = tmp_path / "league.npz"
+    command = [sys.executable, "-m", "nashboard", "online", "-", "--state", str(state)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        process.stdin.write(LOG)
+        process.stdin.flush()
+        while not state.exists():
+            time.sleep(0.02)
+            assert process.poll() is None
+        process.send_signal(number)
+        assert process.wait(timeout=60) == 128 + number
+        assert process.stderr is not None
+        assert process.stderr.read().endswith("stopped; run the same command again to go on\n")
+    assert nb.OnlineElo.load(state).league.size > 1
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "shrank": lambda path: os.truncate(path, 40),
     "grew": lambda path: path.write_text(LOG + "x,y,tie\n"),

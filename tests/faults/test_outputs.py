@@ -20,6 +20,7 @@ WRITING = {
     "paper": ("paper", "-o", "{0}/reproduced"),
 }
 PRINTING = {
+    "help": ("evaluate", "--help"),
     "datasets": ("datasets",),
     "inspect": ("inspect", ROCK),
     "evaluate": ("evaluate", ROCK, "--resamples", "2"),

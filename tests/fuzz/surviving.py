@@ -1,5 +1,6 @@
 """What every input owes: it is read, or refused by an error of our own in one sentence; nothing else."""
 
+import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,7 @@ def written(files: Input, folder: Path) -> Path:
         path = folder / "input" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+        os.utime(path, ns=(0, 0))  # readers wait a moment where a file was written just now
     return (
         folder / "input" / next(iter(files)) if len(files) == 1 and "/" not in next(iter(files)) else folder / "input"
     )

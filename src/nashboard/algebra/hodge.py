@@ -12,6 +12,7 @@ import numpy as np
 
 from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
+from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.cycles import Cycle, strongest_on_graph, strongest_triples
@@ -69,7 +70,8 @@ class Hodge:
         """Standard errors of the ratings, and their own relative error."""
         if isinstance(self.flow, CompleteFlow):
             return read_only(np.full(len(self.agents), np.nan)), 0.0
-        stderr, error = standard_errors(self.flow)
+        with threads_for(self.flow.size):
+            stderr, error = standard_errors(self.flow)
         return read_only(stderr), error
 
     @property

@@ -14,6 +14,7 @@ from scipy.linalg import svd
 
 from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
+from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.averages import ScoresLike, averages, comparable_scores, scaling_of
 from nashboard.algebra.flows import EPS, refuse_size, unit_scale
@@ -217,7 +218,8 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
     parts = averages(scores.values / scale)
     centred = float(np.linalg.norm(parts.flow + parts.rest))
     rounding = 8 * EPS * np.sqrt(m * n) * float(np.abs(scores.values / scale).max())
-    U, strengths, V = singular(parts.rest, k)
+    with threads_for(min(m, n)):
+        U, strengths, V = singular(parts.rest, k)
     strengths = np.where(strengths > rounding, strengths, 0.0)
     left = float(np.linalg.norm(parts.rest))
     explained = float(np.linalg.norm(parts.flow))

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
+from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
 from nashboard.algebra.krylov import leading_planes, plane_residual
@@ -27,6 +28,7 @@ TOLERANCE = 1e-10
 OPERATOR_WRITTEN_OUT = 2000
 # Where products do not settle, a matrix of up to this size is decomposed in full instead.
 STILL_DECOMPOSED = 5000
+THREADED = 8  # blocks of few columns gain from threads only where a matrix is so many times as large
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -157,7 +159,7 @@ def schur(
         An antisymmetric matrix ``(n, n)``, payoffs, matches in which all pairs met, a sparse matrix, or
         a ``scipy.sparse.linalg.LinearOperator``.
     k
-        How many planes, the strongest first; all ``n // 2`` by default. For more than 1500 agents and
+        How many planes, the strongest first; all ``n // 2`` by default. For more than 600 agents and
         ``k`` at most ``n / 40`` the leading planes come from products with blocks of vectors, without a
         full decomposition, to a residual of 1e-10 of the largest strength. If planes beyond the k-th
         have the same strength as the k-th, which of them are returned is arbitrary (but repeatable).
@@ -204,7 +206,8 @@ def schur(
         except ConvergenceError:
             if n > STILL_DECOMPOSED:
                 raise
-    Q, strengths = dense_planes(matrix)
+    with threads_for(n):
+        Q, strengths = dense_planes(matrix)
     Q, strengths = Q[:, : 2 * k], strengths[:k]
     off = plane_residual(matrix @ Q, Q, strengths)
     return Schur(agents=agents, Q=Q, strengths=strengths, norm=frobenius(matrix), residual=off)
@@ -241,15 +244,16 @@ def from_products(
     most_products: int,
 ) -> Schur:
     """Return the strongest planes found by products with blocks of vectors."""
-    Q, strengths, residual = leading_planes(
-        lambda X: product(X) / scale, len(agents), k, tolerance=TOLERANCE, most_products=most_products
-    )
+    with threads_for(len(agents) // THREADED):
+        Q, strengths, residual = leading_planes(
+            lambda X: product(X) / scale, len(agents), k, tolerance=TOLERANCE, most_products=most_products
+        )
     return Schur(agents=agents, Q=Q, strengths=strengths * scale, norm=norm, residual=residual)
 
 
 def large_enough(n: int, k: int) -> bool:
     """Say whether the leading planes cost less by products than by the full decomposition."""
-    return n > 1500 and 0 < 40 * k <= n
+    return n > 600 and 0 < 40 * k <= n
 
 
 def checked_planes(k: int | None, most: int) -> int:

@@ -1,5 +1,6 @@
 """``nashboard online FILE --state league.npz``: a league that follows a log."""
 
+import signal
 import sys
 import time
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.commands.ending import INTERRUPTED, without_native_noise
+from nashboard.commands.ending import INTERRUPTED, TERMINATED, without_native_noise
 from nashboard.commands.output import Format, FormatOption, show, tell
 from nashboard.commands.shrinking import named_if_it_shrinks
 
@@ -58,7 +59,7 @@ def online(
         tell(f"{chr(13) * sys.stderr.isatty()}{summary(model, progress)}; saved in {str(state)!r}")
     if stop.asked:
         tell("stopped; run the same command again to go on")
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(TERMINATED if stop.asked == signal.SIGTERM else INTERRUPTED)
     if model.league.names:
         show(model.ratings().leaderboard(), how)
 

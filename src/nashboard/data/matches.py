@@ -225,6 +225,8 @@ class Matches:
 
     def require_connected(self) -> None:
         """Raise an error that names the groups if some agents cannot be compared with others."""
+        if np.bincount(self.pairs.ravel(), minlength=1).max() == len(self.agents) - 1:
+            return  # somebody met all others: no need to search
         if len(self.components) > 1:
             sizes = "; ".join(
                 f"{listed(group, most=3)} ({len(group):,} agent{'s' * (len(group) > 1)})"

@@ -137,21 +137,24 @@ def newton(totals: PairTotals, r: Floats, free: Bools) -> float:
     tolerance = totals.tolerance()
     if not moving.any():
         return 0.0
+    start = totals.loss(r[i] - r[j])
     for _ in range(MOST_STEPS):
         x = r[i] - r[j]
-        g = totals.onto_nodes(totals.slopes(x))[:nodes][moving]
+        slopes, curvatures = totals.derivatives(x)
+        g = totals.onto_nodes(slopes)[:nodes][moving]
         norm = float(np.linalg.norm(g))
         if norm <= tolerance:
             return norm
         step = np.zeros_like(r)
-        step[:nodes][moving] = -solver(nodes, i, j, totals.curvatures(x), moving, rtol=1e-6)(g)
-        length, start, slope = 1.0, totals.loss(x), float(g @ step[:nodes][moving])
+        step[:nodes][moving] = -solver(nodes, i, j, curvatures, moving, rtol=1e-6)(g)
+        length, slope = 1.0, float(g @ step[:nodes][moving])
         dx = step[i] - step[j]
         # near the optimum the loss no longer shows progress: a change of rounding size counts as none
         slack = 1e-13 * abs(start)
-        while totals.loss(x + length * dx) > start + 1e-4 * length * slope + slack:
+        while (there := totals.loss(x + length * dx)) > start + 1e-4 * length * slope + slack:
             length /= 2
         r += length * step
+        start = there
     raise ConvergenceError(
         f"Elo did not converge in {MOST_STEPS:,} steps: the gradient's norm is {norm:.2g}, wanted {tolerance:.2g}; "
         f"a larger prior= makes the ratings finite"

@@ -29,7 +29,7 @@ def standard_errors(matches: Matches, totals: PairTotals, x: Floats, free: Bools
     nodes = totals.nodes if free[-1] or not free[:-1].all() else n
     moving = free[:nodes]
     loose = bool(moving.all())
-    V = solver(nodes, totals.i, totals.j, totals.curvatures(x), moving, rtol=1e-3)
+    V = solver(nodes, totals.i, totals.j, totals.derivatives(x)[1], moving, rtol=1e-3)
     kept = np.flatnonzero(moving)
     real = kept < n
     B = score_covariance(matches, totals, x)[:nodes, :nodes][kept][:, kept] if robust else None

@@ -35,9 +35,12 @@ class Stopped(Exception):  # noqa: N818 - not an error: the user wants to stop, 
 
 @dataclass
 class Interruption:
-    """Ctrl-C, taken politely: a piece that has begun is finished and saved; waiting for input ends at once."""
+    """Ctrl-C, taken politely: a piece that has begun is finished and saved; waiting for input ends at once.
 
-    asked: bool = False
+    ``asked`` is the signal that asked for it, 0 before.
+    """
+
+    asked: int = 0
     idle: bool = False
 
     def waiting(self, read: Callable[[int], bytes]) -> Callable[[int], bytes]:
@@ -56,7 +59,7 @@ class Interruption:
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Remember that the user wants to stop."""
-        self.asked = True
+        self.asked = number
         if self.idle:
             raise KeyboardInterrupt
 

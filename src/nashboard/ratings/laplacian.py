@@ -7,7 +7,7 @@ Small systems are factored, large ones solved by conjugate gradients on the spar
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, cg
 
@@ -20,9 +20,8 @@ Solve = Callable[[Floats], Floats]
 
 def dense_laplacian(nodes: int, i: Ints, j: Ints, h: Floats) -> Floats:
     """Return ``L`` as a dense matrix."""
-    L = np.zeros((nodes, nodes))
-    np.subtract.at(L, (i, j), h)
-    L += L.T
+    above = np.bincount(i * nodes + j, -h, minlength=nodes * nodes).reshape(nodes, nodes)
+    L: Floats = (above + above.T).astype(np.float64, copy=False)
     np.fill_diagonal(L, -L.sum(axis=1))
     return L
 
@@ -38,13 +37,17 @@ def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float) ->
     kept = np.flatnonzero(free)
     loose = kept.size == nodes
     if kept.size <= DENSE:
-        L = dense_laplacian(nodes, i, j, h)[np.ix_(kept, kept)]
+        L = dense_laplacian(nodes, i, j, h)
         if loose:  # L 1 = 0: lift the constant direction, then take it out of the answer
             L += np.trace(L) / nodes**2
-        factor = cho_factor(L, lower=True, overwrite_a=True, check_finite=False)
+        else:
+            L = L[np.ix_(kept, kept)]
+        factor, failed = dpotrf(L.T, overwrite_a=True)  # L.T lies as the library wants it, and is the same
+        if failed:
+            raise np.linalg.LinAlgError(f"the Hessian of {kept.size:,} agents is not positive definite")
 
         def solve_dense(v: Floats) -> Floats:
-            return without_mean(np.asarray(cho_solve(factor, without_mean(v, loose), check_finite=False)), loose)
+            return without_mean(np.asarray(dpotrs(factor, without_mean(v, loose))[0]), loose)
 
         return solve_dense
     S = sparse_laplacian(nodes, i, j, h)[kept][:, kept]

@@ -15,7 +15,6 @@ worth ``prior`` games, however many an agent has played, and an agent that never
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
@@ -43,13 +42,14 @@ class PairTotals:
         """Return the loss at leads ``x``, in nats."""
         return loss(self.won, self.lost, x)
 
-    def slopes(self, x: Floats) -> Floats:
-        """Return the derivative of the loss by each lead."""
-        return np.asarray(self.lost * expit(x) - self.won * expit(-x))
-
-    def curvatures(self, x: Floats) -> Floats:
-        """Return the second derivative of the loss by each lead."""
-        return np.asarray((self.won + self.lost) * expit(x) * expit(-x))
+    def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return slopes and curvatures, the first and second derivatives of the loss by each lead."""
+        e = np.exp(-np.abs(x))  # one exponential for s(x), s(-x) and their product, exact in both tails
+        better = 1 / (1 + e)
+        worse = e * better
+        ahead = x >= 0
+        slopes = self.lost * np.where(ahead, better, worse) - self.won * np.where(ahead, worse, better)
+        return slopes, (self.won + self.lost) * (better * worse)
 
     def onto_nodes(self, values: Floats) -> Floats:
         """Sum antisymmetric values over each node's pairs: the adjoint of ``r[i] - r[j]``."""
@@ -110,24 +110,25 @@ def require_finite_maximum(matches: Matches) -> None:
     The likelihood has a maximum exactly where a chain of points won leads from every agent to every other
     (Ford 1957).
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     n = len(matches.agents)
     i, j = matches.pairs.T
     forth, back = matches.wins + matches.draws > 0, matches.losses + matches.draws > 0
     winner, loser = np.concatenate([i[forth], j[back]]), np.concatenate([j[forth], i[back]])
+    beaten, beaten_by = np.bincount(winner, minlength=n), np.bincount(loser, minlength=n)
+    if (np.minimum(beaten, beaten_by) == n - 1).any():  # one agent links all others, as in most leagues
+        return
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_array((np.ones(winner.size), (winner, loser)), shape=(n, n))
     groups, group = connected_components(graph, directed=True, connection="strong")
     if groups == 1:
         return
     cure = "without a prior their ratings are infinite; pass a prior above 0, or leave them out"
-    scored = np.bincount(winner, minlength=n) > 0
-    yielded = np.bincount(loser, minlength=n) > 0
     said = [
-        f"{listed(matches.named(~missing))} never {word} a point"
-        for missing, word in ((yielded, "lost"), (scored, "won"))
-        if not missing.all()
+        f"{listed(matches.named(others == 0))} never {word} a point"
+        for others, word in ((beaten_by, "lost"), (beaten, "won"))
+        if not others.all()
     ]
     if said:
         raise InputError(f"{' and '.join(said)}: {cure}")

@@ -45,7 +45,7 @@ class MeloLoss:
         """Return gradient, Hessian products and preconditioner, on the tangent space."""
         t = self.totals
         x = self.leads(Z)
-        g, h = t.slopes(x), t.curvatures(x)
+        g, h = t.derivatives(x)
         G = kernels.pulled(Z, g, t.i, t.j)
         G[:, 1:] += self.mu * Z[:, 1:]
         G = self.flat(G)

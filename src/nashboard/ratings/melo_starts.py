@@ -59,10 +59,11 @@ def steepest_planes(totals: PairTotals, r: Floats, C: Floats, k: int) -> Floats:
     i, j = i[met], j[met]
     x = r[i] - r[j] + pairwise(C, i, j)
     part = PairTotals(agents=totals.agents, i=i, j=j, won=totals.won[met], lost=totals.lost[met])
-    planes = weighted(*leading_planes(r.size, i, j, -part.slopes(x), k))
+    slopes, curvatures = part.derivatives(x)
+    planes = weighted(*leading_planes(r.size, i, j, -slopes, k))
     y = pairwise(planes, i, j)
-    bend = float(part.curvatures(x) @ y**2)
-    reach = -float(part.slopes(x) @ y) / bend if bend > 0 else 1.0
+    bend = float(curvatures @ y**2)
+    reach = -float(slopes @ y) / bend if bend > 0 else 1.0
     return np.asarray(planes * np.sqrt(max(reach, 1e-12)))
 
 
