@@ -64,7 +64,7 @@ def spread(found: float, ours: float) -> tuple[str, bool]:
     return f"a rating varies by {found:.2f} points", abs(found / ours - 1) < 0.2
 
 
-def of_log(matches: int, folder: Path, repeats: int, limit: float) -> Iterator[Comparison]:
+def of_log(matches: int, folder: Path, limit: float) -> Iterator[Comparison]:
     """Yield the comparisons on one log."""
     path = logs.write(folder, matches)
     quality = near(logs.counts(path))
@@ -89,8 +89,6 @@ def of_log(matches: int, folder: Path, repeats: int, limit: float) -> Iterator[C
         file.append(Side(name=name, setup=setup, code=pandas + code, after=after, package=package))
         code = f"{pandas}answer = peers.{rounds}(source, {ROUNDS})"
         again.append(Side(name=name, setup=setup, code=code, package=package))
-    if matches >= 10**8:  # a pandas frame of so many rows takes long to make, and others have given up before
-        columns = [side for side in columns if side.package in ("nashboard", "scikit-learn")]
     for series, sides, said in (
         ("from columns", columns, quality),
         ("from parquet", file, quality),
@@ -100,7 +98,6 @@ def of_log(matches: int, folder: Path, repeats: int, limit: float) -> Iterator[C
             what=f"{matches:,} {series}",
             sides=sides,
             quality=said,
-            repeats=repeats,
             limit=limit,
             series=series,
             size=matches,
@@ -114,7 +111,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     sizes = {"tiny": (3000,), "small": (100_000,), "full": tuple(10**k for k in (5, 6, 7, 8))}[size]
     agents, pairs = {"tiny": (20, 100), "small": (300, 10_000), "full": (1000, 100_000)}[size]
     for matches in sizes:
-        yield from of_log(matches, folder, 1 if matches > 10**6 else 2, limit)
+        yield from of_log(matches, folder, limit)
     melo = Side(
         name="nashboard",
         setup=MELO.format(agents=agents, pairs=pairs),

@@ -84,7 +84,6 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
             what=f"{matches:,} matches of {agents:,} agents",
             sides=stages(path, kept, resamples),
             quality=said,
-            repeats=2 if size == "full" and matches <= 1_000_000 else 1,
             limit=300.0,
         )
 

@@ -18,8 +18,8 @@ from results import Row, circumstances, interpreter, version
 
 Size = Literal["tiny", "small", "full"]
 Quality = Callable[[Any, Any], tuple[str, bool]]
-LONG = 10.0  # a side that takes more seconds runs once
-WHOLE = 60.0  # no further turns of a side that took so long with its preparation
+FEWEST = 2  # turns, however long they take
+LONG = 100.0  # seconds with preparation, after which a side has no more turns than these
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class Measured:
     @property
     def enough(self) -> bool:
         """Whether a further turn would take too long, or be in vain."""
-        return self.failed is not None or any(one.seconds > LONG for one in self.runs) or self.spent > WHOLE
+        return self.failed is not None or (self.spent > LONG and len(self.runs) >= FEWEST)
 
 
 def compared(comparison: Comparison, before: list[Row], keep: Callable[[list[Row]], None]) -> list[Row]:

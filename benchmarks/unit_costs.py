@@ -62,6 +62,14 @@ def peak_of(work: Any) -> tuple[Any, float, int]:
     return found, seconds, most[0] - before
 
 
+def stages_of(session: Any) -> list[Any]:
+    """Return what Spark has done so far, as it keeps it, in that order."""
+    java = session._jvm
+    none = session.sparkContext._gateway.new_array(java.double, 0)
+    kept = session._jsc.sc().statusStore().stageList(None, False, False, none, java.java.util.ArrayList())
+    return sorted((kept.apply(k) for k in range(kept.size())), key=lambda stage: (stage.stageId(), stage.attemptId()))
+
+
 def spark_costs(path: Path, matches: int) -> list[str]:
     """Count the log with Spark on two threads; its own stages say what was shuffled."""
     from pyspark.sql import SparkSession
@@ -74,14 +82,13 @@ def spark_costs(path: Path, matches: int) -> list[str]:
         builder = builder.config(f"spark.{name}", value)
     session = builder.getOrCreate()
     games = session.read.parquet(str(path))
+    for _ in range(3):  # a cluster works for hours: the first seconds, in which Java compiles, are not its cost
+        nb.read_matches(games.limit(matches // 20))
+    begun = len(stages_of(session))
     found, _, peak = peak_of(lambda: nb.read_matches(games))
-    java: Any = session._jvm
-    none = session.sparkContext._gateway.new_array(java.double, 0)
-    stages = session._jsc.sc().statusStore().stageList(None, False, False, none, java.java.util.ArrayList())
-    shuffled = max(
-        (stages.apply(k).shuffleWriteRecords(), stages.apply(k).shuffleWriteBytes()) for k in range(stages.size())
-    )
-    cpu = sum(stages.apply(k).executorCpuTime() for k in range(stages.size())) / 1e9
+    stages = stages_of(session)[begun:]
+    shuffled = max((stage.shuffleWriteRecords(), stage.shuffleWriteBytes()) for stage in stages)
+    cpu = sum(stage.executorCpuTime() for stage in stages) / 1e9
     session.stop()
     pairs = len(found.pairs)
     return [

@@ -102,6 +102,16 @@ def test_who_fails_hangs_or_answers_wrongly_is_reported_as_such_with_its_version
     assert hangs["failed"] == "not tried: over 1 s on two and two"
 
 
+def test_whoever_takes_long_has_two_turns_and_everybody_else_all(
+    benchmarks: Benchmarks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Side, Comparison = benchmarks.harness.Side, benchmarks.harness.Comparison
+    comparison = Comparison(what="nothing", sides=[Side(name="ours", code="answer = 0")], repeats=4)
+    assert measured(benchmarks, comparison)[0]["ours"]["repeats"] == 4
+    monkeypatch.setattr(benchmarks.harness, "LONG", 0.0)
+    assert measured(benchmarks, comparison)[0]["ours"]["repeats"] == 2
+
+
 def test_who_would_run_into_the_limit_is_not_tried(benchmarks: Benchmarks) -> None:
     Side, Comparison = benchmarks.harness.Side, benchmarks.harness.Comparison
     side = Side(name="peer", code="")
