@@ -1,12 +1,13 @@
 """How results show themselves: a chart when asked for one, and in a notebook a table with the chart below it.
 
-Results take both functions as their methods. What is drawn is decided in the room of charts, which is imported only
-then: results do not depend on it.
+Results take both functions as their methods, most of them by being `Drawn`. What is drawn is decided in the room of
+charts, which is imported only then: results do not depend on it.
 """
 
 from importlib import import_module
 from typing import Any
 
+from nashboard._tables import Tabular
 from nashboard.errors import NashboardError
 
 
@@ -22,3 +23,10 @@ def mimebundle(result: Any, include: object = None, exclude: object = None) -> d
     except (NashboardError, ImportError):  # nothing to draw, or nothing to draw with: the table stands alone
         picture = ""
     return {"text/plain": str(result), "text/html": result._repr_html_() + picture}
+
+
+class Drawn(Tabular):
+    """What shows itself as a table and as a chart."""
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle

@@ -11,6 +11,7 @@ import io
 import json
 import math
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -76,6 +77,20 @@ class Table:
 
     def _repr_html_(self) -> str:
         return as_html(self)
+
+
+class Tabular(ABC):
+    """What shows itself as a table: 20 rows as text, 50 in a notebook."""
+
+    @abstractmethod
+    def table(self) -> Table:
+        """Return the whole table."""
+
+    def __str__(self) -> str:
+        return plain(self.table().head(20))
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table().head(50))
 
 
 def number(value: float, decimals: int = 3) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._notebook import Drawn
+from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT
@@ -35,7 +35,7 @@ from nashboard.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Hodge:
+class Hodge(Drawn):
     """Ratings, and what they leave unexplained.
 
     Parameters
@@ -250,15 +250,6 @@ class Hodge:
 
     def __repr__(self) -> str:
         return f"Hodge({len(self.agents):,} agents, {self.transitivity:.1%} transitive, unit {self.unit})"
-
-    def __str__(self) -> str:
-        return plain(self.table().head(20))
-
-    chart = chart
-    _repr_mimebundle_ = mimebundle
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table().head(50))
 
 
 def hodge(data: FlowLike, *, prior: float | None = None) -> Hodge:

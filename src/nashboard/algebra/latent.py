@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import svd
 
-from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._notebook import Drawn
+from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.averages import ScoresLike, averages, comparable_scores, scaling_of
@@ -45,7 +45,7 @@ class Component:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Latent:
+class Latent(Drawn):
     """Scores as average skill minus average difficulty, plus latent skills that meet latent problems.
 
     ``S[i, j] = mean + average_skills[i] - average_difficulties[j]
@@ -176,15 +176,6 @@ class Latent:
         size = f"{len(self.agents):,} agents x {len(self.tasks):,} tasks"
         explained = f"averages explain {self.averages_share:.1%}"
         return f"Latent({size}, {self.strengths.size:,} components, {explained}, scaling {self.scaling})"
-
-    def __str__(self) -> str:
-        return plain(self.table().head(20))
-
-    chart = chart
-    _repr_mimebundle_ = mimebundle
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table().head(50))
 
 
 def latent(S: ScoresLike, k: int | None = None) -> Latent:

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, sparray, spmatrix
 from scipy.sparse.linalg import LinearOperator
 
-from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._notebook import Drawn
+from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
@@ -32,7 +32,7 @@ THREADED = 8  # blocks of few columns gain from threads only where a matrix is s
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Schur:
+class Schur(Drawn):
     """An antisymmetric matrix as planes in which agents go round, the strongest first.
 
     ``A[i, j] = sum over planes t of s[t] (Q[i, 2t] Q[j, 2t + 1] - Q[i, 2t + 1] Q[j, 2t])``: a strength
@@ -137,15 +137,6 @@ class Schur:
         strongest = f", strongest {self.strengths[0]:.4g}" if self.strengths.size else ""
         planes = f"{self.strengths.size:,} plane{'s' * (self.strengths.size != 1)}"
         return f"Schur({len(self.agents):,} agents, {planes}{strongest}, {self.shares.sum():.1%} of the norm)"
-
-    def __str__(self) -> str:
-        return plain(self.table().head(20))
-
-    chart = chart
-    _repr_mimebundle_ = mimebundle
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table().head(50))
 
 
 def schur(

@@ -6,19 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.commands.evaluation_options import (
-    Agents,
-    Backend,
-    Exclude,
-    Level,
-    Missing,
-    Resamples,
-    ScalingOption,
-    Seed,
-    SelectionOption,
-    Workers,
-    asked,
-)
+from nashboard.commands import evaluation_options as options
 from nashboard.commands.output import Format, FormatOption, show, tell
 from nashboard.commands.ratings_options import Anchor
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
@@ -36,11 +24,11 @@ class Components(StrEnum):
 
 def evaluate(
     source: SourceArgument,
-    resamples: Resamples = 200,
-    seed: Seed = 0,
-    level: Level = 0.95,
-    agents: Agents = None,
-    exclude: Exclude = None,
+    resamples: options.Resamples = 200,
+    seed: options.Seed = 0,
+    level: options.Level = 0.95,
+    agents: options.Agents = None,
+    exclude: options.Exclude = None,
     segment: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
     ] = None,
@@ -48,12 +36,12 @@ def evaluate(
         Components, typer.Option(help="Groups of agents that never met: an error that names them, or one board each.")
     ] = Components.error,
     anchor: Anchor = None,
-    scaling: ScalingOption = "range",
-    selection: SelectionOption = "clone-invariant",
-    missing: Missing = None,
+    scaling: options.ScalingOption = "range",
+    selection: options.SelectionOption = "clone-invariant",
+    missing: options.Missing = None,
     tasks: Annotated[bool, typer.Option("--tasks", help="Show the board of tasks too.")] = False,
-    workers: Workers = None,
-    backend: Backend = None,
+    workers: options.Workers = None,
+    backend: options.Backend = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write to a file: .html, .json, .md, .csv, .tex or .txt."),
@@ -75,19 +63,19 @@ def evaluate(
     from nashboard.evaluation.evaluate import evaluate as evaluated
     from nashboard.evaluation.selecting import chosen, completed
 
-    options = asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
+    asked = options.asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
     if segment is not None:
         from nashboard.commands.segments import evaluate_segments
 
-        evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, options, output, how)
+        evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, asked, output, how)
         return
     data = completed(chosen(source_data(source, as_format, read), agents, exclude), missing)
     if components is Components.each:
         from nashboard.commands.segments import evaluate_each
 
-        evaluate_each(data, options, output, how)
+        evaluate_each(data, asked, output, how)
         return
-    found = evaluated(data, **options)
+    found = evaluated(data, **asked)
     if output is not None:
         found.report(output)
         tell(f"Wrote {str(output)!r}.")

@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nashboard.commands.evaluation_options import (
-    Agents,
-    Backend,
-    Exclude,
-    Level,
-    Missing,
-    Resamples,
-    ScalingOption,
-    Seed,
-    SelectionOption,
-    Workers,
-    asked,
-)
+from nashboard.commands import evaluation_options as options
 from nashboard.commands.output import tell
 from nashboard.commands.ratings_options import Anchor
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
@@ -42,17 +30,17 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="The heading; the name of the file unless given.")] = None,
-    resamples: Resamples = 200,
-    seed: Seed = 0,
-    level: Level = 0.95,
-    agents: Agents = None,
-    exclude: Exclude = None,
+    resamples: options.Resamples = 200,
+    seed: options.Seed = 0,
+    level: options.Level = 0.95,
+    agents: options.Agents = None,
+    exclude: options.Exclude = None,
     anchor: Anchor = None,
-    scaling: ScalingOption = "range",
-    selection: SelectionOption = "clone-invariant",
-    missing: Missing = None,
-    workers: Workers = None,
-    backend: Backend = None,
+    scaling: options.ScalingOption = "range",
+    selection: options.SelectionOption = "clone-invariant",
+    missing: options.Missing = None,
+    workers: options.Workers = None,
+    backend: options.Backend = None,
     look: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     as_format: AsOption = None,
     read: ReadOption = None,
@@ -72,8 +60,8 @@ def report(
         raise InputError("--open needs a file: what goes to standard output cannot be opened")
     if path is not None:
         check_place(path)
-    options = asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
-    found = saved(source) or evaluated(source, as_format, read, (agents, exclude), missing, options)
+    asked = options.asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
+    found = saved(source) or evaluated(source, as_format, read, (agents, exclude), missing, asked)
     with steps() as say:
         if path is None:
             from nashboard.report.report import as_page
@@ -130,13 +118,13 @@ def evaluated(
     read: list[str] | None,
     patterns: tuple[list[str] | None, list[str] | None],
     missing: str | None,
-    options: dict[str, Any],
+    asked: dict[str, Any],
 ) -> "Evaluation":
     """Read and evaluate what the command line names."""
     from nashboard.evaluation.evaluate import evaluate
     from nashboard.evaluation.selecting import chosen, completed
 
-    return evaluate(completed(chosen(source_data(source, as_format, read), *patterns), missing), **options)
+    return evaluate(completed(chosen(source_data(source, as_format, read), *patterns), missing), **asked)
 
 
 @contextlib.contextmanager

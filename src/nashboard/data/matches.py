@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, as_html, count, plain
+from nashboard._tables import Column, Table, Tabular, count
 from nashboard._types import Floats, Ints, frozen_copy, square
 from nashboard.data.clusters import Clusters
 from nashboard.data.matrices import COUNTS, MOST_GAMES, game_counts, refuse_cells
@@ -30,7 +30,7 @@ NO_COUNTS = "no game counts were given: each pair counts as one game"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Matches:
+class Matches(Tabular):
     """Results of matches between agents, one row per unordered pair that met.
 
     Parameters
@@ -378,12 +378,6 @@ class Matches:
         n = len(self.agents)
         met = f"{len(self.pairs):,} of {n * (n - 1) // 2:,} pairs met"
         return f"Matches({n:,} agents, {met}, {count(self.n_games)} games)"
-
-    def __str__(self) -> str:
-        return plain(self.table().head(20))
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table().head(50))
 
 
 def whole(value: float) -> int | float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._tables import Column, Table, Tabular
 from nashboard._types import Floats, frozen_copy, square
 from nashboard.data.matches import Matches
 from nashboard.data.matrices import refuse_cells
@@ -30,7 +30,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Payoffs:
+class Payoffs(Tabular):
     """What each agent gains against each other agent: ``A[i, j] = -A[j, i]``, by construction.
 
     Parameters
@@ -156,12 +156,6 @@ class Payoffs:
     def __repr__(self) -> str:
         filled = f", {self.filled:,} pairs filled" if self.filled else ""
         return f"Payoffs({len(self.agents):,} agents, {self.scale}{filled}, largest {np.abs(self.A).max():.4g})"
-
-    def __str__(self) -> str:
-        return plain(self.table().head(20))
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table().head(50))
 
 
 def antisymmetric(L: Floats) -> Floats:

@@ -140,14 +140,26 @@ def scan_delimited(files: Sequence[PlainFile], separator: str | None) -> Scan:
 def check_objects(file: PlainFile) -> None:
     """Read json lines one by one and raise an error at the first that is broken."""
     with file.path.open("rb") as stream:
-        for k, line in enumerate(stream):
-            if line.strip():
-                try:
-                    text = line.decode("utf-8-sig")
-                except UnicodeDecodeError:
-                    raise InputError(not_utf8(file, k + 1)) from None
-                if not isinstance(parsed(text, f"{file.name}, line {k + 1:,}", strict=True), dict):
-                    raise InputError(f"{file.name!r}: line {k + 1:,} is not a json object")
+        for k, line in text_lines(stream, file):
+            parsed_object(line, k, file, strict=True)
+
+
+def text_lines(stream: BinaryIO, file: PlainFile) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, as text, with their numbers."""
+    for k, line in enumerate(stream, start=1):
+        if line.strip():
+            try:
+                yield k, line.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                raise InputError(not_utf8(file, k)) from None
+
+
+def parsed_object(line: str, k: int, file: PlainFile, *, strict: bool = False) -> dict[str, Any]:
+    """Return the object that a line holds, or say which line is something else."""
+    record = parsed(line, f"{file.name}, line {k:,}", strict=strict)
+    if not isinstance(record, dict):
+        raise InputError(f"{file.name!r}: line {k:,} is not a json object")
+    return record
 
 
 def scan_lines(files: Sequence[PlainFile], kind: Kind) -> Scan:
@@ -156,10 +168,8 @@ def scan_lines(files: Sequence[PlainFile], kind: Kind) -> Scan:
     lines = filled = 0
     for file in files:
         check_lines(file)
-        for k, line in enumerate(lines_to_learn_from(file)):
-            record = parsed(line, f"{file.name}, line {k + 1:,}")
-            if not isinstance(record, dict):
-                raise InputError(f"{file.name!r}: line {k + 1:,} is not a json object")
+        for k, line in lines_to_learn_from(file):
+            record = parsed_object(line, k, file)
             lines, filled = lines + 1, filled + len(record)
             for name, value in record.items():
                 columns[name] = columns.get(name, False) or isinstance(value, dict | list)
@@ -175,7 +185,7 @@ def scan_lines(files: Sequence[PlainFile], kind: Kind) -> Scan:
     return Scan(files=tuple(files), kind=kind, columns=tuple(columns), frame=frame)
 
 
-def lines_to_learn_from(file: PlainFile) -> Iterator[str]:
+def lines_to_learn_from(file: PlainFile) -> Iterator[tuple[int, str]]:
     """Yield the lines that tell the columns: all of a small file, the first of a large one.
 
     A large file must not bring new columns later: the roles of a match or a score that are not among the
@@ -184,16 +194,11 @@ def lines_to_learn_from(file: PlainFile) -> Iterator[str]:
     small = file.path.stat().st_size <= SMALL
     seen: set[str] = set()
     with file.path.open("rb") as stream:
-        for k, line in enumerate(stream):
-            if line.strip():
-                try:
-                    text = line.decode("utf-8-sig")
-                except UnicodeDecodeError:
-                    raise InputError(f"{file.name!r} is not UTF-8: save it as UTF-8") from None
-                if not small:
-                    seen.update(name for name in ROLES if f'"{name}"' in text)
-                yield text
-            if not small and k >= FIRST_LINES:
+        for k, text in text_lines(stream, file):
+            if not small:
+                seen.update(name for name in ROLES if f'"{name}"' in text)
+            yield k, text
+            if not small and k > FIRST_LINES:
                 break
         if not small:
             refuse_late_roles(stream, [name for name in ROLES if name not in seen], file)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._tables import Column, Table, Tabular
 from nashboard._types import Bools, Floats, Ints, floats, frozen_copy
 from nashboard.data.matrices import identical_rows, refuse_cells
 from nashboard.data.names import checked_names, positions
@@ -24,7 +24,7 @@ Filling = Literal["mean", "median", "worst"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Scores:
+class Scores(Tabular):
     """A table of scores, agents by tasks, NaN where a score is missing.
 
     Parameters
@@ -318,12 +318,6 @@ class Scores:
     def __repr__(self) -> str:
         holes = f", {self.missing.sum():,} missing" if self.missing.any() else ""
         return f"Scores({len(self.agents):,} agents x {len(self.tasks):,} tasks{holes}, {self.scaling})"
-
-    def __str__(self) -> str:
-        return plain(self.table().head(20))
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table().head(50))
 
 
 def worst(holes: Any, names: tuple[str, ...]) -> str:

@@ -12,8 +12,8 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._notebook import Drawn
+from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
@@ -31,7 +31,7 @@ Selection = Literal["clone-invariant", "maxent"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class NashAverage:
+class NashAverage(Drawn):
     """The maximum-entropy equilibrium of a population and everybody's payoff against it.
 
     Parameters
@@ -171,15 +171,6 @@ class NashAverage:
             f"NashAverage({len(self.agents):,} agents, {len(self.support):,} with weight, "
             f"{'unique' if self.unique else 'not unique'}, exploitability {self.exploitability:.1e})"
         )
-
-    def __str__(self) -> str:
-        return plain(self.table().head(20))
-
-    chart = chart
-    _repr_mimebundle_ = mimebundle
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table().head(50))
 
 
 def checked_selection(selection: str) -> Selection:

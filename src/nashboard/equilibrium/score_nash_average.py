@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._notebook import Drawn
+from nashboard._tables import Column, Table, as_html
 from nashboard._types import Floats, Ints, read_only
 from nashboard.equilibrium.ranks import tied_ranks
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ScoreNashAverage:
+class ScoreNashAverage(Drawn):
     """The maximum-entropy equilibrium of agents against tasks, and everybody's average against it.
 
     Parameters
@@ -173,12 +173,6 @@ class ScoreNashAverage:
             f"value {self.value:.4g}, {'unique' if self.unique else 'not unique'}, "
             f"exploitability {self.exploitability:.1e})"
         )
-
-    def __str__(self) -> str:
-        return plain(self.table().head(20))
-
-    chart = chart
-    _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.table().head(50)) + as_html(self.task_table().head(50))

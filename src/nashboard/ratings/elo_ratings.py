@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._notebook import Drawn
+from nashboard._tables import Column, Table
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.algebra.flows import refuse_size
@@ -17,7 +17,7 @@ from nashboard.ratings.fields import interval, leaders, number_or_nan, settled, 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EloRatings:
+class EloRatings(Drawn):
     """One rating per agent; the difference of two ratings predicts how often one beats the other.
 
     Parameters
@@ -93,6 +93,10 @@ class EloRatings:
             notes=(self.made,),
         )
 
+    def table(self) -> Table:
+        """Return the leaderboard, which is what ratings show of themselves."""
+        return self.leaderboard()
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and lists for machines; `from_dict` reads them back."""
         return {
@@ -114,12 +118,3 @@ class EloRatings:
     def __repr__(self) -> str:
         spread = f"{np.ptp(self.ratings):,.0f} points from last to first"
         return f"EloRatings({len(self.agents):,} agents, {spread}, log-loss {self.log_loss:.4f})"
-
-    def __str__(self) -> str:
-        return plain(self.leaderboard().head(20))
-
-    chart = chart
-    _repr_mimebundle_ = mimebundle
-
-    def _repr_html_(self) -> str:
-        return as_html(self.leaderboard().head(50))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._notebook import Drawn
+from nashboard._tables import Column, Table
 from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.algebra.flows import refuse_size
@@ -38,7 +38,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class MeloRatings:
+class MeloRatings(Drawn):
     """A rating per agent, and planes in which agents go round: what predicts cycles that Elo cannot (section 3.1).
 
     The lead of ``a`` over ``b`` is ``ratings[a] - ratings[b]``, plus ``c[a, 0] c[b, 1] - c[b, 0] c[a, 1]`` per plane.
@@ -220,6 +220,10 @@ class MeloRatings:
             rows=tuple((c.k, c.log_loss, c.stderr, c.log_loss == best) for c in self.candidates),
         )
 
+    def table(self) -> Table:
+        """Return the leaderboard, which is what ratings show of themselves."""
+        return self.leaderboard()
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and lists for machines; `from_dict` reads them back."""
         return {
@@ -248,12 +252,3 @@ class MeloRatings:
     def __repr__(self) -> str:
         planes = f"{self.k} plane{'s' * (self.k != 1)}"
         return f"MeloRatings({self.size:,} agents, {planes}, log-loss {self.log_loss:.4f})"
-
-    def __str__(self) -> str:
-        return plain(self.leaderboard().head(20))
-
-    chart = chart
-    _repr_mimebundle_ = mimebundle
-
-    def _repr_html_(self) -> str:
-        return as_html(self.leaderboard().head(50))

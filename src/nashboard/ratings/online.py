@@ -17,28 +17,11 @@ from nashboard.ratings.melo_ratings import MeloRatings
 from nashboard.ratings.state import LogPosition, read_state, write_state
 
 
-class OnlineElo:
-    """Elo ratings that follow a league game by game: ``r_a += rate * (outcome - predicted)``, and minus that for b.
+class OnlineModel:
+    """What Elo and mElo online have in common: a league that learns, predicts and can be kept in a file."""
 
-    Parameters
-    ----------
-    rate
-        The step in Elo points; 16 and 32 are usual.
-    decay
-        Games after which an agent's step has halved: it is ``rate / (1 + games / decay)``. With None it never shrinks,
-        and ratings follow agents that change.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> league = nb.OnlineElo(rate=16)
-    >>> league.update("ann", "bob", 1.0)
-    >>> league.ratings().ratings
-    array([ 8., -8.])
-    """
-
-    def __init__(self, *, rate: float = 16.0, decay: float | None = None) -> None:
-        self.league = League(k=0, rate=rate, cyclic_rate=0.0, decay=decay, rng=0)
+    def __init__(self, league: League) -> None:
+        self.league = league
         self.logs: list[LogPosition] = []
 
     def update(self, a: str, b: str, outcome: float) -> None:
@@ -73,6 +56,34 @@ class OnlineElo:
         """Return the probability that ``a`` beats ``b`` in their next game; who never played stands at 0."""
         return win_probability(self.league.lead(a, b))
 
+    def save(self, path: str | Path) -> None:
+        """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""
+        write_state(path, self.league, self.logs)
+
+
+class OnlineElo(OnlineModel):
+    """Elo ratings that follow a league game by game: ``r_a += rate * (outcome - predicted)``, and minus that for b.
+
+    Parameters
+    ----------
+    rate
+        The step in Elo points; 16 and 32 are usual.
+    decay
+        Games after which an agent's step has halved: it is ``rate / (1 + games / decay)``. With None it never shrinks,
+        and ratings follow agents that change.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> league = nb.OnlineElo(rate=16)
+    >>> league.update("ann", "bob", 1.0)
+    >>> league.ratings().ratings
+    array([ 8., -8.])
+    """
+
+    def __init__(self, *, rate: float = 16.0, decay: float | None = None) -> None:
+        super().__init__(League(k=0, rate=rate, cyclic_rate=0.0, decay=decay, rng=0))
+
     def ratings(self) -> EloRatings:
         """Return the ratings of now, with mean 0, as a batch fit would; there are no standard errors."""
         league = self.league
@@ -85,10 +96,6 @@ class OnlineElo:
             log_loss=loss_so_far(league),
             made=made(league),
         )
-
-    def save(self, path: str | Path) -> None:
-        """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""
-        write_state(path, self.league, self.logs)
 
     @staticmethod
     def load(path: str | Path) -> "OnlineElo":
@@ -104,7 +111,7 @@ class OnlineElo:
         return f"OnlineElo({described(self.league)})"
 
 
-class OnlineMelo:
+class OnlineMelo(OnlineModel):
     """mElo that follows a league game by game: a rating per agent, and ``k`` planes for what goes round.
 
     The update is ``mElo2_update`` of the paper's appendix E for any number of planes, in Elo points. Agents join with
@@ -144,29 +151,7 @@ class OnlineMelo:
         decay: float | None = None,
         rng: int | np.random.Generator = 0,
     ) -> None:
-        self.league = League(k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=rng)
-        self.logs: list[LogPosition] = []
-
-    def update(self, a: str, b: str, outcome: float) -> None:
-        """Learn from one game: 1 where ``a`` won, 0 where it lost, 0.5 for a draw. New names join."""
-        self.league.update(a, b, outcome)
-
-    def update_many(
-        self,
-        games: Any,
-        *,
-        a: str | None = None,
-        b: str | None = None,
-        outcome: str | None = None,
-        weight: str | None = None,
-        outcomes: Rules | None = None,
-    ) -> int:
-        """Learn from games in the order in which they stand, and return how many; arguments as in `OnlineElo`."""
-        return self.league.update_many(games, Columns(a=a, b=b, outcome=outcome, weight=weight), outcomes)
-
-    def predict(self, a: str, b: str) -> float:
-        """Return the probability that ``a`` beats ``b`` in their next game; who never played stands at 0."""
-        return win_probability(self.league.lead(a, b))
+        super().__init__(League(k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=rng))
 
     def ratings(self) -> MeloRatings:
         """Return ratings and planes of now in canonical form, as a batch fit would; there are no standard errors."""
@@ -182,10 +167,6 @@ class OnlineMelo:
             log_loss=loss_so_far(league),
             made=made(league),
         )
-
-    def save(self, path: str | Path) -> None:
-        """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""
-        write_state(path, self.league, self.logs)
 
     @staticmethod
     def load(path: str | Path) -> "OnlineMelo":
