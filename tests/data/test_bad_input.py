@@ -222,6 +222,13 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         {},
         "log.jsonl, line 2' is not valid json",
     ),
+    "a json line that is a list, after blank ones": (
+        "log.jsonl",
+        '{"a": "x", "b": "y", "winner": "a"}\n\n\n[1]\n',
+        "matches",
+        {},
+        "'log.jsonl': line 4 is not a json object",
+    ),
     "json nested very deep": ("log.json", "[" * 200_000, "matches", {}, "nests json far deeper"),
     "an npz header that lies": ("s.npz", lying_npz(), "scores", {}, "claims .* bytes but holds|cannot be read"),
     "an npz array of objects": ("s.npz", npz(a=np.array([[{}]], dtype=object)), "scores", {}, "not plain numbers"),
