@@ -73,7 +73,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     logged = {
         "tiny": [(3000, 20, 5)],
         "small": [(1_000_000, 100, 50)],
-        "full": [(1_000_000, 100, 200), (100_000_000, 100, 200)],
+        "full": [(1_000_000, 100, 200), (100_000_000, 1000, 20)],
     }[size]
     for matches, agents, resamples in logged:
         path, kept = logs.write(folder, matches, agents), folder / "counted.npz"
