@@ -77,7 +77,8 @@ def command_page() -> str:
 
     command = typer.main.get_command(app)
     parts = ["# Command line\n", "`nashboard COMMAND --help` prints the same. Data go to standard output, messages to "]
-    parts[-1] += "standard error. Exit code 0: done; 1: failed; 2: wrong use or wrong input; 130: interrupted.\n"
+    parts[-1] += "standard error. Exit code 0: done; 1: failed; 2: wrong use or wrong input; 130: interrupted; "
+    parts[-1] += "141: the reader of a pipe has gone; 143: terminated.\n"
     with click.Context(command, info_name="nashboard") as context:
         parts.append(f"```text\n{command.get_help(context)}\n```\n")
         for name in command.list_commands(context):

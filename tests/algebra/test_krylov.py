@@ -129,6 +129,8 @@ def test_small_operators_are_written_out_and_large_ones_need_k() -> None:
 
 def test_the_switch_to_products_keeps_to_large_matrices_and_few_planes() -> None:
     assert schur_module.large_enough(20_000, 10)
+    assert schur_module.large_enough(1000, 5)
+    assert not schur_module.large_enough(1000, 6)  # slower than all planes where strengths are those of noise
     assert not schur_module.large_enough(500, 1)
     assert not schur_module.large_enough(20_000, 10_000)
     assert not schur_module.large_enough(20_000, 0)

@@ -1,5 +1,7 @@
 """Elo by maximum likelihood."""
 
+from typing import cast
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -169,6 +171,12 @@ def test_agents_that_never_met_are_an_error_that_names_them() -> None:
     W[0, 1] = W[1, 0] = W[2, 3] = W[3, 2] = 1
     with pytest.raises(nb.InputError, match="2 groups that never met"):
         nb.elo(nb.Matches.from_counts(W))
+
+
+@pytest.mark.parametrize("anchor", [{"Zen": 2e14}, {"Zen": 1e5, "alpha_v": -1e5}])
+def test_anchors_beyond_double_precision_are_one_sentence_and_no_endless_search(anchor: dict[str, float]) -> None:
+    with pytest.raises(nb.ConvergenceError, match="a larger prior="):
+        nb.elo(cast(nb.Matches, nb.load_dataset("alphago")), anchor=anchor)
 
 
 def test_one_anchor_shifts_and_several_are_held() -> None:

@@ -151,9 +151,10 @@ def schur(
         a ``scipy.sparse.linalg.LinearOperator``.
     k
         How many planes, the strongest first; all ``n // 2`` by default. For more than 600 agents and
-        ``k`` at most ``n / 40`` the leading planes come from products with blocks of vectors, without a
-        full decomposition, to a residual of 1e-10 of the largest strength. If planes beyond the k-th
-        have the same strength as the k-th, which of them are returned is arbitrary (but repeatable).
+        ``k`` at most ``n / 200`` (``n / 40`` for more than 1500) the leading planes come from products with
+        blocks of vectors, without a full decomposition, to a residual of 1e-10 of the largest strength. If
+        planes beyond the k-th have the same strength as the k-th, which of them are returned is arbitrary
+        (but repeatable).
     norm
         Frobenius norm of an operator, where it is known; otherwise ``n`` products measure it.
 
@@ -243,8 +244,8 @@ def from_products(
 
 
 def large_enough(n: int, k: int) -> bool:
-    """Say whether the leading planes cost less by products than by the full decomposition."""
-    return n > 600 and 0 < 40 * k <= n
+    """Say whether the leading planes cost less by products than by the full decomposition, on noise and on leagues."""
+    return 0 < 40 * k <= n if n > 1500 else n > 600 and 0 < 200 * k <= n
 
 
 def checked_planes(k: int | None, most: int) -> int:

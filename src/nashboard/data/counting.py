@@ -196,10 +196,13 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
             unsound=indicator(sound_weight, one=0, zero=1),
         )
     )
+    whole = table.weight is None and words is not None and set(words.outcomes.values()) <= {0.0, 0.5, 1.0}
+    shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound")
     return Totals(
         rows=rows,
         keys=tuple(keys),
-        sums=("wins", "draws", "losses", "understood", "ignored", "unsound"),
+        sums=(*shares, *marks) if whole else marks,
+        fractions=() if whole else shares,
         names=("first", "second"),
         lowest={"earliest": "time"} if table.time is not None else {},
         highest={"latest": "time"} if table.time is not None else {},

@@ -15,6 +15,7 @@ import narwhals as nw
 import polars as pl
 from narwhals.exceptions import NarwhalsError
 
+from nashboard.data.exact_sums import joined
 from nashboard.data.scan import Scan
 from nashboard.data.totals import Totals
 from nashboard.errors import InputError
@@ -66,6 +67,11 @@ def collected(query: nw.LazyFrame[Any], source: str, scan: Scan | None = None) -
 
 
 def summed_up(totals: Totals, source: str, scan: Scan | None = None) -> pl.DataFrame:
+    """Sum up rows in the frame's own engine; what comes back does not depend on the order in which it adds."""
+    return joined(pieces_summed_up(totals, source, scan), totals.fractions)
+
+
+def pieces_summed_up(totals: Totals, source: str, scan: Scan | None) -> pl.DataFrame:
     """Sum up rows in the frame's own engine; Polars does it piece by piece, so that memory is bounded."""
     if not isinstance(totals.rows.to_native(), pl.LazyFrame):
         return collected(totals.query(), source, scan)

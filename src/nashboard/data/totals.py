@@ -12,6 +12,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from nashboard.data.exact_sums import cut, pieces
+
 PIECE = 1 << 21  # rows that are summed up at a time
 FEW = 1 << 20  # sums of pieces that may wait before they are added up
 ENDS = 50_000  # first and last rows of a scan that are looked at
@@ -22,27 +24,38 @@ REPEATING = 12_000  # groups among these; one query for 10^8 rows of so many tak
 class Totals:
     """What is summed up: rows by ``keys``, the columns added up, and those whose extremes are kept.
 
-    ``lowest`` and ``highest`` name the result and the column it is of. ``names`` are the keys that repeat a lot: the
-    names of agents, not those of sessions.
+    ``sums`` are of whole numbers, those of ``fractions`` need not be. ``lowest`` and ``highest`` name the result and
+    the column it is of. ``names`` are the keys that repeat a lot: the names of agents, not those of sessions.
     """
 
     rows: nw.LazyFrame[Any]
     keys: tuple[str, ...]
     sums: tuple[str, ...]
+    fractions: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     lowest: dict[str, str] = field(default_factory=dict)
     highest: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The columns of whole numbers that are added up: the sums, and the pieces of the fractions."""
+        return (*self.sums, *pieces(self.fractions))
+
+    @property
+    def pieced(self) -> nw.LazyFrame[Any]:
+        """The rows, with fractions cut into pieces."""
+        return cut(self.rows, self.fractions) if self.fractions else self.rows
+
     def query(self) -> nw.LazyFrame[Any]:
-        """Return the totals as one lazy query."""
-        return self.of(self.rows)
+        """Return the totals as one lazy query; `joined` puts the pieces of fractions together."""
+        return self.of(self.pieced)
 
     def of(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Return the totals of some of the rows."""
         extremes = {new: nw.col(name).min() for new, name in self.lowest.items()}
         extremes |= {new: nw.col(name).max() for new, name in self.highest.items()}
         return rows.group_by(*self.keys).agg(
-            rows=nw.len(), **{name: nw.col(name).sum() for name in self.sums}, **extremes
+            rows=nw.len(), **{name: nw.col(name).sum() for name in self.added}, **extremes
         )
 
     def repeat(self) -> bool:
@@ -53,8 +66,8 @@ class Totals:
 
     def in_pieces(self) -> pl.DataFrame:
         """Return the totals of a Polars scan, in memory that does not grow with the number of rows."""
-        columns = dict.fromkeys((*self.keys, *self.sums, *self.lowest.values(), *self.highest.values()))
-        rows: pl.LazyFrame = self.rows.select(*columns).to_native()
+        columns = dict.fromkeys((*self.keys, *self.added, *self.lowest.values(), *self.highest.values()))
+        rows: pl.LazyFrame = self.pieced.select(*columns).to_native()
         coded = rows.with_columns(pl.col(self.names).cast(pl.Categorical))  # numbers in place of text: half the cost
         pieces = coded.collect_batches(chunk_size=PIECE, maintain_order=False, engine="streaming")
         waiting: list[pl.DataFrame] = []
@@ -70,7 +83,7 @@ class Totals:
         """Return the totals of pieces that were summed up one by one."""
         extremes = {name: nw.col(name).min() for name in self.lowest}
         extremes |= {name: nw.col(name).max() for name in self.highest}
-        sums = {name: nw.col(name).sum() for name in ("rows", *self.sums)}
+        sums = {name: nw.col(name).sum() for name in ("rows", *self.added)}
         return run(nw.from_native(pl.concat(parts).lazy()).group_by(*self.keys).agg(**sums, **extremes))
 
 

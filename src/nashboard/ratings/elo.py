@@ -106,8 +106,8 @@ def held_ratings(matches: Matches, totals: PairTotals, anchor: Mapping[str, floa
     """Return where Newton's method starts, and which nodes may move: not the anchors, nor a node without games."""
     r, free = np.zeros(totals.nodes), np.ones(totals.nodes, dtype=bool)
     free[-1] = totals.i.size > len(matches.pairs)
-    for name, points in (anchor or {}).items():
-        (k,) = positions([name], matches.agents, kind="agent")
+    given = anchor or {}
+    for k, (name, points) in zip(positions(given, matches.agents, kind="agent"), given.items(), strict=True):
         if not np.isfinite(points):
             raise InputError(f"the anchor of {name!r} is {points!r}: it must be a finite number of Elo points")
         r[k], free[k] = points / POINTS_PER_LOGIT, False
@@ -137,7 +137,6 @@ def newton(totals: PairTotals, r: Floats, free: Bools) -> float:
     tolerance = totals.tolerance()
     if not moving.any():
         return 0.0
-    start = totals.loss(r[i] - r[j])
     for _ in range(MOST_STEPS):
         x = r[i] - r[j]
         slopes, curvatures = totals.derivatives(x)
@@ -147,14 +146,13 @@ def newton(totals: PairTotals, r: Floats, free: Bools) -> float:
             return norm
         step = np.zeros_like(r)
         step[:nodes][moving] = -solver(nodes, i, j, curvatures, moving, rtol=1e-6)(g)
-        length, slope = 1.0, float(g @ step[:nodes][moving])
+        length, start, slope = 1.0, totals.loss(x), float(g @ step[:nodes][moving])
         dx = step[i] - step[j]
         # near the optimum the loss no longer shows progress: a change of rounding size counts as none
         slack = 1e-13 * abs(start)
-        while (there := totals.loss(x + length * dx)) > start + 1e-4 * length * slope + slack:
+        while totals.loss(x + length * dx) > start + 1e-4 * length * slope + slack:
             length /= 2
         r += length * step
-        start = there
     raise ConvergenceError(
         f"Elo did not converge in {MOST_STEPS:,} steps: the gradient's norm is {norm:.2g}, wanted {tolerance:.2g}; "
         f"a larger prior= makes the ratings finite"

@@ -47,8 +47,8 @@ class Interruption:
         """Return a reader that waits for input, and that Ctrl-C ends at once."""
 
         def patient(size: int) -> bytes:
-            self.idle = True
             try:
+                self.idle = True
                 return read(size)
             except KeyboardInterrupt:
                 raise Stopped from None

@@ -37,14 +37,17 @@ def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float) ->
     kept = np.flatnonzero(free)
     loose = kept.size == nodes
     if kept.size <= DENSE:
-        L = dense_laplacian(nodes, i, j, h)
-        if loose:  # L 1 = 0: lift the constant direction, then take it out of the answer
-            L += np.trace(L) / nodes**2
-        else:
-            L = L[np.ix_(kept, kept)]
+        if loose:
+            L = dense_laplacian(nodes, i, j, h)
+            L += np.trace(L) / nodes**2  # L 1 = 0: lift the constant direction, then take it out of the answer
+        else:  # of many nodes, few may be free
+            L = sparse_laplacian(nodes, i, j, h)[kept][:, kept].toarray()
         factor, failed = dpotrf(L.T, overwrite_a=True)  # L.T lies as the library wants it, and is the same
         if failed:
-            raise np.linalg.LinAlgError(f"the Hessian of {kept.size:,} agents is not positive definite")
+            raise ConvergenceError(
+                "the ratings cannot be worked out in double precision: anchors, weights or the prior lie too many "
+                "orders of magnitude apart; bring them closer together, or pass a larger prior="
+            )
 
         def solve_dense(v: Floats) -> Floats:
             return without_mean(np.asarray(dpotrs(factor, without_mean(v, loose))[0]), loose)

@@ -1,0 +1,101 @@
+"""Sums of weights are the same to the last bit, in whatever order and by whatever engine they are added up."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nashboard as nb
+from data.conftest import ENGINES, Engine
+from nashboard.data.exact_sums import PIECES, added_up, cut, joined, piece, pieces
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
+]
+LARGEST = 2.0**40
+numbers = st.floats(0, LARGEST, allow_subnormal=False) | st.sampled_from([0.1, 0.5, 1.5, 2.0**-26, 1 - 2.0**-53])
+
+
+@given(st.lists(numbers, min_size=1, max_size=40))
+def test_sums_are_exact_and_do_not_depend_on_the_order(values: list[float]) -> None:
+    frame = pl.DataFrame({"key": "x", "v": values})
+    found = added_up(frame, ["key"], ["v"])["v"].item()
+    exact = sum(map(Fraction, values))
+    assert abs(Fraction(found) - exact) <= Fraction(np.spacing(found)) + len(values) * Fraction(1, 2**79)
+    assert added_up(frame.reverse(), ["key"], ["v"])["v"].item() == found
+    assert added_up(frame.sample(fraction=1, shuffle=True, seed=1), ["key"], ["v"])["v"].item() == found
+
+
+def test_pieces_are_whole_and_make_the_number_again() -> None:
+    values = [0.1, 1 / 3, 2.0**50 + 0.25, 7.0, 0.0, 1e-9]
+    rows = cut(nw.from_native(pl.LazyFrame({"v": values})), ["v"]).select(*pieces(["v"])).to_native().collect()
+    for k in range(PIECES):
+        assert (rows[piece("v", k)] == rows[piece("v", k)].round(0)).all()
+    np.testing.assert_allclose(joined(rows, ["v"])["v"].to_numpy(), values, rtol=2e-15)
+
+
+def test_how_halves_were_rounded_changes_nothing() -> None:
+    """Three halves, each as (0, 2^25) or as (1, -2^25)."""
+    down = pl.DataFrame({"v": [1.5], "v 0": [0.0], "v 1": [3 * 2.0**25], "v 2": [0.0], "v 3": [0.0]})
+    up = pl.DataFrame({"v": [1.5], "v 0": [3.0], "v 1": [-3 * 2.0**25], "v 2": [0.0], "v 3": [0.0]})
+    assert joined(down, ["v"])["v"].item() == joined(up, ["v"])["v"].item() == 1.5
+
+
+@pytest.mark.parametrize("weight", [1e-30, 1e-300, 1e60])
+def test_weights_beyond_all_pieces_are_added_up_plainly(weight: float) -> None:
+    frame = pl.DataFrame({"key": "x", "v": [weight, 2 * weight]})
+    assert added_up(frame, ["key"], ["v"])["v"].item() == pytest.approx(3 * weight, rel=1e-15)
+
+
+def log(rows: int) -> pl.DataFrame:
+    rng = np.random.default_rng(3)
+    agents = np.array(["ann", "bob", "cid", "dora"])
+    a = rng.integers(0, 4, rows)
+    return pl.DataFrame(
+        {
+            "model_a": agents[a],
+            "model_b": agents[(a + rng.integers(1, 4, rows)) % 4],
+            "winner": np.array(["model_a", "model_b", "tie"])[rng.integers(0, 3, rows)],
+            "weight": rng.random(rows) * 3,
+            "session": rng.integers(0, 50, rows).astype(str),
+        }
+    )
+
+
+def bits(matches: nb.Matches) -> list[bytes]:
+    split = matches.clusters
+    parts = [matches.wins, matches.draws, matches.losses]
+    parts += [split.wins, split.draws, split.losses] if split is not None else []
+    return [part.tobytes() for part in parts]
+
+
+@pytest.mark.parametrize("cluster", [None, "session"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_weighted_log_gives_the_same_bits_in_any_order_of_its_rows(
+    kind: str, cluster: str | None, tmp_path: Path
+) -> None:
+    frame, found = log(300_000), []
+    for k in range(3):
+        path = tmp_path / f"log-{k}.{kind}"
+        rows = frame.sample(fraction=1, shuffle=True, seed=k)
+        rows.write_csv(path) if kind == "csv" else rows.write_parquet(path, row_group_size=20_000)
+        found += [bits(nb.read_matches(path, cluster=cluster)) for _ in range(2)]
+    assert all(other == found[0] for other in found)
+
+
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
+def test_a_weighted_log_gives_the_same_bits_in_every_engine(engine: Engine) -> None:
+    frame = log(400).drop("session")
+    assert bits(nb.read_matches(engine(frame.to_dict(as_series=False)))) == bits(nb.read_matches(frame))
+
+
+def test_outcomes_that_are_shares_of_a_point_are_added_up_exactly() -> None:
+    rows = {"a": ["x", "y"] * 500, "b": ["y", "x"] * 500, "outcome": [0.1, 0.7] * 500}
+    matches = nb.read_matches(pl.DataFrame(rows))
+    assert matches.wins.item() == float(500 * Fraction(0.1) + 500 * Fraction(1 - 0.7))
