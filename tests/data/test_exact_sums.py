@@ -95,6 +95,21 @@ def test_a_weighted_log_gives_the_same_bits_in_every_engine(engine: Engine) -> N
     assert bits(nb.read_matches(engine(frame.to_dict(as_series=False)))) == bits(nb.read_matches(frame))
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_runs_of_a_file_are_averaged_in_their_order(wide: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    rows = 400_000
+    frame = pl.DataFrame(
+        {"agent": rng.choice(["x", "y", "z"], rows), "go": rng.random(rows), "chess": rng.random(rows)}
+    )
+    path = tmp_path / "runs.csv"
+    (frame if wide else frame.unpivot(index="agent", variable_name="task", value_name="score")).write_csv(path)
+    found = [nb.read_scores(path, repeats="runs") for _ in range(4)]
+    for scores in found[1:]:
+        np.testing.assert_array_equal(scores.values, found[0].values)
+        np.testing.assert_array_equal(scores.stderr, found[0].stderr)
+
+
 def test_outcomes_that_are_shares_of_a_point_are_added_up_exactly() -> None:
     rows = {"a": ["x", "y"] * 500, "b": ["y", "x"] * 500, "outcome": [0.1, 0.7] * 500}
     matches = nb.read_matches(pl.DataFrame(rows))

@@ -57,11 +57,13 @@ def with_objects(frame: nw.LazyFrame[Any], column: str) -> nw.LazyFrame[Any]:
         return frame
 
 
-def collected(query: nw.LazyFrame[Any], source: str, scan: Scan | None = None) -> pl.DataFrame:
+def collected(
+    query: nw.LazyFrame[Any], source: str, scan: Scan | None = None, *, in_order: bool = False
+) -> pl.DataFrame:
     """Run a query in the frame's own engine; what comes back is small, and in memory as Polars."""
     native = query.to_native()
     if scan is not None:
-        return scan.collect(native)
+        return scan.collect(native, in_order=in_order)
     with failures_named(source):
         return native.collect(engine="streaming") if isinstance(native, pl.LazyFrame) else query.collect().to_polars()
 

@@ -26,6 +26,7 @@ from nashboard.errors import InputError, listed
 
 SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
 FIRST_LINES = 1000
+IN_ORDER = 1 << 28  # bytes of a file whose rows may all be in memory at once
 MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
 HIVE = re.compile(r"(^|/)[^/=]+=[^/]*(/|$)")
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *STDERR, *ITEMS, *RUNS, *LOWER}))
@@ -50,10 +51,15 @@ class Scan:
             return self.label
         return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
 
-    def collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
-        """Run a query by streaming; what goes wrong in the file becomes one clear sentence."""
+    def collect(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.DataFrame:
+        """Run a query by streaming; what goes wrong in the file becomes one clear sentence.
+
+        ``in_order``: rows are added up as they stand, so that a file gives the same to the last bit each time. That
+        takes them into memory, and is done for files that are not large.
+        """
+        ordered = in_order and sum(file.path.stat().st_size for file in self.files) <= IN_ORDER
         with self.explaining():
-            return frame.collect(engine="streaming")
+            return frame.collect(engine="in-memory" if ordered else "streaming")
 
     @contextlib.contextmanager
     def explaining(self) -> Iterator[None]:

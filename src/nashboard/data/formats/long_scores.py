@@ -160,7 +160,7 @@ def summed(
     frame: nw.LazyFrame[Any], keys: Sequence[str], totals: dict[str, nw.Expr], source: str, scan: Scan | None
 ) -> pl.DataFrame:
     """Sum up the rows by these keys in the frame's own engine; what comes back is small."""
-    return collected(frame.group_by(*keys).agg(**totals), source, scan)
+    return collected(frame.group_by(*keys).agg(**totals), source, scan, in_order=True)
 
 
 def refuse_unknown_directions(words: pl.DataFrame, roles: dict[str, str], source: str) -> None:

@@ -127,7 +127,7 @@ def averaged(
             ("words", nw.col(f"word {name}").sum()),
         )
     }
-    found = collected(runs.group_by("agent").agg(rows=nw.len(), **totals), source, scan).sort("agent")
+    found = collected(runs.group_by("agent").agg(rows=nw.len(), **totals), source, scan, in_order=True).sort("agent")
     names = agent_names(found["agent"], source)
     parts = []
     for task, name in zip(tasks, scores, strict=True):
