@@ -103,23 +103,33 @@ def in_order(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (first[row.get("series", row["what"])], row.get("size", 0)))
 
 
+def span(moments: list[tuple[str, float]]) -> str:
+    """Return the first and the last date, each with the load at that time; rows are shown in another order."""
+    first, last = min(moments), max(moments)
+    if first[0] != last[0]:
+        return f"{first[0]} (load {first[1]}) to {last[0]} (load {last[1]})"
+    return f"{first[0]} (load {first[1]})" if first == last else f"{first[0]} (load {first[1]} to {last[1]})"
+
+
+def measured(rows: list[Row]) -> str:
+    """Return when the rows were measured and on what: a line for each machine, commit and set of versions."""
+    runs: dict[str, list[tuple[str, float]]] = {}
+    for row in rows:
+        run = row["run"]
+        commit = f" (commit {run['commit']})" if run.get("commit") else ""
+        own = [name + commit if name.startswith("nashboard ") else name for name in run["versions"]]
+        runs.setdefault(f"{run['machine']}; {', '.join(own)}", []).append((run["date"], run["load"]))
+    peers = sorted({row["version"] for row in rows} - {v for row in rows for v in row["run"]["versions"]})
+    others = f"; {', '.join(peers)}" if peers else ""
+    return "\n\n".join(f"Measured {span(moments)} on {on}{others}." for on, moments in runs.items())
+
+
 def section(content: Row) -> str:
     """Return one section: what was measured, the table, how it grows, and on what."""
     rows = in_order(content["rows"])
     head = tuple(name.format(content["unit"]) for name in HEAD)
-    runs: dict[str, list[str]] = {}
-    for row in rows:
-        run = row["run"]
-        on = f"{run['machine']}; {', '.join(run['versions'])}; others in the rows"
-        runs.setdefault(on, []).append(f"{run['date']} (load {run['load']})")
-    peers = sorted({row["version"] for row in rows} - {v for row in rows for v in row["run"]["versions"]})
-    lines = []
-    for on, dates in runs.items():
-        on = on.replace("others in the rows", ", ".join(peers)) if peers else on.removesuffix("; others in the rows")
-        span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
-        lines.append(f"Measured {span} on {on}.")
     shown = table([head, *map(cells, rows)])
-    return f"## {content['title']}\n\n{content['about']}\n\n{shown}{growth(rows)}\n\n" + "\n\n".join(lines) + "\n"
+    return f"## {content['title']}\n\n{content['about']}\n\n{shown}{growth(rows)}\n\n{measured(rows)}\n"
 
 
 def results() -> dict[str, Row]:

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -161,6 +162,64 @@ def test_rows_are_replaced_in_their_place(benchmarks: Benchmarks, tmp_path: Path
         ("a", "y", 2),
         ("b", "x", 1),
     ]
+
+
+def run_at(date: str, load: float, **more: str) -> Row:
+    run = {"date": date, "load": load, "machine": "a machine", "versions": ["nashboard 0.1.0", "numpy 2.3.3"]}
+    return {"version": "nashboard 0.1.0", "run": run | more}
+
+
+def test_the_page_says_the_first_and_the_last_date_in_whatever_order_the_rows_are(benchmarks: Benchmarks) -> None:
+    measured = benchmarks.page.measured
+    rows = [run_at(f"2026-11-16 0{hour}:00 UTC", load) for hour, load in ((6, 1.0), (8, 0.5), (5, 1.5), (7, 9.0))]
+    on = "on a machine; nashboard 0.1.0, numpy 2.3.3."
+    assert measured(rows) == f"Measured 2026-11-16 05:00 UTC (load 1.5) to 2026-11-16 08:00 UTC (load 0.5) {on}"
+    assert measured(rows[:1]) == f"Measured 2026-11-16 06:00 UTC (load 1.0) {on}"
+    at_once = [rows[0], run_at("2026-11-16 06:00 UTC", 0.9)]
+    assert measured(at_once) == f"Measured 2026-11-16 06:00 UTC (load 0.9 to 1.0) {on}"
+
+
+def test_the_page_says_the_commit_that_was_measured_where_it_is_known(benchmarks: Benchmarks) -> None:
+    date = "2026-11-16 06:00 UTC"
+    old, unknown, new = run_at(date, 1.0), run_at(date, 1.0, commit=""), run_at(date, 1.0, commit="0123abc+")
+    peer = new | {"version": "choix 0.4.1"}
+    assert benchmarks.page.measured([old, unknown, new, peer]) == (
+        f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0, numpy 2.3.3; choix 0.4.1.\n\n"
+        f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0 (commit 0123abc+), numpy 2.3.3; choix 0.4.1."
+    )
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_the_commit_has_a_plus_where_source_or_benchmarks_are_changed_and_is_empty_outside_a_repository(
+    benchmarks: Benchmarks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    results, project = benchmarks.results, tmp_path / "project"
+    (project / "benchmarks" / "results").mkdir(parents=True)
+    (project / "benchmarks" / "run.py").write_text("1\n")
+    monkeypatch.setattr(results, "ROOT", project)
+    assert results.commit() == ""
+
+    def git(*arguments: str) -> str:
+        who = ["-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(["git", "-C", str(project), *who, *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    git("init", "--quiet")
+    assert results.commit() == ""  # nothing is committed yet
+    git("add", ".")
+    git("commit", "--quiet", "--message", "first")
+    short = git("rev-parse", "--short", "HEAD")
+    assert results.circumstances()["commit"] == short
+    for harmless in ("notes.md", "benchmarks/results/elo.json"):
+        (project / harmless).write_text("{}\n")
+    assert results.commit() == short
+    (project / "benchmarks" / "run.py").write_text("2\n")
+    assert results.commit() == f"{short}+"
+    monkeypatch.setattr(results, "ROOT", project / "benchmarks")
+    assert results.commit() == ""  # a folder in somebody else's repository
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(results, "ROOT", project)
+    assert results.commit() == ""  # no git
 
 
 def test_the_slope_of_growth_is_fitted_to_what_was_finished(benchmarks: Benchmarks) -> None:
