@@ -59,6 +59,26 @@ def test_every_peer_is_measured(benchmarks: Benchmarks, tmp_path: Path) -> None:
     assert packages >= PEERS
 
 
+def test_elo_is_measured_from_columns_and_from_parquet_once_and_resampled_on_the_same_sides(
+    benchmarks: Benchmarks, tmp_path: Path
+) -> None:
+    elo = benchmarks.elo
+    found = {one.series: one for one in elo.comparisons("tiny", tmp_path) if one.series}
+    assert sorted(found) == [
+        "from columns",
+        "from columns, 100 rounds",
+        "from parquet",
+        "from parquet, 100 rounds",
+    ]
+    names = [[side.name for side in one.sides] for one in found.values()]
+    assert all(some == names[0] for some in names)
+    for series, one in found.items():
+        for side in one.sides:
+            reads = "read_parquet(" in side.code or "read_matches('" in side.code
+            assert reads == series.startswith("from parquet"), (series, side.name)
+            assert ("100" in side.code.replace("3000-100", "")) == series.endswith("100 rounds"), (series, side.name)
+
+
 def measured(benchmarks: Benchmarks, comparison: Any) -> tuple[dict[str, Row], list[list[Row]]]:
     kept: list[list[Row]] = []
     rows = benchmarks.harness.compared(comparison, [], kept.append)
