@@ -1,19 +1,24 @@
-"""Write ``docs/benchmarks.md`` and the comparison in the README from ``results/*.json``: they are never typed."""
+"""Write ``docs/benchmarks.md`` and the comparison in the README from ``results/*.json``: they are never typed.
 
-from typing import Any
+python benchmarks/page.py             of everything
+python benchmarks/page.py --small     of the small version: its own page in out/benchmarks.md, and nothing else
+"""
+
+import argparse
+from pathlib import Path
 
 import numpy as np
-from results import RESULTS, ROOT, Row, read
+from results import RESULTS, ROOT, SMALL, Row, read
 
 from nashboard.data.write import atomically
 
 PAGE = ROOT / "docs" / "benchmarks.md"
+SMALL_PAGE = ROOT / "out" / "benchmarks.md"
 README = ROOT / "README.md"
 ORDER = ("equilibrium", "elo", "online", "counting", "end_to_end", "startup", "evaluation", "algebra")
 INTRO = """# Benchmarks
 
-Written by `python benchmarks/page.py` from `benchmarks/results`; do not edit. `make bench` measures a small version,
-`make bench-full` everything.
+{written}
 
 Each task was measured in one run: all programs on the same data, in turns, each time in a fresh process that has its
 libraries loaded. Imports and the preparation of data are not timed unless a row says so.
@@ -33,6 +38,10 @@ libraries loaded. Imports and the preparation of data are not timed unless a row
 - **growth**: the slope of log time over log size, fitted to all sizes that a program finished, where there are three or
   more.
 """
+WRITTEN = """\
+Written by `python benchmarks/page.py` from `benchmarks/results`; do not edit. `make bench-full` measures everything;
+`make bench` measures a small version, with a page of its own in `out/benchmarks.md`."""
+WRITTEN_SMALL = "The small version, written by `make bench`; `make bench-full` measures everything."
 RATIOS = ("times {}", "least to most", "CPU, times {}")
 HEAD = ("what", "who", *RATIOS, "s", "least to most", "CPU s", "MB", "new MB", "turns", "quality")
 
@@ -132,16 +141,17 @@ def section(content: Row) -> str:
     return f"## {content['title']}\n\n{content['about']}\n\n{shown}{growth(rows)}\n\n{measured(rows)}\n"
 
 
-def results() -> dict[str, Row]:
+def results(folder: Path = RESULTS) -> dict[str, Row]:
     """Return all sections, in the order of the page."""
-    found = {path.stem: read(path) for path in RESULTS.glob("*.json")}
+    found = {path.stem: read(path) for path in folder.glob("*.json")}
     names = [*(name for name in ORDER if name in found), *sorted(set(found) - set(ORDER))]
     return {name: found[name] for name in names if found[name]["rows"]}
 
 
-def page() -> str:
-    """Return the whole page."""
-    return "\n".join([INTRO, *map(section, results().values())])
+def page(small: bool = False) -> str:
+    """Return the whole page, of the full version or of the small one."""
+    intro = INTRO.format(written=WRITTEN_SMALL if small else WRITTEN)
+    return "\n".join([intro, *map(section, results(SMALL if small else RESULTS).values())])
 
 
 # What the README shows: a few rows of the table of equilibria.
@@ -177,13 +187,17 @@ def readme() -> str:
     return head + MARKS[0] + comparison() + MARKS[1] + rest.partition(MARKS[1])[2]
 
 
-def main() -> None:
-    """Write both."""
-    written: dict[Any, str] = {PAGE: page(), README: readme()}
+def main(small: bool = False) -> None:
+    """Write both; of the small version its own page alone, which git does not keep."""
+    written = {SMALL_PAGE: page(small=True)} if small else {PAGE: page(), README: readme()}
     for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         atomically(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
-    print(f"Wrote {PAGE.name}, and the comparison in {README.name}.")
+    names = [str(path.relative_to(ROOT)) for path in written]
+    print(f"The page is {names[0]}." if small else f"The page is {names[0]}; the comparison is in {names[1]}.")
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--small", action="store_true", help="of what `make bench` has measured")
+    main(small=parser.parse_args().small)

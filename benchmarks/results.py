@@ -1,4 +1,4 @@
-"""What was measured, in ``results/SECTION.json``: each row with its date, machine and versions."""
+"""What was measured, in ``SECTION.json`` of each version's folder: every row with its date, machine and versions."""
 
 import datetime
 import functools
@@ -13,7 +13,8 @@ from typing import Any
 from nashboard.data.write import atomically
 
 ROOT = Path(__file__).parents[1]
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parent / "results"  # of the full version
+SMALL = ROOT / "out" / "benchmarks"
 ALWAYS = ("nashboard", "numpy", "scipy", "polars")
 Row = dict[str, Any]
 

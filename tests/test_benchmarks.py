@@ -49,6 +49,44 @@ def test_the_page_of_benchmarks_and_the_table_of_the_readme_are_written_from_the
     assert page.readme().count("| cvxpy (OpenSpiel's program) |") == 3
 
 
+def test_the_small_version_keeps_its_rows_and_page_to_itself_and_the_full_one_writes_the_documents(
+    benchmarks: Benchmarks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, page, startup = benchmarks.run, benchmarks.page, benchmarks.startup
+    one = benchmarks.harness.Comparison(
+        what="nothing", sides=[benchmarks.harness.Side(name="us", code="answer = 0")], repeats=1
+    )
+    monkeypatch.setattr(startup, "SECTION", replace(startup.SECTION, comparisons=lambda size, folder: iter([one])))
+    full, small = tmp_path / "benchmarks" / "results", tmp_path / "out" / "benchmarks"
+    places = {"PAGE": "docs/benchmarks.md", "README": "README.md", "SMALL_PAGE": "out/benchmarks.md"}
+    for module in (run, page):
+        monkeypatch.setattr(module, "RESULTS", full)
+        monkeypatch.setattr(module, "SMALL", small)
+    monkeypatch.setattr(page, "ROOT", tmp_path)
+    for name, place in places.items():
+        monkeypatch.setattr(page, name, tmp_path / place)
+    page.README.write_text("".join(["before\n", *page.MARKS, "after\n"]))
+    terminated = signal.getsignal(signal.SIGTERM)
+    try:
+        before = page.README.read_text()
+        assert run.main(["--only", "startup"]) == 0
+        assert capsys.readouterr().out.endswith("The page is out/benchmarks.md.\n")
+        assert [row["what"] for row in benchmarks.results.read(small / "startup.json")["rows"]] == ["nothing"]
+        assert "The small version" in page.SMALL_PAGE.read_text()
+        assert "| nothing | us |" in page.SMALL_PAGE.read_text()
+        assert not full.exists()
+        assert not page.PAGE.exists()
+        assert page.README.read_text() == before
+        page.SMALL_PAGE.unlink()
+        assert run.main(["--full", "--only", "startup"]) == 0
+        assert capsys.readouterr().out.endswith("The page is docs/benchmarks.md; the comparison is in README.md.\n")
+        assert "| nothing | us |" in page.PAGE.read_text()
+        assert page.README.read_text() == page.readme() != before
+        assert not page.SMALL_PAGE.exists()
+    finally:
+        signal.signal(signal.SIGTERM, terminated)
+
+
 def test_every_peer_is_measured(benchmarks: Benchmarks, tmp_path: Path) -> None:
     packages = set()
     for name in SECTIONS:
@@ -261,5 +299,4 @@ def test_an_interrupted_bench_says_one_line_and_leaves_nothing_running() -> None
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert said.startswith("Interrupted: what was measured is kept")
-    assert said.count("\n") == 1
+    assert said == "Interrupted: nothing is kept.\n"

@@ -31,8 +31,8 @@ sys.path.insert(0, "benchmarks")
 import page, run, startup
 few = startup.comparisons
 startup.SECTION = dataclasses.replace(startup.SECTION, comparisons=lambda size, folder: few("tiny", folder))
-page.main = lambda: None
-sys.exit(run.main(["--only", "startup"]))
+page.main = lambda small: None
+sys.exit(run.main(["--full", "--only", "startup"]))
 """
 
 
