@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -159,6 +160,36 @@ def test_who_fails_hangs_or_answers_wrongly_is_reported_as_such_with_its_version
     ours, hangs = benchmarks.harness.compared(larger, list(rows.values()), kept.append)
     assert ours["repeats"] == 1
     assert hangs["failed"] == "not tried: over 1 s on two and two"
+
+
+def test_who_claims_the_maximum_of_entropy_is_wrong_without_it_and_who_returns_any_equilibrium_is_not(
+    benchmarks: Benchmarks, tmp_path: Path
+) -> None:
+    equilibrium, games = benchmarks.equilibrium, benchmarks.games
+    comparison = next(equilibrium.comparisons("tiny", tmp_path))
+    judges = {side.name: side.quality or comparison.quality for side in comparison.sides}
+    circles = np.kron(games.CIRCLE, np.ones((2, 2)))  # everybody twice: there are many equilibria
+    spread, one = np.full(6, 1 / 6), np.array([1.0, 0.0, 1.0, 0.0, 1.0, 0.0]) / 3
+    ours, other = games.of_weights(circles, spread), games.of_weights(circles, one)
+    for name in (equilibrium.CVXPY, equilibrium.POLARIX):
+        assert judges[name](ours, ours)[1]
+        assert judges[name](ours | {"entropy": ours["entropy"] + 0.009}, ours)[1]
+        said, right = judges[name](other, ours)
+        assert not right
+        assert said.endswith("entropy 1.0986, which is not the maximum among equilibria, 1.7918")
+        assert not judges[name](ours | {"entropy": ours["entropy"] + 0.02}, ours)[1]
+        assert not judges[name](ours | {"entropy": float("nan")}, ours)[1]
+        assert not judges[name](ours | {"gain": 0.1}, ours)[1]
+    for name in ("nashboard", "HiGHS simplex", "HiGHS interior point", "nashpy", equilibrium.LLE):
+        assert judges[name](other, ours)[1]
+
+
+def test_the_entropy_of_many_games_is_that_of_those_which_everybody_solves(benchmarks: Benchmarks) -> None:
+    games = benchmarks.games
+    circles, weights = np.stack([games.CIRCLE] * 3), np.array([[1 / 3] * 3, [1 / 3] * 3, [1.0, 0.0, 0.0]])
+    found = games.of_stack(circles, weights, 2)
+    assert found["entropy"] == games.of_stack(circles[:2], weights[:2], 2)["entropy"] == pytest.approx(np.log(3))
+    assert found["gain"] == 1  # of all games
 
 
 def test_whoever_takes_long_has_two_turns_and_everybody_else_all(
