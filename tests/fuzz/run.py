@@ -95,16 +95,11 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
     from hypothesis import HealthCheck, Phase, given, seed, settings
 
     from fuzz.mutations import damaged
-    from fuzz.surviving import ENTRIES, survive
+    from fuzz.surviving import ENTRIES, entry_for, survive
     from fuzz.tables import structured
 
-    names = tuple(ENTRIES)
     place = Path(folder)
     parent = mp.parent_process()
-
-    def entry_of(number: int) -> str:
-        """Every second case is told apart by `read` itself; a reader of one kind refuses most files at the door."""
-        return "read" if number % 2 else names[number // 2 % len(names)]
 
     def attempt(files: Input, entry: str, number: int) -> None:
         if parent is not None and not parent.is_alive():  # killed: nobody reads what we find
@@ -125,14 +120,15 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
             keep(place / "input", limits, f"memory {entry}", f"case {number}, {entry}: {grown:,} MB more")
         at.value += 1
 
-    for entry in names:  # imports and compiled code are not the first case's memory
+    for entry in ENTRIES:  # imports and compiled code are not the first case's memory
         attempt(damaged(0), entry, -1)
     at.value = 0
     most = (memory("VmSize") + 8 * limits.megabytes) << 20
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     drawn = count // 4
     for number in range(start, start + count - drawn):
-        attempt(damaged(number), entry_of(number), number)
+        files = damaged(number)
+        attempt(files, entry_for(files, number), number)
     if drawn:
         numbers = iter(range(start + count - drawn, 1 << 62))
 
@@ -148,7 +144,7 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
         @given(structured)
         def draw(files: Input) -> None:
             number = next(numbers)
-            attempt(files, entry_of(number), number)
+            attempt(files, entry_for(files, number), number)
 
         try:
             draw()
