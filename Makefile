@@ -30,7 +30,7 @@ help:
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy --strict over src and tests"
 	@echo "make docs    build the documentation into site/: strict, offline"
-	@echo "make bench   measure against peers, a few minutes; make bench-full everything"
+	@echo "make bench   measure against peers, a few minutes, into out/benchmarks.md; make bench-full everything"
 	@echo "make clean   remove the environment and all caches"
 
 demo: demo-environment

@@ -17,6 +17,7 @@ PEERS = {
     "scikit-learn": ("by_fastchat", "rounds_of_fastchat"),
 }
 NAMES = {"scikit-learn": "scikit-learn as FastChat", "choix": "choix, counted by pandas"}
+COLUMNAR = "from columns"
 COLUMNS = ["model_a", "model_b", "winner"]
 OURS = "import nashboard as nb, numpy as np, polars as pl, logs\nnb.elo(nb.read_matches(logs.frame(3000)), prior=0)\n"
 OURS += "from nashboard.ratings.selection import with_counts\n"
@@ -32,6 +33,7 @@ drawn = np.random.default_rng(0).multinomial(total, counts.ravel() / total, size
 drawn = drawn.reshape(-1, *counts.shape).astype(float)
 found = [nb.elo(with_counts(matches, again), prior=0).ratings for again in drawn]
 """
+DRAWN = "drawn = np.array(found)\nanswer = float(np.std(drawn - drawn.mean(axis=1)[:, None], axis=0).mean())"
 MELO = """
 import numpy as np, nashboard as nb
 rng = np.random.default_rng(1)
@@ -64,50 +66,45 @@ def spread(found: float, ours: float) -> tuple[str, bool]:
     return f"a rating varies by {found:.2f} points", abs(found / ours - 1) < 0.2
 
 
+def sides_of(path: Path, start: str, resampled: bool) -> list[Side]:
+    """Return us and the peers on one log: fitted once or resampled, from columns made before or from the file."""
+    frame = f"source = pl.read_parquet({str(path)!r}, columns={COLUMNS!r})\n"
+    pandas = f"source = pd.read_parquet({str(path)!r}, columns={COLUMNS!r})\n"
+    made, read, source = (pandas, "", "source") if start == COLUMNAR else ("", pandas, repr(str(path)))
+    code, after = (AGAIN, DRAWN) if resampled else (FIT, FITTED)
+    code = code.format(source=source, rounds=ROUNDS).strip()
+    sides = [Side(name="nashboard", setup=OURS + (frame if made else ""), code=code, after=after)]
+    for package, (fit, rounds) in PEERS.items():
+        code = f"answer = peers.{rounds}(source, {ROUNDS})" if resampled else f"found = peers.{fit}(source)"
+        after = "" if resampled else "answer = {name: float(points) for name, points in found.items()}"
+        setup = THEIRS.format(fit=fit) + made
+        sides.append(
+            Side(name=NAMES.get(package, package), setup=setup, code=read + code, after=after, package=package)
+        )
+    return sides
+
+
 def of_log(matches: int, folder: Path, limit: float) -> Iterator[Comparison]:
     """Yield the comparisons on one log."""
     path = logs.write(folder, matches)
     quality = near(logs.counts(path))
-    frame = f"source = pl.read_parquet({str(path)!r}, columns={COLUMNS!r})\n"
-    pandas = f"source = pd.read_parquet({str(path)!r}, columns={COLUMNS!r})\n"
-    columns = [Side(name="nashboard", setup=OURS + frame, code=FIT.format(source="source"), after=FITTED)]
-    file = [Side(name="nashboard", setup=OURS, code=FIT.format(source=repr(str(path))), after=FITTED)]
-    drawn = "drawn = np.array(found)\nanswer = float(np.std(drawn - drawn.mean(axis=1)[:, None], axis=0).mean())"
-    again = [
-        Side(
-            name="nashboard",
-            setup=OURS,
-            code=AGAIN.format(source=repr(str(path)), rounds=ROUNDS).strip(),
-            after=drawn,
-        )
-    ]
-    for package, (fit, rounds) in PEERS.items():
-        name, setup = NAMES.get(package, package), THEIRS.format(fit=fit)
-        after = "answer = {name: float(points) for name, points in found.items()}"
-        code = f"found = peers.{fit}(source)"
-        columns.append(Side(name=name, setup=setup + pandas, code=code, after=after, package=package))
-        file.append(Side(name=name, setup=setup, code=pandas + code, after=after, package=package))
-        code = f"{pandas}answer = peers.{rounds}(source, {ROUNDS})"
-        again.append(Side(name=name, setup=setup, code=code, package=package))
-    for series, sides, said in (
-        ("from columns", columns, quality),
-        ("from parquet", file, quality),
-        (f"from parquet, {ROUNDS} rounds", again, spread),
-    ):
-        yield Comparison(
-            what=f"{matches:,} {series}",
-            sides=sides,
-            quality=said,
-            limit=limit,
-            series=series,
-            size=matches,
-            linear=True,
-        )
+    for resampled, said in ((False, quality), (True, spread)):
+        for start in (COLUMNAR, "from parquet"):
+            series = f"{start}, {ROUNDS} rounds" if resampled else start
+            yield Comparison(
+                what=f"{matches:,} {series}",
+                sides=sides_of(path, start, resampled),
+                quality=said,
+                limit=limit,
+                series=series,
+                size=matches,
+                linear=True,
+            )
 
 
 def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     """Yield logs of more and more matches, and mElo of many pairs."""
-    limit = {"tiny": 20.0, "small": 15.0, "full": 30.0}[size]
+    limit = {"tiny": 20.0, "small": 15.0, "full": 40.0}[size]
     sizes = {"tiny": (3000,), "small": (100_000,), "full": tuple(10**k for k in (5, 6, 7, 8))}[size]
     agents, pairs = {"tiny": (20, 100), "small": (300, 10_000), "full": (1000, 100_000)}[size]
     for matches in sizes:

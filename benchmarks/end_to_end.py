@@ -35,7 +35,7 @@ def stages(path: Path, kept: Path, resamples: int) -> list[Side]:
     size = "answer = f'{place.stat().st_size:,} bytes'"
     return [
         floor(path),
-        counting(path),
+        counting(path, "counting"),
         Side(
             name="payoffs and equilibrium",
             setup=begun,

@@ -11,6 +11,8 @@ CIRCLE = np.array([[0.0, 1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -1.0, 0.0]])
 PLANES = 5
 WRONG = 1e-3  # a deviation that gains this much of the largest payoff, or a weight so far below zero
 
+OFF = 0.01  # nats that entropy may be from the maximum among equilibria; weights that are none can have more of it
+
 
 def dense(n: int) -> Array:
     """Return payoffs of pure noise: the worst case, about half of all agents have weight."""
@@ -73,14 +75,14 @@ def of_model(found: Any) -> dict[str, float]:
     return {"gain": float(gain), "least": float(x.min()), "sum": float(x.sum()), "entropy": entropy(x)}
 
 
-def of_stack(A: Array, weights: Array) -> dict[str, float]:
-    """Return the same of many games: the worst of each."""
-    found = [of_weights(game, x) for game, x in zip(A, weights, strict=False)]
+def of_stack(A: Array, weights: Array, part: int) -> dict[str, float]:
+    """Return the same of many games: the worst of each, and the mean entropy of the first, which everybody solves."""
+    found = [of_weights(game, x) for game, x in zip(A, weights, strict=True)]
     return {
         "gain": max(one["gain"] for one in found),
         "least": min(one["least"] for one in found),
         "sum": max((one["sum"] for one in found), key=lambda total: abs(total - 1)),
-        "entropy": float(np.mean([one["entropy"] for one in found])),
+        "entropy": float(np.mean([one["entropy"] for one in found[:part]])),
     }
 
 
@@ -99,3 +101,11 @@ def quality(answer: dict[str, float], ours: dict[str, float]) -> tuple[str, bool
     if not np.isfinite(list(answer.values())).all():
         return f"not finite: {json.dumps(answer)}", False
     return said, gain < WRONG and least > -WRONG and abs(answer["sum"] - 1) < WRONG
+
+
+def maximal(answer: dict[str, float], ours: dict[str, float]) -> tuple[str, bool]:
+    """Say the same of weights that are claimed to be the equilibrium of maximum entropy: there is only one."""
+    said, right = quality(answer, ours)
+    if right and abs(answer["entropy"] - ours["entropy"]) > OFF:
+        return f"{said}, which is not the maximum among equilibria, {ours['entropy']:.4f}", False
+    return said, right

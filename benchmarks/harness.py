@@ -24,7 +24,10 @@ LONG = 100.0  # seconds with preparation, after which a side has no more turns t
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One program of a comparison. Its seconds count ``times`` times, where it does only a part of the work."""
+    """One program of a comparison. Its seconds count ``times`` times, where it does only a part of the work.
+
+    ``quality`` judges it where it claims more, or less, than the others.
+    """
 
     name: str
     code: str
@@ -33,6 +36,7 @@ class Side:
     package: str = "nashboard"
     environment: str = ""
     times: float = 1.0
+    quality: Quality | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +191,8 @@ def row_of(comparison: Comparison, one: Measured, first: Measured, when: Row) ->
         row["cpu ratio"] = cpu / worked if worked else None
     answer = one.runs[-1].answer
     try:
-        said, right = comparison.quality(answer, first.runs[-1].answer if first.runs else answer)
+        judge = one.side.quality or comparison.quality
+        said, right = judge(answer, first.runs[-1].answer if first.runs else answer)
     except Exception as error:  # whatever a peer answers, it must not end the run
         said, right = f"an answer of another form, {type(error).__name__}: {error}"[:160], False
     said = said if right else f"WRONG: {said}"

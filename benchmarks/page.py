@@ -1,19 +1,24 @@
-"""Write ``docs/benchmarks.md`` and the comparison in the README from ``results/*.json``: they are never typed."""
+"""Write ``docs/benchmarks.md`` and the comparison in the README from ``results/*.json``: they are never typed.
 
-from typing import Any
+python benchmarks/page.py             of everything
+python benchmarks/page.py --small     of the small version: its own page in out/benchmarks.md, and nothing else
+"""
+
+import argparse
+from pathlib import Path
 
 import numpy as np
-from results import RESULTS, ROOT, Row, read
+from results import RESULTS, ROOT, SMALL, Row, read
 
 from nashboard.data.write import atomically
 
 PAGE = ROOT / "docs" / "benchmarks.md"
+SMALL_PAGE = ROOT / "out" / "benchmarks.md"
 README = ROOT / "README.md"
 ORDER = ("equilibrium", "elo", "online", "counting", "end_to_end", "startup", "evaluation", "algebra")
 INTRO = """# Benchmarks
 
-Written by `python benchmarks/page.py` from `benchmarks/results`; do not edit. `make bench` measures a small version,
-`make bench-full` everything.
+{written}
 
 Each task was measured in one run: all programs on the same data, in turns, each time in a fresh process that has its
 libraries loaded. Imports and the preparation of data are not timed unless a row says so.
@@ -33,6 +38,10 @@ libraries loaded. Imports and the preparation of data are not timed unless a row
 - **growth**: the slope of log time over log size, fitted to all sizes that a program finished, where there are three or
   more.
 """
+WRITTEN = """\
+Written by `python benchmarks/page.py` from `benchmarks/results`; do not edit. `make bench-full` measures everything;
+`make bench` measures a small version, with a page of its own in `out/benchmarks.md`."""
+WRITTEN_SMALL = "The small version, written by `make bench`; `make bench-full` measures everything."
 RATIOS = ("times {}", "least to most", "CPU, times {}")
 HEAD = ("what", "who", *RATIOS, "s", "least to most", "CPU s", "MB", "new MB", "turns", "quality")
 
@@ -103,35 +112,46 @@ def in_order(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (first[row.get("series", row["what"])], row.get("size", 0)))
 
 
+def span(moments: list[tuple[str, float]]) -> str:
+    """Return the first and the last date, each with the load at that time; rows are shown in another order."""
+    first, last = min(moments), max(moments)
+    if first[0] != last[0]:
+        return f"{first[0]} (load {first[1]}) to {last[0]} (load {last[1]})"
+    return f"{first[0]} (load {first[1]})" if first == last else f"{first[0]} (load {first[1]} to {last[1]})"
+
+
+def measured(rows: list[Row]) -> str:
+    """Return when the rows were measured and on what: a line for each machine, commit and set of versions."""
+    runs: dict[str, list[tuple[str, float]]] = {}
+    for row in rows:
+        run = row["run"]
+        commit = f" (commit {run['commit']})" if run.get("commit") else ""
+        own = [name + commit if name.startswith("nashboard ") else name for name in run["versions"]]
+        runs.setdefault(f"{run['machine']}; {', '.join(own)}", []).append((run["date"], run["load"]))
+    peers = sorted({row["version"] for row in rows} - {v for row in rows for v in row["run"]["versions"]})
+    others = f"; {', '.join(peers)}" if peers else ""
+    return "\n\n".join(f"Measured {span(moments)} on {on}{others}." for on, moments in runs.items())
+
+
 def section(content: Row) -> str:
     """Return one section: what was measured, the table, how it grows, and on what."""
     rows = in_order(content["rows"])
     head = tuple(name.format(content["unit"]) for name in HEAD)
-    runs: dict[str, list[str]] = {}
-    for row in rows:
-        run = row["run"]
-        on = f"{run['machine']}; {', '.join(run['versions'])}; others in the rows"
-        runs.setdefault(on, []).append(f"{run['date']} (load {run['load']})")
-    peers = sorted({row["version"] for row in rows} - {v for row in rows for v in row["run"]["versions"]})
-    lines = []
-    for on, dates in runs.items():
-        on = on.replace("others in the rows", ", ".join(peers)) if peers else on.removesuffix("; others in the rows")
-        span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
-        lines.append(f"Measured {span} on {on}.")
     shown = table([head, *map(cells, rows)])
-    return f"## {content['title']}\n\n{content['about']}\n\n{shown}{growth(rows)}\n\n" + "\n\n".join(lines) + "\n"
+    return f"## {content['title']}\n\n{content['about']}\n\n{shown}{growth(rows)}\n\n{measured(rows)}\n"
 
 
-def results() -> dict[str, Row]:
+def results(folder: Path = RESULTS) -> dict[str, Row]:
     """Return all sections, in the order of the page."""
-    found = {path.stem: read(path) for path in RESULTS.glob("*.json")}
+    found = {path.stem: read(path) for path in folder.glob("*.json")}
     names = [*(name for name in ORDER if name in found), *sorted(set(found) - set(ORDER))]
     return {name: found[name] for name in names if found[name]["rows"]}
 
 
-def page() -> str:
-    """Return the whole page."""
-    return "\n".join([INTRO, *map(section, results().values())])
+def page(small: bool = False) -> str:
+    """Return the whole page, of the full version or of the small one."""
+    intro = INTRO.format(written=WRITTEN_SMALL if small else WRITTEN)
+    return "\n".join([intro, *map(section, results(SMALL if small else RESULTS).values())])
 
 
 # What the README shows: a few rows of the table of equilibria.
@@ -167,13 +187,17 @@ def readme() -> str:
     return head + MARKS[0] + comparison() + MARKS[1] + rest.partition(MARKS[1])[2]
 
 
-def main() -> None:
-    """Write both."""
-    written: dict[Any, str] = {PAGE: page(), README: readme()}
+def main(small: bool = False) -> None:
+    """Write both; of the small version its own page alone, which git does not keep."""
+    written = {SMALL_PAGE: page(small=True)} if small else {PAGE: page(), README: readme()}
     for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         atomically(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
-    print(f"Wrote {PAGE.name}, and the comparison in {README.name}.")
+    names = [str(path.relative_to(ROOT)) for path in written]
+    print(f"The page is {names[0]}." if small else f"The page is {names[0]}; the comparison is in {names[1]}.")
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--small", action="store_true", help="of what `make bench` has measured")
+    main(small=parser.parse_args().small)

@@ -19,10 +19,10 @@ def floor(path: Path) -> Side:
     return Side(name="bare scan and group-by", setup="import polars as pl", code=code, after=after, package="polars")
 
 
-def counting(path: Path) -> Side:
-    """Return our counting of the same."""
+def counting(path: Path, name: str = "nashboard") -> Side:
+    """Return our counting of the same; where it is one stage of several, its name says which."""
     code = f"matches = nb.read_matches({str(path)!r})"
-    return Side(name="nashboard", setup=OURS, code=code, after="answer = matches.n_games")
+    return Side(name=name, setup=OURS, code=code, after="answer = matches.n_games")
 
 
 def counted(games: float, floor: float) -> tuple[str, bool]:

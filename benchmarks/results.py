@@ -1,4 +1,4 @@
-"""What was measured, in ``results/SECTION.json``: each row with its date, machine and versions."""
+"""What was measured, in ``SECTION.json`` of each version's folder: every row with its date, machine and versions."""
 
 import datetime
 import functools
@@ -13,7 +13,8 @@ from typing import Any
 from nashboard.data.write import atomically
 
 ROOT = Path(__file__).parents[1]
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parent / "results"  # of the full version
+SMALL = ROOT / "out" / "benchmarks"
 ALWAYS = ("nashboard", "numpy", "scipy", "polars")
 Row = dict[str, Any]
 
@@ -46,9 +47,28 @@ def machine() -> str:
     )
 
 
+def commit() -> str:
+    """Return the project's commit, with a plus where its source or benchmarks differ from it; nothing where none is."""
+    git = ["git", "--no-optional-locks", "-C", str(ROOT)]
+    try:
+        found = subprocess.run(
+            [*git, "rev-parse", "--show-toplevel", "--short", "HEAD"], capture_output=True, text=True
+        )
+        top, _, short = found.stdout.strip().partition("\n")
+        if found.returncode or Path(top) != ROOT.resolve():  # in somebody else's repository
+            return ""
+        # a run itself writes the results
+        paths = ["src", "benchmarks", ":(exclude)benchmarks/results"]
+        changed = subprocess.run([*git, "status", "--porcelain", "--", *paths], capture_output=True, text=True)
+    except OSError:
+        return ""
+    return short + ("+" if changed.stdout else "")
+
+
 def circumstances() -> Row:
     """Return when and on what something is measured, and how busy the machine is with other work."""
     return {
+        "commit": commit(),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": machine(),
         "load": round(os.getloadavg()[0], 1),

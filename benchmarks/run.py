@@ -1,7 +1,7 @@
 """Measure everything, or a part: each row is kept as soon as it is measured, and the page is written from all of them.
 
-python benchmarks/run.py                          a small version, a few minutes
-python benchmarks/run.py --full                   everything
+python benchmarks/run.py                          a small version, a few minutes: rows and page are kept in out/
+python benchmarks/run.py --full                   everything: benchmarks/results, docs/benchmarks.md and the README
 python benchmarks/run.py --full --only elo        one section; again for several
 python benchmarks/run.py --tiny                   every program once on next to nothing; keeps no results
 """
@@ -17,9 +17,14 @@ from pathlib import Path
 
 import page
 from harness import Section, Size, compared, line, progress
-from results import RESULTS, Row, read, save, write
+from results import RESULTS, SMALL, Row, read, save, write
 
 TURNS = {"tiny": 1, "small": 2}  # at most
+KEPT = {
+    "tiny": "nothing is kept",
+    "small": "what was measured is kept; `python benchmarks/page.py --small` writes the page",
+    "full": "what was measured is kept; `python benchmarks/page.py` writes the page",
+}
 # The quick ones first, those with the longest rows last.
 SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "end_to_end", "equilibrium", "elo")
 
@@ -35,9 +40,8 @@ def measured(section: Section, size: Size, results: Path, folder: Path) -> None:
         before += rows
         for row in rows:
             print(line(row), flush=True)
-    if size == "full":
-        whats = {row["what"] for row in before}
-        write(path, section.head, [row for row in read(path)["rows"] if row["what"] in whats])
+    whats = {row["what"] for row in before}
+    write(path, section.head, [row for row in read(path)["rows"] if row["what"] in whats])
 
 
 def stopped(signum: int, frame: object) -> None:
@@ -58,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     failed = []
     try:
         with tempfile.TemporaryDirectory() as folder:
-            results = Path(folder, "results") if given.size == "tiny" else RESULTS
+            results = {"tiny": Path(folder, "results"), "small": SMALL, "full": RESULTS}[given.size]
             for name in given.only or SECTIONS:
                 section: Section = import_module(name).SECTION
                 print(f"-- {section.title} ({name}), after {(time.monotonic() - began) / 60:.1f} minutes", flush=True)
@@ -67,13 +71,13 @@ def main(arguments: list[str] | None = None) -> int:
                 except Exception as error:  # the other sections are still worth their time
                     failed.append(name)
                     print(f"{name} stopped: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"Done in {(time.monotonic() - began) / 60:.1f} minutes.")
         if given.size != "tiny":
-            page.main()
+            page.main(small=given.size == "small")
     except KeyboardInterrupt:
         progress("")
-        print("Interrupted: what was measured is kept; `python benchmarks/page.py` writes the page.", file=sys.stderr)
+        print(f"Interrupted: {KEPT[given.size]}.", file=sys.stderr)
         return 130
-    print(f"Done in {(time.monotonic() - began) / 60:.1f} minutes.")
     return 1 if failed else 0
 
 

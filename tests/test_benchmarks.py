@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -48,6 +50,44 @@ def test_the_page_of_benchmarks_and_the_table_of_the_readme_are_written_from_the
     assert page.readme().count("| cvxpy (OpenSpiel's program) |") == 3
 
 
+def test_the_small_version_keeps_its_rows_and_page_to_itself_and_the_full_one_writes_the_documents(
+    benchmarks: Benchmarks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, page, startup = benchmarks.run, benchmarks.page, benchmarks.startup
+    one = benchmarks.harness.Comparison(
+        what="nothing", sides=[benchmarks.harness.Side(name="us", code="answer = 0")], repeats=1
+    )
+    monkeypatch.setattr(startup, "SECTION", replace(startup.SECTION, comparisons=lambda size, folder: iter([one])))
+    full, small = tmp_path / "benchmarks" / "results", tmp_path / "out" / "benchmarks"
+    places = {"PAGE": "docs/benchmarks.md", "README": "README.md", "SMALL_PAGE": "out/benchmarks.md"}
+    for module in (run, page):
+        monkeypatch.setattr(module, "RESULTS", full)
+        monkeypatch.setattr(module, "SMALL", small)
+    monkeypatch.setattr(page, "ROOT", tmp_path)
+    for name, place in places.items():
+        monkeypatch.setattr(page, name, tmp_path / place)
+    page.README.write_text("".join(["before\n", *page.MARKS, "after\n"]))
+    terminated = signal.getsignal(signal.SIGTERM)
+    try:
+        before = page.README.read_text()
+        assert run.main(["--only", "startup"]) == 0
+        assert capsys.readouterr().out.endswith("The page is out/benchmarks.md.\n")
+        assert [row["what"] for row in benchmarks.results.read(small / "startup.json")["rows"]] == ["nothing"]
+        assert "The small version" in page.SMALL_PAGE.read_text()
+        assert "| nothing | us |" in page.SMALL_PAGE.read_text()
+        assert not full.exists()
+        assert not page.PAGE.exists()
+        assert page.README.read_text() == before
+        page.SMALL_PAGE.unlink()
+        assert run.main(["--full", "--only", "startup"]) == 0
+        assert capsys.readouterr().out.endswith("The page is docs/benchmarks.md; the comparison is in README.md.\n")
+        assert "| nothing | us |" in page.PAGE.read_text()
+        assert page.README.read_text() == page.readme() != before
+        assert not page.SMALL_PAGE.exists()
+    finally:
+        signal.signal(signal.SIGTERM, terminated)
+
+
 def test_every_peer_is_measured(benchmarks: Benchmarks, tmp_path: Path) -> None:
     packages = set()
     for name in SECTIONS:
@@ -56,6 +96,26 @@ def test_every_peer_is_measured(benchmarks: Benchmarks, tmp_path: Path) -> None:
             packages |= {side.package for side in comparison.sides}
     assert set(benchmarks.run.SECTIONS) == set(SECTIONS)
     assert packages >= PEERS
+
+
+def test_elo_is_measured_from_columns_and_from_parquet_once_and_resampled_on_the_same_sides(
+    benchmarks: Benchmarks, tmp_path: Path
+) -> None:
+    elo = benchmarks.elo
+    found = {one.series: one for one in elo.comparisons("tiny", tmp_path) if one.series}
+    assert sorted(found) == [
+        "from columns",
+        "from columns, 100 rounds",
+        "from parquet",
+        "from parquet, 100 rounds",
+    ]
+    names = [[side.name for side in one.sides] for one in found.values()]
+    assert all(some == names[0] for some in names)
+    for series, one in found.items():
+        for side in one.sides:
+            reads = "read_parquet(" in side.code or "read_matches('" in side.code
+            assert reads == series.startswith("from parquet"), (series, side.name)
+            assert ("100" in side.code.replace("3000-100", "")) == series.endswith("100 rounds"), (series, side.name)
 
 
 def measured(benchmarks: Benchmarks, comparison: Any) -> tuple[dict[str, Row], list[list[Row]]]:
@@ -100,6 +160,36 @@ def test_who_fails_hangs_or_answers_wrongly_is_reported_as_such_with_its_version
     ours, hangs = benchmarks.harness.compared(larger, list(rows.values()), kept.append)
     assert ours["repeats"] == 1
     assert hangs["failed"] == "not tried: over 1 s on two and two"
+
+
+def test_who_claims_the_maximum_of_entropy_is_wrong_without_it_and_who_returns_any_equilibrium_is_not(
+    benchmarks: Benchmarks, tmp_path: Path
+) -> None:
+    equilibrium, games = benchmarks.equilibrium, benchmarks.games
+    comparison = next(equilibrium.comparisons("tiny", tmp_path))
+    judges = {side.name: side.quality or comparison.quality for side in comparison.sides}
+    circles = np.kron(games.CIRCLE, np.ones((2, 2)))  # everybody twice: there are many equilibria
+    spread, one = np.full(6, 1 / 6), np.array([1.0, 0.0, 1.0, 0.0, 1.0, 0.0]) / 3
+    ours, other = games.of_weights(circles, spread), games.of_weights(circles, one)
+    for name in (equilibrium.CVXPY, equilibrium.POLARIX):
+        assert judges[name](ours, ours)[1]
+        assert judges[name](ours | {"entropy": ours["entropy"] + 0.009}, ours)[1]
+        said, right = judges[name](other, ours)
+        assert not right
+        assert said.endswith("entropy 1.0986, which is not the maximum among equilibria, 1.7918")
+        assert not judges[name](ours | {"entropy": ours["entropy"] + 0.02}, ours)[1]
+        assert not judges[name](ours | {"entropy": float("nan")}, ours)[1]
+        assert not judges[name](ours | {"gain": 0.1}, ours)[1]
+    for name in ("nashboard", "HiGHS simplex", "HiGHS interior point", "nashpy", equilibrium.LLE):
+        assert judges[name](other, ours)[1]
+
+
+def test_the_entropy_of_many_games_is_that_of_those_which_everybody_solves(benchmarks: Benchmarks) -> None:
+    games = benchmarks.games
+    circles, weights = np.stack([games.CIRCLE] * 3), np.array([[1 / 3] * 3, [1 / 3] * 3, [1.0, 0.0, 0.0]])
+    found = games.of_stack(circles, weights, 2)
+    assert found["entropy"] == games.of_stack(circles[:2], weights[:2], 2)["entropy"] == pytest.approx(np.log(3))
+    assert found["gain"] == 1  # of all games
 
 
 def test_whoever_takes_long_has_two_turns_and_everybody_else_all(
@@ -163,6 +253,64 @@ def test_rows_are_replaced_in_their_place(benchmarks: Benchmarks, tmp_path: Path
     ]
 
 
+def run_at(date: str, load: float, **more: str) -> Row:
+    run = {"date": date, "load": load, "machine": "a machine", "versions": ["nashboard 0.1.0", "numpy 2.3.3"]}
+    return {"version": "nashboard 0.1.0", "run": run | more}
+
+
+def test_the_page_says_the_first_and_the_last_date_in_whatever_order_the_rows_are(benchmarks: Benchmarks) -> None:
+    measured = benchmarks.page.measured
+    rows = [run_at(f"2026-11-16 0{hour}:00 UTC", load) for hour, load in ((6, 1.0), (8, 0.5), (5, 1.5), (7, 9.0))]
+    on = "on a machine; nashboard 0.1.0, numpy 2.3.3."
+    assert measured(rows) == f"Measured 2026-11-16 05:00 UTC (load 1.5) to 2026-11-16 08:00 UTC (load 0.5) {on}"
+    assert measured(rows[:1]) == f"Measured 2026-11-16 06:00 UTC (load 1.0) {on}"
+    at_once = [rows[0], run_at("2026-11-16 06:00 UTC", 0.9)]
+    assert measured(at_once) == f"Measured 2026-11-16 06:00 UTC (load 0.9 to 1.0) {on}"
+
+
+def test_the_page_says_the_commit_that_was_measured_where_it_is_known(benchmarks: Benchmarks) -> None:
+    date = "2026-11-16 06:00 UTC"
+    old, unknown, new = run_at(date, 1.0), run_at(date, 1.0, commit=""), run_at(date, 1.0, commit="0123abc+")
+    peer = new | {"version": "choix 0.4.1"}
+    assert benchmarks.page.measured([old, unknown, new, peer]) == (
+        f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0, numpy 2.3.3; choix 0.4.1.\n\n"
+        f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0 (commit 0123abc+), numpy 2.3.3; choix 0.4.1."
+    )
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_the_commit_has_a_plus_where_source_or_benchmarks_are_changed_and_is_empty_outside_a_repository(
+    benchmarks: Benchmarks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    results, project = benchmarks.results, tmp_path / "project"
+    (project / "benchmarks" / "results").mkdir(parents=True)
+    (project / "benchmarks" / "run.py").write_text("1\n")
+    monkeypatch.setattr(results, "ROOT", project)
+    assert results.commit() == ""
+
+    def git(*arguments: str) -> str:
+        who = ["-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(["git", "-C", str(project), *who, *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    git("init", "--quiet")
+    assert results.commit() == ""  # nothing is committed yet
+    git("add", ".")
+    git("commit", "--quiet", "--message", "first")
+    short = git("rev-parse", "--short", "HEAD")
+    assert results.circumstances()["commit"] == short
+    for harmless in ("notes.md", "benchmarks/results/elo.json"):
+        (project / harmless).write_text("{}\n")
+    assert results.commit() == short
+    (project / "benchmarks" / "run.py").write_text("2\n")
+    assert results.commit() == f"{short}+"
+    monkeypatch.setattr(results, "ROOT", project / "benchmarks")
+    assert results.commit() == ""  # a folder in somebody else's repository
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(results, "ROOT", project)
+    assert results.commit() == ""  # no git
+
+
 def test_the_slope_of_growth_is_fitted_to_what_was_finished(benchmarks: Benchmarks) -> None:
     rows = [
         {"what": f"{n}", "who": "ours", "series": "cubic", "size": n, "seconds": 1e-6 * n**3} for n in (10, 100, 1000)
@@ -182,5 +330,4 @@ def test_an_interrupted_bench_says_one_line_and_leaves_nothing_running() -> None
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert said.startswith("Interrupted: what was measured is kept")
-    assert said.count("\n") == 1
+    assert said == "Interrupted: nothing is kept.\n"

@@ -18,7 +18,7 @@ from nashboard._version import __version__
 from nashboard.commands.audit import audit
 from nashboard.commands.datasets import datasets
 from nashboard.commands.elo import elo
-from nashboard.commands.ending import PIPE_CLOSED, TERMINATED, ended_well, forget_output, stopped
+from nashboard.commands.ending import PIPE_CLOSED, TERMINATED, ended_well, refused, stopped
 from nashboard.commands.evaluate import evaluate
 from nashboard.commands.hodge import hodge
 from nashboard.commands.inspect import inspect
@@ -98,9 +98,8 @@ def main() -> None:
         sys.exit(1 if isinstance(error, ConvergenceError | WorkerError | WriteError) else 2)
     except KeyboardInterrupt:
         sys.exit(stopped())
-    except OSError as error:  # files are written by code that names them: this is standard output
-        forget_output()
-        typer.echo(f"nashboard: cannot print the result: {error.strerror or error}", err=True)
+    except OSError as error:
+        typer.echo(f"nashboard: {refused(error)}", err=True)
         sys.exit(1)
     except MemoryError:
         typer.echo("nashboard: not enough memory for this input", err=True)

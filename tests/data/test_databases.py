@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
+import polars as pl
 import pytest
 
 import nashboard as nb
@@ -116,6 +118,25 @@ def test_the_commands_read_a_server_and_never_show_its_password(postgres_port: i
 
 
 @postgres
+def test_a_query_to_a_server_gives_the_counts_of_the_same_rows_in_a_file(postgres_port: int, tmp_path: Path) -> None:
+    address, path = in_postgres(LOG, postgres_port), tmp_path / "log.csv"
+    frame = pl.DataFrame(LOG)
+    frame.filter(pl.col("language") == "en").write_csv(path)
+    asked = nb.read_matches(address, query="select model_a, model_b, winner from log where language = 'en';")
+    filed = nb.read_matches(path)
+    assert (asked.agents, asked.n_games) == (filed.agents, 3)
+    for part in ("pairs", "wins", "losses", "draws"):
+        assert getattr(asked, part).tolist() == getattr(filed, part).tolist()
+    assert asked.origin.source.endswith(", query")
+    assert asked.origin.format == "postgresql query"
+    renamed = "with games as (select model_a as agent, model_b as task, elo as score from log) select * from games"
+    frame.select(agent="model_a", task="model_b", score="elo").write_csv(path)
+    scores, same = nb.read_scores(address, query=renamed), nb.read_scores(path)
+    assert (scores.agents, scores.tasks) == (same.agents, same.tasks)
+    np.testing.assert_array_equal(scores.values, same.values)
+
+
+@postgres
 def test_a_query_cannot_write_to_a_server(postgres_port: int) -> None:
     address = in_postgres(LOG, postgres_port)
     for query in ("delete from log returning *", "with gone as (delete from log returning *) select * from gone"):
@@ -152,6 +173,7 @@ def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
         ("sqlite:///{folder}/two.db", {"table": "one", "format": "arena"}, "format='arena' is for files"),
         ("sqlite:///{folder}/text.db", {}, "file is not a database"),
         ("sqlite:///{folder}/empty.db", {}, "holds no table"),
+        ("sqlite:///{folder}/empty.db", {"table": "one"}, "has no table 'one': it holds no table at all"),
         ("postgresql://u:pass%20word@127.0.0.1:1/db", {}, "postgresql://u:\\*\\*\\*@127.0.0.1:1/db' cannot be read: "),
         ("mysql://u:pass%20word@host/db", {}, "'mysql://u:\\*\\*\\*@host/db' is no address that can be read"),
         ("{folder}/text.db", {"table": "one"}, "table= has no meaning for"),

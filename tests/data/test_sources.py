@@ -15,6 +15,7 @@ import zstandard
 
 import nashboard as nb
 from nashboard.data import json_objects, parquet_claims
+from nashboard.data.sources import spool
 
 LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
 EXPECTED = "Matches(3 agents, 2 of 3 pairs met, 2 games)"
@@ -180,7 +181,19 @@ def test_a_parquet_file_with_damaged_bytes_is_refused_or_read_but_never_crashes(
 
 def test_a_gzip_bomb_fills_neither_memory_nor_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.csv.gz"
-    path.write_bytes(gzip.compress(b"\0" * (8 << 20)))
+    path.write_bytes(gzip.compress(b"\0" * (32 << 20)))
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=1))
-    with pytest.raises(nb.InputError, match="unpacks to more than the free space"):
+    with pytest.raises(nb.WriteError, match=r"no room to unpack .* set TMPDIR to a folder with more"):
         nb.read_matches(path)
+
+
+def test_a_small_packed_file_is_read_where_little_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.csv.gz"
+    path.write_bytes(gzip.compress(b"model_a,model_b,winner\nx,y,tie\n"))
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=1 << 20))
+    assert nb.read_matches(path).n_games == 1
+
+
+def test_a_temporary_folder_that_is_taken_away_is_named(tmp_path: Path) -> None:
+    with pytest.raises(nb.WriteError, match=r"cannot unpack 'log' in .*: set TMPDIR to a folder that can be written"):
+        spool(io.BytesIO(b"x"), tmp_path / "away" / "copy", "log")

@@ -7,7 +7,8 @@ Every command is run whole once, which tells how long it takes. Then it is start
 killed after a random part of that time: by SIGKILL mostly, which nothing can catch, by Ctrl-C and by SIGTERM. After
 each kill the output must be the old one, the new one or none; a state must load; no more than one unfinished file may
 be left beside each output, and no more temporary folders than one run makes; and a command that could still speak must
-have said nothing or one line. A last whole run must remove all that is left.
+have said, besides warnings, progress and what a whole run says too, nothing or one line (`online` two: what is saved,
+and how to go on). A last whole run must remove all that is left.
 """
 
 import argparse
@@ -36,14 +37,16 @@ CODES = {
     signal.SIGTERM: {0, 143, -signal.SIGTERM},
 }
 MOST_FOLDERS = 2  # temporary folders that one run makes
+UNCOUNTED = re.compile("warning: |games per second$")  # `online` tells every few seconds how far it is
 PART = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part")
 
 
 @dataclass
 class Tally:
-    """What was found after the kills of one command."""
+    """What was found after the kills of one command, and what a whole run takes and says."""
 
     seconds: float
+    usual: list[str]
     found: Counter[str] = field(default_factory=Counter)
     codes: Counter[int] = field(default_factory=Counter)
 
@@ -75,12 +78,19 @@ def folders_in(folder: Path) -> int:
     return len(list((folder / "temporary").glob("nashboard-*")))
 
 
+def said_in(folder: Path) -> list[str]:
+    """Return the lines that a command has said, but for warnings and progress."""
+    lines = (folder / "said").read_text(errors="replace").splitlines()
+    return [line for line in lines if not UNCOUNTED.search(line)]
+
+
 def whole_run(victim: Victim, folder: Path) -> float:
     """Run a command to its end; return the seconds it took."""
     begin = time.monotonic()
     code = started(victim, folder).wait(timeout=600)
     assert code == 0, f"{victim.name} ends with {code}: {(folder / 'said').read_text()}"
     victim.whole(folder / (victim.output or "printed"))
+    victim.beside(folder)
     return time.monotonic() - begin
 
 
@@ -100,9 +110,9 @@ def killed(victim: Victim, folder: Path, tally: Tally, rng: random.Random, whole
     tally.codes[code] += 1
     look(victim, folder, tally)
     assert code in CODES[number], f"{victim.name}: {number.name} ends in {code}"
-    said = [line for line in (folder / "said").read_text(errors="replace").splitlines() if "warning: " not in line]
+    said = [line for line in said_in(folder) if line not in tally.usual]
     if number is not signal.SIGKILL and code not in (0, -number):
-        assert len(said) <= 2, f"{victim.name}: {number.name} says {said}"
+        assert len(said) <= victim.says, f"{victim.name}: {number.name} says {said}"
         assert "Traceback" not in "".join(said), f"{victim.name}: {number.name} says {said}"
 
 
@@ -112,6 +122,7 @@ def look(victim: Victim, folder: Path, tally: Tally) -> None:
     assert all(number == 1 for number in parts.values()), f"{victim.name}: more than one unfinished file: {parts}"
     assert folders_in(folder) <= MOST_FOLDERS, f"{victim.name}: {folders_in(folder)} temporary folders are left"
     tally.found["with an unfinished part beside it"] += bool(parts)
+    victim.beside(folder)
     if not victim.output:  # what is printed goes where the shell says: it is not ours to keep whole
         tally.found["printed" if (folder / "printed").stat().st_size else "nothing printed"] += 1
         return
@@ -141,7 +152,7 @@ def kill_all(
             whole_run(victim, folder)  # compiled code is kept for the next run
             if victim.output and not victim.old:
                 (folder / victim.output).unlink()
-            tallies[victim.name] = Tally(seconds=whole_run(victim, folder))
+            tallies[victim.name] = Tally(seconds=whole_run(victim, folder), usual=said_in(folder))
             whole[victim] = (folder / (victim.output or "printed")).read_bytes()
         for k in range(times):
             victim = victims[k % len(victims)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from faults.kill import kill_all
-from faults.victims import OLD, VICTIMS, is_json, is_league, is_page, is_paper
+from faults.victims import OLD, PAGES, VICTIMS, are_pages, is_json, is_league, is_page, is_paper, prepare
 from nashboard.data.abandoned import LOCK, claimed, sweep_folders
 from nashboard.data.write import atomically
 
@@ -29,6 +29,18 @@ def test_what_looks_for_half_written_outputs_finds_one(check: Callable[[Path], N
     half.write_text(OLD)
     with pytest.raises((AssertionError, ValueError)):
         check(half)
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.999])
+def test_what_looks_for_half_written_pages_of_benchmarks_finds_one(name: str, kept: float, tmp_path: Path) -> None:
+    folder = tmp_path / "bench"
+    prepare(next(victim for victim in VICTIMS if victim.beside is are_pages), folder)
+    are_pages(folder)
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(whole[: int(kept * len(whole))])
+    with pytest.raises((AssertionError, IndexError)):
+        are_pages(folder)
 
 
 def test_an_abandoned_part_is_swept_by_the_next_write_and_a_living_one_is_not(tmp_path: Path) -> None:

@@ -24,16 +24,23 @@ model.update_many(pl.DataFrame({"model_a": names, "model_b": names[1:] + names[:
 for _ in range(150):
     model.save("saved.npz")
 """
-# The real benchmark of start-up, on next to nothing, in a copy of the benchmarks: their results stand beside them.
+# The real benchmark of start-up, on next to nothing, in a copy of the benchmarks: their results stand beside them. Its
+# pages are written again and again, so that kills fall into writing them too.
 MEASURES = """
 import dataclasses, sys
 sys.path.insert(0, "benchmarks")
 import page, run, startup
-few = startup.comparisons
-startup.SECTION = dataclasses.replace(startup.SECTION, comparisons=lambda size, folder: few("tiny", folder))
-page.main = lambda: None
-sys.exit(run.main(["--only", "startup"]))
+def few(size, folder):
+    return (dataclasses.replace(one, repeats=1) for one in all_of_it("tiny", folder))
+def again(small):
+    for _ in range(100):
+        write(small)
+all_of_it, write = startup.comparisons, page.main
+startup.SECTION = dataclasses.replace(startup.SECTION, comparisons=few)
+page.main = again
+sys.exit(run.main(["--full", "--only", "startup"]))
 """
+PAGES = ("README.md", "docs/benchmarks.md")  # which the benchmarks write besides their results
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +48,9 @@ class Victim:
     """A long command: what it is given, what it writes (or prints, where that is nothing), and whether that is whole.
 
     ``old`` stands in the output's place before; without it the command goes on where the last one was killed. Some
-    outputs are of their moment, so that two runs do not write the ``same``.
+    outputs are of their moment, so that two runs do not write the ``same``. ``beside`` looks at what else the command
+    writes in its folder, where it stands from the start: it must be whole at any moment. A command that is stopped says
+    one line, or as many as ``says``.
     """
 
     name: str
@@ -51,6 +60,8 @@ class Victim:
     old: str = OLD
     same: bool = True
     program: tuple[str, ...] = ("-m", "nashboard")
+    beside: Callable[[Path], None] = lambda folder: None
+    says: int = 1
 
 
 def is_json(path: Path) -> None:
@@ -78,6 +89,18 @@ def is_paper(page: Path) -> None:
             content = path.read_bytes()
             end = ENDS[path.suffix]
             assert content.endswith(end) or content.rstrip().endswith(end), f"{path} is half-written"
+
+
+def are_pages(folder: Path) -> None:
+    """Raise an error unless the README and the page of benchmarks in this folder are whole."""
+    readme, page = ((folder / name).read_text(encoding="utf-8") for name in PAGES)
+    # the README's table is of another section, so that it is written again as it was
+    assert readme == (ROOT / "README.md").read_text(encoding="utf-8"), "the README is half-written"
+    measured = [json.loads(path.read_text(encoding="utf-8")) for path in (folder / "benchmarks/results").glob("*.json")]
+    titles = {f"## {section['title']}" for section in measured if section["rows"]}
+    assert titles <= set(page.splitlines()), "the page of benchmarks is half-written"
+    assert page.splitlines()[-1].startswith("Measured "), "the page of benchmarks is half-written"
+    assert page.endswith(".\n"), "the page of benchmarks is half-written"
 
 
 def write_log(path: Path, rows: int) -> None:
@@ -121,6 +144,7 @@ VICTIMS = (
         output="league.npz",
         whole=is_league,
         old="",
+        says=2,  # what is saved, and how to go on
     ),
     Victim(name="saving a state", arguments=(), program=("-c", SAVES), output="saved.npz", whole=is_league),
     Victim(name="audit", arguments=("audit", "../log.csv.gz", "--format", "json"), whole=is_json),
@@ -140,6 +164,7 @@ VICTIMS = (
         whole=is_json,
         old=NO_ROWS,
         same=False,
+        beside=are_pages,
     ),
 )
 
@@ -149,3 +174,6 @@ def prepare(victim: Victim, folder: Path) -> None:
     folder.mkdir()
     if victim.name == "bench":
         shutil.copytree(ROOT / "benchmarks", folder / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "docs").mkdir()
+        for name in PAGES:
+            shutil.copy(ROOT / name, folder / name)

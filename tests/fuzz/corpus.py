@@ -1,11 +1,13 @@
-"""Sound inputs to damage: every file in ``tests/files``, and what only programs can write (parquet, npz, a league)."""
+"""Sound inputs to damage: all of ``tests/files``, and what only programs write (parquet, npz, a league, databases)."""
 
 import gzip
 import io
+import sqlite3
 import tempfile
 from functools import cache
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import polars as pl
 import zstandard
@@ -23,7 +25,7 @@ def corpus() -> tuple[Input, ...]:
     folders = [folder(path) for path in sorted(FILES.iterdir()) if path.is_dir()]
     packed = [{f"{name}.gz": gzip.compress(data, mtime=0)} for name, data in list(plain[2].items())]
     packed += [{f"{name}.zst": zstandard.compress(data)} for name, data in list(plain[4].items())]
-    return (*plain, *folders, *packed, *parquets(), *arrays(), league())
+    return (*plain, *folders, *packed, *parquets(), *arrays(), league(), *databases())
 
 
 def folder(root: Path) -> Input:
@@ -78,3 +80,18 @@ def league() -> Input:
         path = Path(place, "league.npz")
         model.save(path)
         return {"league.npz": path.read_bytes()}
+
+
+def databases() -> list[Input]:
+    """Return a table in a file of SQLite and of DuckDB."""
+    rows = [("x", "y", "model_a", 1.0), ("y", "z", "tie", 2.5), ("é", "x", "model_b", 0.0)] * 20
+    with tempfile.TemporaryDirectory() as place:
+        paths = Path(place, "log.sqlite"), Path(place, "log.duckdb")
+        kept, counted = sqlite3.connect(paths[0]), duckdb.connect(str(paths[1]))
+        for connection in (kept, counted):
+            connection.execute("create table log (model_a text, model_b text, winner text, weight double)")
+            connection.executemany("insert into log values (?, ?, ?, ?)", rows)
+        kept.commit()
+        kept.close()
+        counted.close()
+        return [{path.name: path.read_bytes()} for path in paths]

@@ -10,6 +10,7 @@ than ``--memory`` MB, and where the process dies. What failed is kept in ``--kee
 """
 
 import argparse
+import contextlib
 import hashlib
 import multiprocessing as mp
 import os
@@ -62,6 +63,13 @@ def memory(field: str) -> int:
     return int(next(line.split()[1] for line in lines if line.startswith(field))) >> 10
 
 
+def forget_peak() -> int:
+    """Let the highest memory start anew; return it, in MB: what is used now, or the highest so far where that fails."""
+    with contextlib.suppress(OSError):  # not every kernel or container lets a process do this
+        Path("/proc/self/clear_refs").write_text("5")  # otherwise a case hides behind a larger one before it
+    return memory("VmHWM")
+
+
 def keep(files: Path, limits: Limits, why: str, told: str) -> None:
     """Keep an input that failed, beside what is known of the failure."""
     folder = limits.keep / f"{hashlib.sha256(why.encode()).hexdigest()[:10]}"
@@ -87,23 +95,18 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
     from hypothesis import HealthCheck, Phase, given, seed, settings
 
     from fuzz.mutations import damaged
-    from fuzz.surviving import ENTRIES, survive
+    from fuzz.surviving import ENTRIES, entry_for, survive
     from fuzz.tables import structured
 
-    names = tuple(ENTRIES)
     place = Path(folder)
     parent = mp.parent_process()
-
-    def entry_of(number: int) -> str:
-        """Every second case is told apart by `read` itself; a reader of one kind refuses most files at the door."""
-        return "read" if number % 2 else names[number // 2 % len(names)]
 
     def attempt(files: Input, entry: str, number: int) -> None:
         if parent is not None and not parent.is_alive():  # killed: nobody reads what we find
             os._exit(1)
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        before = memory("VmHWM")
+        before = forget_peak()
         with began.get_lock():
             began.value = time.monotonic()
         try:
@@ -117,14 +120,15 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
             keep(place / "input", limits, f"memory {entry}", f"case {number}, {entry}: {grown:,} MB more")
         at.value += 1
 
-    for entry in names:  # imports and compiled code are not the first case's memory
+    for entry in ENTRIES:  # imports and compiled code are not the first case's memory
         attempt(damaged(0), entry, -1)
     at.value = 0
     most = (memory("VmSize") + 8 * limits.megabytes) << 20
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     drawn = count // 4
     for number in range(start, start + count - drawn):
-        attempt(damaged(number), entry_of(number), number)
+        files = damaged(number)
+        attempt(files, entry_for(files, number), number)
     if drawn:
         numbers = iter(range(start + count - drawn, 1 << 62))
 
@@ -140,7 +144,7 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
         @given(structured)
         def draw(files: Input) -> None:
             number = next(numbers)
-            attempt(files, entry_of(number), number)
+            attempt(files, entry_for(files, number), number)
 
         try:
             draw()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fuzz.corpus import Input, corpus
 from fuzz.mutations import damaged
-from fuzz.surviving import ENTRIES, survive
+from fuzz.surviving import ENTRIES, entry_for, survive
 from fuzz.tables import structured
 
 CASES = 300
@@ -31,6 +31,13 @@ def test_damaged_files_are_read_or_refused(entry: str, tmp_path: Path) -> None:
 def test_sound_files_are_read(tmp_path: Path) -> None:
     sound = [survive(files, "read", tmp_path / str(k)) for k, files in enumerate(corpus())]
     assert sum(sound) > len(sound) / 2
+
+
+def test_sound_files_of_databases_are_read_by_their_own_entries(tmp_path: Path) -> None:
+    for kind in ("sqlite", "duckdb"):
+        files = next(files for files in corpus() if f"log.{kind}" in files)
+        assert entry_for(files, 1) == kind
+        assert survive(files, kind, tmp_path / kind)
 
 
 def test_a_damaged_file_is_a_function_of_its_number() -> None:

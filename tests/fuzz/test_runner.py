@@ -1,5 +1,6 @@
 """The long run itself: what fails is told, and ends it with code 1."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,3 +20,25 @@ def test_a_sound_run_ends_with_0_and_a_case_over_its_limit_with_1(tmp_path: Path
     assert (sound.returncode, "0 failed" in sound.stdout) == (0, True), sound.stdout + sound.stderr
     hangs = fuzzed("--cases", "1", "--limit", "1e-9", "--keep", str(tmp_path / "hangs"))
     assert (hangs.returncode, "1 failed" in hangs.stdout, "hang" in hangs.stdout) == (1, True, True), hangs.stdout
+
+
+LARGE = """
+import sys
+from pathlib import Path
+sys.path[:0] = [sys.argv[1]]
+import fuzz.surviving as surviving
+from fuzz.run import Limits, work
+from multiprocessing import Value
+surviving.ENTRIES = {"read": None}
+surviving.survive = lambda files, entry, folder: bool(bytearray(200 << 20))
+work(0, 2, sys.argv[2], Limits(60, 100, Path(sys.argv[3])), Value("q", 0), Value("d", 0.0), Value("q", 0))
+"""
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the highest memory cannot start anew here")
+def test_every_large_case_is_told_also_after_one_as_large(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    call = [sys.executable, "-c", LARGE, str(RUN.parents[1]), str(tmp_path / "work"), str(kept)]
+    subprocess.run(call, check=True, timeout=120)
+    told = (kept / "failures.txt").read_text().splitlines()
+    assert [line.split(" ", 1)[1] for line in told] == ["memory read"] * 3  # the one before the count, and both cases

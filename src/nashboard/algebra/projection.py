@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
 from nashboard.algebra.triangles import SmallInts, Triangles
 from nashboard.errors import ConvergenceError
@@ -25,11 +26,6 @@ types: Any = numba.types
 FLOAT, VECTOR = types.float64, types.Array(types.float64, 1, "C")
 CORNERS = types.Array(types.int32, 2, "C")
 Small = NDArray[np.int32]
-
-
-def compiled(signature: Any) -> Any:
-    """Compile a function for one signature, now or from the disk."""
-    return numba.njit(signature, cache=True, error_model="numpy", nogil=True)
 
 
 def _curl_of_curl(edges: Small, d: Floats, q: Floats, out: Floats) -> float:

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import ParamSpec
 
 import typer
@@ -51,6 +52,36 @@ def forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def refused(error: OSError) -> str:
+    """Say in one sentence what the system refused: to take the output, to make a temporary file, or to use a file."""
+    from nashboard.data.abandoned import NO_FOLDER, no_temporary_place
+
+    reason = " ".join((error.strerror or str(error)).split())
+    if output_fails():
+        return f"cannot print the result: {reason}"
+    if NO_FOLDER in reason:
+        return no_temporary_place(error)
+    if error.filename is None:
+        return f"the system refused to go on: {reason}"
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
+    told = f"cannot use {name!r}: {reason}"
+    with contextlib.suppress(OSError):
+        if Path(name).is_relative_to(tempfile.gettempdir()):
+            told += "; set TMPDIR to a folder that can be written and has room"
+    return told
+
+
+def output_fails() -> bool:
+    """Say whether standard output takes no more: what it could not write still waits in it."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        return True
+    finally:
+        forget_output()
+    return False
+
+
 @contextlib.contextmanager
 def without_native_noise() -> Iterator[None]:
     """Keep what native code writes to standard error to itself where the block ends in an error of our own.
@@ -65,10 +96,15 @@ def without_native_noise() -> Iterator[None]:
     except (OSError, ValueError, AttributeError):  # no file behind it, as in tests and notebooks
         yield
         return
+    try:
+        kept = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+    except OSError:  # no temporary files here: rather some noise than no answer
+        yield
+        return
     sys.stderr.flush()
     real, python = os.dup(place), sys.stderr
     try:
-        with tempfile.TemporaryFile() as noise, open(real, "w", buffering=1, closefd=False) as speaking:
+        with kept as noise, open(real, "w", buffering=1, closefd=False) as speaking:
             os.dup2(noise.fileno(), place)
             sys.stderr = speaking
             refused = False

@@ -22,6 +22,7 @@ if sys.platform != "win32":
 
 PREFIX = "nashboard-"
 LOCK = ".lock"
+NO_FOLDER = "No usable temporary directory found"  # as Python says it, with all that were tried
 DAY = 86_400.0  # a folder without a lock was left in the instant before it got one
 
 
@@ -81,6 +82,14 @@ def sweep_folders(root: Path) -> None:
                 shutil.rmtree(entry.path, ignore_errors=True)
 
 
+def no_temporary_place(error: OSError) -> str:
+    """Say in one sentence where no temporary file could be made, why, and what to do."""
+    reason = error.strerror or str(error)  # names the folders itself where none of them can be used
+    if NO_FOLDER not in reason:
+        reason = f"{tempfile.gettempdir()!r} cannot be used ({reason})"
+    return f"cannot make temporary files: {reason}; set TMPDIR to a folder that can be written and has room"
+
+
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Yield a folder that is removed afterwards: at the end of the block, or by the next run if this one is killed."""
@@ -90,9 +99,7 @@ def temporary_folder() -> Iterator[Path]:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         lock = claimed(folder / LOCK)
     except OSError as error:
-        raise WriteError(
-            f"cannot make a temporary folder ({error.strerror or error}): set TMPDIR to one that has room"
-        ) from None
+        raise WriteError(no_temporary_place(error)) from None
     try:
         yield folder
     finally:

@@ -75,9 +75,8 @@ def chosen_table(table: str | None, there: list[str], name: str) -> str:
             f"query= (on the command line --table or --query)"
         )
     if table not in there and "." not in table:  # a name with a dot may stand in another schema
-        raise InputError(
-            f"{name!r} has no table {table!r}{nearest(table, there)}: there are {listed(sorted(there), 12)}"
-        )
+        held = f"there are {listed(sorted(there), 12)}" if there else "it holds no table at all"
+        raise InputError(f"{name!r} has no table {table!r}{nearest(table, there)}: {held}")
     return table
 
 

@@ -28,6 +28,10 @@ LONGEST_RECORD = 64 << 20
 STANDARD_INPUT = "-"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
+# The source is open by then: these are about the copy.
+NO_COPY = (*NO_ROOM, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT)
+SMALL, SPARED = 16 << 20, 256 << 20  # bytes: a copy larger than the first leaves the second free for everybody else
+
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -130,8 +134,8 @@ def spool(stream: Any, target: Path, name: str) -> None:
         with no_room_named(target, name), target.open("wb") as copy:
             while chunk := stream.read(CHUNK):
                 copy.write(chunk)
-                if shutil.disk_usage(target.parent).free < (256 << 20):
-                    raise InputError(f"{name!r} unpacks to more than the free space in {str(target.parent.parent)!r}")
+                if copy.tell() > SMALL and shutil.disk_usage(target.parent).free < SPARED:
+                    raise OSError(errno.ENOSPC, "too little would stay free")
     except EOFError:
         raise InputError(f"{name!r} is cut short: the compressed data ends too early") from None
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -142,15 +146,16 @@ def spool(stream: Any, target: Path, name: str) -> None:
 
 @contextlib.contextmanager
 def no_room_named(target: Path, name: str) -> Iterator[None]:
-    """Say where there was no room for a temporary copy."""
+    """Say where a temporary copy could not be written."""
     try:
         yield
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno not in NO_COPY:
             raise
+        what, wanted = ("no room to", "with more") if error.errno in NO_ROOM else ("cannot", "that can be written")
         raise WriteError(
-            f"no room to unpack {name!r} in {str(target.parent.parent)!r} ({error.strerror}): set TMPDIR to a folder "
-            f"with more"
+            f"{what} unpack {name!r} in {str(target.parent.parent)!r} ({error.strerror}): set TMPDIR to a folder "
+            f"{wanted}"
         ) from None
 
 

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
 
 # Types of arguments: what a function only reads may be closed for writing, what it changes may not.
@@ -29,11 +30,6 @@ HASHES, READ_HASHES = (types.Array(types.uint64, 1, "C", readonly=closed) for cl
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]
 EMPTY = np.uint32(0xFFFFFFFF)
-
-
-def compiled(signature: Any) -> Any:
-    """Compile a function for one signature, now or from the disk; division by zero gives infinity, as in numpy."""
-    return numba.njit(signature, cache=True, error_model="numpy", nogil=True)
 
 
 def _lead(Z: Floats, a: int, b: int) -> float:

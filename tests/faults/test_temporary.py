@@ -1,0 +1,106 @@
+"""What the system refuses, told for what it is: temporary folders, standard output, any other file."""
+
+import errno
+import gzip
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs file systems as Unix has them")
+LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
+# Python looks for other folders where TMPDIR cannot be used; here there are none.
+ONLY_ONE = """
+import os, sys, tempfile
+tempfile._candidate_tempdir_list = lambda: [os.environ["TMPDIR"]]
+from nashboard.cli import main
+main()
+"""
+# A file that fails below everything that names its own, after a first line was printed.
+FAILING = """
+import sys
+import nashboard.data.datasets as module
+def failing(name):
+    print("a first line")
+    raise {error}
+module.described = failing
+sys.argv = ["nashboard", "datasets", "atari"]
+from nashboard.cli import main
+main()
+"""
+
+
+def told(done: "subprocess.CompletedProcess[str]") -> str:
+    """Return the only line on standard error, of a command that failed."""
+    assert done.stderr.startswith("nashboard: ")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    return done.stderr
+
+
+def run(code: str, *words: str, **options: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", code, *words]
+    known: dict[str, object] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120}
+    return subprocess.run(command, **(known | options))  # type: ignore[call-overload, no-any-return]  # any option
+
+
+@pytest.mark.parametrize("what", ["read-only", "full", "not there"])
+@pytest.mark.parametrize("command", ["inspect", "evaluate", "online"])
+def test_no_temporary_folder_is_one_sentence(
+    what: str, command: str, mounted: Callable[[str], Path], tmp_path: Path
+) -> None:
+    place = tmp_path / "nowhere" if what == "not there" else mounted("ro" if what == "read-only" else "size=16k")
+    if what == "full":
+        (place / "filler").write_bytes(bytes(16 << 10))
+    log = tmp_path / "log.csv"
+    log.write_text(LOG)
+    state = ["--state", str(tmp_path / "league.npz")] if command == "online" else []
+    done = run(ONLY_ONE, command, str(log), *state, env=os.environ | {"TMPDIR": str(place)})
+    said = told(done)
+    assert f"{str(place)!r}" in said
+    assert "set TMPDIR to a folder that can be written and has room" in said
+    assert done.stdout == ""
+
+
+def test_a_data_set_of_our_own_needs_no_temporary_folder(tmp_path: Path) -> None:
+    words = ("evaluate", "dataset:rock-paper-scissors", "--resamples", "2")
+    usual = subprocess.run([sys.executable, "-m", "nashboard", *words], capture_output=True, text=True)
+    done = run(ONLY_ONE, *words, env=os.environ | {"TMPDIR": str(tmp_path / "nowhere")})
+    assert (done.returncode, done.stdout) == (0, usual.stdout)
+
+
+def test_a_temporary_folder_with_no_room_for_ours_is_named(mounted: Callable[[str], Path], tmp_path: Path) -> None:
+    place, log = mounted("nr_inodes=2"), tmp_path / "log.csv.gz"  # room for the one file by which Python tries a folder
+    log.write_bytes(gzip.compress(LOG.encode()))
+    said = told(run(ONLY_ONE, "inspect", str(log), env=os.environ | {"TMPDIR": str(place)}))
+    assert f"{str(place)!r} cannot be used ({os.strerror(errno.ENOSPC)}); set TMPDIR" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("PermissionError(13, 'Permission denied', '/etc/one')", "cannot use '/etc/one': Permission denied"),
+        ("OSError(28, 'No space left on device')", "the system refused to go on: No space left on device"),
+        ("OSError('two\\nlines')", "the system refused to go on: two lines"),
+    ],
+)
+def test_what_is_no_fault_of_standard_output_is_not_said_to_be(error: str, said: str) -> None:
+    done = run(FAILING.format(error=error))
+    assert told(done) == f"nashboard: {said}\n"
+    assert done.stdout == "a first line\n"  # what was printed before is not lost
+
+
+def test_a_file_in_the_temporary_folder_is_named_with_what_to_do(tmp_path: Path) -> None:
+    error = f"OSError(28, 'No space left on device', {str(tmp_path / 'x')!r})"
+    done = run(FAILING.format(error=error), env=os.environ | {"TMPDIR": str(tmp_path)})
+    assert f"cannot use {str(tmp_path / 'x')!r}: No space left on device; set TMPDIR to a folder" in told(done)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_fault_of_standard_output_is_said_to_be_one() -> None:
+    with Path("/dev/full").open("w") as full:
+        code = "import sys; from nashboard.cli import main; sys.argv = ['nashboard', 'datasets']; main()"
+        done = run(code, stdout=full)
+    assert told(done) == f"nashboard: cannot print the result: {os.strerror(errno.ENOSPC)}\n"
