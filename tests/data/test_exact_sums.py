@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -104,7 +105,8 @@ def test_runs_of_a_file_are_averaged_in_their_order(wide: bool, tmp_path: Path) 
     )
     path = tmp_path / "runs.csv"
     (frame if wide else frame.unpivot(index="agent", variable_name="task", value_name="score")).write_csv(path)
-    found = [nb.read_scores(path, repeats="runs") for _ in range(4)]
+    options: dict[str, Any] = {"repeats": "runs"} if wide else {}
+    found = [nb.read_scores(path, **options) for _ in range(4)]
     for scores in found[1:]:
         np.testing.assert_array_equal(scores.values, found[0].values)
         np.testing.assert_array_equal(scores.stderr, found[0].stderr)
