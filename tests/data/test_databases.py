@@ -244,3 +244,12 @@ def test_segments_of_a_database_are_its_values(tmp_path: Path) -> None:
     done = run("evaluate", address, "--table", "log", "--segment", "language", "--resamples", "2", "--format", "csv")
     assert done.returncode == 0, done.stderr
     assert sorted({line.partition(",")[0] for line in done.stdout.splitlines()[1:]}) == ["de", "en"]
+
+
+def test_a_panic_over_what_a_database_holds_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panicking(source: str, name: str) -> databases.Database:
+        raise pl.exceptions.PanicException("text that is no text\nstack backtrace: ...")
+
+    monkeypatch.setitem(databases.CONNECTIONS, "sqlite", panicking)
+    with pytest.raises(nb.InputError, match=r"cannot be read: text that is no text$"):
+        nb.read_matches(in_sqlite(LOG, tmp_path))

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import narwhals as nw
+import polars as pl
 
 from nashboard.data.addresses import ADDRESS, scheme_of, scrubbed, without_secrets
 from nashboard.errors import InputError, MissingExtraError, listed, nearest
@@ -61,7 +62,8 @@ def database_relation(source: str, table: str | None, query: str | None) -> Iter
         raise InputError(scrubbed(str(error), source)) from None
     except MissingExtraError:
         raise
-    except Exception as error:  # whatever the database or its driver raises: it is about the user's address or query
+    # whatever the database or its driver raises is about the user's address, file or query; Rust's panics are apart
+    except (Exception, pl.exceptions.PanicException) as error:
         raise InputError(scrubbed(f"{name!r} cannot be read: {first_line(error)}", source)) from None
 
 
@@ -220,6 +222,6 @@ def ibis_backend(kind: str) -> Any:
         raise MissingExtraError("ibis-framework", "sql", f"reading a {kind} database") from None
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """Return what an error says in its first line."""
     return str(error).strip().partition("\n")[0] or type(error).__name__
