@@ -258,8 +258,8 @@ def test_arena_layouts_that_only_need_counting_are_counted_anywhere(engine: Engi
 def telling(came: list[int], run: Callable[..., pl.DataFrame]) -> Callable[..., pl.DataFrame]:
     """Return a way to run queries that tells how many rows came back."""
 
-    def told(*query: Any) -> pl.DataFrame:
-        found = run(*query)
+    def told(*query: Any, **how: Any) -> pl.DataFrame:
+        found = run(*query, **how)
         came.append(len(found))
         return found
 

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -36,22 +35,23 @@ def test_sums_are_exact_and_do_not_depend_on_the_order(values: list[float]) -> N
 def test_pieces_are_whole_and_make_the_number_again() -> None:
     values = [0.1, 1 / 3, 2.0**50 + 0.25, 7.0, 0.0, 1e-9]
     rows = cut(nw.from_native(pl.LazyFrame({"v": values})), ["v"]).select(*pieces(["v"])).to_native().collect()
-    for k in range(PIECES):
+    for k in range(PIECES - 1):
         assert (rows[piece("v", k)] == rows[piece("v", k)].round(0)).all()
-    np.testing.assert_allclose(joined(rows, ["v"])["v"].to_numpy(), values, rtol=2e-15)
+    np.testing.assert_allclose(joined(rows, ["v"])["v"].to_numpy(), values, rtol=0)
 
 
 def test_how_halves_were_rounded_changes_nothing() -> None:
     """Three halves, each as (0, 2^25) or as (1, -2^25)."""
-    down = pl.DataFrame({"v": [1.5], "v 0": [0.0], "v 1": [3 * 2.0**25], "v 2": [0.0], "v 3": [0.0]})
-    up = pl.DataFrame({"v": [1.5], "v 0": [3.0], "v 1": [-3 * 2.0**25], "v 2": [0.0], "v 3": [0.0]})
+    down = pl.DataFrame({"v": [0.0], "v 1": [3 * 2.0**25], "v 2": [0.0], "v 3": [0.0]})
+    up = pl.DataFrame({"v": [3.0], "v 1": [-3 * 2.0**25], "v 2": [0.0], "v 3": [0.0]})
     assert joined(down, ["v"])["v"].item() == joined(up, ["v"])["v"].item() == 1.5
 
 
-@pytest.mark.parametrize("weight", [1e-30, 1e-300, 1e60])
-def test_weights_beyond_all_pieces_are_added_up_plainly(weight: float) -> None:
-    frame = pl.DataFrame({"key": "x", "v": [weight, 2 * weight]})
-    assert added_up(frame, ["key"], ["v"])["v"].item() == pytest.approx(3 * weight, rel=1e-15)
+@pytest.mark.parametrize("weight", [1e-9, 1e-30, 1e-300, 1e60])
+def test_very_small_and_very_large_weights_are_kept(weight: float) -> None:
+    frame = pl.DataFrame({"key": ["x", "x", "y"], "v": [weight, 2 * weight, weight]})
+    twice, once = added_up(frame, ["key"], ["v"]).sort("key")["v"]
+    assert (once, twice) == (weight, pytest.approx(3 * weight, rel=1e-15))
 
 
 def log(rows: int) -> pl.DataFrame:
@@ -96,17 +96,12 @@ def test_a_weighted_log_gives_the_same_bits_in_every_engine(engine: Engine) -> N
     assert bits(nb.read_matches(engine(frame.to_dict(as_series=False)))) == bits(nb.read_matches(frame))
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_runs_of_a_file_are_averaged_in_their_order(wide: bool, tmp_path: Path) -> None:
+def test_runs_of_a_file_are_averaged_in_their_order(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
-    rows = 400_000
-    frame = pl.DataFrame(
-        {"agent": rng.choice(["x", "y", "z"], rows), "go": rng.random(rows), "chess": rng.random(rows)}
-    )
-    path = tmp_path / "runs.csv"
-    (frame if wide else frame.unpivot(index="agent", variable_name="task", value_name="score")).write_csv(path)
-    options: dict[str, Any] = {"repeats": "runs"} if wide else {}
-    found = [nb.read_scores(path, **options) for _ in range(4)]
+    rows = 300_000
+    frame = pl.DataFrame({"agent": rng.choice(["x", "y", "z"], rows), "task": "go", "score": rng.random(rows)})
+    frame.write_csv(tmp_path / "runs.csv")
+    found = [nb.read_scores(tmp_path / "runs.csv") for _ in range(4)]
     for scores in found[1:]:
         np.testing.assert_array_equal(scores.values, found[0].values)
         np.testing.assert_array_equal(scores.stderr, found[0].stderr)
