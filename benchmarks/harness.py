@@ -19,7 +19,7 @@ from results import Row, circumstances, interpreter, version
 Size = Literal["tiny", "small", "full"]
 Quality = Callable[[Any, Any], tuple[str, bool]]
 FEWEST = 2  # turns, however long they take
-LONG = 100.0  # seconds with preparation, after which a side has no more turns than these
+LONG = 30.0  # seconds with preparation, after which a side has no more turns than these
 
 
 @dataclass(frozen=True, kw_only=True)
