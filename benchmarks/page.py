@@ -32,7 +32,7 @@ libraries loaded. Imports and the preparation of data are not timed unless a row
   milliseconds. It is memory that the program needs for itself (anonymous and shared); pages of mapped files, such as
   libraries or the parquet file, which the system may drop at any time, are not counted. **new MB**: beyond what was
   held before the timed part began, which is mostly libraries and data.
-- **turns**: how often it ran: at least twice, and three times or more where that does not take long.
+- **turns**: how often it ran, fewer times where that takes long; a single turn has no spread.
 - A program that fails, takes longer than the limit or more memory than there is, or answers wrongly, is shown as such
   with its version. One that gave up on a smaller task of the same kind is not tried on a larger one.
 - **growth**: the slope of log time over log size, fitted to all sizes that a program finished, where there are three or
