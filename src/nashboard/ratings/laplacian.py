@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from nashboard._types import Bools, Floats, Ints
 from nashboard.errors import ConvergenceError
 
+LIFT = 1e-13  # of the trace
 DENSE = 2000  # nodes up to which a factorisation takes well under a second
 Solve = Callable[[Floats], Floats]
 
@@ -42,7 +43,11 @@ def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float) ->
             L += np.trace(L) / nodes**2  # L 1 = 0: lift the constant direction, then take it out of the answer
         else:  # of many nodes, few may be free
             L = sparse_laplacian(nodes, i, j, h)[kept][:, kept].toarray()
-        factor, failed = dpotrf(L.T, overwrite_a=True)  # L.T lies as the library wants it, and is the same
+        factor, failed = dpotrf(L.T)  # L.T lies as the library wants it, and is the same
+        if (
+            failed
+        ):  # curvatures so far apart that rounding decides: a step that is lifted by rounding's size still descends
+            factor, failed = dpotrf(L.T + LIFT * np.trace(L) * np.eye(len(L)), overwrite_a=True)
         if failed:
             raise ConvergenceError(
                 "the ratings cannot be worked out in double precision: anchors, weights or the prior lie too many "
