@@ -18,7 +18,7 @@ from nashboard._version import __version__
 from nashboard.commands.audit import audit
 from nashboard.commands.datasets import datasets
 from nashboard.commands.elo import elo
-from nashboard.commands.ending import PIPE_CLOSED, TERMINATED, ended_well, refused, stopped
+from nashboard.commands.ending import TERMINATED, ended_well, refused, stopped, unread
 from nashboard.commands.evaluate import evaluate
 from nashboard.commands.hodge import hodge
 from nashboard.commands.inspect import inspect
@@ -91,7 +91,7 @@ def main() -> None:
         app()
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # a help text that nobody reads: typer ends with 1
-            sys.exit(PIPE_CLOSED)
+            sys.exit(unread())
         raise
     except NashboardError as error:
         typer.echo(f"nashboard: {error}", err=True)

@@ -14,7 +14,10 @@ from report.pages import HOSTILE, evaluation, page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no browser: none of {', '.join(NAMES)} is installed")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason=f"no browser: none of {', '.join(NAMES)} is installed"),
+    pytest.mark.xdist_group("pages"),  # made once, in one process
+]
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",

@@ -16,6 +16,7 @@ from nashboard.report.paper.claim import Claim, Found, half_digit, literature, m
 from nashboard.report.paper.folder import write_folder
 from nashboard.report.paper.reproduction import PARTS, Reproduction, reproduction
 
+pytestmark = pytest.mark.xdist_group("paper")  # what all need is made once, in one process
 # What does not stand as printed; the reading notes list the first group, the second was found by computing.
 KNOWN = {
     "go.melo.norm", "go.melo2.v.Zen", "tasks.means", "theorem.1", "biased.clone.A", "biased.clone.B", "copies.sign",

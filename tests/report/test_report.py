@@ -20,6 +20,7 @@ from nashboard.report.picture import Picture, embedded, own_names
 from nashboard.report.summary import Summary, summary
 from report.pages import HOSTILE, evaluation, page
 
+pytestmark = pytest.mark.xdist_group("pages")  # what all need is made once, in one process
 ORDER = ["verdict", "board", "tasks", "trust", "skills", "redundancy", "cycles", "stress", "method", "cite", "data"]
 
 

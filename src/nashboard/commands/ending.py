@@ -22,7 +22,7 @@ Parameters = ParamSpec("Parameters")
 
 
 def ended_well(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """Return a command that says in one line, or quietly where that is usual, why it ended early."""
+    """Return a command that says in one line why it ended early."""
 
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
@@ -32,8 +32,7 @@ def ended_well(command: Callable[Parameters, None]) -> Callable[Parameters, None
         except KeyboardInterrupt:
             raise typer.Exit(stopped()) from None
         except BrokenPipeError:  # as in `nashboard ... | head`
-            forget_output()
-            raise typer.Exit(PIPE_CLOSED) from None
+            raise typer.Exit(unread()) from None
 
     return run
 
@@ -44,6 +43,14 @@ def stopped() -> int:
     threading.excepthook = lambda failure: None  # and its threads of the workers that are gone
     typer.echo("nashboard: stopped", err=True)
     return INTERRUPTED
+
+
+def unread() -> int:
+    """Say that nobody reads the output any more; return the exit code."""
+    forget_output()
+    with contextlib.suppress(BrokenPipeError):  # as in `nashboard ... 2>&1 | head`
+        typer.echo("nashboard: whoever read the output has stopped: the rest was not printed", err=True)
+    return PIPE_CLOSED
 
 
 def forget_output() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 SHIFT = float(1 << 26)
@@ -38,19 +39,22 @@ def pieces(columns: Sequence[str]) -> tuple[str, ...]:
 
 def joined(sums: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Put the sums of pieces together; how an engine rounds halves changes the pieces, but not what they make."""
+    whole = {}
     for name in columns:
-        parts = [sums[piece(name, k)].cast(pl.Float64) for k in range(PIECES)]
+        parts = [sums[piece(name, k)].cast(pl.Float64).to_numpy() for k in range(PIECES)]
         for k in range(PIECES - 1, 0, -1):
-            carried = (parts[k] / SHIFT).floor()
+            carried = np.floor(parts[k] / SHIFT)
             parts[k], parts[k - 1] = parts[k] - carried * SHIFT, parts[k - 1] + carried
-        whole = parts[-1]
+        total = parts[-1]
         for part in reversed(parts[:-1]):
-            whole = part + whole / SHIFT
-        sums = sums.drop(piece(name, k) for k in range(1, PIECES)).with_columns(whole.alias(name))
-    return sums
+            total = part + total / SHIFT
+        whole[name] = total
+    return sums.drop(set(pieces(columns)) - set(columns)).with_columns(**{n: pl.Series(v) for n, v in whole.items()})
 
 
 def added_up(frame: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
     """Add up these columns by keys in memory, in whatever order the rows stand."""
-    rows = cut(nw.from_native(frame), columns).to_native()
-    return joined(rows.group_by(*keys).agg(pl.col(pieces(columns)).sum()), columns)
+    if frame.select((pl.col(columns) == pl.col(columns).round()).all()).row(0) == (True,) * len(columns):
+        return frame.group_by(*keys).agg(pl.col(columns).sum())  # whole numbers, as without weights, need no cutting
+    rows = cut(nw.from_native(frame.lazy()), columns).to_native()
+    return joined(rows.group_by(*keys).agg(pl.col(pieces(columns)).sum()).collect(), columns)

@@ -81,6 +81,8 @@ class Totals:
 
     def added_up(self, parts: list[pl.DataFrame]) -> pl.DataFrame:
         """Return the totals of pieces that were summed up one by one."""
+        if len(parts) == 1:
+            return parts[0]
         extremes = {name: nw.col(name).min() for name in self.lowest}
         extremes |= {name: nw.col(name).max() for name in self.highest}
         sums = {name: nw.col(name).sum() for name in ("rows", *self.added)}
