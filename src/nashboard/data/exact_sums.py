@@ -48,13 +48,13 @@ def joined(sums: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
         total = parts[-1]
         for part in reversed(parts[:-1]):
             total = part + total / SHIFT
-        whole[name] = total
-    return sums.drop(set(pieces(columns)) - set(columns)).with_columns(**{n: pl.Series(v) for n, v in whole.items()})
+        whole[name] = pl.Series(total)
+    return sums.drop(set(pieces(columns)) - set(columns)).with_columns(**whole)
 
 
 def added_up(frame: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
     """Add up these columns by keys in memory, in whatever order the rows stand."""
     if frame.select((pl.col(columns) == pl.col(columns).round()).all()).row(0) == (True,) * len(columns):
         return frame.group_by(*keys).agg(pl.col(columns).sum())  # whole numbers, as without weights, need no cutting
-    rows = cut(nw.from_native(frame.lazy()), columns).to_native()
-    return joined(rows.group_by(*keys).agg(pl.col(pieces(columns)).sum()).collect(), columns)
+    rows = cut(nw.from_native(frame), columns).to_native()
+    return joined(rows.group_by(*keys).agg(pl.col(pieces(columns)).sum()), columns)
