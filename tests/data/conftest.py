@@ -20,8 +20,7 @@ Engine = Callable[[Columns], Any]
 
 
 def from_duckdb(columns: Columns) -> Any:
-    arrow = pa.table(columns)  # noqa: F841 # duckdb finds it by name
-    return duckdb.sql("select * from arrow")
+    return duckdb.from_arrow(pa.table(columns))
 
 
 def with_categories(columns: Columns) -> pd.DataFrame:
@@ -102,9 +101,8 @@ def in_sqlite(columns: Columns, folder: Path) -> str:
 def in_duckdb_file(columns: Columns, folder: Path) -> str:
     path = folder / "log.duckdb"
     path.unlink(missing_ok=True)
-    arrow = pa.table(columns)  # noqa: F841 # duckdb finds it by name
     with duckdb.connect(str(path)) as connection:
-        connection.execute("create table log as select * from arrow")
+        connection.from_arrow(pa.table(columns)).create("log")
     return f"duckdb:///{path}"
 
 

@@ -39,7 +39,7 @@ SCORES: dict[str, list[Any]] = {
 }
 
 
-SAME = {"self_matches": "drop", "weight": "weight"}
+SAME: dict[str, Any] = {"self_matches": "drop", "weight": "weight"}
 
 
 def counts(matches: nb.Matches) -> tuple[object, ...]:
@@ -52,7 +52,7 @@ def counts(matches: nb.Matches) -> tuple[object, ...]:
 
 @every_local_engine
 def test_labels_weights_and_self_matches_are_counted_the_same(engine: Engine) -> None:
-    matches = nb.read_matches(engine(LOG), cluster="session", time="tstamp", **SAME)  # type: ignore[arg-type] # options by name
+    matches = nb.read_matches(engine(LOG), cluster="session", time="tstamp", **SAME)
     assert counts(matches) == (
         ("x", "y", "z", 'é, "q"', "🤖"),
         [[0, 1], [0, 2], [1, 2], [3, 4]],
@@ -70,7 +70,7 @@ def test_labels_weights_and_self_matches_are_counted_the_same(engine: Engine) ->
 
 @every_local_engine
 def test_numbers_between_0_and_1_are_shares_of_a_point(engine: Engine) -> None:
-    matches = nb.read_matches(engine(LOG), outcome="share", where={"language": "en"}, **SAME)  # type: ignore[arg-type] # options by name
+    matches = nb.read_matches(engine(LOG), outcome="share", where={"language": "en"}, **SAME)
     assert matches.n_games == 1 + 2 + 1 + 0.5 + 3
     assert matches.wins.tolist() == [1 + 0.25 * 3, 0, 0.25 * 0.5]
     assert matches.losses.tolist() == [1 + 0.75 * 3, 2, 0.75 * 0.5]
@@ -122,7 +122,7 @@ def test_wide_scores_keep_their_order_and_their_holes(engine: Engine) -> None:
 def test_mistakes_are_found_in_every_engine(engine: Engine, column: str, value: object, message: str) -> None:
     broken = {name: [value, *cells[1:]] if name == column else cells for name, cells in LOG.items()}
     with pytest.raises(nb.InputError, match=message):
-        nb.read_matches(engine(broken), **SAME)  # type: ignore[arg-type] # options by name
+        nb.read_matches(engine(broken), **SAME)
 
 
 @every_local_engine

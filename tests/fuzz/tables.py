@@ -196,7 +196,7 @@ def archives(draw: st.DrawFn) -> Input:
             warnings.simplefilter("ignore")
             made.append((np.ones(shape) * value).astype(kind))
     stream = io.BytesIO()
-    np.savez(stream, **{f"n{k}": array for k, array in enumerate(made)})  # type: ignore[arg-type]
+    np.savez(stream, **{f"n{k}": array for k, array in enumerate(made)})  # type: ignore[arg-type]  # numpy's stubs
     return {"t.npz": stream.getvalue()}
 
 

@@ -225,7 +225,7 @@ def test_results_read_back_from_their_dictionary() -> None:
 @pytest.mark.parametrize("k", [-1, 4, 1.5, True, "many"])
 def test_an_impossible_number_of_planes_is_an_error_that_says_what_is_possible(k: object) -> None:
     with pytest.raises(nb.InputError, match=r"0 to 3 planes"):
-        nb.melo(alphago(), k=k)  # type: ignore[arg-type]
+        nb.melo(alphago(), k=k)  # type: ignore[arg-type]  # the mistakes under test
 
 
 def test_wrong_arrays_are_named() -> None:

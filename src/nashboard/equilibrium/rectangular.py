@@ -18,7 +18,7 @@ from nashboard.equilibrium.certificate import entropy_residual, value_between
 from nashboard.equilibrium.interior_point import Iterate, PathGame, central_path
 from nashboard.equilibrium.newton_systems import dense_game, rectangular_game
 from nashboard.equilibrium.side import SideFace, SideSolution, side_face, side_solution
-from nashboard.equilibrium.stopping import FINE, Attempt, Progress, missed, silent, worth_trying
+from nashboard.equilibrium.stopping import Attempt, Progress, first_certain, silent
 from nashboard.equilibrium.tolerance import TOLERANCE
 
 WHOLE = 96  # up to so many agents and tasks together, no player is eliminated from the linear systems
@@ -57,34 +57,27 @@ def rectangular_equilibrium(
 
 def followed(S: Floats, log_agents: Floats, log_tasks: Floats, progress: Progress) -> RectangularSolution:
     """Follow the central path until both faces are proved, and maximise entropy on each."""
-    m, n = S.shape
     against_agents = np.ascontiguousarray(-S.T)
-    before, x, doubtful, fine = None, None, None, 0
-    for count, x in enumerate(central_path(game_of(S)), start=1):
-        progress(count, float(x.mu) * (m + n))
-        support = x.p > x.s
-        attempt = worth_trying(x, before is not None and bool((support == before).all()))
-        if attempt.now and (doubtful is None or attempt.last):
-            faces = both_faces(S, against_agents, x, attempt)
-            if faces is not None:
-                agents, tasks = side_solution(faces[0], log_agents), side_solution(faces[1], log_tasks)
-                total = count + agents.iterations + tasks.iterations
-                found = RectangularSolution(agents=agents, tasks=tasks, iterations=total)
-                if certain(S, against_agents, found, log_agents, log_tasks):
-                    return found
-                doubtful = doubtful or found
-        fine += attempt.last
-        if doubtful is not None and fine >= FINE:
-            break
-        before = support
-    if S.size <= exact.CELLS:
-        agents = side_solution(exact.exact_side(against_agents), log_agents)
-        tasks = side_solution(exact.exact_side(S), log_tasks)
+
+    def solved(faces: tuple[SideFace, SideFace], count: int) -> RectangularSolution:
+        agents, tasks = side_solution(faces[0], log_agents), side_solution(faces[1], log_tasks)
         total = count + agents.iterations + tasks.iterations
         return RectangularSolution(agents=agents, tasks=tasks, iterations=total)
-    if doubtful is not None:
-        return doubtful  # its certificate says what was reached
-    raise missed(x)
+
+    def shown(x: Iterate, attempt: Attempt, count: int) -> RectangularSolution | None:
+        faces = both_faces(S, against_agents, x, attempt)
+        return None if faces is None else solved(faces, count)
+
+    def exactly(count: int) -> RectangularSolution:
+        return solved((exact.exact_side(against_agents), exact.exact_side(S)), count)
+
+    return first_certain(
+        central_path(game_of(S)),
+        progress,
+        shown,
+        certain=lambda found: certain(S, against_agents, found, log_agents, log_tasks),
+        exactly=exactly if S.size <= exact.CELLS else None,
+    )
 
 
 def certain(

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from nashboard.equilibrium.tolerance import ZERO
 from nashboard.errors import ConvergenceError
 
 Progress = Callable[[int, float], None]
+Solution = TypeVar("Solution")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,39 @@ def worth_trying(x: Iterate, settled: bool) -> Attempt:
         degenerate=gap < 1e-10,
         zero=ZERO if gap > 1e-18 else 8 * float(np.finfo(float).eps),
     )
+
+
+def first_certain(
+    path: Iterator[Iterate],
+    progress: Progress,
+    shown: Callable[[Iterate, Attempt, int], Solution | None],
+    certain: Callable[[Solution], bool],
+    exactly: Callable[[int], Solution] | None,
+) -> Solution:
+    """Follow a central path to the first solution ``shown`` by an iterate that is ``certain``.
+
+    Where there is none, the game is solved ``exactly``, or if it is too large for that, the first solution that was
+    shown is returned: its certificate says what was reached. The numbers are those of the linear systems so far.
+    """
+    before, x, doubtful, count, fine = None, None, None, 0, 0
+    for count, x in enumerate(path, start=1):
+        progress(count, float(x.mu) * x.p.size)
+        support = x.p > x.s
+        attempt = worth_trying(x, before is not None and bool((support == before).all()))
+        if attempt.now and (doubtful is None or attempt.last):
+            found = shown(x, attempt, count)
+            if found is not None and certain(found):
+                return found
+            doubtful = doubtful or found
+        fine += attempt.last
+        if doubtful is not None and fine >= FINE:
+            break
+        before = support
+    if exactly is not None:
+        return exactly(count)
+    if doubtful is not None:
+        return doubtful
+    raise missed(x)
 
 
 def missed(x: Iterate | None) -> ConvergenceError:

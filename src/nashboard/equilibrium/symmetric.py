@@ -9,10 +9,10 @@ from nashboard._types import Floats
 from nashboard.equilibrium import exact
 from nashboard.equilibrium.canonical_order import LARGEST, order_of_agents
 from nashboard.equilibrium.certificate import entropy_residual
-from nashboard.equilibrium.interior_point import central_path
+from nashboard.equilibrium.interior_point import Iterate, central_path
 from nashboard.equilibrium.newton_systems import dense_game
-from nashboard.equilibrium.side import SideSolution, side_face, side_solution
-from nashboard.equilibrium.stopping import FINE, Progress, missed, silent, worth_trying
+from nashboard.equilibrium.side import SideFace, SideSolution, side_face, side_solution
+from nashboard.equilibrium.stopping import Attempt, Progress, first_certain, silent
 from nashboard.equilibrium.tolerance import TOLERANCE
 
 
@@ -30,29 +30,23 @@ def symmetric_equilibrium(K: Floats, log_m: Floats, progress: Progress = silent)
 
 def followed(K: Floats, log_m: Floats, progress: Progress) -> SideSolution:
     """Follow the central path until the face is proved, and maximise entropy on it."""
-    before, x, doubtful, fine = None, None, None, 0
-    for count, x in enumerate(central_path(dense_game(K)), start=1):
-        progress(count, float(x.mu) * len(K))
-        support = x.p > x.s
-        attempt = worth_trying(x, before is not None and bool((support == before).all()))
-        if attempt.now and (doubtful is None or attempt.last):
-            face = side_face(K, x.p, 0.0, support, support, attempt)
-            if face is not None:
-                found = side_solution(face, log_m)
-                found = replace(found, value=0.0, iterations=found.iterations + count)
-                if certain(K, found, log_m):
-                    return found
-                doubtful = doubtful or found
-        fine += attempt.last
-        if doubtful is not None and fine >= FINE:
-            break
-        before = support
-    if K.size <= exact.CELLS:
-        found = side_solution(exact.exact_side(K), log_m)
+
+    def solved(face: SideFace, count: int) -> SideSolution:
+        found = side_solution(face, log_m)
         return replace(found, value=0.0, iterations=found.iterations + count)
-    if doubtful is not None:
-        return doubtful  # its certificate says what was reached
-    raise missed(x)
+
+    def shown(x: Iterate, attempt: Attempt, count: int) -> SideSolution | None:
+        support = x.p > x.s
+        face = side_face(K, x.p, 0.0, support, support, attempt)
+        return None if face is None else solved(face, count)
+
+    return first_certain(
+        central_path(dense_game(K)),
+        progress,
+        shown,
+        certain=lambda found: certain(K, found, log_m),
+        exactly=(lambda count: solved(exact.exact_side(K), count)) if K.size <= exact.CELLS else None,
+    )
 
 
 def certain(K: Floats, found: SideSolution, log_m: Floats) -> bool:
