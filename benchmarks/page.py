@@ -141,7 +141,7 @@ def section(content: Row) -> str:
     return f"## {content['title']}\n\n{content['about']}\n\n{shown}{growth(rows)}\n\n{measured(rows)}\n"
 
 
-def results(folder: Path = RESULTS) -> dict[str, Row]:
+def results(folder: Path) -> dict[str, Row]:
     """Return all sections, in the order of the page."""
     found = {path.stem: read(path) for path in folder.glob("*.json")}
     names = [*(name for name in ORDER if name in found), *sorted(set(found) - set(ORDER))]
@@ -169,13 +169,14 @@ MARKS = "<!-- comparison, written by benchmarks/page.py -->\n", "<!-- end of com
 
 def comparison() -> str:
     """Return the table of the README: how many times our time a peer takes, and how exact it is."""
-    rows = {(row["what"], row["who"]): row for row in results().get("equilibrium", {"rows": []})["rows"]}
+    rows = {(row["what"], row["who"]): row for row in results(RESULTS).get("equilibrium", {"rows": []})["rows"]}
     found = [("game", "peer", "time, times ours", "CPU, times ours", "what a deviation gains: peer", "ours")]
     for game, peer in SHOWN:
         theirs, ours = rows.get((game, peer)), rows.get((game, "nashboard"))
         if theirs and ours and "answer" in ours:
             cell = cells(theirs)
             gains = [f"{row['answer']['gain']:.0e}" if "answer" in row else "-" for row in (theirs, ours)]
+            peer += " (wrong: not the maximum)" if "WRONG" in theirs.get("quality", "") else ""
             found.append((game, peer, cell[2] or theirs["failed"], cell[4] or "-", *gains))
     return table(found, last=False) + "\n"
 

@@ -14,7 +14,7 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function for one signature, now or from the disk; division by zero gives infinity, as in numpy."""
 
     def compile_one(function: Callable[..., Any]) -> Any:
-        kernel = empty(function)
+        kernel = uncompiled(function)
         if kernel is function:  # numba is switched off by NUMBA_DISABLE_JIT
             return function
         try:
@@ -22,7 +22,7 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
             kernel.compile(signature)
         except Exception:  # no place for a cache, no room in it, or a damaged file, which raises whatever pickle does
             if not kernel.signatures:  # a function that could not be saved is compiled all the same
-                kernel = empty(function)
+                kernel = uncompiled(function)
                 kernel.compile(signature)  # without a cache: what fails here is the function
         kernel.disable_compile()
         return kernel
@@ -30,6 +30,6 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     return compile_one
 
 
-def empty(function: Callable[..., Any]) -> Any:
+def uncompiled(function: Callable[..., Any]) -> Any:
     """Return a function that waits to be compiled, without a cache."""
     return numba.njit(error_model="numpy", nogil=True)(function)

@@ -47,6 +47,11 @@ class MissingExtraError(NashboardError, ImportError):
         super().__init__(f"{purpose} needs the package {package}: pip install 'nashboard[{extra}]'")
 
 
+def first_line(error: BaseException) -> str:
+    """Return what an error of another library says in its first line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the known word that looks most like this one, or nothing."""
     if len(word) > LONGEST_WORD:  # comparing takes the square of the length

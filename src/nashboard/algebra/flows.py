@@ -61,7 +61,10 @@ class CompleteFlow:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ObservedFlow:
-    """A flow known on the pairs that met: values, weights (games) and sampling variances per pair."""
+    """A flow known on the pairs that met: values, weights (games) and sampling variances per pair.
+
+    ``pairs`` are i < j, in ascending order.
+    """
 
     size: int
     pairs: Ints

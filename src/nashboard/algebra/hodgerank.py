@@ -17,7 +17,7 @@ from nashboard.errors import ConvergenceError
 
 Solve = Callable[[Floats], Floats]
 
-# Up to this many agents the Laplacian is factorised as a dense matrix, and standard errors are exact.
+# Up to this many agents standard errors come from a dense factor of the Laplacian, and are exact.
 DENSE = 1500
 FEW = 300  # agents whose ratings alone are quicker by the factor than step by step
 TOLERANCE = 1e-10

@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -61,10 +62,10 @@ def forget_output() -> None:
 
 def refused(error: OSError) -> str:
     """Say in one sentence what the system refused: to take the output, to make a temporary file, or to use a file."""
-    from nashboard.data.abandoned import NO_FOLDER, no_temporary_place
+    from nashboard.data.abandoned import ELSEWHERE, NO_FOLDER, no_temporary_place
 
     reason = " ".join((error.strerror or str(error)).split())
-    if output_fails():
+    if output_failed(error):
         return f"cannot print the result: {reason}"
     if NO_FOLDER in reason:
         return no_temporary_place(error)
@@ -74,19 +75,20 @@ def refused(error: OSError) -> str:
     told = f"cannot use {name!r}: {reason}"
     with contextlib.suppress(OSError):
         if Path(name).is_relative_to(tempfile.gettempdir()):
-            told += "; set TMPDIR to a folder that can be written and has room"
+            told += f"; {ELSEWHERE}"
     return told
 
 
-def output_fails() -> bool:
-    """Say whether standard output takes no more: what it could not write still waits in it."""
+def output_failed(error: OSError) -> bool:
+    """Say whether it was standard output that took no more: what is short still waits in it, what is long was lost."""
+    printing = any(frame.f_code is typer.echo.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
         return True
     finally:
         forget_output()
-    return False
+    return printing
 
 
 @contextlib.contextmanager
@@ -99,13 +101,8 @@ def without_native_noise() -> Iterator[None]:
     from nashboard.errors import NashboardError
 
     try:
-        place = sys.stderr.fileno()
-    except (OSError, ValueError, AttributeError):  # no file behind it, as in tests and notebooks
-        yield
-        return
-    try:
-        kept = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
-    except OSError:  # no temporary files here: rather some noise than no answer
+        place, kept = sys.stderr.fileno(), tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+    except (OSError, ValueError, AttributeError):  # no file behind it, or none can be made: rather noise than no answer
         yield
         return
     sys.stderr.flush()
@@ -114,16 +111,16 @@ def without_native_noise() -> Iterator[None]:
         with kept as noise, open(real, "w", buffering=1, closefd=False) as speaking:
             os.dup2(noise.fileno(), place)
             sys.stderr = speaking
-            refused = False
+            ours = False
             try:
                 yield
             except NashboardError:
-                refused = True
+                ours = True
                 raise
             finally:
                 sys.stderr = python
                 os.dup2(real, place)
-                if not refused:
+                if not ours:
                     noise.seek(0)
                     if said := noise.read():
                         os.write(real, said)

@@ -22,6 +22,7 @@ if sys.platform != "win32":
 
 PREFIX = "nashboard-"
 LOCK = ".lock"
+ELSEWHERE = "set TMPDIR to a folder that can be written and has room"
 NO_FOLDER = "No usable temporary directory found"  # as Python says it, with all that were tried
 DAY = 86_400.0  # a folder without a lock was left in the instant before it got one
 
@@ -87,7 +88,7 @@ def no_temporary_place(error: OSError) -> str:
     reason = error.strerror or str(error)  # names the folders itself where none of them can be used
     if NO_FOLDER not in reason:
         reason = f"{tempfile.gettempdir()!r} cannot be used ({reason})"
-    return f"cannot make temporary files: {reason}; set TMPDIR to a folder that can be written and has room"
+    return f"cannot make temporary files: {reason}; {ELSEWHERE}"
 
 
 @contextlib.contextmanager

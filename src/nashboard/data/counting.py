@@ -196,7 +196,7 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
             unsound=indicator(sound_weight, one=0, zero=1),
         )
     )
-    whole = table.weight is None and words is not None and set(words.outcomes.values()) <= {0.0, 0.5, 1.0}
+    whole = table.weight is None and words is not None and not words.fractions
     shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound")
     return Totals(
         rows=rows,
@@ -241,7 +241,7 @@ def label_outcome(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
     def parts(label: nw.Expr) -> Parts:
         win: nw.Expr = indicator_of(label, words.labels(low=1, high=1))
         loss: nw.Expr = indicator_of(label, words.labels(low=0, high=0))
-        for share in sorted(set(words.outcomes.values()) - {0.0, 0.5, 1.0}):
+        for share in words.fractions:
             part = indicator_of(label, words.labels(low=share, high=share))
             win, loss = win + share * part, loss + (1 - share) * part
         return {"win": win, "draw": indicator_of(label, words.labels(low=0.5, high=0.5)), "loss": loss}

@@ -21,7 +21,7 @@ import narwhals as nw
 import polars as pl
 
 from nashboard.data.addresses import ADDRESS, scheme_of, scrubbed, without_secrets
-from nashboard.errors import InputError, MissingExtraError, listed, nearest
+from nashboard.errors import InputError, MissingExtraError, first_line, listed, nearest
 
 # PostgreSQL's types that every engine knows; all others (enumerations, citext, uuid, json) are taken as their text.
 PLAIN_TYPES = re.compile(
@@ -220,8 +220,3 @@ def ibis_backend(kind: str) -> Any:
         return getattr(ibis, kind)
     except (ImportError, AttributeError):
         raise MissingExtraError("ibis-framework", "sql", f"reading a {kind} database") from None
-
-
-def first_line(error: BaseException) -> str:
-    """Return what an error says in its first line."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__

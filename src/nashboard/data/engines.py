@@ -17,8 +17,8 @@ from narwhals.exceptions import NarwhalsError
 
 from nashboard.data.exact_sums import joined
 from nashboard.data.scan import Scan
-from nashboard.data.totals import Totals
-from nashboard.errors import InputError
+from nashboard.data.totals import Totals, run
+from nashboard.errors import InputError, first_line
 
 READABLE = "a path, an address, or a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis"
 
@@ -33,7 +33,7 @@ def lazy_frame(source: Any) -> nw.LazyFrame[Any] | None:
             return None
         names = frame.collect_schema().names()
     except NarwhalsError as error:
-        raise InputError(f"the frame cannot be read: {str(error).strip().partition(chr(10))[0]}") from None
+        raise InputError(f"the frame cannot be read: {first_line(error)}") from None
     other = [name for name in names if not isinstance(name, str)]
     if other:
         raise InputError(f"the frame has a column called {other[0]!r}: names of columns must be text")
@@ -78,8 +78,10 @@ def pieces_summed_up(totals: Totals, source: str, scan: Scan | None) -> pl.DataF
     if not isinstance(totals.rows.to_native(), pl.LazyFrame):
         return collected(totals.query(), source, scan)
     with scan.explaining() if scan is not None else failures_named(source):
-        if scan is not None and scan.kind == "parquet" and totals.repeat():  # other kinds cannot be read from their end
-            return collected(totals.query(), source, scan)
+        if (
+            scan is not None and scan.kind == "parquet" and totals.few_groups()
+        ):  # other kinds cannot be read from their end
+            return run(totals.query())
         return totals.in_pieces()
 
 
@@ -89,8 +91,7 @@ def failures_named(source: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise InputError(f"{source!r} cannot be counted: {reason}") from error
+        raise InputError(f"{source!r} cannot be counted: {first_line(error)}") from error
 
 
 def engine_of(source: Any) -> str:

@@ -90,7 +90,7 @@ class Matches(Tabular):
 
     @staticmethod
     def from_frame(frame: Any, **options: Any) -> "Matches":
-        """Count the matches in a data frame (pandas, Polars, PyArrow, DuckDB); options as `read_matches`."""
+        """Count the matches in a data frame of any engine that `read_matches` takes; options as there."""
         from nashboard.data.read import read_matches
 
         return read_matches(frame, **options)

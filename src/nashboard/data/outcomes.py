@@ -37,6 +37,11 @@ class Vocabulary:
     ignored: tuple[str, ...] = ()
     by_name: bool = False  # the label is the winner's own name, and only draws and rules stand in `outcomes`
 
+    @property
+    def fractions(self) -> list[float]:
+        """The outcomes that are neither a win, a draw nor a loss, but another share of the point."""
+        return sorted(set(self.outcomes.values()) - {0.0, 0.5, 1.0})
+
     def labels(self, *, low: float, high: float) -> list[str]:
         """Return the raw labels whose outcome lies in [low, high]."""
         return [label for label, outcome in self.outcomes.items() if low <= outcome <= high]

@@ -10,7 +10,7 @@ import narwhals as nw
 import polars as pl
 from narwhals.exceptions import NarwhalsError
 
-from nashboard.data.abandoned import temporary_folder
+from nashboard.data.abandoned import ELSEWHERE, temporary_folder
 from nashboard.data.addresses import DATABASES, scheme_of, scrubbed, without_secrets
 from nashboard.data.columns import OUTCOME, sides
 from nashboard.data.columns import recognised as usual_columns
@@ -32,7 +32,7 @@ from nashboard.data.scan import Scan
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments, Split
 from nashboard.data.sources import NO_ROOM, PlainFile, plain_files
-from nashboard.errors import InputError, WriteError, listed, nearest, shortened
+from nashboard.errors import InputError, WriteError, first_line, listed, nearest, shortened
 
 Kind = TypeVar("Kind", Matches, Scores, Payoffs)
 DATASET = "dataset:"
@@ -272,9 +272,9 @@ def library_errors_named(files: Input | PlainFile) -> Iterator[None]:
     except UnicodeEncodeError as error:  # json may name what no text can hold
         raise InputError(f"{files.name!r}: the name {shortened(error.object)!a} {HALF_CHARACTER}: mend it") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, NarwhalsError, OSError) as error:
-        reason = str(error).strip().partition("\n")[0]
+        reason = first_line(error)
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            raise WriteError(f"no room for temporary files of {files.name!r}: {reason}; set TMPDIR") from None
+            raise WriteError(f"no room for temporary files of {files.name!r}: {reason}; {ELSEWHERE}") from None
         raise InputError(f"{files.name!r} cannot be read: {reason}") from None
 
 
@@ -284,8 +284,7 @@ def frame_errors_named() -> Iterator[None]:
     try:
         yield
     except (NarwhalsError, pl.exceptions.PolarsError, NotImplementedError) as error:  # the last: no such verb there
-        reason = str(error).strip().partition("\n")[0]
-        raise InputError(f"the frame cannot be read by its own library: {reason}") from error
+        raise InputError(f"the frame cannot be read by its own library: {first_line(error)}") from error
 
 
 def refuse_other_kind(entry: Format, wanted: type[Data] | None, files: Input) -> None:

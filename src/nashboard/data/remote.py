@@ -14,7 +14,7 @@ from nashboard.data.addresses import scrubbed, without_secrets
 from nashboard.data.delimited import SEPARATORS
 from nashboard.data.kinds import Kind
 from nashboard.data.scan import Scan
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError, first_line, listed
 
 # There are no first bytes to look at before the file is fetched, so here the name has to tell the kind.
 ENDINGS: dict[str, Kind] = {
@@ -43,8 +43,7 @@ def remote_scan(address: str, separator: str | None = None) -> Scan:
             frame, separator = lazy(address, path, kind, separator)
             columns = tuple(frame.collect_schema().names())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ImportError, ValueError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise InputError(scrubbed(f"{name!r} cannot be read: {reason}", address)) from None
+        raise InputError(scrubbed(f"{name!r} cannot be read: {first_line(error)}", address)) from None
     return Scan(files=(), kind=kind, columns=columns, frame=frame, separator=separator, label=name)
 
 

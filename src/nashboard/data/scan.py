@@ -6,6 +6,7 @@ reported with its row and column instead of becoming a silent null.
 
 import codecs
 import contextlib
+import math
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -22,11 +23,11 @@ from nashboard.data.json_objects import list_to_lines, parsed
 from nashboard.data.kinds import Kind, kind_of
 from nashboard.data.parquet_claims import checked_rows
 from nashboard.data.sources import PlainFile, check_lines
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError, first_line, listed
 
 SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
 FIRST_LINES = 1000
-IN_ORDER = 1 << 28  # bytes of a file whose rows may all be in memory at once
+IN_ORDER = 1 << 30  # bytes of memory that all rows of a table may take at once
 MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
 HIVE = re.compile(r"(^|/)[^/=]+=[^/]*(/|$)")
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *STDERR, *ITEMS, *RUNS, *LOWER}))
@@ -51,14 +52,23 @@ class Scan:
             return self.label
         return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
 
+    @property
+    def unpacked(self) -> float:
+        """About how many bytes all rows take in memory; infinite where nobody knows."""
+        if not self.files:
+            return math.inf
+        if self.kind == "parquet":  # packed on disk: the footers tell how many rows
+            return 16 * len(self.columns) * float(self.frame.select(pl.len()).collect().item())
+        return 8 * sum(file.path.stat().st_size for file in self.files)
+
     def collect(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.DataFrame:
         """Run a query by streaming; what goes wrong in the file becomes one clear sentence.
 
         ``in_order``: rows are added up as they stand, so that a file gives the same to the last bit each time. That
-        takes them into memory, and is done for files that are not large.
+        takes them into memory, and is done for tables that are not large.
         """
-        ordered = in_order and sum(file.path.stat().st_size for file in self.files) <= IN_ORDER
         with self.explaining():
+            ordered = in_order and self.unpacked <= IN_ORDER
             return frame.collect(engine="in-memory" if ordered else "streaming")
 
     @contextlib.contextmanager
@@ -68,8 +78,7 @@ class Scan:
             yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             self.explain()
-            reason = str(error).strip().partition("\n")[0]
-            raise InputError(f"{self.name!r} cannot be read as {self.kind}: {reason}") from None
+            raise InputError(f"{self.name!r} cannot be read as {self.kind}: {first_line(error)}") from None
 
     def explain(self) -> None:
         """Look for the place where a csv or json lines file is broken, and raise an error that names it."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from nashboard.data.abandoned import temporary_folder
+from nashboard.data.abandoned import ELSEWHERE, temporary_folder
 from nashboard.data.addresses import scheme_of, without_secrets
 from nashboard.data.watching import unchanged
 from nashboard.errors import InputError, WriteError, listed, nearest
@@ -131,7 +131,7 @@ def uncompressed(path: Path, name: str, target: Path) -> PlainFile:
 def spool(stream: Any, target: Path, name: str) -> None:
     """Copy a stream to a file by chunks; a damaged or endless one ends in one clear sentence."""
     try:
-        with no_room_named(target, name), target.open("wb") as copy:
+        with target.open("wb") as copy:
             while chunk := stream.read(CHUNK):
                 copy.write(chunk)
                 if copy.tell() > SMALL and shutil.disk_usage(target.parent).free < SPARED:
@@ -140,23 +140,13 @@ def spool(stream: Any, target: Path, name: str) -> None:
         raise InputError(f"{name!r} is cut short: the compressed data ends too early") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{name!r} is damaged: {error}") from None
-    if not target.stat().st_size:
-        raise InputError(f"{name} is empty" if name == "standard input" else f"{name!r} is empty")
-
-
-@contextlib.contextmanager
-def no_room_named(target: Path, name: str) -> Iterator[None]:
-    """Say where a temporary copy could not be written."""
-    try:
-        yield
     except OSError as error:
         if error.errno not in NO_COPY:
             raise
-        what, wanted = ("no room to", "with more") if error.errno in NO_ROOM else ("cannot", "that can be written")
-        raise WriteError(
-            f"{what} unpack {name!r} in {str(target.parent.parent)!r} ({error.strerror}): set TMPDIR to a folder "
-            f"{wanted}"
-        ) from None
+        place = str(target.parent.parent)
+        raise WriteError(f"cannot unpack {name!r} in {place!r} ({error.strerror}): {ELSEWHERE}") from None
+    if not target.stat().st_size:
+        raise InputError(f"{name} is empty" if name == "standard input" else f"{name!r} is empty")
 
 
 class ZstdStream:

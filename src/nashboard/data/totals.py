@@ -2,8 +2,8 @@
 
 Polars' streaming group-by keeps the groups of every small batch until its end. Where agents are many, nearly every
 row of a batch is a group of its own, and 10^8 matches of 1,000 agents take 8 GB although a million pairs come back.
-Piece by piece the same rows are summed up in a few pieces and what comes back, at about the same cost. Where few
-groups repeat, one query is quicker by a quarter and takes little memory.
+Piece by piece the same rows are summed up in a few pieces and what comes back, at about the same cost. Where rows
+fall into few groups, one query is quicker by a quarter and takes little memory.
 """
 
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ from nashboard.data.exact_sums import cut, pieces
 
 PIECE = 1 << 21  # rows that are summed up at a time
 FEW = 1 << 20  # sums of pieces that may wait before they are added up
-ENDS = 50_000  # first and last rows of a scan that are looked at
-REPEATING = 12_000  # groups among these; one query for 10^8 rows of so many takes 0.5 GB
+LOOKS, LOOK = 5, 20_000  # places of a scan that are looked at, from its first rows to its last, and rows in each
+FEW_GROUPS = 12_000  # among these; one query for 10^8 rows of so many takes 0.5 GB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +58,12 @@ class Totals:
             rows=nw.len(), **{name: nw.col(name).sum() for name in self.added}, **extremes
         )
 
-    def repeat(self) -> bool:
-        """Whether both ends of a Polars scan show so few groups that one query needs little memory."""
+    def few_groups(self) -> bool:
+        """Whether a look here and there in a Polars scan shows so few groups that one query needs little memory."""
         rows: pl.LazyFrame = self.rows.select(*self.keys).to_native()
-        ends = pl.concat([rows.head(ENDS), rows.tail(ENDS)])
-        return ends.unique().collect(engine="streaming").height <= REPEATING
+        last = max(int(rows.select(pl.len()).collect().item()) - LOOK, 0)
+        seen = pl.concat([rows.slice(k * last // (LOOKS - 1), LOOK) for k in range(LOOKS)])
+        return seen.unique().collect(engine="streaming").height <= FEW_GROUPS
 
     def in_pieces(self) -> pl.DataFrame:
         """Return the totals of a Polars scan, in memory that does not grow with the number of rows."""

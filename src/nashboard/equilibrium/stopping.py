@@ -63,7 +63,8 @@ def first_certain(
     """Follow a central path to the first solution ``shown`` by an iterate that is ``certain``.
 
     Where there is none, the game is solved ``exactly``, or if it is too large for that, the first solution that was
-    shown is returned: its certificate says what was reached. The numbers are those of the linear systems so far.
+    shown is returned: its certificate says what was reached. ``shown`` and ``exactly`` are also told
+    how many linear systems were solved so far.
     """
     before, x, doubtful, count, fine = None, None, None, 0, 0
     for count, x in enumerate(path, start=1):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._tables import Column, Table, Tabular, plain
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
 from nashboard.equilibrium.nash import NashAverage, Selection
@@ -23,7 +23,7 @@ from nashboard.evaluation.contest import Kind
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Importance:
+class Importance(Tabular):
     """The weight of each entry, and what leaving it out does to the Nash board of the other agents.
 
     Parameters
@@ -119,9 +119,6 @@ class Importance:
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences(), plain(self.table().head(20))])
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table().head(50))
 
 
 def importance_of_agents(A: Floats, found: NashAverage, selection: Selection) -> Importance:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._tables import Column, Table, Tabular, plain
 from nashboard._types import Floats
 from nashboard.algebra.latent import Component, latent
 from nashboard.data.scores import Scores
@@ -47,7 +47,7 @@ class TaskFinding:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TaskQuality:
+class TaskQuality(Tabular):
     """What tasks test beyond an average, and which tasks say nothing or the opposite.
 
     Parameters
@@ -137,9 +137,6 @@ class TaskQuality:
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences(), plain(self.table().head(20))])
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table().head(50))
 
 
 def task_quality(raw: Scores, comparable: Scores, level: float) -> TaskQuality:

@@ -135,7 +135,7 @@ def newton(totals: PairTotals, r: Floats, free: Bools) -> float:
     The loss is convex; long steps are halved until it falls, so that the method converges from anywhere.
     """
     i, j = totals.i, totals.j
-    nodes = totals.nodes if free[-1] or not free[:-1].all() else totals.nodes - 1
+    nodes = totals.nodes_in_play(free)
     moving = free[:nodes]
     tolerance = totals.tolerance()
     if not moving.any():
@@ -148,7 +148,7 @@ def newton(totals: PairTotals, r: Floats, free: Bools) -> float:
         if norm <= tolerance:
             return norm
         step = np.zeros_like(r)
-        step[:nodes][moving] = -solver(nodes, i, j, curvatures, moving, rtol=1e-6)(g)
+        step[:nodes][moving] = -solver(nodes, i, j, curvatures, moving, rtol=1e-6, lift=True)(g)
         dx = step[i] - step[j]
         length = 1.0 if float(np.abs(dx).max()) <= SURE else halved(totals, x, dx, float(g @ step[:nodes][moving]))
         r += length * step

@@ -9,9 +9,11 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import expit
 
 from nashboard._types import Bools, Floats
 from nashboard.data.matches import Matches
+from nashboard.errors import ConvergenceError
 from nashboard.ratings.laplacian import DENSE, solver, sparse_laplacian
 from nashboard.ratings.likelihood import PairTotals
 
@@ -20,16 +22,19 @@ BLOCK = 256
 
 
 def standard_errors(matches: Matches, totals: PairTotals, x: Floats, free: Bools, *, robust: bool) -> Floats:
-    """Return ``(n,)`` standard errors in logits; 0 for anchors.
+    """Return ``(n,)`` standard errors in logits; 0 for anchors, NaN where double precision does not tell.
 
     Up to 2,000 agents they are exact. For more, the diagonal is estimated from 64 fixed probe vectors
     (Bekas, Kokiopoulou and Saad 2007), to about one percent in a well-connected league.
     """
     n = totals.agents
-    nodes = totals.nodes if free[-1] or not free[:-1].all() else n
+    nodes = totals.nodes_in_play(free)
     moving = free[:nodes]
     loose = bool(moving.all())
-    V = solver(nodes, totals.i, totals.j, totals.derivatives(x)[1], moving, rtol=1e-3)
+    try:
+        V = solver(nodes, totals.i, totals.j, totals.derivatives(x)[1], moving, rtol=1e-3)
+    except ConvergenceError:  # curvatures too far apart for double precision: nobody knows
+        return np.where(free[:n], np.nan, 0.0)
     kept = np.flatnonzero(moving)
     real = kept < n
     B = score_covariance(matches, totals, x)[:nodes, :nodes][kept][:, kept] if robust else None
@@ -70,7 +75,7 @@ def score_covariance(matches: Matches, totals: PairTotals, x: Floats) -> csr_arr
     """Return ``B``, the sum over games (or clusters) of the squared score, without the prior's games."""
     played = len(matches.pairs)
     i, j = totals.i[:played], totals.j[:played]
-    p = 1 / (1 + np.exp(-x[:played]))
+    p = expit(x[:played])
     if matches.clusters is None:
         spread = matches.wins * (1 - p) ** 2 + matches.draws * (0.5 - p) ** 2 + matches.losses * p**2
         return sparse_laplacian(totals.nodes, i, j, spread)

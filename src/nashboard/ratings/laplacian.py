@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from nashboard._types import Bools, Floats, Ints
 from nashboard.errors import ConvergenceError
 
-LIFT = 1e-13  # of the trace
+LIFT = 1e-13  # share of the trace that is put on the diagonal where the plain factor fails
 DENSE = 2000  # nodes up to which a factorisation takes well under a second
 Solve = Callable[[Floats], Floats]
 
@@ -33,8 +33,12 @@ def sparse_laplacian(nodes: int, i: Ints, j: Ints, h: Floats) -> csr_array:
     return csr_array((np.concatenate([-h, -h, h, h]), (rows, columns)), shape=(nodes, nodes))
 
 
-def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float) -> Solve:
-    """Return the map ``v -> L[free, free]^-1 v``; where all nodes are free, the solution with mean 0."""
+def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float, *, lift: bool = False) -> Solve:
+    """Return the map ``v -> L[free, free]^-1 v``; where all nodes are free, the solution with mean 0.
+
+    ``lift``: where weights lie so far apart that rounding decides, ``L`` may be lifted by rounding's size. A step of
+    Newton still descends then; a standard error would be wrong.
+    """
     kept = np.flatnonzero(free)
     loose = kept.size == nodes
     if kept.size <= DENSE:
@@ -44,9 +48,7 @@ def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float) ->
         else:  # of many nodes, few may be free
             L = sparse_laplacian(nodes, i, j, h)[kept][:, kept].toarray()
         factor, failed = dpotrf(L.T)  # L.T lies as the library wants it, and is the same
-        if (
-            failed
-        ):  # curvatures so far apart that rounding decides: a step that is lifted by rounding's size still descends
+        if failed and lift:
             factor, failed = dpotrf(L.T + LIFT * np.trace(L) * np.eye(len(L)), overwrite_a=True)
         if failed:
             raise ConvergenceError(

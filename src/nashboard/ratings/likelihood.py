@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nashboard._types import Floats, Ints
+from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError, listed
 
@@ -37,6 +37,10 @@ class PairTotals:
     def nodes(self) -> int:
         """Agents and the average agent."""
         return self.agents + 1
+
+    def nodes_in_play(self, free: Bools) -> int:
+        """Return how many nodes take part: not the average agent, where it has no games and nothing else is held."""
+        return self.nodes if free[-1] or not free[:-1].all() else self.agents
 
     def loss(self, x: Floats) -> float:
         """Return the loss at leads ``x``, in nats."""

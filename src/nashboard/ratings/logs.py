@@ -23,7 +23,7 @@ from nashboard.data.delimited import SEPARATORS
 from nashboard.data.kinds import kind_of
 from nashboard.data.parquet_claims import checked_rows
 from nashboard.data.sources import LONGEST_RECORD, STANDARD_INPUT, PlainFile
-from nashboard.errors import InputError
+from nashboard.errors import InputError, first_line
 from nashboard.ratings.games import Columns
 
 PIECE = 8 << 20
@@ -60,8 +60,7 @@ class Layout:
                 columns=list(self.columns),
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise InputError(f"{name!r} cannot be read near byte {position:,}: {reason}") from None
+            raise InputError(f"{name!r} cannot be read near byte {position:,}: {first_line(error)}") from None
 
 
 def layout_of(line: bytes, columns: Columns, name: str) -> Layout:

@@ -69,7 +69,8 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         **{role: nw.col(role).sum() for role in ("n",) if role in roles},
     }
     if "lower_is_better" in roles:
-        refuse_unknown_directions(summed(cells, ["lower_is_better"], {"rows": nw.len()}, source, scan), roles, source)
+        words = collected(cells.group_by("lower_is_better").agg(rows=nw.len()), source, scan)
+        refuse_unknown_directions(words, roles, source)
         word = nw.col("lower_is_better").str.strip_chars().str.to_lowercase()
         cells = cells.with_columns(
             low=nw.when(word.is_in(YES)).then(nw.lit(1)).otherwise(nw.lit(0)),
@@ -77,8 +78,8 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         )
         totals |= {"low": nw.col("low").sum(), "high": nw.col("high").sum()}
     keys = ["agent", "task", "missing"] + ["segment"] * (split is not None)
-    found = summed(cells, keys, totals, source, scan)
-    used = summed(cells, [*keys, "metric"], {"rows": nw.len()}, source, scan) if measures else None
+    found = collected(cells.group_by(*keys).agg(**totals), source, scan, in_order=True)
+    used = collected(cells.group_by(*keys, "metric").agg(rows=nw.len()), source, scan) if measures else None
     table = Summed(options=options, source=source, scan=scan, metric=measures[0] if measures else None)
     if split is None:
         return table.scores(found, used)
@@ -154,13 +155,6 @@ def refuse_nested(frame: nw.LazyFrame[Any], columns: Sequence[str], source: str)
 def text(column: str) -> nw.Expr:
     """Return a column as text, null where it is missing."""
     return nw.when(~nw.col(column).is_null()).then(nw.col(column).cast(nw.String))
-
-
-def summed(
-    frame: nw.LazyFrame[Any], keys: Sequence[str], totals: dict[str, nw.Expr], source: str, scan: Scan | None
-) -> pl.DataFrame:
-    """Sum up the rows by these keys in the frame's own engine; what comes back is small."""
-    return collected(frame.group_by(*keys).agg(**totals), source, scan, in_order=True)
 
 
 def refuse_unknown_directions(words: pl.DataFrame, roles: dict[str, str], source: str) -> None:
