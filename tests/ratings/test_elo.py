@@ -183,6 +183,22 @@ def test_curvatures_too_far_apart_for_a_plain_factor_are_still_fitted() -> None:
     assert far.gradient_norm <= 1e-8
 
 
+def test_standard_errors_that_double_precision_does_not_tell_are_unknown_not_small() -> None:
+    counts = np.zeros((3, 3))
+    counts[0, 1] = counts[1, 0] = 1e20
+    counts[1, 2] = counts[2, 1] = 10
+    assert np.isnan(nb.elo(nb.Matches.from_counts(counts)).stderr).all()
+    counts[0, 1] = counts[1, 0] = 1e6
+    errors = nb.elo(nb.Matches.from_counts(counts), prior=0).stderr
+    assert errors[2] == pytest.approx(2 / 3 * POINTS_PER_LOGIT / np.sqrt(20 / 4), rel=1e-3)  # two thirds: the mean is 0
+
+
+def test_robust_errors_between_anchors_far_apart_do_not_overflow() -> None:
+    matches = nb.Matches.from_counts([[0, 3, 1], [1, 0, 2], [2, 2, 0]], agents=["ann", "bob", "cat"])
+    far = nb.elo(matches, anchor={"ann": -1e5, "bob": 1e5}, errors="sandwich")
+    assert np.isfinite(far.stderr).all()
+
+
 def test_one_anchor_shifts_and_several_are_held() -> None:
     _, matches = planted(6, games=30, seed=5)
     free, one = nb.elo(matches), nb.elo(matches, anchor={"agent 3": 1500})
