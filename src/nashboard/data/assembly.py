@@ -10,7 +10,7 @@ import polars as pl
 
 from nashboard.data.clusters import Clusters
 from nashboard.data.counting import MatchTable, PairCounts, counted, first_row_with, text
-from nashboard.data.exact_sums import added_up
+from nashboard.data.exact_sums import exactly_added_up
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import LeftOut, Origin
@@ -83,7 +83,7 @@ def matches_of(result: PairCounts) -> Matches:
     )
     agents = pl.concat([others["first"], others["second"]]).unique().sort().to_list()
     pairs = unordered(others, agents)
-    met = added_up(pairs, ("low", "high"), COUNTS).sort("low", "high")
+    met = exactly_added_up(pairs, ("low", "high"), COUNTS).sort("low", "high")
     met = met.filter(pl.sum_horizontal(COUNTS) > 0).with_row_index("pair")
     if met.is_empty():
         raise InputError(f"{table.source!r} holds no match with an outcome and a weight above zero")
@@ -122,7 +122,7 @@ def unordered(counts: pl.DataFrame, agents: list[str]) -> pl.DataFrame:
 
 def clusters(pairs: pl.DataFrame, met: pl.DataFrame) -> Clusters:
     """Return the counts split by cluster; rows without a cluster form one for each pair."""
-    split = added_up(pairs, ("cluster", "low", "high"), COUNTS).sort("cluster", "low", "high")
+    split = exactly_added_up(pairs, ("cluster", "low", "high"), COUNTS).sort("cluster", "low", "high")
     split = split.join(met.select("low", "high", "pair"), on=["low", "high"], how="inner", maintain_order="left")
     alone = pl.when(pl.col("cluster").is_null()).then("pair")
     number = split.select(pl.struct("cluster", alone.alias("alone")).rle_id()).to_series().to_numpy()

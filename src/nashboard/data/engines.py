@@ -70,10 +70,10 @@ def collected(
 
 def summed_up(totals: Totals, source: str, scan: Scan | None = None) -> pl.DataFrame:
     """Sum up rows in the frame's own engine; what comes back does not depend on the order in which it adds."""
-    return joined(pieces_summed_up(totals, source, scan), totals.fractions)
+    return joined(digits_summed_up(totals, source, scan), totals.fractions)
 
 
-def pieces_summed_up(totals: Totals, source: str, scan: Scan | None) -> pl.DataFrame:
+def digits_summed_up(totals: Totals, source: str, scan: Scan | None) -> pl.DataFrame:
     """Sum up rows in the frame's own engine; Polars does it piece by piece, so that memory is bounded."""
     if not isinstance(totals.rows.to_native(), pl.LazyFrame):
         return collected(totals.query(), source, scan)

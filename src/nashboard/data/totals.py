@@ -12,7 +12,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.exact_sums import cut, pieces
+from nashboard.data.exact_sums import digits, in_digits
 
 PIECE = 1 << 21  # rows that are summed up at a time
 FEW = 1 << 20  # sums of pieces that may wait before they are added up
@@ -38,17 +38,17 @@ class Totals:
 
     @property
     def added(self) -> tuple[str, ...]:
-        """The columns of whole numbers that are added up: the sums, and the pieces of the fractions."""
-        return (*self.sums, *pieces(self.fractions))
+        """The columns of whole numbers that are added up: the sums, and the digits of the fractions."""
+        return (*self.sums, *digits(self.fractions))
 
     @property
-    def pieced(self) -> nw.LazyFrame[Any]:
-        """The rows, with fractions cut into pieces."""
-        return cut(self.rows, self.fractions) if self.fractions else self.rows
+    def rows_in_digits(self) -> nw.LazyFrame[Any]:
+        """The rows, with fractions cut into digits."""
+        return in_digits(self.rows, self.fractions) if self.fractions else self.rows
 
     def query(self) -> nw.LazyFrame[Any]:
-        """Return the totals as one lazy query; `joined` puts the pieces of fractions together."""
-        return self.of(self.pieced)
+        """Return the totals as one lazy query; `joined` puts the digits of fractions together."""
+        return self.of(self.rows_in_digits)
 
     def of(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Return the totals of some of the rows."""
@@ -68,7 +68,7 @@ class Totals:
     def in_pieces(self) -> pl.DataFrame:
         """Return the totals of a Polars scan, in memory that does not grow with the number of rows."""
         columns = dict.fromkeys((*self.keys, *self.added, *self.lowest.values(), *self.highest.values()))
-        rows: pl.LazyFrame = self.pieced.select(*columns).to_native()
+        rows: pl.LazyFrame = self.rows_in_digits.select(*columns).to_native()
         coded = rows.with_columns(pl.col(self.names).cast(pl.Categorical))  # numbers in place of text: half the cost
         pieces = coded.collect_batches(chunk_size=PIECE, maintain_order=False, engine="streaming")
         waiting: list[pl.DataFrame] = []
