@@ -55,7 +55,7 @@ def test_no_room_for_a_temporary_copy_is_named(how: str, mounted: Callable[[str]
         done = run("inspect", str(path), env=environment)
     else:
         done = run("inspect", "-", env=environment, input=LOG)
-    assert "set TMPDIR to a folder with more" in sentence(done)
+    assert f"{str(place)!r} ({os.strerror(errno.ENOSPC)}): set TMPDIR to a folder " in sentence(done)
     assert (done.returncode, list(place.iterdir())) == (1, [])
 
 
