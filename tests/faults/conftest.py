@@ -27,3 +27,11 @@ def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     yield mount
     for place in made:
         subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture
+def full(mounted: Callable[[str], Path]) -> Path:
+    """Give a real file system on which a filler takes all the room."""
+    place = mounted("size=16k")
+    (place / "filler").write_bytes(bytes(16 << 10))
+    return place

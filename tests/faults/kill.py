@@ -3,12 +3,12 @@
     python tests/faults/kill.py --times 200
     python tests/faults/kill.py --times 20 --only paper
 
-Every command is run whole once, which tells how long it takes. Then it is started again and again on the same data and
-killed after a random part of that time: by SIGKILL mostly, which nothing can catch, by Ctrl-C and by SIGTERM. After
-each kill the output must be the old one, the new one or none; a state must load; no more than one unfinished file may
-be left beside each output, and no more temporary folders than one run makes; and a command that could still speak must
-have said, besides warnings, progress and what a whole run says too, nothing or one line (`online` two: what is saved,
-and how to go on). A last whole run must remove all that is left.
+Every command is run whole, so that compiled code is kept, and once more, which tells how long it takes. Then it is
+started again and again on the same data and killed after a random part of that time: by SIGKILL mostly, which nothing
+can catch, by Ctrl-C and by SIGTERM. After each kill the output must be the old one, the new one or none; a state must
+load; no more than one unfinished file may be left beside each output, and no more temporary folders than one run makes;
+and a command that could still speak must have said, besides warnings, progress and what a whole run says too, nothing
+or one line (`online` two: what is saved, and how to go on). A last whole run must remove all that is left.
 """
 
 import argparse
@@ -138,9 +138,17 @@ def look(victim: Victim, folder: Path, tally: Tally) -> None:
 
 
 def kill_all(
-    times: int, rows: int, seed: int = 0, chosen: Iterable[Victim] = VICTIMS, told: bool = False
+    times: int,
+    rows: int,
+    seed: int = 0,
+    chosen: Iterable[Victim] = VICTIMS,
+    told: bool = False,
+    warm: bool = True,
 ) -> dict[str, Tally]:
-    """Kill the commands in turn, so many times in all; return what was found."""
+    """Kill the commands in turn, so many times in all; return what was found.
+
+    Unless they are made ``warm`` first, the run that tells how long a command takes may have to compile, too.
+    """
     rng, victims = random.Random(seed), list(chosen)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a child must not inherit that it is ignored
     with tempfile.TemporaryDirectory(prefix="killed-", ignore_cleanup_errors=True) as root:
@@ -149,9 +157,10 @@ def kill_all(
         tallies, whole = {}, {}
         for victim, folder in folders.items():
             prepare(victim, folder)
-            whole_run(victim, folder)  # compiled code is kept for the next run
-            if victim.output and not victim.old:
-                (folder / victim.output).unlink()
+            if warm:
+                whole_run(victim, folder)  # compiled code is kept for the next run
+                if victim.output and not victim.old:
+                    (folder / victim.output).unlink()
             tallies[victim.name] = Tally(seconds=whole_run(victim, folder), usual=said_in(folder))
             whole[victim] = (folder / (victim.output or "printed")).read_bytes()
         for k in range(times):

@@ -10,16 +10,15 @@ from pathlib import Path
 import pytest
 
 import nashboard as nb
+from faults.commands import run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs file systems as Unix has them")
 PLACES = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
 
 
-def run(*words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """Run Python with such variables, and without the user's own cache of compiled code."""
-    known = {name: value for name, value in os.environ.items() if name not in PLACES}
-    command = [sys.executable, *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=known | environment)
+def environment(**variables: str) -> dict[str, str]:
+    """Return our environment with such variables, and without the user's own cache of compiled code."""
+    return {name: value for name, value in os.environ.items() if name not in PLACES} | variables
 
 
 @pytest.fixture
@@ -34,40 +33,45 @@ def test_an_installation_that_cannot_be_written_answers_as_any_other(mounted: Ca
     package = Path(nb.__file__).parent
     shutil.copytree(package, place / package.name, ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
-    away = {"PYTHONPATH": str(place), "HOME": str(place)}
-    told = (
-        "from nashboard.algebra import projection as p; print(p.__file__, p.turn.stats.cache_path, p.turn.signatures)"
+    away = environment(PYTHONPATH=str(place), HOME=str(place))
+    code = (
+        "import numpy as np; from nashboard.algebra import projection as p\n"
+        "q = np.ones(1); p.turn(2.0, np.full(1, 3.0), np.full(1, 4.0), q)\n"
+        "print(p.__file__, p.turn.stats.cache_path, q[0], p.turn.signatures)"
     )
-    said = run("-c", told, **away).stdout.split(maxsplit=2)
-    assert said[:2] == [str(place / "nashboard/algebra/projection.py"), "None"]
-    assert said[2].startswith("[(float64, ")
+    said = run(program=("-c", code), env=away).stdout.split(maxsplit=3)
+    assert said[:3] == [str(place / "nashboard/algebra/projection.py"), "None", "14.0"]
+    assert said[3].startswith("[(float64, ")
     state = log.with_name("league.npz")
-    for words in (("online", str(log), "--state", str(state)), ("evaluate", str(log), "--resamples", "2")):
-        here = run("-m", "nashboard", *words)
-        state.unlink(missing_ok=True)
-        there = run("-m", "nashboard", *words, **away)
-        assert (there.returncode, "Traceback" in there.stderr) == (0, False), there.stderr
-        assert there.stdout == here.stdout != ""
+    words = ("online", str(log), "--state", str(state))
+    here = run(*words, env=environment())
+    state.unlink()
+    there = run(*words, env=away)
+    assert (there.returncode, "Traceback" in there.stderr) == (0, False), there.stderr
+    assert there.stdout == here.stdout != ""
 
 
-def test_a_cache_on_a_full_disk_is_done_without(mounted: Callable[[str], Path], log: Path) -> None:
-    place, state = mounted("size=16k"), log.with_name("league.npz")
-    (place / "filler").write_bytes(bytes(16 << 10))
-    done = run("-m", "nashboard", "online", str(log), "--state", str(state), NUMBA_CACHE_DIR=str(place))
+def test_a_cache_on_a_full_disk_is_done_without(full: Path, log: Path) -> None:
+    state = log.with_name("league.npz")
+    done = run("online", str(log), "--state", str(state), env=environment(NUMBA_CACHE_DIR=str(full)))
     assert (done.returncode, "cannot" in done.stderr) == (0, False), done.stderr
     assert nb.OnlineElo.load(state).league.games == 60
-    assert any(path.is_dir() for path in place.iterdir())  # it was tried there
+    assert any(path.is_dir() for path in full.iterdir())  # it was tried there
 
 
 def test_a_damaged_cache_is_done_without(tmp_path: Path) -> None:
     code = "import nashboard.algebra.projection as p; print(len(p.turn.signatures), len(p.turn.stats.cache_hits))"
-    assert [run("-c", code, NUMBA_CACHE_DIR=str(tmp_path)).stdout for _ in range(2)] == ["1 0\n", "1 1\n"]
+
+    def printed() -> str:
+        return run(program=("-c", code), env=environment(NUMBA_CACHE_DIR=str(tmp_path))).stdout
+
+    assert [printed(), printed()] == ["1 0\n", "1 1\n"]
     for ending in ("nbc", "nbi"):
         kept = list(tmp_path.rglob(f"*.{ending}"))
         assert kept
         for path in kept:
             path.write_bytes(path.read_bytes()[:10])
-        assert run("-c", code, NUMBA_CACHE_DIR=str(tmp_path)).stdout == "1 0\n"
+        assert printed() == "1 0\n"
 
 
 def test_a_function_that_cannot_be_compiled_says_so() -> None:
@@ -75,5 +79,5 @@ def test_a_function_that_cannot_be_compiled_says_so() -> None:
         "import numba; from nashboard._compiled import compiled\n"
         "compiled(numba.types.float64(numba.types.float64))(lambda x: x.nothing)"
     )
-    done = run("-c", code)
+    done = run(program=("-c", code), env=environment())
     assert (done.returncode, "Unknown attribute 'nothing'" in done.stderr) == (1, True)

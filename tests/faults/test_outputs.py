@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from faults.commands import run, sentence
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs file systems and pipes as Unix has them")
 ROCK = "dataset:rock-paper-scissors"
 # The words of a command that writes into the folder {0}; the log is {1}.
@@ -19,6 +21,7 @@ WRITING = {
     "online": ("online", "{1}", "--state", "{0}/league.npz"),
     "paper": ("paper", "-o", "{0}/reproduced"),
 }
+TALKING = ("segments", "online")  # they may warn, or tell how far they are, before they fail
 PRINTING = {
     "help": ("evaluate", "--help"),
     "datasets": ("datasets",),
@@ -47,38 +50,25 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def run(what: str, place: Path, log: Path) -> "subprocess.CompletedProcess[str]":
+def written(what: str, place: Path, log: Path) -> "subprocess.CompletedProcess[str]":
     """Run a command that writes into a place."""
-    program = ["-c", ONE_PART] if what == "paper" else ["-m", "nashboard"]
-    words = [word.format(place, log) for word in WRITING[what]]
-    return subprocess.run([sys.executable, *program, *words], capture_output=True, text=True, timeout=120)
-
-
-def sentence(done: "subprocess.CompletedProcess[str]") -> str:
-    """Return the only line on standard error that is no progress or warning."""
-    lines = [line for line in done.stderr.splitlines() if line.startswith("nashboard: ")]
-    assert len(lines) == 1, done.stderr
-    assert done.stderr.endswith(lines[0] + "\n")
-    assert "Traceback" not in done.stderr
-    return lines[0]
+    program = ("-c", ONE_PART) if what == "paper" else ("-m", "nashboard")
+    return run(*(word.format(place, log) for word in WRITING[what]), program=program)
 
 
 @pytest.mark.parametrize("what", WRITING)
-def test_a_full_disk_is_one_sentence_and_code_1(what: str, mounted: Callable[[str], Path], log: Path) -> None:
-    place = mounted("size=16k")
-    filler = place / "filler"
-    filler.write_bytes(bytes(16 << 10))
-    done = run(what, place, log)
-    assert os.strerror(errno.ENOSPC) in sentence(done)
+def test_a_full_disk_is_one_sentence_and_code_1(what: str, full: Path, log: Path) -> None:
+    done = written(what, full, log)
+    assert os.strerror(errno.ENOSPC) in sentence(done, after_others=what in TALKING)
     assert "cannot write" in done.stderr
     assert (done.returncode, done.stdout) == (1, "")
-    assert [path for path in place.rglob("*") if path.is_file()] == [filler]
+    assert [path for path in full.rglob("*") if path.is_file()] == [full / "filler"]
 
 
 @pytest.mark.parametrize("what", WRITING)
 def test_a_read_only_folder_is_one_sentence_and_code_1(what: str, mounted: Callable[[str], Path], log: Path) -> None:
-    done = run(what, mounted("ro"), log)
-    assert os.strerror(errno.EROFS) in sentence(done)
+    done = written(what, mounted("ro"), log)
+    assert os.strerror(errno.EROFS) in sentence(done, after_others=what in TALKING)
     assert (done.returncode, done.stdout) == (1, "")
 
 
@@ -87,8 +77,7 @@ def test_a_pipe_that_closes_early_is_one_sentence_and_141(what: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        command = [sys.executable, "-m", "nashboard", *PRINTING[what]]
-        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120)
+        done = run(*PRINTING[what], stdout=writing)
     finally:
         os.close(writing)
     assert "the rest was not printed" in sentence(done)
@@ -96,10 +85,9 @@ def test_a_pipe_that_closes_early_is_one_sentence_and_141(what: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("what", [what for what in PRINTING if what != "report"])
+@pytest.mark.parametrize("what", PRINTING)
 def test_standard_output_on_a_full_disk_is_one_sentence_and_code_1(what: str) -> None:
-    with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "nashboard", *PRINTING[what]]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
-    assert os.strerror(errno.ENOSPC) in sentence(done)
+    with Path("/dev/full").open("w") as output:
+        done = run(*PRINTING[what], stdout=output)
+    assert sentence(done) == f"nashboard: cannot print the result: {os.strerror(errno.ENOSPC)}"
     assert done.returncode == 1

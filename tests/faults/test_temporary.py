@@ -1,14 +1,15 @@
-"""What the system refuses, told for what it is: temporary folders, standard output, any other file."""
+"""What the system refuses, told for what it is: temporary folders, any other file, and no fault of standard output."""
 
 import errno
 import gzip
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from faults.commands import run, sentence
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs file systems as Unix has them")
 LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
@@ -33,49 +34,36 @@ main()
 """
 
 
-def told(done: "subprocess.CompletedProcess[str]") -> str:
-    """Return the only line on standard error, of a command that failed."""
-    assert done.stderr.startswith("nashboard: ")
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
-    return done.stderr
-
-
-def run(code: str, *words: str, **options: object) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-c", code, *words]
-    known: dict[str, object] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120}
-    return subprocess.run(command, **(known | options))  # type: ignore[call-overload, no-any-return]  # any option
-
-
 @pytest.mark.parametrize("what", ["read-only", "full", "not there"])
 @pytest.mark.parametrize("command", ["inspect", "evaluate", "online"])
 def test_no_temporary_folder_is_one_sentence(
-    what: str, command: str, mounted: Callable[[str], Path], tmp_path: Path
+    what: str, command: str, mounted: Callable[[str], Path], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    place = tmp_path / "nowhere" if what == "not there" else mounted("ro" if what == "read-only" else "size=16k")
-    if what == "full":
-        (place / "filler").write_bytes(bytes(16 << 10))
+    place = tmp_path / "nowhere"
+    if what != "not there":  # only the others need a file system of their own
+        place = mounted("ro") if what == "read-only" else request.getfixturevalue("full")
     log = tmp_path / "log.csv"
     log.write_text(LOG)
     state = ["--state", str(tmp_path / "league.npz")] if command == "online" else []
-    done = run(ONLY_ONE, command, str(log), *state, env=os.environ | {"TMPDIR": str(place)})
-    said = told(done)
+    done = run(command, str(log), *state, program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(place)})
+    said = sentence(done)
     assert f"{str(place)!r}" in said
     assert "set TMPDIR to a folder that can be written and has room" in said
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (1, "")
 
 
 def test_a_data_set_of_our_own_needs_no_temporary_folder(tmp_path: Path) -> None:
     words = ("evaluate", "dataset:rock-paper-scissors", "--resamples", "2")
-    usual = subprocess.run([sys.executable, "-m", "nashboard", *words], capture_output=True, text=True)
-    done = run(ONLY_ONE, *words, env=os.environ | {"TMPDIR": str(tmp_path / "nowhere")})
-    assert (done.returncode, done.stdout) == (0, usual.stdout)
+    done = run(*words, program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(tmp_path / "nowhere")})
+    assert (done.returncode, done.stdout) == (0, run(*words).stdout)
 
 
 def test_a_temporary_folder_with_no_room_for_ours_is_named(mounted: Callable[[str], Path], tmp_path: Path) -> None:
     place, log = mounted("nr_inodes=2"), tmp_path / "log.csv.gz"  # room for the one file by which Python tries a folder
     log.write_bytes(gzip.compress(LOG.encode()))
-    said = told(run(ONLY_ONE, "inspect", str(log), env=os.environ | {"TMPDIR": str(place)}))
-    assert f"{str(place)!r} cannot be used ({os.strerror(errno.ENOSPC)}); set TMPDIR" in said
+    done = run("inspect", str(log), program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(place)})
+    assert f"{str(place)!r} cannot be used ({os.strerror(errno.ENOSPC)}); set TMPDIR" in sentence(done)
+    assert done.returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -87,20 +75,13 @@ def test_a_temporary_folder_with_no_room_for_ours_is_named(mounted: Callable[[st
     ],
 )
 def test_what_is_no_fault_of_standard_output_is_not_said_to_be(error: str, said: str) -> None:
-    done = run(FAILING.format(error=error))
-    assert told(done) == f"nashboard: {said}\n"
-    assert done.stdout == "a first line\n"  # what was printed before is not lost
+    done = run(program=("-c", FAILING.format(error=error)))
+    assert sentence(done) == f"nashboard: {said}"
+    assert (done.returncode, done.stdout) == (1, "a first line\n")  # what was printed before is not lost
 
 
 def test_a_file_in_the_temporary_folder_is_named_with_what_to_do(tmp_path: Path) -> None:
     error = f"OSError(28, 'No space left on device', {str(tmp_path / 'x')!r})"
-    done = run(FAILING.format(error=error), env=os.environ | {"TMPDIR": str(tmp_path)})
-    assert f"cannot use {str(tmp_path / 'x')!r}: No space left on device; set TMPDIR to a folder" in told(done)
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_fault_of_standard_output_is_said_to_be_one() -> None:
-    with Path("/dev/full").open("w") as full:
-        code = "import sys; from nashboard.cli import main; sys.argv = ['nashboard', 'datasets']; main()"
-        done = run(code, stdout=full)
-    assert told(done) == f"nashboard: cannot print the result: {os.strerror(errno.ENOSPC)}\n"
+    done = run(program=("-c", FAILING.format(error=error)), env=os.environ | {"TMPDIR": str(tmp_path)})
+    assert f"cannot use {str(tmp_path / 'x')!r}: No space left on device; set TMPDIR to a folder" in sentence(done)
+    assert done.returncode == 1
