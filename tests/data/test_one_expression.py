@@ -12,7 +12,7 @@ import nashboard as nb
 import servers
 from data.conftest import in_postgres
 from data.formats.reading import counts
-from nashboard.data import counting
+from nashboard.data import counting, totals
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
@@ -52,11 +52,17 @@ def check(segments: nb.Segments) -> None:
     )
 
 
-def test_polars_runs_one_query_over_the_columns_that_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few", [totals.REPEATING, 0], ids=["as one query", "piece by piece"])
+def test_polars_reads_a_file_once_and_only_the_columns_that_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
     pl.DataFrame(LOG).write_parquet(tmp_path / "log.parquet")
+    monkeypatch.setattr(totals, "REPEATING", few)
+    monkeypatch.setattr(totals, "PIECE", 5000)
     plans: list[str] = []
     came: list[int] = []
-    collect = pl.LazyFrame.collect
+    in_pieces: list[str] = []
+    collect, collect_batches = pl.LazyFrame.collect, pl.LazyFrame.collect_batches
 
     def spied(frame: pl.LazyFrame, **options: Any) -> Any:
         found = collect(frame, **options)
@@ -64,13 +70,27 @@ def test_polars_runs_one_query_over_the_columns_that_are_used(tmp_path: Path, mo
         came.append(len(found))
         return found
 
+    def spied_batches(frame: pl.LazyFrame, **options: Any) -> Any:
+        in_pieces.append(frame.explain(engine="streaming"))
+        return collect_batches(frame, **options)
+
     monkeypatch.setattr(pl.LazyFrame, "collect", spied)
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", spied_batches)
     check(nb.read_segments(tmp_path / "log.parquet", "language", **ASKED))
     summed = [number for plan, number in zip(plans, came, strict=True) if "AGGREGATE" in plan]
-    assert summed == [3, 3, GROUPS]  # the segments, the labels, and the counts
+    read = [plan for plan in plans if "AGGREGATE" in plan and "Parquet SCAN" in plan]
+    assert summed[:2] == [3, 3]  # the segments, the labels,
+    assert summed[-1] == GROUPS  # and the counts
     assert max(came) <= counting.SAMPLE  # what else is looked at
-    last = plans[-1]
-    assert last.count("AGGREGATE") == 1
+    if few:
+        assert (len(summed), len(read), in_pieces) == (3, 3, [])
+        last = plans[-1]
+        assert last.count("AGGREGATE") == 1
+    else:
+        assert len(summed) > 4  # several pieces, and these added up
+        assert (len(read), len(in_pieces)) == (2, 1)
+        last = in_pieces[0]
+        assert "AGGREGATE" not in last
     assert last.count("Parquet SCAN") == 1
     assert re.search(r"PROJECT 6/7 COLUMNS", last)  # not the prompts
 

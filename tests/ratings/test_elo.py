@@ -245,7 +245,9 @@ def test_results_read_back_from_their_dictionary() -> None:
 
 
 def test_the_leaderboard_is_sorted_and_has_intervals() -> None:
-    table = nb.elo(alphago()).leaderboard()
+    elo = nb.elo(alphago())
+    table = elo.leaderboard()
+    assert elo.table() == table
     assert [row[1] for row in table.rows][:2] == ["alpha_rvp", "alpha_rp"]
     for _, _, rating, low, high, _ in table.rows:
         assert float(low or 0) < float(rating or 0) < float(high or 0)

@@ -220,6 +220,7 @@ def test_results_read_back_from_their_dictionary() -> None:
         assert nb.MeloRatings.from_dict(melo.to_dict()).to_dict() == melo.to_dict()
         assert "\n" not in repr(melo)
         assert "<table>" in melo._repr_html_()
+        assert melo.table().cells() == melo.leaderboard().cells()
 
 
 @pytest.mark.parametrize("k", [-1, 4, 1.5, True, "many"])
