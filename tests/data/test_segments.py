@@ -54,7 +54,7 @@ def test_a_segment_is_what_a_filter_gives(engine: Engine) -> None:
         assert list(segments.parts) == values
         for value, part in segments.parts.items():
             assert isinstance(part, nb.Matches)
-            assert counts(part) == counts(nb.read_matches(engine(LOG), where={column: value}))
+            assert counts(part) == counts(nb.read_matches(pl.DataFrame(LOG), where={column: value}))
             assert f"only rows where {column} is {value}" in part.origin.notes
         assert segments.without == {"language": 2, "season": 1}[column]
 
