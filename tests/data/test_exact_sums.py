@@ -11,13 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nashboard as nb
-from data.conftest import ENGINES, Engine
+from data.conftest import Engine, every_engine
 from nashboard.data.exact_sums import PIECES, added_up, cut, joined, piece, pieces
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
-]
 LARGEST = 2.0**40
 tricky = st.sampled_from([0.1, 0.5, 1.5, 2.0**-26, 1 - 2.0**-53])
 numbers = st.floats(0, LARGEST, allow_subnormal=False) | tricky
@@ -99,7 +95,7 @@ def test_a_weighted_log_gives_the_same_bits_in_any_order_of_its_rows(
     assert all(other == found[0] for other in found)
 
 
-@pytest.mark.parametrize("engine", ENGINES, indirect=True)
+@every_engine
 def test_a_weighted_log_gives_the_same_bits_in_every_engine(engine: Engine) -> None:
     frame = log(400).drop("session")
     assert bits(nb.read_matches(engine(frame.to_dict(as_series=False)))) == bits(nb.read_matches(frame))

@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from data.conftest import LOCAL, SERVERS, Columns, Engine
+from data.conftest import LOCAL, SERVERS, Columns, Engine, every_local_engine
 from data.formats.reading import counts, left_out
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
-]
-every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
 VARIED = ("pandas", "polars lazy", "duckdb", "sqlite")  # where other types of the same columns are tried
 
 

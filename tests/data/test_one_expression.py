@@ -14,8 +14,6 @@ from data.conftest import in_postgres
 from data.formats.reading import counts
 from nashboard.data import counting, totals
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-
 AGENTS, LABELS = 4, ("model_a", " MODEL_B ", "Tie")
 ROWS = 24_000  # more than the sample from which labels are learnt
 PAIRS = [(a, b) for a in range(AGENTS) for b in range(AGENTS) if a != b]
@@ -118,13 +116,8 @@ def test_duckdb_answers_with_groups_only(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.xdist_group("postgresql")
 def test_postgresql_gets_one_statement_for_all_segments(postgres_port: int) -> None:
     address = in_postgres(LOG, postgres_port)
-    with servers.connected(postgres_port) as connection:
-        connection.execute("create schema if not exists statistics")
-        connection.execute("create extension if not exists pg_stat_statements with schema statistics")
-        connection.execute("set search_path = public, statistics")
-        connection.execute("select pg_stat_statements_reset()")
+    with servers.statements(postgres_port) as found:
         check(nb.read_segments(address, "language", **ASKED))
-        found = connection.execute("select query, rows from pg_stat_statements").fetchall()
     asked = [query for query, _ in found if '"log"' in query and "limit $1" not in query]
     assert len(asked) == 3
     assert all("GROUP BY" in query for query in asked)
