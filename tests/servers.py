@@ -113,6 +113,19 @@ def connected(port: int, database: str = DATABASE) -> "psycopg.Connection[Any]":
     return psycopg.connect(host="127.0.0.1", port=port, user=USER, password=PASSWORD, dbname=database, autocommit=True)
 
 
+@contextlib.contextmanager
+def statements(port: int) -> Iterator[list[tuple[str, int]]]:
+    """Yield a list that holds, after the block, what the server was asked in it, and how many rows it answered."""
+    asked: list[tuple[str, int]] = []
+    with connected(port) as connection:
+        connection.execute("create schema if not exists statistics")
+        connection.execute("create extension if not exists pg_stat_statements with schema statistics")
+        connection.execute("set search_path = public, statistics")
+        connection.execute("select pg_stat_statements_reset()")
+        yield asked
+        asked += connection.execute("select query, rows from pg_stat_statements").fetchall()
+
+
 def no_spark() -> str:
     """Return why Spark cannot run here, or nothing."""
     if find_spec("pyspark") is None:
@@ -140,6 +153,8 @@ def spark_session() -> Any:
         "spark.sql.shuffle.partitions": "2",
         "spark.default.parallelism": "2",
         "spark.driver.memory": "1g",
+        # compiled quickly rather than well: the session lives for seconds
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.sql.execution.arrow.pyspark.enabled": "true",

@@ -52,12 +52,16 @@ FILES = ("polars scan", "sqlite", "duckdb file", "ibis")
 SERVERS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("dask cluster", "postgresql", "spark")]
 LOCAL = [*IN_PROCESS, *FILES]
 ENGINES = [*LOCAL, *SERVERS]
+every_engine = pytest.mark.parametrize("engine", ENGINES, indirect=True)
+every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
 
 
 @pytest.fixture
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     """Yield what puts columns into the engine of this name."""
     name: str = request.param
+    if name == "ibis":  # it sets an option of pandas, and newer versions of pandas say that it is not needed
+        request.node.add_marker(pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"))
     if name in IN_PROCESS:
         yield IN_PROCESS[name]
     elif name in FILES:

@@ -68,13 +68,8 @@ def test_a_postgresql_server_counts_and_only_pairs_come_back(postgres_port: int)
         "winner": [("model_a", "model_b", "tie")[k % 3] for k in range(rows)],
     }
     address = in_postgres(log, postgres_port)
-    with servers.connected(postgres_port) as connection:
-        connection.execute("create schema if not exists statistics")
-        connection.execute("create extension if not exists pg_stat_statements with schema statistics")
-        connection.execute("set search_path = public, statistics")
-        connection.execute("select pg_stat_statements_reset()")
+    with servers.statements(postgres_port) as found:
         assert nb.read_matches(address).n_games == rows
-        found = connection.execute("select query, rows from pg_stat_statements").fetchall()
     asked = [query for query, _ in found if '"log"' in query and "limit $1" not in query]
     assert len(asked) == 2  # which labels there are, and the pairs
     assert all("GROUP BY" in query for query in asked)
@@ -180,7 +175,7 @@ def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_an_address_is_said_in_one_sentence(
-    address: str, options: dict[str, str], message: str, tmp_path: Path
+    address: str, options: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     for name, tables in (("two.db", ("one", "two")), ("empty.db", ())):
         connection = sqlite3.connect(tmp_path / name)
@@ -191,7 +186,7 @@ def test_what_is_wrong_with_an_address_is_said_in_one_sentence(
     (tmp_path / "empty.db").write_bytes(b"")
     (tmp_path / "text.db").write_text("a,b,winner\nx,y,x\n" * 100)
     with pytest.raises(nb.InputError, match=message) as caught:
-        nb.read_matches(address.format(folder=tmp_path), **options)  # type: ignore[arg-type] # options by name
+        nb.read_matches(address.format(folder=tmp_path), **options)
     assert "pass%20word" not in str(caught.value)
     assert "pass word" not in str(caught.value)
 

@@ -8,18 +8,9 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from data.conftest import ENGINES, LOCAL, Engine
+from data.conftest import LOCAL, Engine, every_engine, every_local_engine
 from nashboard.data import counting, engines
 from nashboard.data.formats import long_scores, wide_scores
-
-# Spark warns about the version of pandas each time that it is given or gives a table.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    # ibis sets an option of pandas, and newer versions of pandas say that it is not needed
-    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
-]
-every_engine = pytest.mark.parametrize("engine", ENGINES, indirect=True)
-every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
 
 LOG: dict[str, list[Any]] = {
     "model_a": ["x", "y", "z", "x", 'é, "q"', "x", "y", "z"],
@@ -37,8 +28,6 @@ SCORES: dict[str, list[Any]] = {
     "score": [1.0, 2.0, 5.0, 4.0, None, 0.5],
     "lower_is_better": [False, False, True, False, True, False],
 }
-
-
 SAME: dict[str, Any] = {"self_matches": "drop", "weight": "weight"}
 
 

@@ -11,23 +11,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nashboard as nb
-from data.conftest import ENGINES, Engine
+from data.conftest import Engine, every_engine
 from nashboard.data.exact_sums import PIECES, added_up, cut, joined, piece, pieces
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
-]
 LARGEST = 2.0**40
-numbers = st.floats(0, LARGEST, allow_subnormal=False) | st.sampled_from([0.1, 0.5, 1.5, 2.0**-26, 1 - 2.0**-53])
+tricky = st.sampled_from([0.1, 0.5, 1.5, 2.0**-26, 1 - 2.0**-53])
+numbers = st.floats(0, LARGEST, allow_subnormal=False) | tricky
+# The last piece of smaller numbers has as many digits as fit: its sum rounds.
+large_enough = st.just(0.0) | st.floats(2.0**-40, LARGEST) | tricky
 
 
 @given(st.lists(numbers, min_size=1, max_size=40))
-def test_sums_are_exact_and_do_not_depend_on_the_order(values: list[float]) -> None:
+def test_sums_are_exact(values: list[float]) -> None:
     frame = pl.DataFrame({"key": "x", "v": values})
     found = added_up(frame, ["key"], ["v"])["v"].item()
     exact = sum(map(Fraction, values))
     assert abs(Fraction(found) - exact) <= Fraction(np.spacing(found)) + len(values) * Fraction(1, 2**79)
+
+
+@given(st.lists(large_enough, min_size=1, max_size=40))
+def test_sums_do_not_depend_on_the_order(values: list[float]) -> None:
+    frame = pl.DataFrame({"key": "x", "v": values})
+    found = added_up(frame, ["key"], ["v"])["v"].item()
     assert added_up(frame.reverse(), ["key"], ["v"])["v"].item() == found
     assert added_up(frame.sample(fraction=1, shuffle=True, seed=1), ["key"], ["v"])["v"].item() == found
 
@@ -90,7 +95,7 @@ def test_a_weighted_log_gives_the_same_bits_in_any_order_of_its_rows(
     assert all(other == found[0] for other in found)
 
 
-@pytest.mark.parametrize("engine", ENGINES, indirect=True)
+@every_engine
 def test_a_weighted_log_gives_the_same_bits_in_every_engine(engine: Engine) -> None:
     frame = log(400).drop("session")
     assert bits(nb.read_matches(engine(frame.to_dict(as_series=False)))) == bits(nb.read_matches(frame))

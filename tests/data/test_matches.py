@@ -1,6 +1,7 @@
 """Matches: what is counted, and what is refused."""
 
 from dataclasses import FrozenInstanceError
+from random import Random
 
 import numpy as np
 import polars as pl
@@ -153,9 +154,9 @@ def test_repr_is_one_line_and_str_is_a_table() -> None:
 
 
 @given(any_matches(), st.randoms(use_true_random=False))
-def test_relabelling_agents_only_relabels_the_matches(matches: nb.Matches, random: object) -> None:
+def test_relabelling_agents_only_relabels_the_matches(matches: nb.Matches, random: Random) -> None:
     names = list(matches.agents)
-    random.shuffle(names)  # type: ignore[attr-defined] # hypothesis gives a random.Random
+    random.shuffle(names)
     turned = matches.select(names)
     assert turned.n_games == pytest.approx(matches.n_games)
     assert set(map(frozenset, turned.components)) == set(map(frozenset, matches.components))

@@ -12,9 +12,7 @@ import nashboard as nb
 import servers
 from data.conftest import in_postgres
 from data.formats.reading import counts
-from nashboard.data import counting
-
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+from nashboard.data import counting, totals
 
 AGENTS, LABELS = 4, ("model_a", " MODEL_B ", "Tie")
 ROWS = 24_000  # more than the sample from which labels are learnt
@@ -52,11 +50,17 @@ def check(segments: nb.Segments) -> None:
     )
 
 
-def test_polars_runs_one_query_over_the_columns_that_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few", [totals.REPEATING, 0], ids=["as one query", "piece by piece"])
+def test_polars_reads_a_file_once_and_only_the_columns_that_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
     pl.DataFrame(LOG).write_parquet(tmp_path / "log.parquet")
+    monkeypatch.setattr(totals, "REPEATING", few)
+    monkeypatch.setattr(totals, "PIECE", 5000)
     plans: list[str] = []
     came: list[int] = []
-    collect = pl.LazyFrame.collect
+    in_pieces: list[str] = []
+    collect, collect_batches = pl.LazyFrame.collect, pl.LazyFrame.collect_batches
 
     def spied(frame: pl.LazyFrame, **options: Any) -> Any:
         found = collect(frame, **options)
@@ -64,13 +68,27 @@ def test_polars_runs_one_query_over_the_columns_that_are_used(tmp_path: Path, mo
         came.append(len(found))
         return found
 
+    def spied_batches(frame: pl.LazyFrame, **options: Any) -> Any:
+        in_pieces.append(frame.explain(engine="streaming"))
+        return collect_batches(frame, **options)
+
     monkeypatch.setattr(pl.LazyFrame, "collect", spied)
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", spied_batches)
     check(nb.read_segments(tmp_path / "log.parquet", "language", **ASKED))
     summed = [number for plan, number in zip(plans, came, strict=True) if "AGGREGATE" in plan]
-    assert summed == [3, 3, GROUPS]  # the segments, the labels, and the counts
+    read = [plan for plan in plans if "AGGREGATE" in plan and "Parquet SCAN" in plan]
+    assert summed[:2] == [3, 3]  # the segments, the labels,
+    assert summed[-1] == GROUPS  # and the counts
     assert max(came) <= counting.SAMPLE  # what else is looked at
-    last = plans[-1]
-    assert last.count("AGGREGATE") == 1
+    if few:
+        assert (len(summed), len(read), in_pieces) == (3, 3, [])
+        last = plans[-1]
+        assert last.count("AGGREGATE") == 1
+    else:
+        assert len(summed) > 4  # several pieces, and these added up
+        assert (len(read), len(in_pieces)) == (2, 1)
+        last = in_pieces[0]
+        assert "AGGREGATE" not in last
     assert last.count("Parquet SCAN") == 1
     assert re.search(r"PROJECT 6/7 COLUMNS", last)  # not the prompts
 
@@ -98,13 +116,8 @@ def test_duckdb_answers_with_groups_only(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.xdist_group("postgresql")
 def test_postgresql_gets_one_statement_for_all_segments(postgres_port: int) -> None:
     address = in_postgres(LOG, postgres_port)
-    with servers.connected(postgres_port) as connection:
-        connection.execute("create schema if not exists statistics")
-        connection.execute("create extension if not exists pg_stat_statements with schema statistics")
-        connection.execute("set search_path = public, statistics")
-        connection.execute("select pg_stat_statements_reset()")
+    with servers.statements(postgres_port) as found:
         check(nb.read_segments(address, "language", **ASKED))
-        found = connection.execute("select query, rows from pg_stat_statements").fetchall()
     asked = [query for query, _ in found if '"log"' in query and "limit $1" not in query]
     assert len(asked) == 3
     assert all("GROUP BY" in query for query in asked)

@@ -1,5 +1,7 @@
 """Payoffs: antisymmetric by construction, finite always."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,9 +47,9 @@ def test_pairs_that_never_met_are_an_error_or_even() -> None:
         ({"fill": "zeros"}, r"no fill 'zeros' \(did you mean 'zero'\?\)"),
     ],
 )
-def test_a_wrong_option_is_refused(options: dict[str, object], message: str) -> None:
+def test_a_wrong_option_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(nb.InputError, match=message):
-        nb.payoffs(nb.Matches.from_counts([[0, 3], [0, 0]]), **options)  # type: ignore[arg-type] # tables of mistakes
+        nb.payoffs(nb.Matches.from_counts([[0, 3], [0, 0]]), **options)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +62,9 @@ def test_a_wrong_option_is_refused(options: dict[str, object], message: str) -> 
         (np.zeros((0, 0)), "the payoff matrix is empty"),
     ],
 )
-def test_a_matrix_that_is_no_payoff_matrix_is_refused(A: object, message: str) -> None:
+def test_a_matrix_that_is_no_payoff_matrix_is_refused(A: Any, message: str) -> None:
     with pytest.raises(nb.InputError, match=message):
-        nb.Payoffs.from_array(A)  # type: ignore[arg-type] # tables of mistakes
+        nb.Payoffs.from_array(A)
 
 
 def test_a_noisy_cross_table_is_averaged_only_when_told_to() -> None:
@@ -78,8 +80,8 @@ def test_rounding_is_forgiven_at_every_scale(scale: float) -> None:
 
 
 @given(any_matches(), st.sampled_from(["logit", "margin"]))
-def test_payoffs_of_any_matches_are_finite_and_antisymmetric(matches: nb.Matches, scale: str) -> None:
-    A = nb.payoffs(matches, scale=scale, fill="zero").A  # type: ignore[arg-type] # drawn from the literals
+def test_payoffs_of_any_matches_are_finite_and_antisymmetric(matches: nb.Matches, scale: Any) -> None:
+    A = nb.payoffs(matches, scale=scale, fill="zero").A
     assert np.isfinite(A).all()
     np.testing.assert_array_equal(A, -A.T)
 

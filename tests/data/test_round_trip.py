@@ -1,7 +1,10 @@
 """Any valid table survives write -> read -> the same object."""
 
+import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -11,15 +14,21 @@ from hypothesis import strategies as st
 import nashboard as nb
 import strategies as any_
 
+Data = TypeVar("Data", nb.Matches, nb.Scores, nb.Payoffs)
 ENDINGS = st.sampled_from(["csv", "tsv", "parquet", "jsonl"])
+
+
+def written_and_read(data: Data, ending: str, read: Callable[[Path], Data]) -> Data:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"data.{ending}")
+        data.write(path)
+        os.utime(path, ns=(0, 0))  # reading waits where a file was written just now
+        return read(path)
 
 
 @given(any_.matches(), ENDINGS)
 def test_matches_survive(matches: nb.Matches, ending: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"matches.{ending}")
-        matches.write(path)
-        back = nb.read_matches(path)
+    back = written_and_read(matches, ending, nb.read_matches)
     same = matches.select(sorted(matches.agents))
     assert back.origin.format == "pair-counts"
     assert back.agents == same.agents
@@ -30,10 +39,7 @@ def test_matches_survive(matches: nb.Matches, ending: str) -> None:
 
 @given(any_.scores(), ENDINGS)
 def test_scores_survive(scores: nb.Scores, ending: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"scores.{ending}")
-        scores.write(path)
-        back = nb.read_scores(path)
+    back = written_and_read(scores, ending, nb.read_scores)
     same = scores.select(sorted(scores.agents), sorted(scores.tasks))
     assert (back.agents, back.tasks) == (same.agents, same.tasks)
     for name in ("values", "stderr", "n", "runs", "lower_is_better"):
@@ -42,10 +48,7 @@ def test_scores_survive(scores: nb.Scores, ending: str) -> None:
 
 @given(any_.payoffs(), ENDINGS)
 def test_payoffs_survive(payoffs: nb.Payoffs, ending: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"payoffs.{ending}")
-        payoffs.write(path)
-        back = nb.read_payoffs(path)
+    back = written_and_read(payoffs, ending, nb.read_payoffs)
     assert back.agents == payoffs.agents
     np.testing.assert_array_equal(back.A, payoffs.A)
 

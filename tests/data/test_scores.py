@@ -1,5 +1,7 @@
 """Scores: directions, runs, holes and scaling."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -62,10 +64,10 @@ def test_standard_errors_are_scaled_with_their_scores() -> None:
 
 
 @pytest.mark.parametrize("method", ["range", "zscore"])
-def test_constant_tasks_are_named_and_refused(method: str) -> None:
+def test_constant_tasks_are_named_and_refused(method: Any) -> None:
     flat = nb.Scores.from_array([[0.1, 1], [0.1, 2], [0.1, 3]], tasks=["flat", "steep"])
     with pytest.raises(nb.InputError, match=f"cannot scale 'flat' by {method}: every agent has the same score"):
-        flat.scale(method)  # type: ignore[arg-type] # the methods are literals
+        flat.scale(method)
     assert flat.scale("rank").values[:, 0].tolist() == [0.5, 0.5, 0.5]
 
 
@@ -93,9 +95,9 @@ def test_holes_are_dropped_or_filled_only_on_request() -> None:
 
 
 @pytest.mark.parametrize("how", ["means", float("nan"), float("inf")])
-def test_a_filling_that_makes_no_sense_is_refused(how: object) -> None:
+def test_a_filling_that_makes_no_sense_is_refused(how: Any) -> None:
     with pytest.raises(nb.InputError, match="cannot fill with"):
-        HOLES.fill(how)  # type: ignore[arg-type] # the mistake under test
+        HOLES.fill(how)
 
 
 def test_dropping_everything_is_refused() -> None:
@@ -126,9 +128,9 @@ def test_identical_and_constant_rows_and_columns_are_found() -> None:
         ({"S": [[1, 2]], "n": [[1, -3]]}, "a number of items must be finite and not negative"),
     ],
 )
-def test_a_wrong_table_is_refused_with_its_reason(options: dict[str, object], message: str) -> None:
+def test_a_wrong_table_is_refused_with_its_reason(options: dict[str, Any], message: str) -> None:
     with pytest.raises(nb.InputError, match=message):
-        nb.Scores.from_array(**options)  # type: ignore[arg-type] # tables of mistakes
+        nb.Scores.from_array(**options)
 
 
 def test_repr_is_one_line_and_str_is_a_table() -> None:

@@ -8,15 +8,8 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from data.conftest import ENGINES, LOCAL, Columns, Engine
+from data.conftest import Columns, Engine, every_engine, every_local_engine
 from data.formats.reading import counts, left_out
-
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
-]
-every_engine = pytest.mark.parametrize("engine", ENGINES, indirect=True)
-every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
 
 LOG: Columns = {
     "model_a": ["x", "y", "x", "z", "x", "x", "y", "x"],
@@ -54,7 +47,7 @@ def test_a_segment_is_what_a_filter_gives(engine: Engine) -> None:
         assert list(segments.parts) == values
         for value, part in segments.parts.items():
             assert isinstance(part, nb.Matches)
-            assert counts(part) == counts(nb.read_matches(engine(LOG), where={column: value}))
+            assert counts(part) == counts(nb.read_matches(pl.DataFrame(LOG), where={column: value}))
             assert f"only rows where {column} is {value}" in part.origin.notes
         assert segments.without == {"language": 2, "season": 1}[column]
 

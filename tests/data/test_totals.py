@@ -21,7 +21,7 @@ def log(rows: int, agents: int, seed: int) -> pl.DataFrame:
             "model_a": [f"é{k}" for k in a],
             "model_b": [f"é{k}" for k in b],
             "winner": rng.choice(["model_a", "model_b", "tie"], rows),
-            "weight": rng.integers(1, 9, rows) / 4,  # quarters add up without rounding
+            "weight": rng.random(rows) * 3,
             "tstamp": rng.permutation(rows) + 1.7e9,
             "session": [f"s{k}" for k in rng.integers(0, rows // 3 + 1, rows)],
         }
@@ -32,7 +32,8 @@ def sums_of(frame: pl.DataFrame) -> Totals:
     return Totals(
         rows=nw.from_native(frame.lazy()),
         keys=("model_a", "model_b", "session"),
-        sums=("weight",),
+        sums=(),
+        fractions=("weight",),
         names=("model_a", "model_b"),
         lowest={"earliest": "tstamp"},
         highest={"latest": "tstamp"},

@@ -1,5 +1,7 @@
 """Neither the order of players nor the number of their copies decides anything, not even where rounding would."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -29,7 +31,9 @@ def scaled_integers(seed: int, n: int) -> Matrix:
 
 
 @pytest.mark.parametrize("family", [scaled_agents, scaled_pairs, scaled_integers], ids=lambda family: family.__name__)
-def test_copies_change_nothing_where_payoffs_span_twelve_orders_of_magnitude(family) -> None:  # type: ignore[no-untyped-def]  # any of the above
+def test_copies_change_nothing_where_payoffs_span_twelve_orders_of_magnitude(
+    family: Callable[[int, int], Matrix],
+) -> None:
     for seed in range(60):
         rng = rng_of(seed)
         n = int(rng.integers(3, 13))

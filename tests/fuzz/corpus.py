@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -61,11 +62,14 @@ def parquets() -> list[Input]:
 
 def arrays() -> list[Input]:
     """Return arrays of numpy: scores of runs by agent, packed and plain, and a single one."""
-    scores = {"first agent": np.arange(12.0).reshape(4, 3), "second": np.arange(12.0)[::-1].reshape(4, 3)}
+    scores: dict[str, Any] = {
+        "first agent": np.arange(12.0).reshape(4, 3),
+        "second": np.arange(12.0)[::-1].reshape(4, 3),
+    }
     found = []
     for save in (np.savez, np.savez_compressed):
         stream = io.BytesIO()
-        save(stream, **scores)  # type: ignore[arg-type]  # numpy's stubs take the names for its own options
+        save(stream, **scores)
         found.append({"scores.npz": stream.getvalue()})
     stream = io.BytesIO()
     np.save(stream, scores["second"])

@@ -196,7 +196,8 @@ def archives(draw: st.DrawFn) -> Input:
             warnings.simplefilter("ignore")
             made.append((np.ones(shape) * value).astype(kind))
     stream = io.BytesIO()
-    np.savez(stream, **{f"n{k}": array for k, array in enumerate(made)})  # type: ignore[arg-type]  # numpy's stubs
+    named: dict[str, Any] = {f"n{k}": array for k, array in enumerate(made)}
+    np.savez(stream, **named)
     return {"t.npz": stream.getvalue()}
 
 

@@ -1,6 +1,7 @@
 """Elo by maximum likelihood."""
 
-from typing import cast
+from random import Random
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -92,9 +93,9 @@ def test_row_sums_agree_at_the_stationary_point_of_proposition_1(matches: nb.Mat
 
 
 @given(leagues(), st.randoms(use_true_random=False))
-def test_relabelling_agents_permutes_the_ratings(matches: nb.Matches, random: object) -> None:
+def test_relabelling_agents_permutes_the_ratings(matches: nb.Matches, random: Random) -> None:
     order = list(matches.agents)
-    random.shuffle(order)  # type: ignore[attr-defined]  # hypothesis gives random.Random
+    random.shuffle(order)
     before, after = nb.elo(matches), nb.elo(matches.select(order))
     where = [matches.agents.index(name) for name in order]
     np.testing.assert_allclose(after.ratings, before.ratings[where], atol=1e-5)
@@ -138,8 +139,14 @@ def test_clusters_of_equal_votes_widen_the_errors() -> None:
     pair = np.zeros(20, dtype=int)
     wins = np.repeat([10.0, 0.0], 10)
     clusters = Clusters(size=20, cluster=np.arange(20), pair=pair, wins=wins, draws=0 * wins, losses=10 - wins)
-    counts = {"agents": ("a", "b"), "pairs": [[0, 1]], "wins": [100.0], "draws": [0.0], "losses": [100.0]}
-    loose, tied = nb.Matches(**counts), nb.Matches(**counts, clusters=clusters)  # type: ignore[arg-type]  # fields by name
+    counts: dict[str, Any] = {
+        "agents": ("a", "b"),
+        "pairs": [[0, 1]],
+        "wins": [100.0],
+        "draws": [0.0],
+        "losses": [100.0],
+    }
+    loose, tied = nb.Matches(**counts), nb.Matches(**counts, clusters=clusters)
     # ten votes of a cluster always agree: ten times the variance
     assert nb.elo(tied, prior=0).stderr[0] / nb.elo(loose, prior=0).stderr[0] == pytest.approx(np.sqrt(10))
 
@@ -261,7 +268,9 @@ def test_results_read_back_from_their_dictionary() -> None:
 
 
 def test_the_leaderboard_is_sorted_and_has_intervals() -> None:
-    table = nb.elo(alphago()).leaderboard()
+    elo = nb.elo(alphago())
+    table = elo.leaderboard()
+    assert elo.table() == table
     assert [row[1] for row in table.rows][:2] == ["alpha_rvp", "alpha_rp"]
     for _, _, rating, low, high, _ in table.rows:
         assert float(low or 0) < float(rating or 0) < float(high or 0)
@@ -271,9 +280,9 @@ def test_the_leaderboard_is_sorted_and_has_intervals() -> None:
     ("options", "message"),
     [({"prior": -1}, "not negative"), ({"prior": np.nan}, "finite"), ({"errors": "bootstrap"}, "no way to standard")],
 )
-def test_wrong_options_are_named(options: dict[str, object], message: str) -> None:
+def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(nb.InputError, match=message):
-        nb.elo(alphago(), **options)  # type: ignore[arg-type]  # tables of mistakes
+        nb.elo(alphago(), **options)
     with pytest.raises(nb.InputError, match="read_matches"):
         nb.elo([[0, 1], [1, 0]])  # type: ignore[arg-type]  # the mistake under test
 

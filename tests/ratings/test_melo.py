@@ -1,5 +1,7 @@
 """mElo by maximum likelihood."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -220,12 +222,13 @@ def test_results_read_back_from_their_dictionary() -> None:
         assert nb.MeloRatings.from_dict(melo.to_dict()).to_dict() == melo.to_dict()
         assert "\n" not in repr(melo)
         assert "<table>" in melo._repr_html_()
+        assert melo.table().cells() == melo.leaderboard().cells()
 
 
 @pytest.mark.parametrize("k", [-1, 4, 1.5, True, "many"])
-def test_an_impossible_number_of_planes_is_an_error_that_says_what_is_possible(k: object) -> None:
+def test_an_impossible_number_of_planes_is_an_error_that_says_what_is_possible(k: Any) -> None:
     with pytest.raises(nb.InputError, match=r"0 to 3 planes"):
-        nb.melo(alphago(), k=k)  # type: ignore[arg-type]  # the mistakes under test
+        nb.melo(alphago(), k=k)
 
 
 def test_wrong_arrays_are_named() -> None:

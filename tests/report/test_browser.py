@@ -29,6 +29,7 @@ QUIET = [
 ]
 MARKS = "svg .mark-symbol path, svg .mark-rect path, svg .mark-line path, svg .mark-rule line"
 PATIENCE = 60_000  # milliseconds: a busy machine draws slowly
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ class Visit:
 
     def drawn(self) -> None:
         """Wait until every picture is drawn."""
-        expect(self.page.locator("figure.picture:not([data-drawn])")).to_have_count(0, timeout=PATIENCE)
+        expect(self.page.locator("figure.picture:not([data-drawn])")).to_have_count(0)
 
     def unfold(self) -> None:
         """Open everything that is shown when asked for."""
@@ -182,8 +183,15 @@ def test_the_csv_that_is_downloaded_and_copied_is_the_board(visit: Any, tmp_path
     board = as_csv(evaluation("atari").leaderboard())
     assert (tmp_path / "board.csv").read_bytes() == board.encode()
     button = seen.page.locator("#agents [data-csv=copy]")
+    button.evaluate(
+        """one => {
+             window.texts = [];
+             new MutationObserver(() => window.texts.push(one.textContent)).observe(one, { childList: true });
+           }"""
+    )
     button.click()
-    expect(button).to_have_text("Copied")
+    expect(seen.page.locator("#said")).to_contain_text("Copied")  # the button itself says it for 1.6 s only
+    assert seen.page.evaluate("window.texts[0]") == "Copied"
     assert seen.page.evaluate("navigator.clipboard.readText()") == board
 
 
@@ -193,7 +201,7 @@ def test_the_theme_changes_page_and_pictures_and_is_remembered(visit: Any) -> No
     paper = "getComputedStyle(document.body).backgroundColor"
     light, before = seen.page.evaluate(paper), seen.page.locator("#chart-board svg").inner_html()
     seen.page.get_by_role("button", name="Dark").click()
-    expect(seen.page.locator("figure.picture:not([data-drawn=dark])")).to_have_count(0, timeout=PATIENCE)
+    expect(seen.page.locator("figure.picture:not([data-drawn=dark])")).to_have_count(0)
     assert seen.page.evaluate(paper) != light
     assert seen.page.locator("#chart-board svg").inner_html() != before
     assert remembered(seen.page, "Dark")
@@ -220,7 +228,7 @@ def test_two_agents_are_chosen_and_the_picture_says_who_gains(visit: Any) -> Non
     expect(plane.locator("svg")).to_contain_text(re.compile("paper|even"))
     assert plane.locator("svg").inner_html() != shape
     seen.page.get_by_role("button", name="Dark").click()
-    expect(plane).to_have_attribute("data-drawn", "dark", timeout=PATIENCE)
+    expect(plane).to_have_attribute("data-drawn", "dark")
     expect(plane.locator("svg")).to_contain_text(re.compile("paper|even"))
     assert plane.locator("select").nth(1).input_value() == "paper"
 
