@@ -60,8 +60,6 @@ every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     """Yield what puts columns into the engine of this name."""
     name: str = request.param
-    if name == "ibis":  # it sets an option of pandas, and newer versions of pandas say that it is not needed
-        request.node.add_marker(pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"))
     if name in IN_PROCESS:
         yield IN_PROCESS[name]
     elif name in FILES:

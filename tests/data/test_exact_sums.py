@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 import nashboard as nb
 from data.conftest import Engine, every_engine
-from nashboard.data.exact_sums import PIECES, added_up, cut, joined, piece, pieces
+from nashboard.data import scan
+from nashboard.data.exact_sums import DIGITS, digit, digits, exactly_added_up, in_digits, joined
 
 LARGEST = 2.0**40
 tricky = st.sampled_from([0.1, 0.5, 1.5, 2.0**-26, 1 - 2.0**-53])
@@ -24,7 +26,7 @@ large_enough = st.just(0.0) | st.floats(2.0**-40, LARGEST) | tricky
 @given(st.lists(numbers, min_size=1, max_size=40))
 def test_sums_are_exact(values: list[float]) -> None:
     frame = pl.DataFrame({"key": "x", "v": values})
-    found = added_up(frame, ["key"], ["v"])["v"].item()
+    found = exactly_added_up(frame, ["key"], ["v"])["v"].item()
     exact = sum(map(Fraction, values))
     assert abs(Fraction(found) - exact) <= Fraction(np.spacing(found)) + len(values) * Fraction(1, 2**79)
 
@@ -32,16 +34,16 @@ def test_sums_are_exact(values: list[float]) -> None:
 @given(st.lists(large_enough, min_size=1, max_size=40))
 def test_sums_do_not_depend_on_the_order(values: list[float]) -> None:
     frame = pl.DataFrame({"key": "x", "v": values})
-    found = added_up(frame, ["key"], ["v"])["v"].item()
-    assert added_up(frame.reverse(), ["key"], ["v"])["v"].item() == found
-    assert added_up(frame.sample(fraction=1, shuffle=True, seed=1), ["key"], ["v"])["v"].item() == found
+    found = exactly_added_up(frame, ["key"], ["v"])["v"].item()
+    assert exactly_added_up(frame.reverse(), ["key"], ["v"])["v"].item() == found
+    assert exactly_added_up(frame.sample(fraction=1, shuffle=True, seed=1), ["key"], ["v"])["v"].item() == found
 
 
-def test_pieces_are_whole_and_make_the_number_again() -> None:
+def test_digits_are_whole_and_make_the_number_again() -> None:
     values = [0.1, 1 / 3, 2.0**50 + 0.25, 7.0, 0.0, 1e-9]
-    rows = cut(nw.from_native(pl.LazyFrame({"v": values})), ["v"]).select(*pieces(["v"])).to_native().collect()
-    for k in range(PIECES - 1):
-        assert (rows[piece("v", k)] == rows[piece("v", k)].round(0)).all()
+    rows = in_digits(nw.from_native(pl.LazyFrame({"v": values})), ["v"]).select(*digits(["v"])).to_native().collect()
+    for k in range(DIGITS - 1):
+        assert (rows[digit("v", k)] == rows[digit("v", k)].round(0)).all()
     np.testing.assert_allclose(joined(rows, ["v"])["v"].to_numpy(), values, rtol=0)
 
 
@@ -55,7 +57,7 @@ def test_how_halves_were_rounded_changes_nothing() -> None:
 @pytest.mark.parametrize("weight", [1e-9, 1e-30, 1e-300, 1e60])
 def test_very_small_and_very_large_weights_are_kept(weight: float) -> None:
     frame = pl.DataFrame({"key": ["x", "x", "y"], "v": [weight, 2 * weight, weight]})
-    twice, once = added_up(frame, ["key"], ["v"]).sort("key")["v"]
+    twice, once = exactly_added_up(frame, ["key"], ["v"]).sort("key")["v"]
     assert (once, twice) == (weight, pytest.approx(3 * weight, rel=1e-15))
 
 
@@ -116,3 +118,31 @@ def test_outcomes_that_are_shares_of_a_point_are_added_up_exactly() -> None:
     rows = {"a": ["x", "y"] * 500, "b": ["y", "x"] * 500, "outcome": [0.1, 0.7] * 500}
     matches = nb.read_matches(pl.DataFrame(rows))
     assert matches.wins.item() == float(500 * Fraction(0.1) + 500 * Fraction(1 - 0.7))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("room", [0, 1 << 20])
+def test_runs_are_taken_into_memory_only_where_there_is_room(
+    kind: str, room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = 10_000  # of 48 bytes in memory, whatever the file packs them into
+    frame = pl.DataFrame({"agent": ["x", "y"] * (rows // 2), "task": ["go"] * rows, "score": [1] * rows})
+    path = tmp_path / f"runs.{kind}"
+    frame.write_csv(path) if kind == "csv" else frame.write_parquet(path)
+    engines: list[str] = []
+    collect = pl.LazyFrame.collect
+
+    def spied(query: pl.LazyFrame, **options: Any) -> Any:
+        engines.append(options.get("engine", "auto"))
+        return collect(query, **options)
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", spied)
+    monkeypatch.setattr(scan, "IN_ORDER", room)
+    assert nb.read_scores(path).values.tolist() == [[1], [1]]
+    assert ("in-memory" in engines) == (room > 0)
+    assert "streaming" in engines
+
+
+def test_nobody_knows_how_much_memory_a_table_elsewhere_takes() -> None:
+    table = scan.Scan(files=(), kind="parquet", columns=("agent",), frame=pl.LazyFrame({"agent": ["x"]}))
+    assert table.unpacked > scan.IN_ORDER

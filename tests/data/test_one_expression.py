@@ -50,12 +50,12 @@ def check(segments: nb.Segments) -> None:
     )
 
 
-@pytest.mark.parametrize("few", [totals.REPEATING, 0], ids=["as one query", "piece by piece"])
+@pytest.mark.parametrize("few", [totals.FEW_GROUPS, 0], ids=["as one query", "piece by piece"])
 def test_polars_reads_a_file_once_and_only_the_columns_that_are_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     pl.DataFrame(LOG).write_parquet(tmp_path / "log.parquet")
-    monkeypatch.setattr(totals, "REPEATING", few)
+    monkeypatch.setattr(totals, "FEW_GROUPS", few)
     monkeypatch.setattr(totals, "PIECE", 5000)
     plans: list[str] = []
     came: list[int] = []

@@ -75,7 +75,7 @@ def test_a_file_of_many_pieces_is_counted_like_its_frame(
     whole = nb.read_matches(frame.to_pandas(), weight="weight")
     monkeypatch.setattr(totals, "PIECE", 64)
     monkeypatch.setattr(totals, "FEW", 100)
-    monkeypatch.setattr(totals, "REPEATING", 100)
+    monkeypatch.setattr(totals, "FEW_GROUPS", 100)
     pieces = nb.read_matches(path, weight="weight")
     assert pieces.agents == whole.agents
     np.testing.assert_array_equal(pieces.pairs, whole.pairs)
@@ -84,10 +84,17 @@ def test_a_file_of_many_pieces_is_counted_like_its_frame(
     np.testing.assert_array_equal(pieces.losses, whole.losses)
 
 
-def test_few_groups_are_told_by_both_ends_of_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(totals, "ENDS", 100)
-    monkeypatch.setattr(totals, "REPEATING", 50)
-    same = pl.DataFrame({"a": ["x"] * 500})
-    growing = pl.DataFrame({"a": ["x"] * 400 + [f"late {k}" for k in range(100)]})
-    for frame, few in ((same, True), (growing, False), (growing.reverse(), False)):
-        assert Totals(rows=nw.from_native(frame.lazy()), keys=("a",), sums=()).repeat() is few
+def test_few_groups_are_told_by_a_look_here_and_there_in_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(totals, "LOOK", 20)
+    monkeypatch.setattr(totals, "FEW_GROUPS", 15)
+    many = [f"other {k}" for k in range(100)]
+    for names, few in (
+        (["x"] * 500, True),
+        (["x"], True),
+        (many[:10], True),
+        (["x"] * 400 + many, False),
+        (many + ["x"] * 400, False),
+        (["x"] * 200 + many + ["x"] * 200, False),  # as in a league between its qualifiers and its finals
+    ):
+        frame = pl.LazyFrame({"a": names})
+        assert Totals(rows=nw.from_native(frame), keys=("a",), sums=()).few_groups() is few
