@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import os
 import pkgutil
 import re
 import shlex
@@ -32,7 +33,9 @@ def test_a_page_runs_and_prints_what_it_shows(page: Path, tmp_path: Path) -> Non
     # What Spark says about a version of pandas is not about the page.
     spark = "ignore:PySpark does not yet fully support pandas:FutureWarning"
     command = [sys.executable, "-W", "error", "-W", spark, str(ROOT / "tests" / "pages.py"), str(page)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    # Spark lives for seconds: Java compiles quickly rather than well
+    env = os.environ | {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
     if missing := pages.lacks(page.read_text()):
         pytest.skip(f"all ran but what needs {' and '.join(missing)}")
