@@ -1,6 +1,7 @@
 """Every engine that a table can be in, made from plain columns: the same table, held by somebody else."""
 
 import sqlite3
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -60,13 +61,14 @@ every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     """Yield what puts columns into the engine of this name."""
     name: str = request.param
-    if name == "ibis":  # it sets an option of pandas, and newer versions of pandas say that it is not needed
-        request.node.add_marker(pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"))
     if name in IN_PROCESS:
         yield IN_PROCESS[name]
     elif name in FILES:
         made = {"polars scan": in_scan, "sqlite": in_sqlite, "duckdb file": in_duckdb_file, "ibis": in_ibis}[name]
-        yield lambda columns: made(columns, tmp_path)
+        with warnings.catch_warnings():
+            if name == "ibis":  # it sets an option of pandas, and newer versions of pandas say that it is not needed
+                warnings.filterwarnings("ignore", message="The 'future.infer_string' option")
+            yield lambda columns: made(columns, tmp_path)
     elif name == "dask cluster":
         with dask.config.set(scheduler=request.getfixturevalue("dask_client")):
             yield in_dask
