@@ -1,6 +1,7 @@
 """Every engine that a table can be in, made from plain columns: the same table, held by somebody else."""
 
 import sqlite3
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,10 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
         yield IN_PROCESS[name]
     elif name in FILES:
         made = {"polars scan": in_scan, "sqlite": in_sqlite, "duckdb file": in_duckdb_file, "ibis": in_ibis}[name]
-        yield lambda columns: made(columns, tmp_path)
+        with warnings.catch_warnings():
+            if name == "ibis":  # it sets an option of pandas, and newer versions of pandas say that it is not needed
+                warnings.filterwarnings("ignore", message="The 'future.infer_string' option")
+            yield lambda columns: made(columns, tmp_path)
     elif name == "dask cluster":
         with dask.config.set(scheduler=request.getfixturevalue("dask_client")):
             yield in_dask
