@@ -52,6 +52,11 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
+def rows_have(count: int) -> str:
+    """Return ``1 row has`` or ``1,401 rows have``."""
+    return f"{count:,} row{'s have' if count != 1 else ' has'}"
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the known word that looks most like this one, or nothing."""
     if len(word) > LONGEST_WORD:  # comparing takes the square of the length

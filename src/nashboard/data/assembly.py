@@ -15,7 +15,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.segments import Split, by_value
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError, listed, rows_have
 
 COUNTS = ("wins", "draws", "losses")
 
@@ -59,10 +59,11 @@ def matches_of(result: PairCounts) -> Matches:
     refuse_weights(table, kept)
     own = kept.filter(pl.col("first") == pl.col("second"))
     if len(own) and table.self_matches == "error":
+        times = int(own["rows"].sum())
         where = first_row_with(table, text(table.frame, table.a) == text(table.frame, table.b))
         raise InputError(
-            f"{table.source!r}: {listed(own['first'].unique().sort(), 3)} met themselves in {own['rows'].sum():,} "
-            f"rows{where}; self_matches='drop' leaves such rows out"
+            f"{table.source!r}: {listed(own['first'].unique().sort(), 3)} met themselves in {times:,} "
+            f"row{'s' * (times != 1)}{where}; self_matches='drop' leaves such rows out"
         )
     others = kept.filter(pl.col("first") != pl.col("second"))
     if others.is_empty():
@@ -145,7 +146,7 @@ def refuse_nameless(table: MatchTable, kept: pl.DataFrame) -> None:
                 table, nw.col(column).is_null() | (text(table.frame, column).str.strip_chars() == "")
             )
             raise InputError(
-                f"{table.source!r}, column {column!r}: {blank['rows'].sum():,} rows have no agent name{where}; "
+                f"{table.source!r}, column {column!r}: {rows_have(int(blank['rows'].sum()))} no agent name{where}; "
                 f"every match needs two named agents"
             )
 
@@ -157,8 +158,8 @@ def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
         weight = nw.col(table.weight).cast(nw.Float64)
         where = first_row_with(table, weight.is_null() | ~((weight >= 0) & (weight < float("inf"))))
         raise InputError(
-            f"{table.source!r}, column {table.weight!r}: {bad:,} rows have a weight that is missing, negative or not "
-            f"finite{where}; a weight must be a number of at least 0"
+            f"{table.source!r}, column {table.weight!r}: {rows_have(int(bad))} a weight that is missing, negative or "
+            f"not finite{where}; a weight must be a number of at least 0"
         )
 
 

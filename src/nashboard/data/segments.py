@@ -10,7 +10,7 @@ from nashboard._tables import Cell, Column, Table, as_html, plain
 from nashboard.data.columns import given
 from nashboard.data.engines import collected
 from nashboard.data.scan import Scan
-from nashboard.errors import InputError
+from nashboard.errors import InputError, rows_have
 
 if TYPE_CHECKING:
     from nashboard.data.matches import Matches
@@ -43,8 +43,7 @@ class Segments:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the segments has to know."""
-        rows = "row has" if self.without == 1 else "rows have"
-        return (f"{self.without:,} {rows} no {self.column}: in no segment",) if self.without else ()
+        return (f"{rows_have(self.without)} no {self.column}: in no segment",) if self.without else ()
 
     def table(self) -> Table:
         """Return one row per segment: how much data there is."""
