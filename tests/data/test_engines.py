@@ -100,9 +100,9 @@ def test_wide_scores_keep_their_order_and_their_holes(engine: Engine) -> None:
     [
         ("winner", "modelb", r"unknown outcome: 'modelb' in 1 row \(did you mean 'model_b'\?\)"),
         ("winner", None, "unknown outcome: nothing in 1 row"),
-        ("model_a", None, "column 'model_a': 1 rows have no agent name"),
-        ("model_a", "", "column 'model_a': 1 rows have no agent name"),
-        ("weight", -1.0, "column 'weight': 1 rows have a weight that is missing, negative or not finite"),
+        ("model_a", None, "column 'model_a': 1 row has no agent name"),
+        ("model_a", "", "column 'model_a': 1 row has no agent name"),
+        ("weight", -1.0, "column 'weight': 1 row has a weight that is missing, negative or not finite"),
         ("weight", float("inf"), "missing, negative or not finite"),
         ("weight", float("nan"), "missing, negative or not finite"),
         ("weight", None, "missing, negative or not finite"),
