@@ -19,21 +19,14 @@ PEERS = {
 NAMES = {"scikit-learn": "scikit-learn as FastChat", "choix": "choix, counted by pandas"}
 COLUMNAR = "from columns"
 COLUMNS = ["model_a", "model_b", "winner"]
-OURS = "import nashboard as nb, numpy as np, polars as pl, logs\nnb.elo(nb.read_matches(logs.frame(3000)), prior=0)\n"
-OURS += "from nashboard.ratings.selection import with_counts\n"
 # Small data before, which are not timed, load libraries and compile.
+OURS = "import nashboard as nb, polars as pl, logs\nsmall = nb.read_matches(logs.frame(3000))\n"
+OURS += 'nb.elo(small, prior=0), nb.elo(small, prior=0, errors="bootstrap", n_resamples=2)\n'
 THEIRS = "import numpy as np, pandas as pd, logs, peers\npeers.{fit}(logs.frame(3000).to_pandas())\n"
 FIT = "found = nb.elo(nb.read_matches({source}), prior=0)"
 FITTED = "answer = dict(zip(found.agents, found.ratings.tolist(), strict=True))"
-AGAIN = """
-matches = nb.read_matches({source})
-counts = np.stack([matches.wins, matches.draws, matches.losses])
-total = round(counts.sum())
-drawn = np.random.default_rng(0).multinomial(total, counts.ravel() / total, size={rounds})
-drawn = drawn.reshape(-1, *counts.shape).astype(float)
-found = [nb.elo(with_counts(matches, again), prior=0).ratings for again in drawn]
-"""
-DRAWN = "drawn = np.array(found)\nanswer = float(np.std(drawn - drawn.mean(axis=1)[:, None], axis=0).mean())"
+AGAIN = 'found = nb.elo(nb.read_matches({source}), prior=0, errors="bootstrap", n_resamples={rounds})'
+DRAWN = "answer = float(found.stderr.mean())"
 MELO = """
 import numpy as np, nashboard as nb
 rng = np.random.default_rng(1)
@@ -132,8 +125,9 @@ SECTION = Section(
     about="Maximum likelihood of 100 agents without a prior. nashboard starts from a frame of names or from the file; "
     "each peer gets the columns as a pandas frame, made beforehand or read from the file. choix knows no names and no "
     "logs: pandas counts for it. FastChat's approach is pair counts by pandas and scikit-learn's logistic regression. "
-    f"{ROUNDS} rounds: evalica draws matches again, the others pair counts, as FastChat does, and so does nashboard, "
-    "whose fits include standard errors; the standard deviation of a rating, its mean over agents, shows that they do "
-    "the same.",
+    f"{ROUNDS} rounds: evalica draws matches again, the others pair counts, as FastChat does; nashboard "
+    '(`errors="bootstrap"`, on both cores) gives every game a random weight, and starts each fit from the ratings of '
+    "all games. The standard deviation of a rating, its mean over agents, shows that they do the same; counting a draw "
+    "as half a win and half a loss that are drawn apart makes it larger.",
     comparisons=comparisons,
 )

@@ -211,9 +211,10 @@ def rounds_of_arena_rank(frame: Any, rounds: int) -> float:
     return float(np.sqrt(np.asarray(found["variances"])).mean())
 
 
-def rounds_of_counts(frame: Any, rounds: int, fit: Any) -> float:
-    """Draw the counts again, as FastChat does, and fit each draw."""
+def rounds_of_counts(frame: Any, rounds: int, fit_near: Any) -> float:
+    """Draw the counts again, as FastChat does, and fit each draw; ``fit_near(W)`` may start from all counts."""
     _, W = halves(frame)
+    fit = fit_near(W)
     rng = np.random.default_rng(0)
     total = round(W.sum())
     drawn = rng.multinomial(total, (W / W.sum()).ravel(), size=rounds).reshape(rounds, *W.shape)
@@ -223,11 +224,15 @@ def rounds_of_counts(frame: Any, rounds: int, fit: Any) -> float:
 def rounds_of_choix(frame: Any, rounds: int) -> float:
     import choix
 
-    return rounds_of_counts(frame, rounds, lambda W: choix.ilsr_pairwise_dense(W) * POINTS)
+    def fit_near(W: Array) -> Any:
+        start = choix.ilsr_pairwise_dense(W)
+        return lambda counts: choix.ilsr_pairwise_dense(counts, initial_params=start) * POINTS
+
+    return rounds_of_counts(frame, rounds, fit_near)
 
 
 def rounds_of_fastchat(frame: Any, rounds: int) -> float:
-    return rounds_of_counts(frame, rounds, logistic)
+    return rounds_of_counts(frame, rounds, lambda W: logistic)
 
 
 def spread(drawn: Array) -> float:

@@ -9,11 +9,11 @@ import nashboard as nb
 from evaluation.arenas import leads, played
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
+from nashboard._workers import plan_of
 from nashboard.evaluation import matches_board as module
 from nashboard.evaluation.intervals import interval
 from nashboard.evaluation.matches_again import matches_again
 from nashboard.evaluation.matches_board import matches_board
-from nashboard.evaluation.resampling import plan_of
 from nashboard.evaluation.roll import matches_roll
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import nashboard as nb
 from evaluation.arenas import cloned, leads, played
 from nashboard._tables import percent
+from nashboard._workers import plan_of
 from nashboard.data.clusters import Clusters
 from nashboard.evaluation import matches_board, resampling
 from nashboard.evaluation.intervals import Samples, uncertainty
 from nashboard.evaluation.matches_again import elo_start, payoff_matrix, replayed
-from nashboard.evaluation.resampling import plan_of
 from nashboard.evaluation.roll import matches_roll
 from nashboard.evaluation.scores_again import another_suite, scores_again
 from nashboard.ratings.selection import with_counts

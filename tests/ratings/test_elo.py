@@ -12,6 +12,7 @@ import nashboard as nb
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.clusters import Clusters
+from ratings.leagues import planted
 from reference_ratings import elo_by_minimising, elo_hessian_inverse, paper_norm_and_log_loss
 
 
@@ -25,18 +26,6 @@ def win_rates(matches: nb.Matches) -> Floats:
     P = matches.win_rates()
     np.fill_diagonal(P, 0.5)
     return P
-
-
-def planted(n: int, games: int, seed: int, spread: float = 200.0) -> tuple[Floats, nb.Matches]:
-    rng = np.random.default_rng(seed)
-    r = rng.normal(0, spread, n)
-    r -= r.mean()
-    i, j = np.triu_indices(n, k=1)
-    p = 1 / (1 + 10 ** (-(r[i] - r[j]) / 400))
-    W = np.zeros((n, n))
-    W[i, j] = rng.binomial(games, p)
-    W[j, i] = games - W[i, j]
-    return r, nb.Matches.from_counts(W)
 
 
 @st.composite
@@ -278,7 +267,7 @@ def test_the_leaderboard_is_sorted_and_has_intervals() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"prior": -1}, "not negative"), ({"prior": np.nan}, "finite"), ({"errors": "bootstrap"}, "no way to standard")],
+    [({"prior": -1}, "not negative"), ({"prior": np.nan}, "finite"), ({"errors": "jackknife"}, "no way to standard")],
 )
 def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(nb.InputError, match=message):

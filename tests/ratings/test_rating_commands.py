@@ -65,6 +65,18 @@ def test_elo_takes_anchors() -> None:
     assert isinstance(run("elo", "dataset:alphago", "--anchor", "Zen").exception, InputError)
 
 
+def test_elo_takes_errors_by_resampling() -> None:
+    words = ("elo", "dataset:alphago", "--format", "json", "--resamples", "20", "--seed", "3")
+    rows = json.loads(run(*words, "--errors", "bootstrap").stdout)
+    data = nb.load_dataset("alphago")
+    assert isinstance(data, nb.Matches)
+    expected = nb.elo(data, errors="bootstrap", n_resamples=20, rng=3)
+    assert rows[0]["low"] == pytest.approx(float(expected.interval[0][expected.ratings.argmax()]))
+    refused = run(*words, "--errors", "bootstrapped").exception
+    assert isinstance(refused, InputError)
+    assert "did you mean 'bootstrap'?" in str(refused)
+
+
 def test_melo_prints_the_planes_and_the_selection() -> None:
     result = run("melo", "dataset:alphago", "--k", "2", "--format", "csv")
     assert "plane 2" in result.stdout.splitlines()[0]

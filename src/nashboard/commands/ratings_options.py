@@ -16,6 +16,14 @@ Prior = Annotated[
 Anchor = Annotated[
     list[str] | None, typer.Option(metavar="NAME=RATING", help="Hold an agent at a rating; can be repeated.")
 ]
+Errors = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WAY",
+        help="Where intervals come from: hessian (the usual), sandwich (robust; the usual with clusters) or bootstrap "
+        "(robust, by resampling).",
+    ),
+]
 Planes = Annotated[str, typer.Option("--k", metavar="K", help="How many planes for cycles, or auto.")]
 
 

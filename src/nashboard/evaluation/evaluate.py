@@ -7,6 +7,7 @@ import numpy as np
 
 from nashboard._types import Floats, Ints
 from nashboard._version import __version__
+from nashboard._workers import Plan, plan_of
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scaling import Scaling
@@ -20,7 +21,6 @@ from nashboard.evaluation.intervals import Samples, Uncertainty, interval, uncer
 from nashboard.evaluation.matches_again import matches_again
 from nashboard.evaluation.matches_board import filled_sentence, matches_board, payoffs_board
 from nashboard.evaluation.provenance import described
-from nashboard.evaluation.resampling import Plan, plan_of
 from nashboard.evaluation.roll import Roll, matches_roll, payoffs_roll, scores_roll
 from nashboard.evaluation.scores_again import another_suite, in_units, known, noise_of, scores_again
 from nashboard.evaluation.scores_board import scores_boards

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nashboard._types import Floats, Ints
+from nashboard._workers import Plan
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
 from nashboard.equilibrium.batch import nash_averages
@@ -15,9 +16,10 @@ from nashboard.equilibrium.nash import Selection, nash_average
 from nashboard.evaluation import resampling
 from nashboard.evaluation.intervals import Samples, joined
 from nashboard.evaluation.pooling import Pooling, pooling
-from nashboard.evaluation.resampling import Plan, spread_out
-from nashboard.ratings.elo import PRIOR, newton
+from nashboard.ratings.bootstrap import clusters_reweighted
+from nashboard.ratings.elo import PRIOR
 from nashboard.ratings.likelihood import pair_totals
+from nashboard.ratings.newton import newton
 from nashboard.ratings.selection import with_counts
 
 PSEUDO = 0.5  # wins added to each side: the prior of the payoffs
@@ -36,7 +38,7 @@ def matches_again(matches: Matches, selection: Selection, plan: Plan, watched: I
         watched=np.empty((len(matches.agents), 0), dtype=np.intp) if watched is None else watched,
         pooling=pooling(matches),
     )
-    return spread_out(work, plan, 0, "Playing the arena again ...")[0]
+    return resampling.sampled(work, plan, 0, "Playing the arena again ...")[0]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,12 +98,8 @@ def replayed(matches: Matches, rng: np.random.Generator) -> Floats:
     where a cluster column was read: the games of a cluster share one weight. Rates, not whole numbers of games:
     whole numbers make accidental ties, and an equilibrium is not unique where payoffs tie.
     """
-    split = matches.clusters
-    if split is not None:
-        weight = rng.standard_exponential(split.size)
-        weight = (weight / weight.mean())[split.cluster]
-        parts = (split.wins, split.draws, split.losses)
-        return np.stack([np.bincount(split.pair, weight * part, minlength=len(matches.pairs)) for part in parts])
+    if matches.clusters is not None:
+        return clusters_reweighted(matches, rng)
     drawn = rng.standard_gamma(np.stack([matches.wins + PSEUDO, matches.draws, matches.losses + PSEUDO]))
     return np.asarray(drawn * ((matches.games + 2 * PSEUDO) / drawn.sum(axis=0)))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
+from nashboard._workers import Plan
 from nashboard.data.scaling import Scaling
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.batch import nash_averages_scores
@@ -16,7 +17,6 @@ from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.evaluation import resampling
 from nashboard.evaluation.intervals import Samples, joined
 from nashboard.evaluation.matches_again import PSEUDO
-from nashboard.evaluation.resampling import Plan, spread_out
 
 
 def noise_of(scores: Scores) -> Floats:
@@ -41,7 +41,7 @@ def scores_again(
     work = TableAgain(
         scores=scores, noise=noise, scaling=scaling, selection=selection, watched=none_of(scores, watched)
     )
-    agents, tasks = spread_out(work, plan, 0, "Measuring the table again ...")
+    agents, tasks = resampling.sampled(work, plan, 0, "Measuring the table again ...")
     return agents, tasks
 
 
@@ -53,7 +53,7 @@ def another_suite(
     A task drawn twice is a clone, which Nash averaging does not see: what counts is which tasks were drawn at all.
     """
     work = AnotherSuite(S=scores.values, selection=selection, watched=none_of(scores, watched))
-    agents, tasks = spread_out(work, plan, 1, "Drawing other suites ...")
+    agents, tasks = resampling.sampled(work, plan, 1, "Drawing other suites ...")
     return agents, tasks
 
 

@@ -1,7 +1,6 @@
-"""Elo ratings by maximum likelihood: Newton's method on the pair counts.
+"""Elo ratings by maximum likelihood of the pair counts.
 
-Symbols: ``r`` ratings in logits, the average agent's (see `likelihood`) last; ``x = r[i] - r[j]`` leads;
-``g`` gradient and ``L`` Hessian of the loss, a graph Laplacian weighted by the curvatures.
+Symbols: ``r`` ratings in logits, the average agent's (see `likelihood`) last; ``x = r[i] - r[j]`` leads.
 """
 
 from collections.abc import Mapping
@@ -15,11 +14,11 @@ from nashboard._types import Bools, Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
-from nashboard.errors import ConvergenceError, InputError, listed
+from nashboard.errors import InputError, listed
+from nashboard.ratings.bootstrap import spread_of_ratings, spread_plan
 from nashboard.ratings.elo_errors import standard_errors
 from nashboard.ratings.elo_ratings import EloRatings
 from nashboard.ratings.fields import chosen
-from nashboard.ratings.laplacian import solver
 from nashboard.ratings.likelihood import (
     PairTotals,
     checked_prior,
@@ -28,13 +27,10 @@ from nashboard.ratings.likelihood import (
     require_finite_maximum,
     require_matches,
 )
+from nashboard.ratings.newton import newton
 
-Errors = Literal["hessian", "sandwich"]
+Errors = Literal["hessian", "sandwich", "bootstrap"]
 PRIOR = 0.01  # drawn games against the average agent
-MOST_STEPS = 1000  # an alarm, not a budget: Newton's method takes 5 to 30
-# A step of Newton that moves no lead by more than d logits lowers the loss by at least 1 - (e^d - d - 1) / d^2 of what
-# its slope promises (Bach 2010, on the logistic loss). That is an eighth for this d: the loss need not be looked at.
-SURE = 1.5
 
 
 def elo(
@@ -43,6 +39,11 @@ def elo(
     prior: float = PRIOR,
     anchor: Mapping[str, float] | None = None,
     errors: Errors | None = None,
+    n_resamples: int = 100,
+    rng: int | np.random.Generator = 0,
+    workers: int | None = None,
+    backend: str | None = None,
+    progress: bool = False,
 ) -> EloRatings:
     """Rate agents by maximum likelihood of the Elo model, ``P(a beats b) = 1 / (1 + 10^((r_b - r_a) / 400))``.
 
@@ -61,7 +62,11 @@ def elo(
     errors
         ``"hessian"``: standard errors from the inverse Hessian, right where the model is. ``"sandwich"``:
         robust to a wrong model and to draws, and to dependence within clusters where the matches have them.
-        By default ``"sandwich"`` where there are clusters.
+        ``"bootstrap"``: as robust, from fits to resampled games; it also sees what is not straight, such as an agent
+        who hardly ever lost. By default ``"sandwich"`` where there are clusters.
+    n_resamples, rng, workers, backend, progress
+        For ``errors="bootstrap"``, as in `evaluate`: how often, the seed, who works, and whether to show how far it
+        is. The ratings themselves depend on none of them.
 
     Examples
     --------
@@ -80,6 +85,7 @@ def elo(
     prior = checked_prior(prior)
     errors = errors or ("hessian" if matches.clusters is None else "sandwich")
     chosen(errors, get_args(Errors), "way to standard errors")
+    plan = spread_plan(n_resamples, rng, workers, progress, backend) if errors == "bootstrap" else None
     matches.require_connected()
     if prior == 0:
         require_finite_maximum(matches)
@@ -88,7 +94,11 @@ def elo(
     with threads_for(len(matches.agents)):
         gradient_norm = newton(totals, r, free)
         x = r[totals.i] - r[totals.j]
-        stderr = standard_errors(matches, totals, x, free, robust=errors == "sandwich")
+        stderr = (
+            spread_of_ratings(matches, totals, r, free, plan)
+            if plan
+            else standard_errors(matches, totals, x, free, robust=errors == "sandwich")
+        )
     shift = 0.0 if anchor else r[:-1].mean()
     played = len(matches.pairs)
     return EloRatings(
@@ -100,7 +110,7 @@ def elo(
         gradient_norm=gradient_norm,
         made=(
             f"maximum likelihood, {count(matches.n_games)} games, prior {prior:g} games per agent, "
-            f"{held(anchor)}, errors by {errors}"
+            f"{held(anchor)}, errors by {errors}{f' of {plan.n_resamples:,} resamples' if plan else ''}"
         ),
     )
 
@@ -127,42 +137,3 @@ def held(anchor: Mapping[str, float] | None) -> str:
 def loss_per_game(totals: PairTotals, x: Floats, played: int, games: float) -> float:
     """Return the mean loss of the games that were played, without the prior's."""
     return loss(totals.won[:played], totals.lost[:played], x[:played]) / games
-
-
-def newton(totals: PairTotals, r: Floats, free: Bools) -> float:
-    """Move the free ratings in ``r``, in place, to the maximum; return the norm of the gradient there.
-
-    The loss is convex; long steps are halved until it falls, so that the method converges from anywhere.
-    """
-    i, j = totals.i, totals.j
-    nodes = totals.nodes_in_play(free)
-    moving = free[:nodes]
-    tolerance = totals.tolerance()
-    if not moving.any():
-        return 0.0
-    for _ in range(MOST_STEPS):
-        x = r[i] - r[j]
-        slopes, curvatures = totals.derivatives(x)
-        g = totals.onto_nodes(slopes)[:nodes][moving]
-        norm = float(np.linalg.norm(g))
-        if norm <= tolerance:
-            return norm
-        step = np.zeros_like(r)
-        step[:nodes][moving] = -solver(nodes, i, j, curvatures, moving, rtol=1e-6, lift=True)(g)
-        dx = step[i] - step[j]
-        length = 1.0 if float(np.abs(dx).max()) <= SURE else halved(totals, x, dx, float(g @ step[:nodes][moving]))
-        r += length * step
-    raise ConvergenceError(
-        f"Elo did not converge in {MOST_STEPS:,} steps: the gradient's norm is {norm:.2g}, wanted {tolerance:.2g}; "
-        f"a larger prior= makes the ratings finite"
-    )
-
-
-def halved(totals: PairTotals, x: Floats, dx: Floats, slope: float) -> float:
-    """Return the length, halved from 1, at which a step ``dx`` from leads ``x`` makes the loss fall (Armijo)."""
-    length, start = 1.0, totals.loss(x)
-    # near the optimum the loss no longer shows progress: a change of rounding size counts as none
-    slack = 1e-13 * abs(start)
-    while totals.loss(x + length * dx) > start + 1e-4 * length * slope + slack:
-        length /= 2
-    return length

@@ -11,11 +11,11 @@ from nashboard._threads import threads_for
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError
-from nashboard.ratings.elo import newton
 from nashboard.ratings.likelihood import PairTotals
 from nashboard.ratings.melo_loss import MeloLoss
 from nashboard.ratings.melo_ratings import End
 from nashboard.ratings.melo_starts import starts, steepest_planes
+from nashboard.ratings.newton import newton
 from nashboard.ratings.trust_region import minimise
 
 ROUGH = 1e-4  # of the first gradient: where a rough fit ends; held-out losses then have six right digits

@@ -15,8 +15,7 @@ import pytest
 
 import nashboard as nb
 from evaluation.arenas import leads, played
-from nashboard.evaluation.intervals import Samples
-from nashboard.evaluation.resampling import plan_of, spread_out
+from nashboard._workers import plan_of, spread_out
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install ray")
 FEW: dict[str, Any] = {"n_resamples": 40}  # three pieces of work
@@ -55,7 +54,7 @@ class Deadly:
 
     home: int
 
-    def __call__(self, streams: list[np.random.Generator]) -> tuple[Samples, ...]:
+    def __call__(self, streams: list[np.random.Generator]) -> None:
         if os.getpid() != self.home:
             os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError("the work was done at home")

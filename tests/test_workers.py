@@ -16,8 +16,7 @@ import pytest
 
 import nashboard as nb
 from evaluation.arenas import leads, played
-from nashboard.evaluation.intervals import Samples
-from nashboard.evaluation.resampling import plan_of, spread_out
+from nashboard._workers import plan_of, spread_out
 
 FEW: dict[str, Any] = {"n_resamples": 20}  # two pieces of work
 
@@ -59,10 +58,10 @@ class Deadly:
 
     home: int
 
-    def __call__(self, streams: list[np.random.Generator]) -> tuple[Samples, ...]:
+    def __call__(self, streams: list[np.random.Generator]) -> list[float]:
         assert os.getpid() != self.home
         os.kill(os.getpid(), signal.SIGKILL)
-        return ()
+        return []
 
 
 @dataclass(frozen=True)
@@ -72,13 +71,11 @@ class DeadlyOnce:
     home: int
     mark: str
 
-    def __call__(self, streams: list[np.random.Generator]) -> tuple[Samples, ...]:
+    def __call__(self, streams: list[np.random.Generator]) -> list[float]:
         try:
             Path(self.mark).touch(exist_ok=False)
         except FileExistsError:
-            numbers = np.array([rng.random() for rng in streams])
-            x = numbers[:, None]
-            return (Samples(averages=x, gaps=x, weights=x, inside=x, scale=numbers, terms=x[:, :, None]),)
+            return [rng.random() for rng in streams]
         return Deadly(self.home)(streams)
 
 
@@ -103,9 +100,11 @@ def test_a_worker_process_that_dies_is_one_sentence() -> None:
 @pytest.mark.usefixtures("cluster")
 def test_a_worker_of_a_cluster_that_dies_is_replaced(tmp_path: Path) -> None:
     work = DeadlyOnce(os.getpid(), str(tmp_path / "died"))
-    (found,) = spread_out(work, plan_of(40, 0, None, False, "dask"), 0, "")
+    found = spread_out(work, plan_of(40, 0, None, False, "dask"), 0, "")
     assert (tmp_path / "died").exists()
-    assert found.scale.tolist() == [float(rng.random()) for rng in plan_of(40, 0, None, False).streams(0)]
+    assert [x for piece in found for x in piece] == [
+        float(rng.random()) for rng in plan_of(40, 0, None, False).streams(0)
+    ]
 
 
 def test_work_that_kills_every_worker_of_a_cluster_is_one_sentence() -> None:

@@ -1,0 +1,210 @@
+"""Resampling: which draws are made, by whom, and how they come together.
+
+Every draw has its own stream of random numbers, which depends on the seed, the question and the number of the draw
+only, and is computed alone: so the answer is the same whatever the number of workers and wherever they run. What is
+drawn is said by those who ask: `evaluation.matches_again`, `evaluation.scores_again` and `ratings.bootstrap`.
+
+joblib spreads the work: over threads, since the linear algebra leaves the interpreter's lock, or over what the caller
+chose by ``joblib.parallel_config``, such as processes (``"loky"``) or a cluster (``"dask"``, ``"ray"``).
+"""
+
+import functools
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from nashboard._threads import threads_for
+from nashboard.errors import InputError, WorkerError
+
+TOGETHER = 16  # resamples that a worker solves in one go
+
+PROCESSES = "LokyBackend"
+LOCAL = ("ThreadingBackend", PROCESSES)  # whose results come one by one
+
+Piece = TypeVar("Piece")
+Work = Callable[[list[np.random.Generator]], Piece]
+
+# How libraries that need not be installed say that a worker is gone (loky and the standard library, Dask, Ray).
+LOST = {
+    "BrokenExecutor",
+    "KilledWorker",
+    "CommClosedError",
+    "NoValidWorkerError",
+    "RayActorError",
+    "WorkerCrashedError",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How many resamples, from which seed, by how many workers of which kind, and whether to show progress."""
+
+    n_resamples: int
+    seed: int
+    workers: int | None
+    backend: str | None
+    progress: bool
+
+    def streams(self, question: int, draws: Iterable[int] | None = None) -> list[np.random.Generator]:
+        """Return the generators of some draws, or of all; questions have streams of their own."""
+        numbers = range(self.n_resamples) if draws is None else draws
+        seeds = (np.random.SeedSequence([self.seed, question], spawn_key=(k,)) for k in numbers)
+        return [np.random.default_rng(seed) for seed in seeds]
+
+
+def plan_of(
+    n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool, backend: str | None = None
+) -> Plan:
+    """Check the options of resampling."""
+    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
+        raise InputError(f"n_resamples is {n_resamples!r}: it must be a whole number, at least 1 (200 is usual)")
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InputError(f"workers is {workers!r}: it must be a whole number, at least 1, or None for all cores")
+    if isinstance(rng, np.random.Generator):
+        seed = int(rng.integers(2**63))
+    elif isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
+        seed = int(rng)
+    else:
+        raise InputError(f"rng is {rng!r}: give a seed, a whole number not below 0, or a numpy Generator")
+    return Plan(n_resamples=int(n_resamples), seed=seed, workers=workers, backend=backend, progress=progress)
+
+
+def spread_out(work: Work[Piece], plan: Plan, question: int, what: str) -> list[Piece]:
+    """Let the workers do all resamples, in pieces, and return the pieces in order."""
+    from joblib import Parallel, delayed
+
+    pieces = [range(at, min(at + TOGETHER, plan.n_resamples)) for at in range(0, plan.n_resamples, TOGETHER)]
+    found: list[Piece] = []
+    with ExitStack() as stack:
+        jobs, backend = stack.enter_context(crew(plan))
+        stack.enter_context(threads_for(1))  # the workers share the cores, not the linear algebra inside them
+        advance = stack.enter_context(shown_progress(plan, what))
+        parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator" if backend in LOCAL else "list")
+        with lost_workers():
+            with deaf_children() if backend == PROCESSES else nullcontext():
+                parent = os.getpid() if backend == PROCESSES else None
+                done = parallel(delayed(drawn)(work, plan, question, piece, parent) for piece in pieces)
+            for piece, answer in zip(pieces, done, strict=True):
+                found.append(answer)
+                advance(len(piece))
+    return found
+
+
+def drawn(work: Work[Piece], plan: Plan, question: int, draws: range, parent: int | None) -> Piece:
+    """Do some of the draws, wherever this worker is; a process ends with its parent."""
+    if parent is not None:
+        end_with(parent)
+    with threads_for(1):
+        return work(plan.streams(question, draws))
+
+
+@functools.cache  # once in a process
+def end_with(parent: int) -> None:
+    """End this process soon after its parent, which may be killed without a word to its children."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def crew(plan: Plan) -> Iterator[tuple[int, str]]:
+    """Call the workers that were asked for; say how many jobs there are, and what joblib calls their kind."""
+    from joblib import parallel_config
+    from joblib.parallel import get_active_backend
+
+    with ExitStack() as stack:
+        if plan.backend is not None:
+            try:
+                stack.enter_context(parallel_config(backend=plan.backend))
+            except (ValueError, ImportError) as error:
+                reason = " ".join(str(error).split())
+                raise InputError(f"the backend {plan.backend!r} cannot be used: {reason}") from None
+        active, jobs = get_active_backend(prefer="threads")
+        kind = type(active).__name__
+        if kind == "DaskDistributedBackend":
+            tell_of_failures(active)
+        yield plan.workers or (jobs if jobs not in (None, 1) else -1), kind
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What stands in for a result when Dask gave up on a task."""
+
+    error: BaseException
+
+
+def tell_of_failures(backend: Any) -> None:
+    """Make joblib hear that Dask gave up on a task: its backend reports results only, and would wait for ever."""
+    submitted, result = backend.submit, backend.retrieve_result_callback
+
+    def submit(func: Any, callback: Any = None) -> Any:
+        future = submitted(func, callback)
+        if callback is not None:
+            future.add_done_callback(lambda done: callback(Failure(done.exception())) if done.exception() else None)
+        return future
+
+    def retrieve(out: Any) -> Any:
+        if isinstance(out, Failure):
+            raise out.error
+        return result(out)
+
+    backend.submit, backend.retrieve_result_callback = submit, retrieve
+
+
+@contextmanager
+def deaf_children() -> Iterator[None]:
+    """Let processes that are started inside the block not hear Ctrl-C, which reaches all of a terminal's processes.
+
+    This one answers for all, and ends them; each of them would tell at length where it was interrupted.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # every process needs it, and to start it inside would unblock the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # children inherit what is blocked
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def lost_workers() -> Iterator[None]:
+    """Turn the many ways in which a worker can be lost into one sentence."""
+    try:
+        yield
+    except Exception as error:
+        if LOST.isdisjoint(kind.__name__ for kind in type(error).__mro__):
+            raise
+        raise WorkerError(
+            "a worker died while it resampled (it was ended from outside, or its memory was used up): nothing was "
+            "written; try again with fewer workers"
+        ) from error
+
+
+@contextmanager
+def shown_progress(plan: Plan, what: str) -> Iterator[Callable[[int], None]]:
+    """Show on standard error how far resampling is, where that is a terminal and somebody asked."""
+    if not (plan.progress and sys.stderr.isatty()):
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=plan.n_resamples)
+        yield lambda done: bar.advance(task, done)

@@ -1,0 +1,91 @@
+"""Standard errors by resampling: what they agree with, where they are wider, and that nothing else moves them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from nashboard.data.clusters import Clusters
+from nashboard.ratings.bootstrap import reweighted
+from ratings.leagues import planted
+
+MANY: dict[str, Any] = {"errors": "bootstrap", "n_resamples": 400}
+
+
+def test_they_agree_with_the_sandwich_where_there_are_many_games() -> None:
+    _, matches = planted(20, games=500, seed=2)
+    straight, resampled = nb.elo(matches, errors="sandwich"), nb.elo(matches, **MANY)
+    np.testing.assert_array_equal(resampled.ratings, straight.ratings)
+    np.testing.assert_allclose(resampled.stderr, straight.stderr, rtol=0.15)  # a spread of 400 is known to 3.5%
+    assert resampled.stderr.mean() == pytest.approx(straight.stderr.mean(), rel=0.03)
+
+
+def test_draws_shrink_them_as_they_shrink_the_sandwich() -> None:
+    drawn = nb.Matches.from_counts([[0, 50], [50, 0]], draws=[[0, 900], [900, 0]])
+    assert nb.elo(drawn, **MANY).stderr[0] == pytest.approx(nb.elo(drawn, errors="sandwich").stderr[0], rel=0.1)
+
+
+def test_games_of_a_cluster_count_as_one() -> None:
+    votes = np.arange(100)
+    wins = np.where(votes % 2, 10.0, 0.0)
+    clusters = Clusters(size=100, cluster=votes, pair=0 * votes, wins=wins, draws=0 * wins, losses=10 - wins)
+    counts: dict[str, Any] = {"agents": ("a", "b"), "pairs": [[0, 1]], "wins": [500], "draws": [0], "losses": [500]}
+    loose, tied = nb.Matches(**counts), nb.Matches(**counts, clusters=clusters)
+    # ten votes of a cluster always agree: ten times the variance
+    assert nb.elo(tied, **MANY).stderr[0] / nb.elo(loose, **MANY).stderr[0] == pytest.approx(np.sqrt(10), rel=0.15)
+
+
+def test_each_resample_is_fitted_to_its_maximum() -> None:
+    _, matches = planted(8, games=6, seed=4)  # few games: resamples lie far from the start
+    one = np.random.SeedSequence([7, 0], spawn_key=(0,)), np.random.SeedSequence([7, 0], spawn_key=(1,))
+    fits = []
+    for seed in one:
+        wins, draws, losses = reweighted(matches, np.random.default_rng(seed))
+        again = nb.Matches(agents=matches.agents, pairs=matches.pairs, wins=wins, draws=draws, losses=losses)
+        fits.append(nb.elo(again).ratings)
+    np.testing.assert_allclose(
+        nb.elo(matches, errors="bootstrap", n_resamples=2, rng=7).stderr, np.std(fits, axis=0, ddof=1), rtol=1e-4
+    )
+
+
+def test_a_result_never_drops_out_so_that_ratings_stay_finite_without_a_prior() -> None:
+    rare = nb.Matches.from_counts([[0, 400, 9], [1, 0, 9], [9, 9, 0]], agents=["champion", "b", "c"])
+    errors = nb.elo(rare, prior=0, **MANY).stderr
+    assert np.isfinite(errors).all()
+    assert (errors > 0).all()
+
+
+def test_weights_that_are_not_whole_count_as_so_many_games() -> None:
+    W = np.array([[0.0, 30.5, 12.25], [20.5, 0, 40.0], [18.75, 33.0, 0]])
+    plain = nb.Matches.from_counts(W)
+    assert nb.elo(plain, **MANY).stderr == pytest.approx(nb.elo(plain, errors="sandwich").stderr, rel=0.2)
+
+
+def test_anchors_do_not_move() -> None:
+    _, matches = planted(6, games=30, seed=5)
+    held = nb.elo(matches, anchor={"agent 3": 1500}, **MANY)
+    assert held.stderr[2] == 0
+    assert (np.delete(held.stderr, 2) > 0).all()
+
+
+def test_the_seed_decides_and_not_the_workers() -> None:
+    _, matches = planted(6, games=30, seed=5)
+    found = nb.elo(matches, errors="bootstrap", n_resamples=40)
+    for options in ({"workers": 1}, {"workers": 2}, {"workers": 2, "backend": "loky"}):
+        np.testing.assert_array_equal(
+            nb.elo(matches, errors="bootstrap", n_resamples=40, **options).stderr, found.stderr
+        )
+    assert (nb.elo(matches, errors="bootstrap", n_resamples=40, rng=1).stderr != found.stderr).all()
+
+
+def test_the_result_says_how_they_were_made() -> None:
+    _, matches = planted(4, games=30, seed=5)
+    assert "errors by bootstrap of 40 resamples" in nb.elo(matches, errors="bootstrap", n_resamples=40).made
+
+
+@pytest.mark.parametrize(("n_resamples", "message"), [(1, "takes 2 or more"), (0, "a whole number, at least 1")])
+def test_too_few_resamples_are_refused(n_resamples: int, message: str) -> None:
+    _, matches = planted(4, games=30, seed=5)
+    with pytest.raises(nb.InputError, match=message):
+        nb.elo(matches, errors="bootstrap", n_resamples=n_resamples)
