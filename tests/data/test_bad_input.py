@@ -115,10 +115,17 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         LOG + "x,z,modelb\nx,z,modelb\n",
         "matches",
         {},
-        r"column 'winner' has an unknown outcome: 'modelb' in 2 rows \(did you mean 'model_b'\?\); known are .*"
+        r"column 'winner' has an unknown outcome: 'modelb' in 2 rows \(first in data row 3\) \(did you mean 'model_b'\?\); known are .*"
         r"pass a rule such as outcomes={'modelb': 0.5}",
     ),
-    "a missing outcome": ("log.csv", LOG + "x,z,\n", "matches", {}, "unknown outcome: nothing in 1 row"),
+    "a missing outcome": ("log.csv", LOG + "x,z,\n", "matches", {}, r"unknown outcome: nothing in 1 row \(first in data row 3\)"),
+    "an unknown outcome among rows that are left out and rows that are kept": (
+        "log.csv",
+        "a,b,winner,language\nx,y,hm,de\nx,y,a,en\ny,z,hm,en\n",
+        "matches",
+        {"where": {"language": "en"}},
+        r"'hm' in 1 row \(first in data row 3\)",
+    ),
     "an outcome that is both a side and a name": (
         "log.csv",
         "x,y,winner\nb,a,a\na,b,b\n",

@@ -96,6 +96,7 @@ def counted(table: MatchTable) -> PairCounts:
     seen = seen_labels(words, words.frame)
     if table.scan is not None and any(not entry.label for entry in seen):
         table.scan.explain()  # a row that is too short is likelier than a missing outcome
+    asked = replace(asked, where=lambda label: first_row_with(words, label_of(words.frame, table.outcome) == label))
     return PairCounts(table=words, counts=words.count(vocabulary(seen, rules, asked)))
 
 
@@ -138,12 +139,17 @@ def text(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
     return nw.when(~value.is_null()).then(nw.when(whole).then(number).otherwise(value.cast(nw.String)))
 
 
+def label_of(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
+    """Return a column of labels as text, empty where it is missing."""
+    return text(frame, column).fill_null("")
+
+
 def seen_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
     """Return the distinct labels of the rows that are kept, and whether they are names of the agents there."""
     for rule in table.filters:
         frame = frame.filter(rule.keep)
     labels = frame.select(
-        label=text(frame, table.outcome).fill_null(""), first=text(frame, table.a), second=text(frame, table.b)
+        label=label_of(frame, table.outcome), first=text(frame, table.a), second=text(frame, table.b)
     ).with_columns(
         is_first=nw.when(nw.col("label") == nw.col("first")).then(nw.lit(1)).otherwise(nw.lit(0)),
         is_second=nw.when(nw.col("label") == nw.col("second")).then(nw.lit(1)).otherwise(nw.lit(0)),
@@ -167,9 +173,7 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
         "second": text(table.frame, table.b),
         "left_out": left_out(table.filters),
         "weight": weight,
-        "label": nw.col(table.outcome).cast(nw.Float64)
-        if words is None
-        else text(table.frame, table.outcome).fill_null(""),
+        "label": label_of(table.frame, table.outcome) if words else nw.col(table.outcome).cast(nw.Float64),
     }
     if table.cluster is not None:
         columns["cluster"] = text(table.frame, table.cluster)
@@ -271,9 +275,14 @@ def named_outcome(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
 
 
 def first_row_with(table: MatchTable, condition: nw.Expr) -> str:
-    """Return where the first row with a condition stands, for files; nothing for frames without row numbers."""
-    if table.scan is None:
+    """Return where the first row that is kept with a condition stands; nothing where rows have no numbers.
+
+    They have some in files whose rows are matches, not in frames, and not where a format made several games of a row.
+    """
+    if table.scan is None or table.games > 1:
         return ""
     numbered = nw.from_native(table.frame.to_native().with_row_index("nashboard_row", offset=1))
+    for rule in table.filters:
+        numbered = numbered.filter(rule.keep)
     first = table.scan.collect(numbered.filter(condition).select("nashboard_row").head(1).to_native())
     return f" (first in data row {first.item():,})" if len(first) else ""

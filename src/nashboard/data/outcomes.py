@@ -3,7 +3,7 @@
 An outcome is the share of the point that the first agent takes: 1 a win, 0 a loss, 0.5 a draw.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,6 +92,7 @@ class Question:
     outcome: str
     source: str
     certain: bool = False  # a format has worked the outcome out: it cannot be the name of an agent
+    where: Callable[[str], str] = lambda label: ""  # says where a label stands first, for a message
 
     def sides(self) -> dict[str, float]:
         """Return what the names of the two agent columns mean as labels; ``H`` and ``A`` where home meets away."""
@@ -154,7 +155,8 @@ def vocabulary(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], ask
     if not not_names:
         drawn = {label: x for label, x in outcomes.items() if folded(label) in rules or x == 0.5}
         return Vocabulary(outcomes=drawn, ignored=tuple(ignored), by_name=True)
-    raise unknown_labels(min(not_sides, not_names, key=lambda labels: sum(labels.values())), column, source)
+    unknown = min(not_sides, not_names, key=lambda labels: sum(labels.values()))
+    raise unknown_labels(unknown, column, source, where=asked.where)
 
 
 def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question) -> None:
@@ -175,11 +177,18 @@ def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None
         )
 
 
-def unknown_labels(labels: Mapping[str, int], column: str, source: str, unit: str = "row") -> InputError:
-    """Return the error for labels that nobody knows, with how many rows (or games) have each."""
+def unknown_labels(
+    labels: Mapping[str, int],
+    column: str,
+    source: str,
+    unit: str = "row",
+    where: Callable[[str], str] = lambda label: "",
+) -> InputError:
+    """Return the error for labels that nobody knows, with how many rows (or games) have each, and where."""
     by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
     shown = ", ".join(
-        f"{repr(shortened(label)) if label else 'nothing'} in {n:,} {unit}{'s' * (n != 1)}{nearest(label, KNOWN)}"
+        f"{repr(shortened(label)) if label else 'nothing'} in {n:,} {unit}{'s' * (n != 1)}"
+        f"{where(label)}{nearest(label, KNOWN)}"
         for label, n in by_count[:3]
     )
     more = f" and {len(labels) - 3:,} more labels" if len(labels) > 3 else ""
