@@ -79,20 +79,20 @@ def judged(
     ``meetings`` are a statistic and its degrees of freedom that can tell two apart, but not show them alike: who
     is even with another need not be the same.
     """
-    from scipy.stats import chi2, ncx2
+    from scipy.special import chdtr, chdtrc, chndtr  # scipy.stats takes half a second to import
 
     some = K > 0
     k = np.where(some, K, 1.0)
     info = np.where(some, information, 1.0)
     T_all, K_all = (T, K) if meetings is None else (T + meetings[0], K + meetings[1])
-    p_same = np.where(K_all > 0, chi2.sf(T_all, np.maximum(K_all, 1.0)), 1.0)
-    p_same = np.minimum(2 * np.minimum(p_same, np.where(some, chi2.sf(mean, 1), 1.0)), 1.0)
+    p_same = np.where(K_all > 0, chdtrc(np.maximum(K_all, 1.0), T_all), 1.0)
+    p_same = np.minimum(2 * np.minimum(p_same, np.where(some, chdtrc(1, mean), 1.0)), 1.0)
     far = np.maximum(margin**2 * info, 1e-300)
     p_apart = np.ones_like(T)
     a, b = np.nonzero(some & (p_same > CLEARLY_DIFFERENT))
-    if_same = chi2.cdf(T[a, b], k[a, b])
+    if_same = chdtr(k[a, b], T[a, b])
     clear = if_same > 1e-12
-    ratio = ncx2.cdf(T[a, b], k[a, b], far[a, b]) / np.where(clear, if_same, 1.0)
+    ratio = chndtr(T[a, b], k[a, b], far[a, b]) / np.where(clear, if_same, 1.0)
     p_apart[a, b] = np.where(clear, ratio, np.exp(-far[a, b] / 2))  # the limit of the ratio for T = 0
     return Likeness(
         distance=np.where(some, np.sqrt(np.maximum(T - K, 0.0) / info), np.nan),

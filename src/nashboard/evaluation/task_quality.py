@@ -201,15 +201,15 @@ def correlations(S: Floats) -> Floats:
 
 def negative_by_chance(r: Floats, agents: int) -> Floats:
     """Return the chance of so negative a correlation between unrelated tasks (Student's t, one-sided)."""
-    from scipy.stats import t as student
+    from scipy.special import stdtr
 
     freedom = agents - 2
-    return np.asarray(student.cdf(r * np.sqrt(freedom / np.maximum(1 - r**2, 1e-300)), freedom))
+    return np.asarray(stdtr(freedom, r * np.sqrt(freedom / np.maximum(1 - r**2, 1e-300))))
 
 
 def noise_alone(scores: Scores) -> Floats:
     """Return per task the chance of such differences between agents by noise alone; NaN where noise is unknown."""
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
     E = known_noise(scores)
     known = np.isfinite(E) & ~scores.missing
@@ -219,4 +219,4 @@ def noise_alone(scores: Scores) -> Floats:
     spread = (w * (values - mean) ** 2).sum(axis=0)
     counted = known.sum(axis=0)
     enough = (counted >= 2) & (counted > (~scores.missing).sum(axis=0) / 2)
-    return np.where(enough, chi2.sf(spread, np.maximum(counted - 1, 1)), np.nan)
+    return np.where(enough, chdtrc(np.maximum(counted - 1, 1), spread), np.nan)

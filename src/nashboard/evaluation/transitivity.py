@@ -110,7 +110,7 @@ class Transitivity:
 
 def transitivity(data: Matches | Scores, level: float) -> Transitivity:
     """Split results into ratings and cycles; scores are taken as games, one per task and two agents."""
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
     matches = data if isinstance(data, Matches) else task_games(data)
     found = hodge(matches)
@@ -120,7 +120,7 @@ def transitivity(data: Matches | Scores, level: float) -> Transitivity:
     testable = freedom > 0 and isinstance(data, Matches)  # the same tasks decide all pairs: they are no separate games
     return Transitivity(
         share=found.transitivity,
-        p_noise=float(chi2.sf(elo_deviance(matches), freedom)) if testable else float("nan"),
+        p_noise=float(chdtrc(freedom, elo_deviance(matches))) if testable else float("nan"),
         cycles=tuple(named(cycle, matches, flow) for cycle in found.cycles(CYCLES)),
         level=level,
         basis="games" if isinstance(data, Matches) else "tasks, each a game between every two agents",

@@ -84,13 +84,11 @@ class MeloLoss:
     def flat(self, D: Floats) -> Floats:
         """Keep the average agent without planes, the planes centred, and the mean rating where it is."""
         D = D.copy()
-        D[-1, 1:] = 0.0
-        D[:-1, 1:] -= D[:-1, 1:].mean(axis=0)
-        if self.average_plays:
-            D[:, 0] -= D[:, 0].mean()
-        else:
-            D[-1, 0] = 0.0
-            D[:-1, 0] -= D[:-1, 0].mean()
+        D[-1, 1 if self.average_plays else 0 :] = 0.0
+        total = np.add.reduce(D)  # mean() takes three times as long, and this is half of a step
+        D[:-1, 1:] -= total[1:] / (len(D) - 1)
+        rated = len(D) if self.average_plays else len(D) - 1
+        D[:rated, 0] -= total[0] / rated
         return D
 
 

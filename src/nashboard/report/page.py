@@ -13,6 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from nashboard.report.picture import embedded
+from nashboard.report.scripts import closed, drawing_script
 from nashboard.report.summary import Summary
 
 POLICY = (
@@ -33,24 +34,11 @@ def environment() -> jinja2.Environment:
     )
 
 
-@lru_cache(maxsize=1)
-def drawing_script() -> str:
-    """Return the scripts that draw charts: Vega, Vega-Lite and Vega-Embed, as vl-convert carries them."""
-    import vl_convert
-
-    return closed(str(vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")))
-
-
 def asset(name: str) -> str:
     """Return a style sheet or a script of ours."""
     loader = environment().loader
     assert loader is not None
     return closed(loader.get_source(environment(), name)[0])
-
-
-def closed(script: str) -> str:
-    """Return a script that cannot end the element it stands in."""
-    return script.replace("</script", r"<\/script").replace("<!--", r"<\!--")
 
 
 def page(content: Summary) -> str:

@@ -4,22 +4,23 @@ import json
 import struct
 import zlib
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from nashboard.data.write import atomically
 from nashboard.errors import InputError
 from nashboard.report.charts.theme import PAGES, Chart, Theme, themed
+from nashboard.report.scripts import drawing_script
 
-DRAW = "vegaEmbed('#chart', JSON.parse(document.getElementById('given').textContent), {actions: false});"
+DRAW = "window.vegaEmbed('#chart', JSON.parse(document.getElementById('given').textContent), {actions: false});"
 PAGE = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Chart</title>
 <style>body {{ background: {background}; margin: 1rem }}</style></head>
 <body><div id="chart"></div>
 <script type="application/json" id="given">{given}</script>
-<script type="module">{scripts}</script></body>
+<script type="module">{scripts}</script>
+<script type="module">{draw}</script></body>
 </html>
 """
 Writer = Callable[[dict[str, Any], float], bytes]
@@ -109,15 +110,7 @@ def pdf(spec: dict[str, Any], _: float) -> bytes:
 def html(spec: dict[str, Any], _: float) -> bytes:
     """Return a page for a browser, with the scripts that draw it inside; a name cannot end the script it stands in."""
     given = json.dumps(spec, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    return PAGE.format(given=given, scripts=scripts_that_draw(), background=spec["background"]).encode()
-
-
-@cache
-def scripts_that_draw() -> str:
-    """Return the scripts that draw a chart, put together once."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle(DRAW)).replace("</script", "<\\/script")
+    return PAGE.format(given=given, scripts=drawing_script(), draw=DRAW, background=spec["background"]).encode()
 
 
 def as_json(spec: dict[str, Any], _: float) -> bytes:
