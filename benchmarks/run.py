@@ -3,6 +3,7 @@
 python benchmarks/run.py                          a small version, a few minutes: rows and page are kept in out/
 python benchmarks/run.py --full                   everything: benchmarks/results, docs/benchmarks.md and the README
 python benchmarks/run.py --full --only elo        one section; again for several
+python benchmarks/run.py --full --task rounds     only tasks whose name holds this text; the other rows stay
 python benchmarks/run.py --tiny                   every program once on next to nothing; keeps no results
 """
 
@@ -29,17 +30,21 @@ KEPT = {
 SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "end_to_end", "equilibrium", "elo")
 
 
-def measured(section: Section, size: Size, results: Path, folder: Path) -> None:
-    """Measure a section; a whole one forgets rows that are no longer part of it."""
+def measured(section: Section, size: Size, results: Path, folder: Path, task: str = "") -> None:
+    """Measure a section, or those of its tasks whose name holds a text; a whole one forgets rows that left it."""
     path = results / f"{section.name}.json"
     before: list[Row] = []
     for comparison in section.comparisons(size, folder):
+        if task not in comparison.what:
+            continue
         if size != "full":
             comparison = replace(comparison, repeats=min(comparison.repeats, TURNS[size]))
         rows = compared(comparison, before, lambda rows: save(path, section.head, rows))
         before += rows
         for row in rows:
             print(line(row), flush=True)
+    if task:
+        return
     whats = {row["what"] for row in before}
     write(path, section.head, [row for row in read(path)["rows"] if row["what"] in whats])
 
@@ -56,6 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     sizes.add_argument("--full", dest="size", action="store_const", const="full", default="small")
     sizes.add_argument("--tiny", dest="size", action="store_const", const="tiny")
     parser.add_argument("--only", action="append", choices=SECTIONS, metavar="SECTION", help=", ".join(SECTIONS))
+    parser.add_argument("--task", default="", metavar="TEXT", help="only tasks whose name holds this text")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, stopped)
     began = time.monotonic()
@@ -67,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
                 section: Section = import_module(name).SECTION
                 print(f"-- {section.title} ({name}), after {(time.monotonic() - began) / 60:.1f} minutes", flush=True)
                 try:
-                    measured(section, given.size, results, Path(folder))
+                    measured(section, given.size, results, Path(folder), given.task)
                 except Exception as error:  # the other sections are still worth their time
                     failed.append(name)
                     print(f"{name} stopped: {type(error).__name__}: {error}", file=sys.stderr)

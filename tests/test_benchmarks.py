@@ -89,6 +89,26 @@ def test_the_small_version_keeps_its_rows_and_page_to_itself_and_the_full_one_wr
         signal.signal(signal.SIGTERM, terminated)
 
 
+def test_one_task_is_measured_alone_and_the_other_rows_stay(benchmarks: Benchmarks, tmp_path: Path) -> None:
+    run, harness, results = benchmarks.run, benchmarks.harness, benchmarks.results
+    ran = tmp_path / "ran"
+    tasks = [
+        harness.Comparison(
+            what=what,
+            sides=[harness.Side(name="us", code=f"answer = open({str(ran)!r}, 'a').write('{what}, ')")],
+            repeats=1,
+        )
+        for what in ("once", "in rounds")
+    ]
+    section = replace(benchmarks.startup.SECTION, comparisons=lambda size, folder: iter(tasks))
+    run.measured(section, "full", tmp_path, tmp_path)
+    assert "once" in ran.read_text()
+    ran.unlink()
+    run.measured(section, "full", tmp_path, tmp_path, "rounds")
+    assert set(ran.read_text().split(", ")) == {"in rounds", ""}
+    assert [row["what"] for row in results.read(tmp_path / f"{section.name}.json")["rows"]] == ["once", "in rounds"]
+
+
 def test_every_peer_is_measured(benchmarks: Benchmarks, tmp_path: Path) -> None:
     packages = set()
     for name in SECTIONS:
