@@ -180,7 +180,7 @@ def test_a_rough_comparison_says_what_a_thorough_one_of_the_same_part_says(plane
     def landscape_of(part: nb.Matches) -> MeloLoss:
         return MeloLoss(totals=pair_totals(part, 1.0), mu=0.25)
 
-    rough = compared(matches, landscape_of, 1, np.random.default_rng(0), rough=True)
+    rough = compared(matches, landscape_of, 1, np.random.default_rng(0), rough=True, held_out=1)
     part = dealt(matches, np.random.default_rng(0))[:1]
     thorough = [candidate(matches, landscape_of, part, k) for k in (0, 1)]
     np.testing.assert_allclose([one.log_loss for one in rough], [one.log_loss for one in thorough], rtol=1e-5)

@@ -22,10 +22,10 @@ from nashboard.ratings.likelihood import pair_totals
 from nashboard.ratings.melo import melo
 from nashboard.ratings.melo_loss import MeloLoss
 from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.ratings.selection import compared
+from nashboard.ratings.selection import EXACT, FOLDS, compared
 
 COMPARED = 500_000  # pairs up to which mElo is tried, about 1,000 agents that all met: two seconds for two fits
-FEW_PAIRS = 5_000  # up to which it is fitted five times, to hold out every game once; beyond, once and roughly
+FEW_PAIRS = 5_000  # up to which it is fitted five times, to hold out every game once; beyond, once
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,9 +54,9 @@ def rated(matches: Matches, anchor: Mapping[str, float] | None) -> Rated:
         return MeloLoss(totals=pair_totals(part, PRIOR), mu=PRIOR / 4, orthogonal=False)
 
     try:
-        rough = pairs > FEW_PAIRS
-        plain, cyclic = compared(matches, landscape_of, 1, np.random.default_rng(0), rough=rough)
-        held_out = "a held-out fifth of the games" if rough else "held-out games"
+        rough, parts = pairs > EXACT, 1 if pairs > FEW_PAIRS else FOLDS
+        plain, cyclic = compared(matches, landscape_of, 1, np.random.default_rng(0), rough=rough, held_out=parts)
+        held_out = "held-out games" if parts == FOLDS else "a held-out fifth of the games"
         why = f"log-loss on {held_out}: Elo {plain.log_loss:.4f}, mElo {cyclic.log_loss:.4f}"
         why += " (a rough fit)" if rough else ""
         if cyclic.log_loss < plain.log_loss:

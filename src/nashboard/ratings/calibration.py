@@ -1,7 +1,8 @@
 """Calibration: of the games that were given 70%, are 70% won? Measured on games that the fit has not seen.
 
 Games are dealt into five parts, as for the choice of planes in `selection`; each part is predicted by a fit to the
-others. Every pair is seen from both sides, so a curve through (1/2, 1/2) is no finding: the finding is its slope.
+others, a rough one where there are many pairs. Every pair is seen from both sides, so a curve through (1/2, 1/2) is no
+finding: the finding is its slope.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from nashboard.ratings.likelihood import loss, pair_totals
 from nashboard.ratings.melo_fit import fitted
 from nashboard.ratings.melo_loss import MeloLoss
 from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.ratings.selection import dealt, with_counts
+from nashboard.ratings.selection import EXACT, dealt, with_counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +74,12 @@ def held_out_calibration(matches: Matches, k: int, *, bins: int = 10, rng: int =
     won, lost = points_of(counts)
     total, expected = 0.0, np.zeros(len(won))
     everything = MeloLoss(totals=pair_totals(matches, PRIOR), mu=PRIOR / 4)
+    rough = len(matches.pairs) > EXACT
     for part in dealt(matches, np.random.default_rng(rng)):
         if not part.sum() or not (counts - part).sum():
             continue
         seen = with_counts(matches, counts - part)
-        fit = fitted(seen, MeloLoss(totals=pair_totals(seen, PRIOR), mu=PRIOR / 4), k)
+        fit = fitted(seen, MeloLoss(totals=pair_totals(seen, PRIOR), mu=PRIOR / 4), k, rough=rough)
         x = everything.leads(fit.Z)[: len(matches.pairs)]
         total += loss(*points_of(part), x)
         expected += part.sum(axis=0) * expit(x)
