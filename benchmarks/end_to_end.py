@@ -40,7 +40,7 @@ def stages(path: Path, kept: Path, resamples: int) -> list[Side]:
             name="payoffs and equilibrium",
             setup=begun,
             code="found = nb.nash_average(matches)",
-            after="answer = f'{len(found.support):,} agents have weight'",
+            after="answer = f'the support has {len(found.support):,}'",
         ),
         Side(
             name="Elo",
@@ -56,7 +56,7 @@ def stages(path: Path, kept: Path, resamples: int) -> list[Side]:
         ),
         Side(name="report of it", setup=f"{begun}{board}\n{place}", code="found.report(place)", after=size),
         Side(
-            name="nashboard report, a new process",
+            name=f"nashboard report, {resamples} resamples, a new process",
             setup=f"import subprocess, sys\n{place}",
             code=COMMAND.format(path=str(path), resamples=resamples),
             after=f"assert answer == 0, answer\n{size}",

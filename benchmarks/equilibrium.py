@@ -8,6 +8,7 @@ import games
 import numpy as np
 from harness import Comparison, Section, Side, Size
 
+WRITTEN = 2000  # agents up to which a game is kept in a file
 PART = 20  # cvxpy in a loop solves one game in so many
 BEGIN = "import functools, numpy as np, games, peers\n"
 CVXPY, SIDES = "cvxpy (OpenSpiel's program)", "cvxpy, a constraint per player"
@@ -31,11 +32,11 @@ POLARIX, LLE = "polarix ce_maxent", "polarix lle"
 MAXIMAL = (CVXPY, SIDES, POLARIX)  # they claim the equilibrium of maximum entropy; the others return any
 
 
-def peer(name: str, called: tuple[str, str, str], path: Path, after: str) -> Side:
-    """Return a peer that solves the game in a file. polarix compiles each game anew: a tiny one would not help."""
+def peer(name: str, called: tuple[str, str, str], game: str, after: str) -> Side:
+    """Return a peer that solves a game. polarix compiles each game anew: a tiny one before would not help."""
     package, environment, call = called
     tiny = "" if environment else call.format(game="games.CIRCLE") + "\n"
-    setup = f"{BEGIN}{tiny}game = np.load({str(path)!r})"
+    setup = f"{BEGIN}{tiny}game = {game}"
     code = "found = " + call.format(game="game")
     return Side(
         name=name,
@@ -61,16 +62,24 @@ BOTH = "(found.agent_weights, found.task_weights)"
 
 
 def of_agents(kind: str, n: int, folder: Path, who: dict[str, tuple[str, str, str]], limit: float) -> Comparison:
-    """Return agents against agents; a game that only we solve is made where it is solved."""
+    """Return agents against agents; a large game is made where it is solved, and not written down."""
     path = folder / f"{kind}-{n}.npy"
-    if who:
+    game = f"games.{kind}({n})"
+    if n <= WRITTEN:
         np.save(path, getattr(games, kind)(n))
-    game = f"np.load({str(path)!r})" if who else f"games.{kind}({n})"
+        game = f"np.load({str(path)!r})"
     sides = [ours(AVA, "games.CIRCLE", game, AFTER_AVA.format(".weights"))]
     for name, called in who.items():
-        sides.append(peer(name, called, path, AFTER_AVA.format("[0]" if called[1] else "")))
+        sides.append(peer(name, called, game, AFTER_AVA.format("[0]" if called[1] else "")))
     return Comparison(
-        what=f"{kind} {n:,}", sides=sides, quality=games.quality, again=True, series=kind, size=n, limit=limit
+        what=f"{kind} {n:,}",
+        sides=sides,
+        quality=games.quality,
+        again=True,
+        series=kind,
+        size=n,
+        limit=limit,
+        linear=True,
     )
 
 
@@ -78,11 +87,18 @@ def of_tasks(m: int, n: int, folder: Path, who: dict[str, tuple[str, str, str]],
     """Return agents against tasks."""
     path = folder / f"table-{m}-{n}.npy"
     np.save(path, games.table(m, n))
-    sides = [ours(AVT, "games.CIRCLE + 1", f"np.load({str(path)!r})", AFTER_AVT.format(BOTH))]
-    sides += [peer(name, called, path, AFTER_AVT.format("found")) for name, called in who.items()]
-    what = f"table {m:,} x {n:,}"
+    game = f"np.load({str(path)!r})"
+    sides = [ours(AVT, "games.CIRCLE + 1", game, AFTER_AVT.format(BOTH))]
+    sides += [peer(name, called, game, AFTER_AVT.format("found")) for name, called in who.items()]
     return Comparison(
-        what=what, sides=sides, quality=games.quality, again=True, series="table", size=m * n, limit=limit
+        what=f"table {m:,} x {n:,}",
+        sides=sides,
+        quality=games.quality,
+        again=True,
+        series="table",
+        size=m * n,
+        limit=limit,
+        linear=True,
     )
 
 
@@ -91,11 +107,12 @@ def stack(count: int, folder: Path, limit: float) -> Comparison:
     path = folder / f"stack-{count}.npy"
     np.save(path, games.resampled(count))
     part = max(1, count // PART)
+    game = f"np.load({str(path)!r})"
     own = (
         f"import numpy as np, games\nfrom nashboard.equilibrium.batch import nash_averages\n"
-        f"game = np.load({str(path)!r})\nnash_averages(game[:2])"
+        f"game = {game}\nnash_averages(game[:2])"
     )
-    loop = peer(CVXPY, ("cvxpy", "", "[peers.convex_program(A) for A in [{game}]]"), path, "")
+    loop = peer(CVXPY, ("cvxpy", "", "[peers.convex_program(A) for A in [{game}]]"), game, "")
     loop = replace(
         loop,
         name=f"cvxpy in a loop, {part:,} of them",
@@ -132,35 +149,30 @@ def model(n: int) -> Comparison:
 def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     """Yield the games, those that no peer finishes last."""
     limit = {"tiny": 10.0, "small": 20.0, "full": 40.0}[size]
-    convex = {CVXPY: OF_AGENTS[CVXPY]}
+    everybody = OF_AGENTS | ({POLARIX: MAXENT} if size == "full" else {})
     dense = {"tiny": (20,), "small": (20, 200), "full": (20, 100, 200, 500)}[size]
     for n in dense:
-        who = OF_AGENTS | ({POLARIX: MAXENT} if size == "full" or n <= 20 else {})
-        if n <= 20 and size != "small":
-            who |= {LLE: LOGIT}
-        yield of_agents("dense", n, folder, who, 40.0 if size == "small" else limit)
+        some = {POLARIX: MAXENT} if n <= 20 else {}
+        some |= {LLE: LOGIT} if n <= 20 and size != "small" else {}
+        yield of_agents("dense", n, folder, everybody | some, 40.0 if size == "small" else limit)
     for n in {"tiny": (30,), "small": (2000,), "full": (500, 1000, 2000)}[size]:
-        yield of_agents("realistic", n, folder, convex, 70.0 if n == 1000 else limit)
+        who = {CVXPY: OF_AGENTS[CVXPY]} if size == "small" else everybody
+        yield of_agents("realistic", n, folder, who, 70.0 if n == 1000 else limit)
     tables = {"tiny": ((5, 6),), "small": ((20, 54),), "full": ((20, 54), (100, 100), (1000, 1000))}
     for m, n in tables[size]:
-        who = OF_TASKS | {POLARIX: MAXENT}
-        if size == "small" or m == 1000:  # it would only run into the limit
-            del who[POLARIX]
-        if m == 1000:
-            del who["nashpy"]
-        yield of_tasks(m, n, folder, who, limit)
+        yield of_tasks(m, n, folder, OF_TASKS | ({} if size == "small" else {POLARIX: MAXENT}), limit)
     yield stack({"tiny": 20, "small": 1000, "full": 1000}[size], folder, limit)
     yield model({"tiny": 1000, "small": 100_000, "full": 1_000_000}[size])
     if size != "full":
         return
     yield model(100_000)
     yield model(10_000)
-    yield of_tasks(300, 100_000, folder, {}, limit)
+    yield of_tasks(300, 100_000, folder, OF_TASKS | {POLARIX: MAXENT}, limit)
     for n in (5000, 20_000):
-        yield of_agents("realistic", n, folder, {}, 300.0)
-    yield of_agents("dense", 1000, folder, OF_AGENTS | {POLARIX: MAXENT}, 70.0)
+        yield of_agents("realistic", n, folder, everybody, limit)
+    yield of_agents("dense", 1000, folder, everybody, 70.0)
     for n in (2000, 5000):
-        yield of_agents("dense", n, folder, {}, 300.0)
+        yield of_agents("dense", n, folder, everybody, limit)
 
 
 SECTION = Section(

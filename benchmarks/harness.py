@@ -177,8 +177,8 @@ def row_of(comparison: Comparison, one: Measured, first: Measured, when: Row) ->
         "seconds": statistics.median(seconds),
         "spread": [seconds[0], seconds[-1]],
         "cpu": cpu,
-        "peak MB": known(statistics.median(run.peak for run in one.runs)),
-        "new MB": known(statistics.median(run.new for run in one.runs)),
+        "peak MB": known(max(run.peak for run in one.runs)),
+        "new MB": known(max(run.new for run in one.runs)),
         "repeats": len(seconds),
     }
     if own:
@@ -186,8 +186,8 @@ def row_of(comparison: Comparison, one: Measured, first: Measured, when: Row) ->
             mine.seconds * one.side.times / (theirs.seconds * first.side.times)
             for mine, theirs in zip(one.runs, first.runs, strict=False)
         )
+        row |= {"ratio": statistics.median(pairs), "ratios": [pairs[0], pairs[-1]]}
         worked = statistics.median(run.cpu for run in first.runs) * first.side.times
-        row |= {"ratio": row["seconds"] / own, "ratios": [pairs[0], pairs[-1]]}
         row["cpu ratio"] = cpu / worked if worked else None
     answer = one.runs[-1].answer
     try:

@@ -39,8 +39,8 @@ def apart(answer: Any, ours: Any) -> tuple[str, bool]:
     return f"{gap:.0e} points from ours" if answer is not ours else "", gap < 1
 
 
-def comparison(what: str, games: int, *, alone: bool = False) -> Comparison:
-    """Return one model on one log, beside riix or alone."""
+def comparison(what: str, games: int) -> Comparison:
+    """Return one model on one log, beside riix."""
     model, learnt, theirs = MODELS[what]
     data, answer = DATA.format(games=games), "answer = np.ravel({}).tolist()"
     ours = Side(
@@ -56,9 +56,8 @@ def comparison(what: str, games: int, *, alone: bool = False) -> Comparison:
         after=answer.format("found"),
         package="riix",
     )
-    sides = [ours] if alone else [ours, riix]
     return Comparison(
-        what=f"{what}, {games:,} games", sides=sides, quality=apart, series=what, size=games, pace="games"
+        what=f"{what}, {games:,} games", sides=[ours, riix], quality=apart, series=what, size=games, pace="games"
     )
 
 
@@ -67,7 +66,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     for what in MODELS:
         yield comparison(what, {"tiny": 2000, "small": 50_000, "full": 200_000}[size])
         if size == "full":
-            yield comparison(what, 2_000_000, alone=True)
+            yield comparison(what, 2_000_000)
 
 
 SECTION = Section(

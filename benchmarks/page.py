@@ -23,15 +23,15 @@ INTRO = """# Benchmarks
 Each task was measured in one run: all programs on the same data, in turns, each time in a fresh process that has its
 libraries loaded. Imports and the preparation of data are not timed unless a row says so.
 
-- **times**: the ratio of the median wall times, then the least and the most of the single turns. Above 1, it is slower
-  than what it is compared with.
+- **times**: the ratio of wall times, the median over turns, then the least and the most. Above 1, it is slower than
+  what it is compared with.
 - **CPU, times**: the same of the seconds that the processor worked, all threads and child processes together; other
   work on the machine changes it less.
 - **s** and **least to most**: the median wall time and its spread over the turns; **CPU s** the median processor time.
-- **MB**: the most memory while the timed part ran, of the process and its children together, looked at every 20
-  milliseconds. It is memory that the program needs for itself (anonymous and shared); pages of mapped files, such as
-  libraries or the parquet file, which the system may drop at any time, are not counted. **new MB**: beyond what was
-  held before the timed part began, which is mostly libraries and data.
+- **MB**: the most memory of any turn while the timed part ran, of the process and its children together, looked at
+  every 20 milliseconds. It is memory that the program needs for itself (anonymous and shared); pages of mapped files,
+  such as libraries or the parquet file, which the system may drop at any time, are not counted. **new MB**: beyond what
+  was held before the timed part began, which is mostly libraries and data.
 - **turns**: how often it ran, fewer times where that takes long; a single turn has no spread.
 - A program that fails, takes longer than the limit or more memory than there is, or answers wrongly, is shown as such
   with its version. One that gave up on a smaller task of the same kind is not tried on a larger one.
@@ -160,8 +160,10 @@ SHOWN = (
     ("dense 200", "HiGHS interior point"),
     ("dense 200", "nashpy"),
     ("dense 20", "polarix ce_maxent"),
-    ("realistic 2,000", "cvxpy (OpenSpiel's program)"),
+    ("realistic 1,000", "cvxpy (OpenSpiel's program)"),
+    ("realistic 1,000", "HiGHS simplex"),
     ("table 20 x 54", "cvxpy (OpenSpiel's program)"),
+    ("table 20 x 54", "cvxpy, a constraint per player"),
     ("table 20 x 54", "HiGHS simplex"),
 )
 MARKS = "<!-- comparison, written by benchmarks/page.py -->\n", "<!-- end of comparison -->\n"
