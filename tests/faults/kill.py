@@ -8,7 +8,8 @@ started again and again on the same data and killed after a random part of that 
 can catch, by Ctrl-C and by SIGTERM. After each kill the output must be the old one, the new one or none; a state must
 load; no more than one unfinished file may be left beside each output, and no more temporary folders than one run makes;
 and a command that could still speak must have said, besides warnings, progress and what a whole run says too, nothing
-or one line (`online` two: what is saved, and how to go on). A last whole run must remove all that is left.
+or one line (`online` two: what is saved, and how to go on). A last whole run must remove all that is left. With
+``--record`` what was found is added to ``tests/long_runs.jsonl``.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parents[1])]  # the tests import one another by their names there
 
 from faults.victims import VICTIMS, Victim, prepare, write_log  # noqa: E402 - found only after the line above
+from long_runs import recorded  # noqa: E402
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 # How a command may end: killed, or with the code of shells, or done before the signal came.
@@ -184,9 +186,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=3_000_000, help="of the log")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", choices=[victim.name for victim in VICTIMS])
+    parser.add_argument("--record", action="store_true", help="add what was found to the record of long runs")
     given = parser.parse_args()
     chosen = [victim for victim in VICTIMS if not given.only or victim.name in given.only]
-    for name, tally in kill_all(given.times, given.rows, given.seed, chosen, told=True).items():
+    tallies = kill_all(given.times, given.rows, given.seed, chosen, told=True)
+    if given.record:
+        kills = {name: sum(tally.codes.values()) for name, tally in tallies.items()}
+        recorded("kill", kills=kills, found=dict(sum((tally.found for tally in tallies.values()), Counter())))
+    for name, tally in tallies.items():
         codes = ", ".join(f"{code}: {n}" for code, n in sorted(tally.codes.items()))
         print(f"{name}: {sum(tally.codes.values())} kills within {tally.seconds:.1f} s; exit codes {codes}")
         for what, number in tally.found.most_common():

@@ -6,7 +6,8 @@
 
 Three cases of four are damaged files, the fourth is a structured input drawn by hypothesis. A case fails where it ends
 in anything but an answer or an error of our own in one sentence, where it takes longer than ``--limit`` seconds or more
-than ``--memory`` MB, and where the process dies. What failed is kept in ``--keep``, up to three inputs of a kind.
+than ``--memory`` MB, and where the process dies. What failed is kept in ``--keep``, up to three inputs of a kind. With
+``--record`` what was found is added to ``tests/long_runs.jsonl``.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).parents[1])]  # the tests import one another by their names there
 
 from fuzz.corpus import Input  # noqa: E402 - found only after the line above
+from long_runs import recorded  # noqa: E402
 
 BATCH = 10_000  # a new process now and then: what one case leaves behind must not decide the next million
 KEPT = 3  # inputs of one kind of failure
@@ -172,6 +174,7 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for one case")
     parser.add_argument("--memory", type=int, default=512, help="MB for one case")
     parser.add_argument("--keep", type=Path, default=Path("fuzz-failures"))
+    parser.add_argument("--record", action="store_true", help="add what was found to the record of long runs")
     given = parser.parse_args()
     limits = Limits(given.limit, given.memory, given.keep)
     given.keep.mkdir(parents=True, exist_ok=True)
@@ -207,7 +210,11 @@ def main() -> int:
             if time.monotonic() - told > 60:
                 told = time.monotonic()
                 report(given.keep, done, refused, told - began)
-    return report(given.keep, done, refused, time.monotonic() - began)
+    seconds = time.monotonic() - began
+    if given.record:
+        failed = len((given.keep / "failures.txt").read_text(encoding="utf-8").splitlines())
+        recorded("fuzz", first=given.start, cases=done, refused=refused, failed=failed, seconds=round(seconds))
+    return report(given.keep, done, refused, seconds)
 
 
 def report(kept: Path, done: int, refused: int, seconds: float) -> int:

@@ -1,11 +1,15 @@
 """The long run itself: what fails is told, and ends it with code 1."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import nashboard as nb
+from long_runs import recorded
 
 RUN = Path(__file__).with_name("run.py")
 
@@ -20,6 +24,14 @@ def test_a_sound_run_ends_with_0_and_a_case_over_its_limit_with_1(tmp_path: Path
     assert (sound.returncode, "0 failed" in sound.stdout) == (0, True), sound.stdout + sound.stderr
     hangs = fuzzed("--cases", "1", "--limit", "1e-9", "--keep", str(tmp_path / "hangs"))
     assert (hangs.returncode, "1 failed" in hangs.stdout, "hang" in hangs.stdout) == (1, True, True), hangs.stdout
+
+
+def test_a_long_run_is_recorded(tmp_path: Path) -> None:
+    recorded("fuzz", tmp_path / "record", cases=8, failed=0)
+    recorded("kill", tmp_path / "record", kills={"report": 3})
+    lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    assert [(line["run"], line["nashboard"]) for line in lines] == [("fuzz", nb.__version__), ("kill", nb.__version__)]
+    assert (lines[0]["cases"], lines[1]["kills"]) == (8, {"report": 3})
 
 
 LARGE = """
