@@ -203,7 +203,7 @@ def test_what_native_code_says_of_damage_stays_unheard(tmp_path: Path) -> None:
 
 
 def test_wrong_names_are_the_users_and_full_disks_are_not(tmp_path: Path) -> None:
-    with pytest.raises(nb.InputError, match="No such file"):
+    with pytest.raises(nb.InputError, match="there is no folder"):
         atomically(tmp_path / "nowhere" / "x", Path.touch)
 
     def full(part: Path) -> None:

@@ -140,6 +140,12 @@ def test_online_takes_another_log_and_refuses_a_changed_one(tmp_path: Path) -> N
     assert load(state).league.games == 110
 
 
+def test_a_state_that_cannot_be_written_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    refused = run("online", "no-such-file.csv", "--state", tmp_path / "nowhere" / "league.npz").exception
+    assert isinstance(refused, InputError)
+    assert str(refused).endswith("nowhere', make it first")
+
+
 def test_options_that_contradict_the_state_are_refused(tmp_path: Path) -> None:
     log, state = tmp_path / "log.csv", tmp_path / "league.npz"
     write_log(log, 10)

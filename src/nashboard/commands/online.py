@@ -42,9 +42,11 @@ def online(
       nashboard online games.csv --state league.npz
       tail -f games.jsonl | nashboard online - --state league.npz
     """
+    from nashboard.data.write import check_place
     from nashboard.ratings.following import Interruption, follow
     from nashboard.ratings.games import Columns
 
+    check_place(state)
     model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
     columns = Columns(a=a, b=b, outcome=outcome, weight=weight)
     progress, told = None, time.monotonic()
