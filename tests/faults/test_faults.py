@@ -177,7 +177,7 @@ def test_a_log_that_shrinks_under_a_league_is_refused_and_the_state_is_whole(
 
     def followed() -> None:
         for progress in follow(model, str(path), state, Columns(), Interruption()):
-            if progress.games > 20_000:
+            if progress.rows > 20_000:
                 os.truncate(path, 1000)
 
     with pytest.raises(nb.InputError, match="shrank while it was read"):
