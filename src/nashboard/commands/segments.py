@@ -33,6 +33,7 @@ def evaluate_segments(
     from nashboard.data.read import read_segments
     from nashboard.errors import InputError
     from nashboard.evaluation.segments import comparison
+    from nashboard.evaluation.selecting import check_missing
 
     with reading(source):
         found = read_segments(source, column, format=as_format, **dict(map(option, read or [])))
@@ -40,6 +41,8 @@ def evaluate_segments(
         tell(note)
     for value, why in found.refused.items():
         tell(f"{column} = {value} left out: {why}")
+    for data in found.parts.values():
+        check_missing(data, missing)  # not a reason to leave a segment out
     boards = {}
     for value, data in found.parts.items():
         board = one_segment(data, f"{column} = {value}", patterns, missing, options)
