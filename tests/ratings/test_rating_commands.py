@@ -77,6 +77,16 @@ def test_elo_takes_errors_by_resampling() -> None:
     assert "did you mean 'bootstrap'?" in str(refused)
 
 
+@pytest.mark.parametrize(
+    "option", [["--resamples", "9"], ["--seed", "0"], ["--workers", "2"], ["--backend", "threading"]]
+)
+def test_options_of_resampling_need_errors_by_resampling(option: list[str]) -> None:
+    refused = run("elo", "dataset:alphago", *option).exception
+    assert isinstance(refused, InputError)
+    assert f"{option[0]} is for --errors bootstrap" in str(refused)
+    assert run("elo", "dataset:alphago", *option, "--errors", "bootstrap").exit_code == 0
+
+
 def test_melo_prints_the_planes_and_the_selection() -> None:
     result = run("melo", "dataset:alphago", "--k", "2", "--format", "csv")
     assert "plane 2" in result.stdout.splitlines()[0]

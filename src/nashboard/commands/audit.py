@@ -38,7 +38,9 @@ TABLES = {
 
 def audit(
     source: SourceArgument,
-    level: Annotated[float, typer.Option(help="Of every test, over all pairs or tasks together.")] = 0.05,
+    level: Annotated[
+        float, typer.Option(help="Chance of error of every test, over all pairs or tasks together.")
+    ] = 0.05,
     margin: Annotated[
         float | None, typer.Option(help="How different two must be to matter: win rate at even odds, or scaled score.")
     ] = None,
@@ -68,8 +70,10 @@ def audit(
     from nashboard.commands.sections import show_sections
     from nashboard.errors import InputError, listed
     from nashboard.evaluation.audit import audit as run
+    from nashboard.evaluation.audit import check_level
     from nashboard.evaluation.comparable import matches_or_scores
 
+    check_level(level)
     read_in = source_data(source, as_format, read)  # holes are audited too, that is what an audit is for
     data = matches_or_scores(read_in if missing is None else whole(read_in, missing), "nashboard audit")
     with working("Looking at it from all sides ..."):
