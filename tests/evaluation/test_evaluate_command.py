@@ -89,6 +89,11 @@ def test_segments_have_a_board_each_and_a_comparison(run: Run, log: str, tmp_pat
     assert "values of a column of a table" in run("dataset:atari", "--segment", "x", code=2).stderr
 
 
+def test_an_anchor_that_is_in_no_segment_is_a_slip(run: Run, log: str) -> None:
+    done = run(log, "--resamples", "3", "--segment", "language", "--anchor", "ante=1500", code=2)
+    assert "there is no agent 'ante' (did you mean 'ant'?): there are 'ant', 'bee', 'cat' and 'cow'" in done.stderr
+
+
 def test_several_boards_are_printed_and_written_whole_in_every_format(run: Run, log: str, tmp_path: Path) -> None:
     asked = [log, "--resamples", "3", "--segment", "language"]
     printed = run(*asked, "--format", "csv").stdout

@@ -34,6 +34,7 @@ def evaluate_segments(
     from nashboard.errors import InputError
     from nashboard.evaluation.segments import comparison
     from nashboard.evaluation.selecting import check_missing
+    from nashboard.ratings.anchors import checked_anchor
 
     with reading(source):
         found = read_segments(source, column, format=as_format, **dict(map(option, read or [])))
@@ -43,6 +44,9 @@ def evaluate_segments(
         tell(f"{column} = {value} left out: {why}")
     for data in found.parts.values():
         check_missing(data, missing)  # not a reason to leave a segment out
+    if found.parts:
+        everybody = sorted({agent for data in found.parts.values() for agent in data.agents})
+        checked_anchor(options.get("anchor"), everybody)  # one that is in no segment is a slip
     boards = {}
     for value, data in found.parts.items():
         board = one_segment(data, f"{column} = {value}", patterns, missing, options)
