@@ -231,9 +231,9 @@ def test_every_column_of_numbers_has_a_meaning() -> None:
                 assert column.meaning or not numeric or column.name == "component"
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, -1.0])
-def test_a_level_outside_0_and_1_is_refused(level: float) -> None:
-    with pytest.raises(nb.InputError, match="level"):
+@pytest.mark.parametrize("level", [0.0, 1.0, -1.0, 0.95, 0.5, float("nan")])
+def test_a_level_that_is_no_chance_of_error_is_refused(level: float) -> None:
+    with pytest.raises(nb.InputError, match=r"it is a chance of error, such as 0\.05, and lies between 0 and 0\.5"):
         audit(data_of("suite-3"), level=level)
 
 

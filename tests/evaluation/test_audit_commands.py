@@ -66,3 +66,8 @@ def test_copies_that_are_no_numbers_are_refused() -> None:
     done = RUN.invoke(app, ["stress", "dataset:suite-3", "--copies", "many"])
     assert done.exit_code != 0
     assert "whole numbers" in str(done.exception)
+
+
+def test_a_confidence_for_a_level_is_refused_before_anything_is_read() -> None:
+    done = RUN.invoke(app, ["audit", "no-such-file.csv", "--level", "0.95"])
+    assert "it is a chance of error, such as 0.05" in str(done.exception)

@@ -95,6 +95,14 @@ def test_an_unknown_ending_is_refused(tmp_path: Path, atari: nb.Evaluation) -> N
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("ending", ["html", "json"])
+def test_a_folder_that_is_not_there_is_named_before_the_work(ending: str, tmp_path: Path, arena: nb.Evaluation) -> None:
+    steps: list[str] = []
+    with pytest.raises(nb.InputError, match=r"there is no folder '.*nowhere', make it first"):
+        arena.report(tmp_path / "nowhere" / f"board.{ending}", say=steps.append)
+    assert steps == []
+
+
 def test_names_from_strangers_are_escaped_in_html(tmp_path: Path) -> None:
     name = "<script>alert(1)</script>"
     found = nb.evaluate(nb.Matches.from_counts([[0, 3], [1, 0]], [name, "y"]), n_resamples=3)

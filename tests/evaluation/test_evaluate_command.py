@@ -89,6 +89,11 @@ def test_segments_have_a_board_each_and_a_comparison(run: Run, log: str, tmp_pat
     assert "values of a column of a table" in run("dataset:atari", "--segment", "x", code=2).stderr
 
 
+def test_an_anchor_that_is_in_no_segment_is_a_slip(run: Run, log: str) -> None:
+    done = run(log, "--resamples", "3", "--segment", "language", "--anchor", "ante=1500", code=2)
+    assert "there is no agent 'ante' (did you mean 'ant'?): there are 'ant', 'bee', 'cat' and 'cow'" in done.stderr
+
+
 def test_several_boards_are_printed_and_written_whole_in_every_format(run: Run, log: str, tmp_path: Path) -> None:
     asked = [log, "--resamples", "3", "--segment", "language"]
     printed = run(*asked, "--format", "csv").stdout
@@ -115,6 +120,40 @@ def test_several_boards_are_printed_and_written_whole_in_every_format(run: Run, 
     assert markdown.count("| rank | agent |") == 2
     assert "**ranks by language**" in markdown
     assert "several boards are written as" in run(*asked, "-o", str(tmp_path / "boards.html"), code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["-o", "nowhere/board.json"],
+            "cannot write 'nowhere/board.json': there is no folder 'nowhere', make it first",
+        ),
+        (["-o", "."], "cannot write '.': the name must end in '.html'"),
+        (["-o", "folder.csv"], "cannot write 'folder.csv': it is a folder"),
+        (["-o", "board.xyz"], "cannot write 'board.xyz': the name must end in '.html'"),
+        (["-o", "board.csv", "--format", "json"], "leave --format out, or write 'board.json'"),
+        (["-o", "board.csv", "--format", "text"], "leave --format out, or write 'board.txt'"),
+        (["-o", "board.html", "--format", "latex"], "leave --format out, or write 'board.tex'"),
+        (["--segment", "x", "-o", "nowhere/boards.csv"], "there is no folder 'nowhere', make it first"),
+        (["--segment", "x", "-o", "boards.html"], "several boards are written as '.json'"),
+        (["--components", "each", "-o", "nowhere/boards.csv"], "there is no folder 'nowhere', make it first"),
+        (["--components", "each", "-o", "boards.html"], "several boards are written as '.json'"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_read(
+    run: Run, arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder.csv").mkdir()
+    done = run("no-such-file.csv", *arguments, code=2)
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_format_that_is_that_of_the_file_contradicts_nothing(run: Run, tmp_path: Path) -> None:
+    run("dataset:suite-3", "--resamples", "3", "-o", str(tmp_path / "board.csv"), "--format", "csv")
+    assert (tmp_path / "board.csv").read_text(encoding="utf-8").startswith("rank,")
 
 
 def test_rows_without_a_segment_are_counted_and_told(run: Run, tmp_path: Path) -> None:

@@ -279,3 +279,15 @@ def test_the_verdict_says_which_numbers_were_tried_and_measures_no_range_of_zero
     assert "Elo: with 1 copy (of 1, 100 tried) the winner changes from A = B = C to" in said
     assert "in log-odds, where all were equal before" in said
     assert "of the range" not in said
+
+
+def test_one_number_and_one_name_need_no_list() -> None:
+    matches = matches_of("rock-paper-scissors")
+    result = nb.evaluate(matches, n_resamples=2)
+    found = result.stress(copies=2, of="C", targets="A", draws=0, most=3)
+    listed = stress(matches, copies=[2], of=["C"], targets=["A"], draws=0, most=3)
+    assert found.to_dict() == listed.to_dict()
+    with pytest.raises(nb.InputError, match=r"copies are \[1\.5\]: give whole numbers from 1 to 10,000"):
+        result.stress(copies=1.5)
+    with pytest.raises(nb.InputError, match="there is no agent 'Cc'"):
+        result.stress(of="Cc")

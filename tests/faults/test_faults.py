@@ -177,7 +177,7 @@ def test_a_log_that_shrinks_under_a_league_is_refused_and_the_state_is_whole(
 
     def followed() -> None:
         for progress in follow(model, str(path), state, Columns(), Interruption()):
-            if progress.games > 20_000:
+            if progress.rows > 20_000:
                 os.truncate(path, 1000)
 
     with pytest.raises(nb.InputError, match="shrank while it was read"):
@@ -203,7 +203,7 @@ def test_what_native_code_says_of_damage_stays_unheard(tmp_path: Path) -> None:
 
 
 def test_wrong_names_are_the_users_and_full_disks_are_not(tmp_path: Path) -> None:
-    with pytest.raises(nb.InputError, match="No such file"):
+    with pytest.raises(nb.InputError, match="there is no folder"):
         atomically(tmp_path / "nowhere" / "x", Path.touch)
 
     def full(part: Path) -> None:

@@ -195,6 +195,20 @@ def test_robust_errors_between_anchors_far_apart_do_not_overflow() -> None:
     assert np.isfinite(far.stderr).all()
 
 
+@pytest.mark.parametrize("rate", [nb.elo, nb.melo, nb.evaluate, nb.evaluate_components])
+def test_an_anchor_that_is_no_mapping_or_of_nobody_is_one_sentence_everywhere(rate: Any) -> None:
+    matches = nb.Matches.from_counts([[0, 3, 2], [1, 0, 4], [2, 2, 0]], agents=["zed", "ann", "mid"])
+    for wrong, message in (
+        ("zed", r"the anchor is 'zed': it must be a mapping .* such as \{'zed': 1500\}"),
+        (["ann", "mid"], r"the anchor is \['ann', 'mid'\]: it must be a mapping .* such as \{'zed': 1500\}"),
+        ({"zad": 1500.0}, r"there is no agent 'zad' \(did you mean 'zed'\?\): there are 'zed', 'ann' and 'mid'"),
+        ({"ann": "1500"}, "the anchor of 'ann' is '1500': it must be a finite number of Elo points"),
+        ({"ann": float("inf")}, "the anchor of 'ann' is inf: it must be a finite number of Elo points"),
+    ):
+        with pytest.raises(nb.InputError, match=message):
+            rate(matches, anchor=wrong)
+
+
 def test_one_anchor_shifts_and_several_are_held() -> None:
     _, matches = planted(6, games=30, seed=5)
     free, one = nb.elo(matches), nb.elo(matches, anchor={"agent 3": 1500})

@@ -77,6 +77,16 @@ def test_elo_takes_errors_by_resampling() -> None:
     assert "did you mean 'bootstrap'?" in str(refused)
 
 
+@pytest.mark.parametrize(
+    "option", [["--resamples", "9"], ["--seed", "0"], ["--workers", "2"], ["--backend", "threading"]]
+)
+def test_options_of_resampling_need_errors_by_resampling(option: list[str]) -> None:
+    refused = run("elo", "dataset:alphago", *option).exception
+    assert isinstance(refused, InputError)
+    assert f"{option[0]} is for --errors bootstrap" in str(refused)
+    assert run("elo", "dataset:alphago", *option, "--errors", "bootstrap").exit_code == 0
+
+
 def test_melo_prints_the_planes_and_the_selection() -> None:
     result = run("melo", "dataset:alphago", "--k", "2", "--format", "csv")
     assert "plane 2" in result.stdout.splitlines()[0]
@@ -107,16 +117,16 @@ def test_online_reads_a_log_and_goes_on_where_it_stopped(
     expected.update_many(log)
     whole = run("online", path, "--state", tmp_path / "whole.npz", "--k", 1)
     assert whole.exit_code == 0
-    assert "500 games" in whole.stderr
+    assert "500 rows, 500 games" in whole.stderr
     assert "agent 3" in whole.stdout
 
     write_table(log.head(123), path)
     run("online", path, "--state", state, "--k", 1)
     write_log(path, 500)
     later = run("online", path, "--state", state)
-    assert "377 games after 123 before" in later.stderr
+    assert "377 rows after 123 before, 500 games" in later.stderr
     again = run("online", path, "--state", state)
-    assert "0 games after 500 before" in again.stderr
+    assert "0 rows after 500 before, 500 games" in again.stderr
     for file in (state, tmp_path / "whole.npz"):
         league = load(file).league
         assert league.names == expected.league.names
@@ -138,6 +148,83 @@ def test_online_takes_another_log_and_refuses_a_changed_one(tmp_path: Path) -> N
     assert "--from-start" in str(changed.exception)
     assert run("online", first, "--state", state, "--from-start").exit_code == 0
     assert load(state).league.games == 110
+
+
+def test_a_state_that_cannot_be_written_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    refused = run("online", "no-such-file.csv", "--state", tmp_path / "nowhere" / "league.npz").exception
+    assert isinstance(refused, InputError)
+    assert str(refused).endswith("nowhere', make it first")
+
+
+def own_words(path: Path) -> Path:
+    """Write a log with columns and labels of its own, and weights."""
+    rows = [
+        "player,rival,verdict,worth",
+        "ann,bob,first,2",
+        "bob,cid,both fine,1.5",
+        "cid,ann,spam,7",
+        "ann,cid,second,1",
+    ]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("columns", [["--a", "player", "--b", "rival"], ["-r", "a=player", "-r", "b=rival"]])
+def test_online_reads_columns_and_labels_of_a_users_own(columns: list[str], tmp_path: Path) -> None:
+    log, state = own_words(tmp_path / "own.csv"), tmp_path / "league.npz"
+    rules = "outcomes=both fine:0.5,spam:none"
+    done = run("online", log, "--state", state, *columns, "--outcome", "verdict", "-r", "weight=worth", "-r", rules)
+    assert done.exit_code == 0, done.exception
+    assert "3 rows, 4.50 games, 3 agents" in done.stderr
+    assert "online, 4.50 games in order" in done.stdout
+    expected = nb.OnlineElo()
+    games = {"a": ["ann", "bob", "ann"], "b": ["bob", "cid", "cid"], "outcome": [1, 0.5, 0], "weight": [2, 1.5, 1]}
+    expected.update_many(games)
+    assert load(state).ratings().ratings.tolist() == expected.ratings().ratings.tolist()
+
+
+def test_online_names_the_log_its_column_and_the_row(tmp_path: Path) -> None:
+    log, state = own_words(tmp_path / "own.csv"), tmp_path / "league.npz"
+    words = ["online", log, "--state", state, "-r", "a=player", "-r", "b=rival", "-r", "outcome=verdict"]
+    said = str(run(*words, "-r", "outcomes=spam:none").exception)
+    assert f"{str(log)!r}, column 'verdict' has an unknown outcome: 'both fine' in 1 row (first in data row 2)" in said
+    assert "-r outcomes=both fine:0.5" in said
+    rules = ["-r", "outcomes=both fine:0.5,spam:none"]
+    assert run(*words, *rules).exit_code == 0
+    with log.open("a") as stream:
+        stream.write("cid,ann,first,1\nbob,bob,first,1\n")
+    said = str(run(*words, *rules).exception)
+    assert f"{str(log)!r}, data row 2 after those that were read before: 'bob' met itself" in said
+
+
+def test_labels_that_name_a_column_are_understood(tmp_path: Path) -> None:
+    games = {"ours": ["ann", "bob"], "theirs": ["bob", "ann"], "winner": ["ours", "theirs"]}
+    league = nb.OnlineElo()
+    assert league.update_many(games, a="ours", b="theirs") == 2
+    assert league.predict("ann", "bob") > 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-r", "where=verdict:first"], "online takes no -r where="),
+        (["-r", "outcome=verdict", "--outcome", "worth"], "--outcome worth and -r outcome=verdict name two columns"),
+        (
+            ["-r", "a=player", "-r", "b=rival", "-r", "outcome=worth", "-r", "weight=verdict"],
+            "must hold numbers, not text",
+        ),
+        (
+            ["-r", "outcome=verdikt", "-r", "a=player", "-r", "b=rival"],
+            "has no column 'verdikt' (did you mean 'verdict'?)",
+        ),
+    ],
+)
+def test_online_refuses_what_it_cannot_read_in_one_sentence(words: list[str], message: str, tmp_path: Path) -> None:
+    log = own_words(tmp_path / "own.csv")
+    log.write_text(log.read_text().replace(",7", ",0.7").replace(",2\n", ",0.2\n").replace("1.5", "0.5"))
+    refused = run("online", log, "--state", tmp_path / "league.npz", *words).exception
+    assert isinstance(refused, InputError)
+    assert message in str(refused)
 
 
 def test_options_that_contradict_the_state_are_refused(tmp_path: Path) -> None:

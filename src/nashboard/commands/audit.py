@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, show, working
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.commands.output import Format, FormatOption, show, tell, working
+from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, whole
 
 
 class Shown(StrEnum):
@@ -38,13 +38,23 @@ TABLES = {
 
 def audit(
     source: SourceArgument,
-    level: Annotated[float, typer.Option(help="Of every test, over all pairs or tasks together.")] = 0.05,
+    level: Annotated[
+        float, typer.Option(help="Chance of error of every test, over all pairs or tasks together.")
+    ] = 0.05,
     margin: Annotated[
         float | None, typer.Option(help="How different two must be to matter: win rate at even odds, or scaled score.")
     ] = None,
     what: Annotated[
         Shown, typer.Option("--show", help="The table of csv, md and latex; text and json hold all.")
     ] = Shown.trust,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY",
+            help="Missing scores: drop-agents, drop-tasks, or fill with mean, median or worst; they are counted, and "
+            "the larger complete part is looked at, unless given.",
+        ),
+    ] = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
@@ -60,17 +70,22 @@ def audit(
     from nashboard.commands.sections import show_sections
     from nashboard.errors import InputError, listed
     from nashboard.evaluation.audit import audit as run
+    from nashboard.evaluation.audit import check_level
     from nashboard.evaluation.comparable import matches_or_scores
 
-    data = matches_or_scores(source_data(source, as_format, read), "nashboard audit")
+    check_level(level)
+    read_in = source_data(source, as_format, read)  # holes are audited too, that is what an audit is for
+    data = matches_or_scores(read_in if missing is None else whole(read_in, missing), "nashboard audit")
     with working("Looking at it from all sides ..."):
         found = run(data, level=level, margin=margin)
     tables = found.tables()
     if how is Format.json:
         typer.echo(found.to_json(), nl=False)
     elif how is Format.text:
-        show_sections(found.summary(), found.shown(), found.notes)
+        show_sections((*found.notes, *found.summary()), found.shown())  # first of all what was left out
     else:
+        for note in found.notes:
+            tell(note)
         name = TABLES.get(what.value, what.value)
         if name not in tables:
             there = [word for word in Shown if TABLES.get(word.value, word.value) in tables]

@@ -1,11 +1,13 @@
 """``nashboard elo FILE``: Elo ratings by maximum likelihood."""
 
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-from nashboard.commands.evaluation_options import Backend, Resamples, Seed, Workers
+import typer
+
 from nashboard.commands.output import Format, FormatOption, show
 from nashboard.commands.ratings_options import Anchor, Errors, Prior, anchors, matches_in
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument
+from nashboard.errors import InputError
 
 
 def elo(
@@ -13,10 +15,19 @@ def elo(
     prior: Prior = None,
     anchor: Anchor = None,
     errors: Errors = None,
-    resamples: Resamples = 100,
-    seed: Seed = 0,
-    workers: Workers = None,
-    backend: Backend = None,
+    resamples: Annotated[
+        int | None, typer.Option(help="With --errors bootstrap: how often to resample; 100 unless given.", min=1)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="With --errors bootstrap: seed of the resamples; 0 unless given.", min=0)
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="With --errors bootstrap: how many workers; all cores unless given.", min=1)
+    ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --errors bootstrap: threading, or loky for processes."),
+    ] = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
@@ -33,14 +44,18 @@ def elo(
     from nashboard.ratings.elo import PRIOR
     from nashboard.ratings.elo import elo as fit
 
+    resampling = {"--resamples": resamples, "--seed": seed, "--workers": workers, "--backend": backend}
+    for option, value in resampling.items():
+        if value is not None and errors in (None, "hessian", "sandwich"):
+            raise InputError(f"{option} is for --errors bootstrap: leave it out, or add --errors bootstrap")
     matches = matches_in(source, as_format, read)
     found = fit(
         matches,
         prior=PRIOR if prior is None else prior,
         anchor=anchors(anchor),
         errors=cast(Any, errors),
-        n_resamples=resamples,
-        rng=seed,
+        n_resamples=100 if resamples is None else resamples,
+        rng=seed or 0,
         workers=workers,
         backend=backend,
         progress=True,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nashboard.commands import evaluation_options as options
-from nashboard.commands.output import Format, FormatOption, show, tell
+from nashboard.commands.output import FORMATS, Format, PrintOption, printed, show, tell
 from nashboard.commands.ratings_options import Anchor
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.errors import InputError, listed
 
 if TYPE_CHECKING:
     from nashboard.evaluation.evaluation import Evaluation
@@ -44,11 +45,16 @@ def evaluate(
     backend: options.Backend = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write to a file: .html, .json, .md, .csv, .tex or .txt."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write to a file: .json, .md, .csv, .tex or .txt; one board also .html, the report.",
+        ),
     ] = None,
     as_format: AsOption = None,
     read: ReadOption = None,
-    how: FormatOption = Format.text,
+    how: PrintOption = None,
 ) -> None:
     """Evaluate agents: a leaderboard that copies cannot move, how sure it is, and a verdict in words.
 
@@ -63,26 +69,45 @@ def evaluate(
     from nashboard.evaluation.evaluate import evaluate as evaluated
     from nashboard.evaluation.selecting import chosen, completed
 
+    if output is not None:  # before the work, which a wrong name would waste
+        check_target(output, several=segment is not None or components is Components.each)
+    shown = printed(how, output)
     asked = options.asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
     if segment is not None:
         from nashboard.commands.segments import evaluate_segments
 
-        evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, asked, output, how)
+        evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, asked, output, shown)
         return
     data = completed(chosen(source_data(source, as_format, read), agents, exclude), missing)
     if components is Components.each:
         from nashboard.commands.segments import evaluate_each
 
-        evaluate_each(data, asked, output, how)
+        evaluate_each(data, asked, output, shown)
         return
     found = evaluated(data, **asked)
     if output is not None:
         found.report(output)
         tell(f"Wrote {str(output)!r}.")
     else:
-        print_evaluation(found, how, tasks)
+        print_evaluation(found, shown, tasks)
     for warning in found.warnings:
         tell(f"warning: {warning}")
+
+
+def check_target(output: Path, *, several: bool) -> None:
+    """Say that one board, or several, cannot be written to a file."""
+    from nashboard.data.write import check_place
+    from nashboard.evaluation.document import checked_target
+
+    if several and output.suffix.lower() not in FORMATS:
+        raise InputError(
+            f"cannot write {str(output)!r}: several boards are written as {listed(FORMATS, 99)}; the page that "
+            f"nashboard report makes is of one board"
+        )
+    if several:
+        check_place(output)
+    else:
+        checked_target(output)
 
 
 def print_evaluation(found: "Evaluation", how: Format, tasks: bool) -> None:

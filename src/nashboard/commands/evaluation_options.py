@@ -8,7 +8,7 @@ from nashboard.commands.ratings_options import anchors
 
 Resamples = Annotated[int, typer.Option(help="How often to resample, for intervals.", min=1)]
 Seed = Annotated[int, typer.Option(help="Seed of the resamples; results do not depend on anything else.", min=0)]
-Level = Annotated[float, typer.Option(help="Level of the intervals.")]
+Level = Annotated[float, typer.Option(help="Confidence of the intervals: 0.95 for 95%.")]
 Agents = Annotated[
     list[str] | None, typer.Option(metavar="PATTERN", help="Only these agents, such as 'gpt-*'; can be repeated.")
 ]

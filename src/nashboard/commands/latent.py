@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
+from nashboard.commands.evaluation_options import Missing
 from nashboard.commands.output import Format, FormatOption, show
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, varied
+from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, varied, whole
 
 
 def latent(
     source: SourceArgument,
+    missing: Missing = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     components: Annotated[int, typer.Option("--components", "-k", help="How many components.", min=1)] = 5,
@@ -30,7 +32,7 @@ def latent(
     from nashboard.data.scores import Scores
     from nashboard.errors import InputError
 
-    data = source_data(source, as_format, read)
+    data = whole(source_data(source, as_format, read), missing)
     if not isinstance(data, Scores):
         raise InputError(f"{source!r} holds agents against agents, not scores of agents on tasks: use nashboard hodge")
     data = varied(data)

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from nashboard.commands.evaluation_options import Missing
 from nashboard.commands.output import Format, FormatOption, show, tell
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, varied
+from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, varied, whole
 
 
 def nash(
@@ -16,6 +17,7 @@ def nash(
     ] = "clone-invariant",
     tasks: Annotated[bool, typer.Option("--tasks", help="Show the tasks instead of the agents (scores only).")] = False,
     top: Annotated[int | None, typer.Option(help="Show only the first so many rows.", min=1)] = None,
+    missing: Missing = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
@@ -26,6 +28,7 @@ def nash(
     Examples:
       nashboard nash battles.parquet
       nashboard nash dataset:atari --tasks
+      nashboard nash scores.csv --missing worst
     """
     from nashboard.data.scores import Scores
     from nashboard.equilibrium.nash import checked_selection, nash_average
@@ -33,7 +36,7 @@ def nash(
     from nashboard.errors import InputError
 
     chosen = checked_selection(selection)
-    data = source_data(source, as_format, read)
+    data = whole(source_data(source, as_format, read), missing)
     watched = sys.stderr.isatty()
     if isinstance(data, Scores):
         data = varied(data)

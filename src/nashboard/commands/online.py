@@ -10,10 +10,14 @@ import typer
 
 from nashboard.commands.ending import INTERRUPTED, TERMINATED, without_native_noise
 from nashboard.commands.output import Format, FormatOption, show, tell
+from nashboard.commands.reading import option
 from nashboard.commands.shrinking import named_if_it_shrinks
+from nashboard.errors import InputError, listed
 
 if TYPE_CHECKING:
+    from nashboard.data.outcomes import Rules
     from nashboard.ratings.following import Online, Progress
+    from nashboard.ratings.games import Columns
 
 QUIET = 5.0  # seconds between lines of progress where standard error is no terminal
 
@@ -27,6 +31,16 @@ def online(
     decay: Annotated[float | None, typer.Option(help="Games after which an agent's steps have halved.")] = None,
     seed: Annotated[int | None, typer.Option(help="For the planes of new agents; 0 unless given.")] = None,
     from_start: Annotated[bool, typer.Option(help="Read the log from its start, even if it was read before.")] = False,
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--read",
+            "-r",
+            metavar="NAME=VALUE",
+            help="How to read it, may be repeated: a=, b=, outcome=, weight= name columns; outcomes=LABEL:VALUE,... "
+            "gives labels a meaning (none leaves rows out).",
+        ),
+    ] = None,
     a: Annotated[str | None, typer.Option(help="Column of the first agent.")] = None,
     b: Annotated[str | None, typer.Option(help="Column of the second agent.")] = None,
     outcome: Annotated[str | None, typer.Option(help="Column of the outcome.")] = None,
@@ -40,16 +54,18 @@ def online(
     \b
     Examples:
       nashboard online games.csv --state league.npz
+      nashboard online log.csv --state league.npz -r outcome=verdict -r outcomes="both good:0.5,spam:none"
       tail -f games.jsonl | nashboard online - --state league.npz
     """
+    from nashboard.data.write import check_place
     from nashboard.ratings.following import Interruption, follow
-    from nashboard.ratings.games import Columns
 
+    check_place(state)
+    columns, outcomes = reading_of(pairs, {"a": a, "b": b, "outcome": outcome, "weight": weight})
     model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
-    columns = Columns(a=a, b=b, outcome=outcome, weight=weight)
     progress, told = None, time.monotonic()
     with Interruption().watched() as stop, named_if_it_shrinks(source), without_native_noise():
-        for progress in follow(model, source, state, columns, stop, from_start=from_start):
+        for progress in follow(model, source, state, columns, stop, outcomes=outcomes, from_start=from_start):
             if sys.stderr.isatty():
                 typer.echo(f"\r{summary(model, progress)} ", err=True, nl=False)
             elif time.monotonic() - told > QUIET:
@@ -64,6 +80,22 @@ def online(
         show(model.ratings().leaderboard(), how)
 
 
+def reading_of(pairs: list[str] | None, named: dict[str, str | None]) -> "tuple[Columns, Rules | None]":
+    """Return which columns and rules ``-r`` gives, and the options that name columns; said twice is an error."""
+    from nashboard.ratings.games import Columns
+
+    said = dict(map(option, pairs or []))
+    outcomes = said.pop("outcomes", None)
+    for name, value in said.items():
+        if name not in named:
+            raise InputError(
+                f"online takes no -r {name}=: a log is read as it grows, with {listed([*named, 'outcomes'])}"
+            )
+        if named[name] not in (None, value):
+            raise InputError(f"--{name} {named[name]} and -r {name}={value} name two columns: give one of them")
+    return Columns(**named | said), outcomes
+
+
 def league_in(
     state: Path,
     *,
@@ -74,7 +106,6 @@ def league_in(
     seed: int | None,
 ) -> "Online":
     """Return the league of a state file, or a new one; options that contradict the file are an error."""
-    from nashboard.errors import InputError
     from nashboard.ratings.online import OnlineElo, OnlineMelo, load
 
     if not state.exists():
@@ -95,6 +126,9 @@ def league_in(
 
 
 def summary(model: "Online", progress: "Progress") -> str:
-    """Say how far a run is."""
+    """Say how far a run is; the games of the league are counted as its table counts them, by weight."""
+    from nashboard._tables import count
+
     before = f" after {progress.already:,} before" if progress.already else ""
-    return f"{progress.games:,} games{before}, {model.league.size:,} agents, {progress.speed:,.0f} games per second"
+    games, agents = count(model.league.games), f"{model.league.size:,}"
+    return f"{progress.rows:,} rows{before}, {games} games, {agents} agents, {progress.speed:,.0f} rows per second"

@@ -4,11 +4,13 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nashboard._tables import MACHINE_FORMATS, Table, coloured, plain
+from nashboard.errors import InputError
 
 
 class Format(StrEnum):
@@ -22,6 +24,22 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print the result.")]
+PrintOption = Annotated[  # where -o may be given too
+    Format | None,
+    typer.Option("--format", help="How to print the result; with -o the ending says it.", show_default="text"),
+]
+FORMATS = {".json": Format.json, ".csv": Format.csv, ".md": Format.md, ".tex": Format.latex, ".txt": Format.text}
+
+
+def printed(how: Format | None, output: Path | None) -> Format:
+    """Return how to print; a format that contradicts the ending of the file to write is an error."""
+    if output is not None and how is not None and FORMATS.get(output.suffix.lower()) is not how:
+        ending = next(ending for ending, meant in FORMATS.items() if meant is how)
+        raise InputError(
+            f"-o {str(output)!r} and --format {how} contradict each other: the ending of a file says how it is "
+            f"written; leave --format out, or write {str(output.with_suffix(ending))!r}"
+        )
+    return how or Format.text
 
 
 def show(table: Table, how: Format = Format.text) -> None:

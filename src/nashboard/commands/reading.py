@@ -92,10 +92,24 @@ def with_database_options(command: Callable[..., None]) -> Callable[..., None]:
 def varied(scores: "Scores") -> "Scores":
     """Leave out tasks that cannot be scaled since everybody has the same score, and say so."""
     left = scores.without_constant_tasks() if scores.scaling == "raw" else scores
-    for note in left.origin.notes:
-        if note not in scores.origin.notes:
-            tell(note)
+    tell_new_notes(scores, left)
     return left
+
+
+def whole(data: "Data", missing: str | None) -> "Data":
+    """Treat missing scores as ``--missing`` asks for, and say what was done; without it they are an error."""
+    from nashboard.evaluation.selecting import completed
+
+    left = completed(data, missing)
+    tell_new_notes(data, left)
+    return left
+
+
+def tell_new_notes(before: "Data", after: "Data") -> None:
+    """Say what was done to data."""
+    for note in after.origin.notes:
+        if note not in before.origin.notes:
+            tell(note)
 
 
 def option(pair: str) -> tuple[str, Any]:

@@ -55,11 +55,13 @@ def report(
       nashboard report scores.csv --title "Our suite" --open
       nashboard report dataset:atari -o - > atari.html
     """
+    from nashboard.evaluation.document import checked_target
+
     path = None if output == "-" else Path(output or default_name(source))
     if path is None and look:
         raise InputError("--open needs a file: what goes to standard output cannot be opened")
     if path is not None:
-        check_place(path)
+        checked_target(path)
     asked = options.asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
     found = saved(source) or evaluated(source, as_format, read, (agents, exclude), missing, asked)
     with steps() as say:
@@ -84,17 +86,6 @@ def default_name(source: str) -> str:
     name = PurePath(source.removeprefix("dataset:")).name
     stem = name.split(".")[0] if "*" not in name and name != "-" else ""
     return f"{stem}-report.html" if stem else "report.html"
-
-
-def check_place(path: Path) -> None:
-    """Say at once, not after a long evaluation, that nothing can be written there."""
-    from nashboard.evaluation.document import checked_ending
-
-    checked_ending(path)
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}, make it first")
-    if path.is_dir():
-        raise InputError(f"cannot write {str(path)!r}: it is a folder")
 
 
 def saved(source: str) -> "Evaluation | None":

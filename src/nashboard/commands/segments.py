@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nashboard._tables import MACHINE_FORMATS
-from nashboard.commands.output import Format, show, tell
+from nashboard.commands.output import FORMATS, Format, show, tell
 from nashboard.commands.reading import option, reading
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from nashboard.evaluation.evaluation import Evaluation
 
 Patterns = tuple[list[str] | None, list[str] | None]
-ENDINGS = {".json": Format.json, ".csv": Format.csv, ".md": Format.md, ".tex": Format.latex, ".txt": Format.text}
 
 
 def evaluate_segments(
@@ -34,14 +33,20 @@ def evaluate_segments(
     from nashboard.data.read import read_segments
     from nashboard.errors import InputError
     from nashboard.evaluation.segments import comparison
+    from nashboard.evaluation.selecting import check_missing
+    from nashboard.ratings.anchors import checked_anchor
 
-    check_ending(output)
     with reading(source):
         found = read_segments(source, column, format=as_format, **dict(map(option, read or [])))
     for note in found.notes:
         tell(note)
     for value, why in found.refused.items():
         tell(f"{column} = {value} left out: {why}")
+    for data in found.parts.values():
+        check_missing(data, missing)  # not a reason to leave a segment out
+    if found.parts:
+        everybody = sorted({agent for data in found.parts.values() for agent in data.agents})
+        checked_anchor(options.get("anchor"), everybody)  # one that is in no segment is a slip
     boards = {}
     for value, data in found.parts.items():
         board = one_segment(data, f"{column} = {value}", patterns, missing, options)
@@ -59,7 +64,6 @@ def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, ho
     from nashboard.errors import InputError, listed
     from nashboard.evaluation.segments import evaluate_components, summary_of_components
 
-    check_ending(output)
     if not isinstance(data, Matches):
         raise InputError("--components is for matches: scores have no groups that never met")
     boards = evaluate_components(data, **options)
@@ -70,14 +74,6 @@ def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, ho
         for warning in found.warnings:
             tell(f"group of {name}: warning: {warning}")
     show_boards(boards, "group of", summary_of_components(boards), output, how)
-
-
-def check_ending(output: Path | None) -> None:
-    """Raise an error about a file that several boards cannot be written to, before any work is done."""
-    from nashboard.errors import InputError, listed
-
-    if output is not None and output.suffix.lower() not in ENDINGS:
-        raise InputError(f"cannot write {str(output)!r}: several boards are written as {listed(ENDINGS, 99)}")
 
 
 def show_boards(
@@ -93,7 +89,7 @@ def show_boards(
     if output is not None:
         from nashboard.data.write import atomically
 
-        text = rendered(boards, column, table, ENDINGS[output.suffix.lower()], without)
+        text = rendered(boards, column, table, FORMATS[output.suffix.lower()], without)
         atomically(output, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
         tell(f"Wrote {str(output)!r}.")
     elif how is Format.text:

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from nashboard.commands.evaluation_options import Missing
 from nashboard.commands.output import Format, FormatOption, show, working
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, whole
 
 
 class Shown(StrEnum):
@@ -48,6 +49,7 @@ def stress(
     what: Annotated[
         Shown, typer.Option("--show", help="The table of csv, md and latex; text and json hold all.")
     ] = Shown.exact,
+    missing: Missing = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
@@ -69,7 +71,7 @@ def stress(
         counts = [int(part) for part in copies.split(",")]
     except ValueError:
         raise InputError(f"--copies {copies!r} must be whole numbers separated by commas, such as 1,10,100") from None
-    data = source_data(source, as_format, read)
+    data = whole(source_data(source, as_format, read), missing)
     with working("Entering clones ..."):
         found = run(
             matches_or_scores(data, "nashboard stress"),

@@ -156,7 +156,7 @@ def audit(
         Matches, or scores of agents on tasks. Where agents cannot be compared, or scores are missing, the largest
         part that can be is looked at, and the result says so.
     level
-        Of every test, over all pairs (or tasks) together.
+        Chance of error of every test, over all pairs (or tasks) together; below 0.5.
     margin
         How different two must be at least to matter; see `nashboard.evaluation.redundancy`. By default a win rate of
         0.1 at even odds for matches, and 0.05 of a task's range for scores.
@@ -173,13 +173,18 @@ def audit(
     3.0
     """
     data = matches_or_scores(data, "audit")
-    if not 0 < level < 1:
-        raise InputError(f"the level is {level!r}: it must be a number between 0 and 1, such as 0.05")
+    check_level(level)
     selection = checked_selection(selection)
     with threads_for(len(data.agents)):
         if isinstance(data, Matches):
             return audit_of_matches(data, level, margin, selection)
         return audit_of_scores(data, level, margin, selection)
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that no test can have, or that is a confidence: 0.95 would find clones and cycles everywhere."""
+    if not 0 < level < 0.5:
+        raise InputError(f"the level is {level!r}: it is a chance of error, such as 0.05, and lies between 0 and 0.5")
 
 
 def audit_of_matches(data: Matches, level: float, margin: float | None, selection: Selection) -> Audit:

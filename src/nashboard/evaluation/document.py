@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain
-from nashboard.data.write import atomically
+from nashboard.data.write import atomically, check_place
 from nashboard.errors import InputError, listed
 from nashboard.evaluation.evaluation import Evaluation
 
@@ -59,11 +59,18 @@ def checked_ending(path: str | Path) -> str:
     return ending
 
 
+def checked_target(path: str | Path) -> str:
+    """Return the ending of a file that can be written, or say at once, not after long work, that none can be."""
+    ending = checked_ending(path)
+    check_place(path)
+    return ending
+
+
 def write(
     found: Evaluation, path: str | Path, *, title: str | None = None, say: Callable[[str], None] | None = None
 ) -> None:
     """Write an evaluation whole or not at all, in the format of the path's ending."""
-    ending = checked_ending(path)
+    ending = checked_target(path)
     if ending == PAGE:
         # The report is a room of its own, below this one: it is asked for by name, when it is needed.
         import_module("nashboard.report.report").write_page(found, path, title=title, say=say)

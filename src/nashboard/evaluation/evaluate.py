@@ -26,6 +26,7 @@ from nashboard.evaluation.scores_again import another_suite, in_units, known, no
 from nashboard.evaluation.scores_board import scores_boards
 from nashboard.evaluation.stability import Stability, stability
 from nashboard.evaluation.verdict import clone_warning, data_warnings, resampling_warning, sentences
+from nashboard.ratings.anchors import checked_anchor
 
 # Under these a task's unit depends on how often an agent was entered, so copies cannot be taken together.
 COUNT_COPIES = ("rank", "zscore")
@@ -95,6 +96,7 @@ def evaluate(
             raise InputError("an anchor holds a rating, and scores of agents on tasks have none: leave it out")
         return of_scores(data, scaling, selection, level, plan, settings)
     if isinstance(data, Matches):
+        checked_anchor(anchor, data.agents)
         return of_matches(data, anchor, selection, level, plan, settings)
     if isinstance(data, Payoffs):
         return of_payoffs(data, selection, settings)

@@ -5,9 +5,10 @@ from typing import Any
 
 from nashboard._tables import Cell, Column, Table
 from nashboard.data.matches import Matches
-from nashboard.errors import InputError, nearest
+from nashboard.errors import InputError
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
+from nashboard.ratings.anchors import checked_anchor
 
 
 def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluation]:
@@ -32,8 +33,7 @@ def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluatio
         raise InputError("no two agents have met: there is nothing to evaluate")
     names = [group[0] for group in matches.components if len(group) > 1]
     anchor = options.pop("anchor", None) or {}
-    if strangers := [agent for agent in anchor if agent not in matches.agents]:
-        raise InputError(f"there is no agent {strangers[0]!r}{nearest(strangers[0], matches.agents)} to anchor")
+    checked_anchor(anchor, matches.agents)
     return {
         name: evaluate(
             matches.select([agent for agent in matches.agents if agent in group]),

@@ -40,17 +40,30 @@ WAYS = (*DROPS, *FILLS)
 
 
 def completed(data: Data, missing: str | None) -> Data:
-    """Return scores without holes, in the way the command line asks for; other data as they are."""
+    """Return scores without holes, in the way the command line asks for; other data have none, and are as they are."""
+    check_missing(data, missing)
     if not isinstance(data, Scores) or not data.missing.any():
         return data
     if missing is None:
         raise InputError(
             f"{data.missing.sum():,} of {data.missing.size:,} scores are missing (agents with most: "
             f"{worst(data.missing.sum(axis=1), data.agents)}; tasks with most: "
-            f"{worst(data.missing.sum(axis=0), data.tasks)}): say what to do with --missing {', '.join(WAYS)}"
+            f"{worst(data.missing.sum(axis=0), data.tasks)}): say what to do with --missing "
+            f"{', '.join(WAYS[:-1])} or {WAYS[-1]}"
         )
-    if missing in DROPS:
-        return data.drop(DROPS[missing])
-    if missing in FILLS:
-        return data.fill(FILLS[missing])
-    raise InputError(f"there is no way {missing!r} to treat missing scores{nearest(missing, WAYS)}: use {listed(WAYS)}")
+    return data.drop(DROPS[missing]) if missing in DROPS else data.fill(FILLS[missing])
+
+
+def check_missing(data: Data, missing: str | None) -> None:
+    """Refuse a way to treat missing scores that there is not, or that these data have no use for."""
+    if missing is None:
+        return
+    if missing not in WAYS:
+        raise InputError(
+            f"there is no way {missing!r} to treat missing scores{nearest(missing, WAYS)}: use {listed(WAYS)}"
+        )
+    if not isinstance(data, Scores):
+        raise InputError(
+            f"--missing {missing} is for scores of agents on tasks, and these are {type(data).__name__.lower()}: pairs "
+            f"that never met are no holes, leave --missing out"
+        )

@@ -244,7 +244,7 @@ class Stress:
 def stress(
     data: Matches | Scores,
     *,
-    copies: Iterable[int] = COPIES,
+    copies: Iterable[int] | int = COPIES,
     of: Iterable[str] | None = None,
     choice: Choice = "adversary",
     kind: Kind | None = None,
@@ -261,9 +261,9 @@ def stress(
     data
         Matches, or scores of agents on tasks.
     copies
-        How many clones, one experiment each.
+        How many clones, one experiment each; a single number is one experiment.
     of
-        Who or what is cloned; by default one entry, by ``choice``.
+        Who or what is cloned, a name or several; by default one entry, by ``choice``.
     choice
         ``"adversary"``: the entry whose clones change the uniform winner soonest, or else move ranks most;
         ``"random"``: drawn by ``rng``.
@@ -271,8 +271,8 @@ def stress(
         ``"agents"`` or ``"tasks"``; by default tasks where there are some. Cloned agents in a table of scores
         move the board of tasks, not of agents.
     targets
-        For whom the smallest attack is searched; by default the three who come after the first under the
-        uniform average. An empty list searches none.
+        For whom the smallest attack is searched, a name or several; by default the three who come after the first
+        under the uniform average. An empty list searches none.
     draws
         How often the luck of noisy clones is drawn: by default 20 times, 5 where there are more than 60 entries; 0
         leaves noisy clones out.
@@ -360,9 +360,9 @@ def notes_on(game: Contest, draws: int, *, known: bool) -> list[str]:
     return notes
 
 
-def checked_copies(copies: Iterable[int]) -> tuple[int, ...]:
+def checked_copies(copies: Iterable[int] | int) -> tuple[int, ...]:
     """Return the numbers of clones, ascending."""
-    counts = tuple(copies)
+    counts = tuple(copies) if isinstance(copies, Iterable) else (copies,)
     bad = [c for c in counts if isinstance(c, bool) or not isinstance(c, int | np.integer) or not 1 <= c <= 10_000]
     if bad or not counts:
         raise InputError(f"copies are {list(counts)}: give whole numbers from 1 to 10,000")
@@ -375,7 +375,7 @@ def chosen_entries(
     """Return 1 where an entry is cloned, and how that was chosen."""
     chosen = np.zeros(len(game.entries), dtype=np.intp)
     if of is not None:
-        names = list(of)
+        names = [of] if isinstance(of, str) else list(of)
         if not names:
             raise InputError(f"name at least one of the {game.kind} to clone")
         chosen[positions(names, game.entries, kind=game.kind[:-1])] = 1
@@ -392,6 +392,6 @@ def chosen_entries(
 def chosen_targets(game: Contest, targets: Iterable[str] | None, uniform: Any) -> list[str]:
     """Return the names for whom an attack is searched."""
     if targets is not None:
-        return list(targets)
+        return [targets] if isinstance(targets, str) else list(targets)
     order = np.argsort(-uniform, kind="stable")
     return [game.names[k] for k in order[1:4]]

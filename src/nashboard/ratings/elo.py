@@ -13,8 +13,8 @@ from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
-from nashboard.data.names import positions
-from nashboard.errors import InputError, listed
+from nashboard.errors import listed
+from nashboard.ratings.anchors import checked_anchor
 from nashboard.ratings.bootstrap import spread_of_ratings, spread_plan
 from nashboard.ratings.elo_errors import standard_errors
 from nashboard.ratings.elo_ratings import EloRatings
@@ -119,10 +119,7 @@ def held_ratings(matches: Matches, totals: PairTotals, anchor: Mapping[str, floa
     """Return where Newton's method starts, and which nodes may move: not the anchors, nor a node without games."""
     r, free = np.zeros(totals.nodes), np.ones(totals.nodes, dtype=bool)
     free[-1] = totals.i.size > len(matches.pairs)
-    given = anchor or {}
-    for k, (name, points) in zip(positions(given, matches.agents, kind="agent"), given.items(), strict=True):
-        if not np.isfinite(points):
-            raise InputError(f"the anchor of {name!r} is {points!r}: it must be a finite number of Elo points")
+    for k, points in checked_anchor(anchor, matches.agents).items():
         r[k], free[k] = points / POINTS_PER_LOGIT, False
     if anchor:
         r[free] = r[~free & (np.arange(r.size) < totals.agents)].mean()

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from nashboard.data.outcomes import Rules
 from nashboard.data.read import library_errors_named
 from nashboard.data.sources import PlainFile, plain_files
 from nashboard.errors import InputError
 from nashboard.ratings import logs
-from nashboard.ratings.games import Columns
+from nashboard.ratings.games import Columns, Excerpt
 from nashboard.ratings.logs import (
     Piece,
     file_pieces,
@@ -77,17 +78,17 @@ class Interruption:
 
 @dataclass
 class Progress:
-    """How far a run is: games used in it, and whether everything so far is saved."""
+    """How far a run is: rows used in it, each a game of some weight, and whether everything so far is saved."""
 
-    games: int = 0
+    rows: int = 0
     already: int = 0
     saved: bool = True
     began: float = field(default_factory=time.monotonic)
 
     @property
     def speed(self) -> float:
-        """Games per second so far."""
-        return self.games / max(time.monotonic() - self.began, 1e-9)
+        """Rows per second so far."""
+        return self.rows / max(time.monotonic() - self.began, 1e-9)
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,14 @@ class Place:
 
 
 def follow(
-    model: Online, source: str, state: Path, columns: Columns, stop: Interruption, *, from_start: bool = False
+    model: Online,
+    source: str,
+    state: Path,
+    columns: Columns,
+    stop: Interruption,
+    *,
+    outcomes: Rules | None = None,
+    from_start: bool = False,
 ) -> Iterator[Progress]:
     """Let a model learn from a log, save it as it goes on, and yield how far it is after each piece.
 
@@ -111,9 +119,8 @@ def follow(
         name = "standard input"
         pieces = text_pieces(stop.waiting(logs.read_available), name, columns)
         before = next((log for log in model.logs if log.name == name), None)
-        yield from learn(
-            model, pieces, state, columns, stop, Place(name, before, lambda position: "", logs.nothing_waits)
-        )
+        place = Place(name, before, lambda position: "", logs.nothing_waits)
+        yield from learn(model, pieces, state, columns, outcomes, stop, place)
         return
     with plain_files(source, may_grow=True) as files, library_errors_named(files[0]):
         if len(files) != 1:
@@ -124,7 +131,7 @@ def follow(
         start = before.position if before else 0
         place = Place(files[0].name, before, lambda position: fingerprint(files[0], position), lambda: False)
         pieces = still_there(file_pieces(files[0], columns, start), files[0])
-        yield from learn(model, pieces, state, columns, stop, place)
+        yield from learn(model, pieces, state, columns, outcomes, stop, place)
 
 
 def known_log(known: list[LogPosition], file: PlainFile) -> LogPosition | None:
@@ -147,6 +154,7 @@ def learn(
     pieces: Iterator[Piece],
     state: Path,
     columns: Columns,
+    outcomes: Rules | None,
     stop: Interruption,
     place: Place,
 ) -> Iterator[Progress]:
@@ -155,6 +163,7 @@ def learn(
     progress = Progress(already=before.games if before else 0)
     saved_at, cost = time.monotonic(), 0.0
     position = before.position if before else 0
+    read, resumed = 0, bool(before and before.fingerprint)  # standard input has none: it begins anew
 
     def save() -> None:
         nonlocal saved_at, cost, before
@@ -162,7 +171,7 @@ def learn(
         here = LogPosition(
             name=place.name,
             position=position,
-            games=progress.already + progress.games,
+            games=progress.already + progress.rows,
             fingerprint=place.fingerprint_at(position),
         )
         model.logs = [log for log in model.logs if log != before] + [here]
@@ -173,9 +182,9 @@ def learn(
 
     try:
         for piece in pieces:
-            progress.games += model.update_many(
-                piece.frame, a=columns.a, b=columns.b, outcome=columns.outcome, weight=columns.weight
-            )
+            here = Excerpt(log=place.name, rows_before=read, resumed=resumed)
+            progress.rows += model.league.update_many(piece.frame, columns, outcomes, here)
+            read += len(piece.frame)
             position, progress.saved = piece.position, False
             if time.monotonic() - saved_at > max(0.0 if place.idle() else SAVE_EVERY, 5 * cost):
                 save()

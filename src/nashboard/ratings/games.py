@@ -15,8 +15,6 @@ from nashboard.errors import InputError
 from nashboard.ratings.kernels import Codes, Hashes
 from nashboard.ratings.numbering import Numbering, hashes
 
-SOURCE = "frame"
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Columns:
@@ -26,6 +24,37 @@ class Columns:
     b: str | None = None
     outcome: str | None = None
     weight: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excerpt:
+    """Where games come from, for messages: a frame, or the rows of a log that come next."""
+
+    log: str | None = None
+    rows_before: int = 0
+    resumed: bool = False  # rows before are those of this run: what was read in another one is not counted
+
+    @property
+    def source(self) -> str:
+        """The name of the table that columns stand in."""
+        return "frame" if self.log is None else self.log
+
+    def row(self, place: int) -> str:
+        """Return in words which row stands at a place of the excerpt."""
+        return self.number(place) if self.log is None else f"{self.log!r}, {self.number(place)}"
+
+    def number(self, place: int) -> str:
+        """Return the same without the name of a log, whose first line is no row of data."""
+        after = " after those that were read before" if self.resumed else ""
+        return f"{'data ' * (self.log is not None)}row {self.rows_before + place + 1:,}{after}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Chosen:
+    """A frame with the columns a, b, outcome and perhaps weight, and the names that these have in the data."""
+
+    frame: pl.DataFrame
+    names: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,37 +68,42 @@ class Games:
     joined: tuple[str, ...]
 
 
-def read_games(data: Any, columns: Columns, rules: Rules | None, numbering: Numbering) -> Games:
+def read_games(
+    data: Any, columns: Columns, rules: Rules | None, numbering: Numbering, excerpt: Excerpt | None = None
+) -> Games:
     """Return the games of a frame, a mapping of columns or a tuple of arrays ``(a, b, outcome)``.
 
     New names are numbered on from the known ones. Where something is wrong an error says in which row.
     """
-    frame = chosen_columns(data, columns)
-    a, b = (texts(frame, side) for side in ("a", "b"))
+    excerpt = excerpt or Excerpt()
+    chosen = chosen_columns(data, columns, excerpt.source)
+    a, b = (texts(chosen.frame[side], excerpt) for side in ("a", "b"))
     first, second = hashes(a), hashes(b)
-    outcome = outcomes(frame["outcome"], first, second, rules)
-    weight = weights(frame)
+    outcome = outcomes(chosen, first, second, rules, excerpt)
+    weight = weights(chosen, excerpt)
     same = np.flatnonzero(first == second)
     if same.size:
         raise InputError(
-            f"row {same[0] + 1:,}: {a[int(same[0])]!r} met itself ({same.size:,} such rows); leave such rows out"
+            f"{excerpt.row(int(same[0]))}: {a[int(same[0])]!r} met itself ({same.size:,} such rows); leave such rows "
+            f"out"
         )
     used = ~np.isnan(outcome)
-    if not used.all():  # a rule said to leave them out
+    rows = np.flatnonzero(used)
+    if rows.size < used.size:  # a rule said to leave them out
         first, second, outcome, weight = first[used], second[used], outcome[used], weight[used]
-        a, b = a.filter(used), b.filter(used)
     left, right, new = numbering.number(first, second)
-    joined = tuple((b if cell % 2 else a)[int(cell) // 2] for cell in new)
+    joined = tuple((b if cell % 2 else a)[int(rows[cell // 2])] for cell in new)
     for name, cell in zip(joined, new, strict=True):
         if not name.strip():
-            refuse_nameless(int(cell) // 2)
+            refuse_nameless(int(rows[cell // 2]), excerpt)
     return Games(first=left, second=right, outcome=outcome, weight=weight, joined=joined)
 
 
-def chosen_columns(data: Any, columns: Columns) -> pl.DataFrame:
+def chosen_columns(data: Any, columns: Columns, source: str) -> Chosen:
     """Return a Polars frame with the columns a, b, outcome and perhaps weight."""
     if isinstance(data, tuple | list):
-        return from_arrays(data)
+        arrays = from_arrays(data)
+        return Chosen(frame=arrays, names={name: name for name in arrays.columns})
     if isinstance(data, Mapping):
         data = pl.DataFrame({str(name): pl.Series(values, strict=False) for name, values in data.items()})
     frame = lazy_frame(data)
@@ -79,16 +113,17 @@ def chosen_columns(data: Any, columns: Columns) -> pl.DataFrame:
             f"(a, b, outcome)"
         )
     names = frame.collect_schema().names()
-    a, b = sides(names, SOURCE, columns.a, columns.b)
-    chosen = {"a": a, "b": b, "outcome": one("outcome", OUTCOME, names, SOURCE, columns.outcome)}
-    weight = optional("weight", WEIGHT, names, SOURCE, columns.weight)
+    a, b = sides(names, source, columns.a, columns.b)
+    chosen = {"a": a, "b": b, "outcome": one("outcome", OUTCOME, names, source, columns.outcome)}
+    weight = optional("weight", WEIGHT, names, source, columns.weight)
     if weight is not None:
         chosen["weight"] = weight
     native = frame.to_native()
+    by_role = {role: pl.col(name) for role, name in chosen.items()}
     if isinstance(native, pl.LazyFrame):
-        return native.select(**{role: pl.col(name) for role, name in chosen.items()}).collect()
+        return Chosen(frame=native.select(**by_role).collect(), names=chosen)
     wanted = frame.select(list(dict.fromkeys(chosen.values()))).collect().to_polars()
-    return wanted.select(**{role: pl.col(name) for role, name in chosen.items()})
+    return Chosen(frame=wanted.select(**by_role), names=chosen)
 
 
 def from_arrays(data: Sequence[Any]) -> pl.DataFrame:
@@ -101,35 +136,35 @@ def from_arrays(data: Sequence[Any]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def texts(frame: pl.DataFrame, side: str) -> pl.Series:
+def texts(column: pl.Series, excerpt: Excerpt) -> pl.Series:
     """Return a column of names; every game needs two."""
-    names = frame[side].cast(pl.String)
+    names = column.cast(pl.String)
     if names.null_count():
-        refuse_nameless(int(names.is_null().arg_max() or 0))
+        refuse_nameless(int(names.is_null().arg_max() or 0), excerpt)
     return names
 
 
-def refuse_nameless(row: int) -> None:
+def refuse_nameless(row: int, excerpt: Excerpt) -> None:
     """Raise an error about a name that is missing."""
-    raise InputError(f"row {row + 1:,}: a game needs two named agents, and one name is missing")
+    raise InputError(f"{excerpt.row(row)}: a game needs two named agents, and one name is missing")
 
 
-def weights(frame: pl.DataFrame) -> Floats:
+def weights(chosen: Chosen, excerpt: Excerpt) -> Floats:
     """Return the weight of each game, 1 where there is no such column."""
-    if "weight" not in frame.columns:
-        return np.broadcast_to(np.ones(1), len(frame))
-    values = numbers(frame["weight"], "weight")
-    refuse(~((values >= 0) & (values < np.inf)), values, "a weight must be a finite number of at least 0")
+    if "weight" not in chosen.names:
+        return np.broadcast_to(np.ones(1), len(chosen.frame))
+    values = numbers(chosen, "weight", excerpt)
+    refuse(~((values >= 0) & (values < np.inf)), values, "a weight must be a finite number of at least 0", excerpt)
     return values
 
 
-def outcomes(column: pl.Series, first: Hashes, second: Hashes, rules: Rules | None) -> Floats:
+def outcomes(chosen: Chosen, first: Hashes, second: Hashes, rules: Rules | None, excerpt: Excerpt) -> Floats:
     """Return each game's share of the point for the first agent; NaN where a rule says to leave the game out."""
+    column = chosen.frame["outcome"]
     if (column.dtype.is_numeric() or column.dtype == pl.Boolean) and not rules:
-        values = numbers(column, "outcome")
-        refuse(
-            ~((values >= 0) & (values <= 1)), values, "an outcome is a number in [0, 1]: 1 a win, 0.5 a draw, 0 a loss"
-        )
+        values = numbers(chosen, "outcome", excerpt)
+        rule = "an outcome is a number in [0, 1]: 1 a win, 0.5 a draw, 0 a loss"
+        refuse(~((values >= 0) & (values <= 1)), values, rule, excerpt)
         return values
     labels = column.cast(pl.String).fill_null("")
     hashed = hashes(labels)
@@ -141,7 +176,14 @@ def outcomes(column: pl.Series, first: Hashes, second: Hashes, rules: Rules | No
         SeenLabel(label=names[c // 4], is_first=bool(c & 2), is_second=bool(c & 1), rows=int(rows[c]))
         for c in np.flatnonzero(rows)
     ]
-    words = vocabulary(seen, checked_rules(rules), Question(a="a", b="b", outcome=column.name, source=SOURCE))
+    asked = Question(
+        a=chosen.names["a"],
+        b=chosen.names["b"],
+        outcome=chosen.names["outcome"],
+        source=excerpt.source,
+        where=lambda label: f" (first in {excerpt.number(int(where[names.index(label)]) // 2)})",
+    )
+    words = vocabulary(seen, checked_rules(rules), asked)
     meaning = np.full(rows.size, np.nan)
     for c in np.flatnonzero(rows):
         named = words.by_name and c & 3 and names[c // 4] not in words.ignored
@@ -149,16 +191,20 @@ def outcomes(column: pl.Series, first: Hashes, second: Hashes, rules: Rules | No
     return np.asarray(meaning[case])
 
 
-def numbers(column: pl.Series, what: str) -> Floats:
+def numbers(chosen: Chosen, role: str, excerpt: Excerpt) -> Floats:
     """Return a column of numbers, NaN where one is missing."""
+    column = chosen.frame[role]
     try:
         return np.ascontiguousarray(column.cast(pl.Float64).fill_null(np.nan).to_numpy())
     except pl.exceptions.PolarsError:
-        raise InputError(f"the column of the {what} must hold numbers, not {column.dtype}") from None
+        raise InputError(
+            f"{excerpt.source!r}, column {chosen.names[role]!r}: the column of the {role} must hold numbers, not "
+            f"{'text' if column.dtype == pl.String else column.dtype}"
+        ) from None
 
 
-def refuse(wrong: Any, values: Floats, rule: str) -> None:
+def refuse(wrong: Any, values: Floats, rule: str, excerpt: Excerpt) -> None:
     """Raise an error that shows the first wrong value and its row."""
     bad = np.flatnonzero(wrong)
     if bad.size:
-        raise InputError(f"row {bad[0] + 1:,} has {values[bad[0]]:g} ({bad.size:,} such rows): {rule}")
+        raise InputError(f"{excerpt.row(int(bad[0]))} has {values[bad[0]]:g} ({bad.size:,} such rows): {rule}")

@@ -13,7 +13,7 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError
 from nashboard.ratings import kernels
-from nashboard.ratings.games import Columns, read_games
+from nashboard.ratings.games import Columns, Excerpt, read_games
 from nashboard.ratings.numbering import Numbering
 
 FIRST_PLACES = 64
@@ -86,11 +86,11 @@ class League:
         pair = np.array([[self.index[a]], [self.index[b]]], dtype=np.uint32)
         self.play(pair[0], pair[1], np.array([float(outcome)]), ALONE * weight)
 
-    def update_many(self, data: Any, columns: Columns, rules: Rules | None) -> int:
-        """Learn from games in their order, all or none of them; return how many."""
+    def update_many(self, data: Any, columns: Columns, rules: Rules | None, excerpt: Excerpt | None = None) -> int:
+        """Learn from games in their order, all or none of them; return how many. Errors name the excerpt."""
         if self.numbering.known != self.size:  # agents have joined by name, or an update failed
             self.numbering = Numbering(self.names)
-        games = read_games(data, columns, rules, self.numbering)
+        games = read_games(data, columns, rules, self.numbering, excerpt)
         if games.joined:
             self.join(games.joined)
         self.play(games.first, games.second, games.outcome, games.weight)

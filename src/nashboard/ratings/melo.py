@@ -12,8 +12,8 @@ from nashboard._tables import count
 from nashboard._types import Floats
 from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
-from nashboard.data.names import positions
 from nashboard.errors import ConvergenceError, InputError
+from nashboard.ratings.anchors import checked_anchor
 from nashboard.ratings.canonical import orthogonal_planes
 from nashboard.ratings.elo import PRIOR, elo, held, loss_per_game
 from nashboard.ratings.elo_ratings import EloRatings
@@ -138,15 +138,12 @@ def without_planes(ratings: EloRatings, candidates: tuple[Candidate, ...]) -> Me
 
 def origin_of(matches: Matches, anchor: Mapping[str, float] | None) -> Floats:
     """Return the weights of the mean that is taken out of the ratings: of all agents, or of the anchor."""
-    n = len(matches.agents)
-    if not anchor:
+    n, places = len(matches.agents), list(checked_anchor(anchor, matches.agents))
+    if not places:
         return np.full(n, 1 / n)
-    if len(anchor) > 1:
-        raise InputError(f"melo takes one anchor, not {len(anchor)}: with planes, ratings cannot be held one by one")
-    ((name, value),) = anchor.items()
-    if not np.isfinite(value):
-        raise InputError(f"the anchor of {name!r} is {value!r}: it must be a finite number of Elo points")
-    return np.asarray(np.eye(n)[positions([name], matches.agents, kind="agent")[0]])
+    if len(places) > 1:
+        raise InputError(f"melo takes one anchor, not {len(places)}: with planes, ratings cannot be held one by one")
+    return np.asarray(np.eye(n)[places[0]])
 
 
 def most_planes(agents: int, *, orthogonal: bool) -> int:
