@@ -18,9 +18,10 @@ from nashboard._workers import plan_of
 from nashboard.data.clusters import Clusters
 from nashboard.evaluation import matches_board, resampling
 from nashboard.evaluation.intervals import Samples, uncertainty
-from nashboard.evaluation.matches_again import elo_start, payoff_matrix, replayed
+from nashboard.evaluation.matches_again import payoff_matrix, replayed
 from nashboard.evaluation.roll import matches_roll
 from nashboard.evaluation.scores_again import another_suite, scores_again
+from nashboard.ratings.filling import smoothed_ratings
 from nashboard.ratings.selection import with_counts
 
 UNMOVED = ("averages", "gaps", "ranks")
@@ -192,7 +193,7 @@ def test_the_interval_of_a_contribution_is_that_of_its_terms_in_arenas_played_ag
     by_class = arena.select(order)
     terms = []
     for rng in plan_of(12, 5, 1, False).streams(0):
-        A = payoff_matrix(with_counts(by_class, replayed(by_class, rng)), elo_start(by_class), 0.0)
+        A = payoff_matrix(with_counts(by_class, replayed(by_class, rng)), smoothed_ratings(by_class, 1.0), 0.0)
         terms.append(nb.nash_average(A).weights * A)
     low, high = np.quantile(terms, [0.025, 0.975], axis=0)
     for agent in arena.agents:

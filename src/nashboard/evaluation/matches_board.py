@@ -139,6 +139,6 @@ def filled_sentence(game: Payoffs) -> str:
         return ""
     pairs = n * (n - 1) // 2
     return (
-        f"{count(game.filled)} of {count(pairs)} pairs never met: their payoffs are what Elo predicts, "
-        f"not what anybody measured."
+        f"{count(game.filled)} of {count(pairs)} pairs never met: their payoffs are what Elo predicts "
+        f"from the others, smoothed as those are, not what anybody measured."
     )
