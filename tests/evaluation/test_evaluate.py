@@ -373,3 +373,25 @@ def test_a_suite_of_one_task_cannot_say_whether_another_would_agree() -> None:
     found = nb.evaluate(nb.Scores.from_array([[0.5], [0.7], [0.2]]), n_resamples=10)
     assert found.stability["suite"].word == "too few tasks to say"
     assert any("cannot be said (would another suite agree?)" in line for line in found.verdict)
+
+
+@pytest.mark.parametrize(("draws", "errors"), [(0.0, "hessian"), (0.5, "sandwich")])
+def test_a_note_says_which_errors_the_interval_of_the_rating_has(draws: float, errors: str) -> None:
+    rng = np.random.default_rng(5)
+    found = nb.evaluate(played(rng, leads(rng, 2, spread=0.8, cyclic=0.0), 30, draws), n_resamples=2, workers=1)
+    (note,) = (note for note in found.leaderboard().notes if note.startswith("Elo low and high"))
+    assert f"by {errors}" in note
+    assert found.settings["rating_errors"] in note
+    assert isinstance(found.data, nb.Matches)
+    width = 1.959964 * nb.elo(found.data, errors="sandwich" if draws else "hessian").stderr
+    np.testing.assert_allclose(found.board.rating_high - found.board.ratings, width, rtol=1e-5)
+
+
+def test_two_games_and_a_draw_are_as_unsure_on_the_board_as_in_elo() -> None:
+    three = nb.Matches.from_counts(
+        [[0, 1, 1], [0, 0, 0], [0, 0, 0]], ["x", "y", "z"], draws=[[0, 0, 0], [0, 0, 1], [0, 1, 0]]
+    )
+    found = nb.evaluate(three, n_resamples=2, workers=1)
+    low, high = nb.elo(three).interval
+    np.testing.assert_allclose(found.board.rating_low, low, rtol=0.01)
+    np.testing.assert_allclose(found.board.rating_high, high, rtol=0.01)

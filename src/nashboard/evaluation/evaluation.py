@@ -113,6 +113,9 @@ class Evaluation:
             said.append(
                 f"intervals: {QUESTIONS[found.question]} {found.resamples:,} resamples, level {found.level:.0%}"
             )
+        if board.rating_name and "rating_errors" in self.settings:
+            name = board.rating_name
+            said.append(f"{name} low and high: standard errors {self.settings['rating_errors']}")
         gain = self.certificates["exploitability"] / (self.certificates["scale"] or 1.0)
         worst = max(gain, self.certificates["residual"])
         bound = next(bound for bound in (1e-12, 1e-9, np.inf) if worst <= bound)
