@@ -113,6 +113,8 @@ class Evaluation:
             said.append(
                 f"intervals: {QUESTIONS[found.question]} {found.resamples:,} resamples, level {found.level:.0%}"
             )
+            if board.average_name == "average":
+                said.append(LENT)
         if board.rating_name and "rating_errors" in self.settings:
             name = board.rating_name
             said.append(f"{name} low and high: standard errors {self.settings['rating_errors']}")
@@ -216,3 +218,9 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return as_html(self.leaderboard().head(50))
+
+
+LENT = (
+    "in support: the probability of belonging to the top, from draws in which pairs lend each other strength; low, "
+    "high, ranks and apart resample every pair by itself, where luck looks like cycles, and may say otherwise"
+)
