@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 from nashboard import Matches
 from nashboard._types import Floats
@@ -66,6 +66,37 @@ def elo_hessian_inverse(matches: Matches, ratings: Floats) -> Floats:
         for a, b, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
             H[a, b] += sign * games * p * (1 - p)
     return np.sqrt(np.diag(np.linalg.pinv(H))) / ALPHA
+
+
+def sandwich_with_floor(matches: Matches, ratings: Floats, prior: float) -> tuple[Floats, Floats]:
+    """Return plain sandwich errors in points, and the floor beside them, game by game and with dense matrices."""
+    n = len(matches.agents)
+    r = ratings * np.log(10) / 400
+    average = brentq(lambda at: float((1 / (1 + np.exp(at - r)) - 0.5).sum()), r.min() - 1, r.max() + 1)
+    r = np.append(r, average)
+    H, B, F = np.zeros((3, n + 1, n + 1))
+    heard, known = np.full(n + 1, 0.25), np.zeros(n + 1)
+    scattered = []
+    for (i, j), wins, draws, losses in zip(matches.pairs, matches.wins, matches.draws, matches.losses, strict=True):
+        p = 1 / (1 + np.exp(r[j] - r[i]))
+        surprise = wins * (1 - p) ** 2 + draws * (0.5 - p) ** 2 + losses * p**2
+        expected = (wins + draws + losses) * p * (1 - p)
+        heard[[i, j]] += surprise
+        known[[i, j]] += expected
+        scattered.append((i, j, surprise, expected))
+    for a in range(n):
+        p = 1 / (1 + np.exp(r[n] - r[a]))
+        scattered.append((a, n, 0.0, prior * p * (1 - p)))
+    for i, j, surprise, expected in scattered:
+        phi = 1.0 if j == n else max(min(1.0, heard[a] / known[a]) for a in (i, j))
+        e = np.zeros(n + 1)
+        e[i], e[j] = 1, -1
+        square = np.outer(e, e)
+        H, B, F = H + expected * square, B + surprise * square, F + phi * expected * square
+    T = np.eye(n + 1)[:n] - np.append(np.full(n, 1 / n), 0)
+    V = np.linalg.pinv(H)
+    plain, floor = (np.sqrt(np.diag(T @ V @ M @ V @ T.T)) * 400 / np.log(10) for M in (B, F))
+    return plain, floor
 
 
 def paper_norm_and_log_loss(P: Floats, Q: Floats) -> tuple[float, float]:

@@ -18,9 +18,11 @@ from nashboard._workers import plan_of
 from nashboard.data.clusters import Clusters
 from nashboard.evaluation import matches_board, resampling
 from nashboard.evaluation.intervals import Samples, uncertainty
-from nashboard.evaluation.matches_again import elo_start, payoff_matrix, replayed
+from nashboard.evaluation.matches_again import payoff_matrix, replayed
 from nashboard.evaluation.roll import matches_roll
 from nashboard.evaluation.scores_again import another_suite, scores_again
+from nashboard.evaluation.stability import Stability
+from nashboard.ratings.filling import smoothed_ratings
 from nashboard.ratings.selection import with_counts
 
 UNMOVED = ("averages", "gaps", "ranks")
@@ -192,7 +194,7 @@ def test_the_interval_of_a_contribution_is_that_of_its_terms_in_arenas_played_ag
     by_class = arena.select(order)
     terms = []
     for rng in plan_of(12, 5, 1, False).streams(0):
-        A = payoff_matrix(with_counts(by_class, replayed(by_class, rng)), elo_start(by_class), 0.0)
+        A = payoff_matrix(with_counts(by_class, replayed(by_class, rng)), smoothed_ratings(by_class, 1.0), 0.0)
         terms.append(nb.nash_average(A).weights * A)
     low, high = np.quantile(terms, [0.025, 0.975], axis=0)
     for agent in arena.agents:
@@ -372,3 +374,71 @@ def test_a_suite_of_one_task_cannot_say_whether_another_would_agree() -> None:
     found = nb.evaluate(nb.Scores.from_array([[0.5], [0.7], [0.2]]), n_resamples=10)
     assert found.stability["suite"].word == "too few tasks to say"
     assert any("cannot be said (would another suite agree?)" in line for line in found.verdict)
+
+
+@pytest.mark.parametrize(("draws", "errors"), [(0.0, "hessian"), (0.5, "sandwich")])
+def test_a_note_says_which_errors_the_interval_of_the_rating_has(draws: float, errors: str) -> None:
+    rng = np.random.default_rng(5)
+    found = nb.evaluate(played(rng, leads(rng, 2, spread=0.8, cyclic=0.0), 30, draws), n_resamples=2, workers=1)
+    (note,) = (note for note in found.leaderboard().notes if note.startswith("Elo low and high"))
+    assert f"by {errors}" in note
+    assert found.settings["rating_errors"] in note
+    assert isinstance(found.data, nb.Matches)
+    width = 1.959964 * nb.elo(found.data, errors="sandwich" if draws else "hessian").stderr
+    np.testing.assert_allclose(found.board.rating_high - found.board.ratings, width, rtol=1e-5)
+
+
+def test_two_games_and_a_draw_are_as_unsure_on_the_board_as_in_elo() -> None:
+    three = nb.Matches.from_counts(
+        [[0, 1, 1], [0, 0, 0], [0, 0, 0]], ["x", "y", "z"], draws=[[0, 0, 0], [0, 0, 1], [0, 1, 0]]
+    )
+    found = nb.evaluate(three, n_resamples=2, workers=1)
+    low, high = nb.elo(three).interval
+    np.testing.assert_allclose(found.board.rating_low, low, rtol=0.01)
+    np.testing.assert_allclose(found.board.rating_high, high, rtol=0.01)
+
+
+def stable(rivals: dict[str, float], nearest: str = "near") -> Stability:
+    return Stability(
+        question="again",
+        resamples=200,
+        same_support=0.5,
+        kept=0.5,
+        competitor=nearest,
+        margin=0.192,
+        competitor_support=rivals.get(nearest, 0.0),
+        rivals=rivals,
+    )
+
+
+def test_the_verdict_names_the_likeliest_outsider_and_the_nearest_beside_it() -> None:
+    asked = "(what if the same were measured again?)"
+    assert stable({"far": 0.25}).competition() == (
+        f"Likeliest to belong to the top, of those outside, is 'far', with probability 25% {asked}; the nearest by "
+        f"average, 'near' (0%), misses it by 0.192."
+    )
+    assert stable({"far": 0.25, "near": 0.2}).competition() == (
+        f"Likeliest to belong to the top, of those outside, are 'far' and 'near', with probabilities 25% and 20% "
+        f"{asked}; the nearest by average, 'near', misses it by 0.192."
+    )
+    for rivals, chance in (({}, "0%"), ({"near": 0.3}, "30%")):
+        assert stable(rivals).competition() == (
+            f"The nearest outside the top is 'near': it misses it by 0.192 and belongs there with probability {chance} "
+            f"{asked}."
+        )
+
+
+def test_rivals_are_the_outsiders_with_the_largest_probability_of_weight() -> None:
+    rng = np.random.default_rng(4)
+    arena = played(rng, leads(rng, 12, spread=0.6, cyclic=0.1), 12)
+    found = nb.evaluate(arena, n_resamples=60, workers=1)
+    sure = found.stability["again"]
+    chances = dict(zip(found.agents, found.uncertainty["again"].support, strict=True))
+    outside = {name: chances[name] for name in found.agents if name not in found.board.top}
+    assert sure.rivals
+    assert list(sure.rivals) == sorted(sure.rivals, key=lambda name: -outside[name])
+    assert max(outside.values()) == next(iter(sure.rivals.values()))
+    assert all(chance == outside[name] for name, chance in sure.rivals.items())
+    again = nb.evaluate(cloned(arena, arena.agents.index(next(iter(sure.rivals))), 2), n_resamples=60, workers=1)
+    assert again.stability["again"].rivals == sure.rivals
+    assert any(note.startswith("in support: ") for note in found.leaderboard().notes)

@@ -1,5 +1,6 @@
 """Elo by maximum likelihood."""
 
+from dataclasses import replace
 from random import Random
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.clusters import Clusters
 from ratings.leagues import planted
-from reference_ratings import elo_by_minimising, elo_hessian_inverse, paper_norm_and_log_loss
+from reference_ratings import elo_by_minimising, elo_hessian_inverse, paper_norm_and_log_loss, sandwich_with_floor
 
 
 def alphago() -> nb.Matches:
@@ -122,6 +123,35 @@ def test_sandwich_errors_agree_where_the_model_holds_and_shrink_with_draws() -> 
     np.testing.assert_allclose(robust.stderr, plain.stderr, rtol=0.1)
     drawn = nb.Matches.from_counts([[0, 5], [5, 0]], draws=[[0, 90], [90, 0]])
     assert nb.elo(drawn, errors="sandwich").stderr[0] < 0.5 * nb.elo(drawn, errors="hessian").stderr[0]
+
+
+def test_sandwich_errors_of_an_agent_that_never_lost_are_those_of_the_curvature() -> None:
+    won = [[0, 40, 35, 0], [20, 0, 30, 0], [25, 30, 0, 0], [10, 10, 10, 0]]
+    drawn = [[0, 40, 40, 0], [40, 0, 40, 0], [40, 40, 0, 0], [0, 0, 0, 0]]
+    matches = nb.Matches.from_counts(won, agents=["a", "b", "c", "star"], draws=drawn)
+    every = np.arange(len(matches.pairs))  # each pair's games belong together
+    split = Clusters(
+        size=len(every), cluster=every, pair=every, wins=matches.wins, draws=matches.draws, losses=matches.losses
+    )
+    known = nb.elo(matches, errors="hessian").stderr[3]
+    assert known > 1000
+    for one in (matches, replace(matches, clusters=split)):
+        assert nb.elo(one, errors="sandwich").stderr[3] == pytest.approx(known, rel=0.01)
+    trio = matches.select(["a", "b", "c"])  # without the star draws make ratings surer, as they should
+    assert (nb.elo(trio, errors="sandwich").stderr < 0.85 * nb.elo(trio, errors="hessian").stderr).all()
+
+
+def test_sandwich_errors_are_the_larger_of_the_plain_sandwich_and_its_floor() -> None:
+    rng = np.random.default_rng(8)
+    W, D = rng.poisson(3.0, (6, 6)) * (1 - np.eye(6)), np.triu(rng.poisson(4.0, (6, 6)), 1)
+    W[0, 1:], W[1:, 0] = [9, 9, 9, 9, 9], [1, 0, 0, 0, 0]  # one that hardly lost
+    D[0] = 0
+    matches = nb.Matches.from_counts(W, draws=D + D.T)
+    elo = nb.elo(matches, errors="sandwich")
+    errors = sandwich_with_floor(matches, elo.ratings, prior=0.01)
+    np.testing.assert_allclose(elo.stderr, np.maximum(*errors), rtol=1e-5)
+    assert (errors[0] > errors[1]).any()
+    assert (errors[1] > errors[0]).any()
 
 
 def test_clusters_of_equal_votes_widen_the_errors() -> None:
@@ -295,8 +325,9 @@ def test_unmet_pairs_are_filled_from_the_model_and_counted() -> None:
     matches = nb.Matches.from_counts(W, agents=["a", "b", "c"])
     filled = nb.payoffs(matches, fill="model")
     elo = nb.elo(matches)
+    smoothed = nb.elo(nb.Matches.from_counts(W + (W + W.T > 0) / 2, agents=["a", "b", "c"]))
     assert filled.filled == 1
-    assert filled.A[0, 2] == pytest.approx(elo.lead("a", "c") / POINTS_PER_LOGIT)
+    assert filled.A[0, 2] == pytest.approx(smoothed.lead("a", "c") / POINTS_PER_LOGIT)
     assert filled.A[0, 1] == pytest.approx(np.log(8.5 / 2.5))
     margin = nb.payoffs(matches, scale="margin", fill="model")
     assert margin.A[0, 2] == pytest.approx(2 * elo.predict("a", "c") - 1)

@@ -181,7 +181,8 @@ def payoffs(
         Pseudo-games per pair; by default 1 for ``"logit"`` and 0 for ``"margin"``, which is always finite.
     fill
         What to do with pairs that never met: ``"error"`` names them, ``"zero"`` calls them even, ``"model"`` takes what
-        the Elo ratings of all matches predict. ``filled`` counts them.
+        Elo predicts, fitted to all pairs that met with the same ``prior`` games each, so that a filled payoff is as
+        extreme as a measured one would be. ``filled`` counts them.
 
     Examples
     --------
@@ -203,7 +204,7 @@ def payoffs(
         )
     won, lost = smoothed_counts(matches, prior)
     values = log_odds(matches, won, lost) if scale == "logit" else (won - lost) / (won + lost)
-    A = modelled(matches, scale) if unmet and fill == "model" else np.zeros((n, n))
+    A = modelled(matches, scale, prior) if unmet and fill == "model" else np.zeros((n, n))
     i, j = matches.pairs.T
     A[i, j], A[j, i] = values, -values
     filled = {"error": "", "zero": f", {unmet:,} pairs set to even", "model": f", {unmet:,} pairs as Elo predicts"}
@@ -242,13 +243,13 @@ def log_odds(matches: Matches, won: Floats, lost: Floats) -> Floats:
     return np.asarray(np.log(won) - np.log(lost))
 
 
-def modelled(matches: Matches, scale: PayoffScale) -> Floats:
-    """Return what Elo, fitted to all matches, predicts for every pair."""
+def modelled(matches: Matches, scale: PayoffScale, prior: float) -> Floats:
+    """Return what Elo, fitted to all matches smoothed as the payoffs are, predicts for every pair."""
     # Ratings stand on data and algebra, so this room cannot know them before it is asked for a model.
-    from nashboard._units import POINTS_PER_LOGIT
-    from nashboard.ratings.elo import elo
+    from nashboard.ratings.filling import predicted_log_odds
 
-    logits = elo(matches).leads() / POINTS_PER_LOGIT
+    matches.require_connected()
+    logits = predicted_log_odds(matches, prior)
     return logits if scale == "logit" else np.tanh(logits / 2)  # 2 s(x) - 1
 
 

@@ -125,6 +125,7 @@ def of_matches(
     answer = uncertainty("again", samples, roll.label, class_ranks(board, roll), level)
     stable = stability(board, found.weights, samples, answer, float(np.median(data.games)))
     settings |= {"anchor": dict(anchor or {}), "payoffs": game.made, "filled": game.filled, "rating": rating.why}
+    settings["rating_errors"] = rating.errors
     moved = tuple(
         mover
         for ranks, name in ((board.uniform_ranks, "uniform average"), (board.rating_ranks, board.rating_name))

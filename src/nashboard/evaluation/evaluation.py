@@ -113,6 +113,11 @@ class Evaluation:
             said.append(
                 f"intervals: {QUESTIONS[found.question]} {found.resamples:,} resamples, level {found.level:.0%}"
             )
+            if board.average_name == "average":
+                said.append(LENT)
+        if board.rating_name and "rating_errors" in self.settings:
+            name = board.rating_name
+            said.append(f"{name} low and high: standard errors {self.settings['rating_errors']}")
         gain = self.certificates["exploitability"] / (self.certificates["scale"] or 1.0)
         worst = max(gain, self.certificates["residual"])
         bound = next(bound for bound in (1e-12, 1e-9, np.inf) if worst <= bound)
@@ -213,3 +218,9 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return as_html(self.leaderboard().head(50))
+
+
+LENT = (
+    "in support: the probability of belonging to the top, from draws in which pairs lend each other strength; low, "
+    "high, ranks and apart resample every pair by itself, where luck looks like cycles, and may say otherwise"
+)

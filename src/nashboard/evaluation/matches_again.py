@@ -17,9 +17,7 @@ from nashboard.evaluation import resampling
 from nashboard.evaluation.intervals import Samples, joined
 from nashboard.evaluation.pooling import Pooling, pooling
 from nashboard.ratings.bootstrap import clusters_reweighted
-from nashboard.ratings.elo import PRIOR
-from nashboard.ratings.likelihood import pair_totals
-from nashboard.ratings.newton import newton
+from nashboard.ratings.filling import predicted_log_odds, smoothed_ratings
 from nashboard.ratings.selection import with_counts
 
 PSEUDO = 0.5  # wins added to each side: the prior of the payoffs
@@ -33,7 +31,7 @@ def matches_again(matches: Matches, selection: Selection, plan: Plan, watched: I
     work = ArenaAgain(
         matches=matches,
         selection=selection,
-        start=elo_start(matches),
+        start=smoothed_ratings(matches, 2 * PSEUDO),
         prior=prior_of(matches),
         watched=np.empty((len(matches.agents), 0), dtype=np.intp) if watched is None else watched,
         pooling=pooling(matches),
@@ -109,23 +107,13 @@ def prior_of(matches: Matches) -> float:
     return 0.0 if matches.clusters is None else 2 * PSEUDO
 
 
-def elo_start(matches: Matches) -> Floats:
-    """Return Elo ratings of all nodes in logits, where refits of resamples start."""
-    totals = pair_totals(matches, PRIOR)
-    r = np.zeros(totals.nodes)
-    newton(totals, r, np.ones(totals.nodes, dtype=np.bool_))
-    return r
-
-
 def payoff_matrix(matches: Matches, start: Floats, prior: float) -> Floats:
-    """Return log-odds; pairs that never met have what Elo, fitted to these matches, predicts."""
+    """Return log-odds; pairs that never met have what Elo, fitted to these counts and the prior, predicts."""
     n = len(matches.agents)
     A = payoffs(matches, prior=prior, fill="zero").A
     if len(matches.pairs) == n * (n - 1) // 2:
         return A
-    totals, r = pair_totals(matches, PRIOR), start.copy()
-    newton(totals, r, np.ones(totals.nodes, dtype=np.bool_))
     met = np.eye(n, dtype=np.bool_)
     i, j = matches.pairs.T
     met[i, j] = met[j, i] = True
-    return np.where(met, A, r[:-1, None] - r[None, :-1])
+    return np.where(met, A, predicted_log_odds(matches, prior, start))

@@ -30,25 +30,24 @@ FEW_PAIRS = 5_000  # up to which it is fitted five times, to hold out every game
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rated:
-    """Ratings, their name, and why this model was taken."""
+    """Ratings, their name, why this model was taken, and where their standard errors come from."""
 
     name: str
     fit: EloRatings | MeloRatings
     why: str
+    errors: str
 
 
 def rated(matches: Matches, anchor: Mapping[str, float] | None) -> Rated:
     """Rate by Elo, or by mElo with one plane where that predicts games that were held out better."""
     n = len(matches.agents)
-    robust = matches.clusters is not None or bool(matches.draws.any())
     pairs = len(matches.pairs)
     if pairs > COMPARED or n < 3 or len(anchor or {}) > 1:
-        fit = elo(matches, anchor=anchor, errors="sandwich" if robust else "hessian")
         why = {
             pairs > COMPARED: f"mElo is compared with Elo for up to {COMPARED:,} pairs only",
             n < 3: "two agents cannot go round in a cycle",
         }.get(True, "mElo takes one anchor only")
-        return Rated(name="Elo", fit=fit, why=why)
+        return rated_by_elo(matches, anchor, why)
 
     def landscape_of(part: Matches) -> MeloLoss:
         return MeloLoss(totals=pair_totals(part, PRIOR), mu=PRIOR / 4, orthogonal=False)
@@ -60,10 +59,23 @@ def rated(matches: Matches, anchor: Mapping[str, float] | None) -> Rated:
         why = f"log-loss on {held_out}: Elo {plain.log_loss:.4f}, mElo {cyclic.log_loss:.4f}"
         why += " (a rough fit)" if rough else ""
         if cyclic.log_loss < plain.log_loss:
-            return Rated(name="mElo", fit=melo(matches, 1, anchor=anchor), why=why)
+            return Rated(name="mElo", fit=melo(matches, 1, anchor=anchor), why=why, errors=CURVED)
     except ConvergenceError:  # extreme counts: the board does not fail for want of a second rating
         why = "mElo has no finite fit to some of these matches"
-    return Rated(name="Elo", fit=elo(matches, anchor=anchor, errors="sandwich" if robust else "hessian"), why=why)
+    return rated_by_elo(matches, anchor, why)
+
+
+CURVED = "by hessian, the curvature of the likelihood: an approximation that knows neither draws nor clusters"
+STRAIGHT = "by hessian, the curvature of the likelihood"
+ROBUST = "by sandwich, robust to {}, but no less than an agent's games can tell"
+
+
+def rated_by_elo(matches: Matches, anchor: Mapping[str, float] | None, why: str) -> Rated:
+    """Rate by Elo; with draws, which make a rating surer than the model says, or with clusters, errors are robust."""
+    if matches.clusters is None and not matches.draws.any():
+        return Rated(name="Elo", fit=elo(matches, anchor=anchor, errors="hessian"), why=why, errors=STRAIGHT)
+    errors = ROBUST.format("draws" if matches.clusters is None else "draws and to votes that belong together")
+    return Rated(name="Elo", fit=elo(matches, anchor=anchor, errors="sandwich"), why=why, errors=errors)
 
 
 def matches_board(
@@ -139,6 +151,6 @@ def filled_sentence(game: Payoffs) -> str:
         return ""
     pairs = n * (n - 1) // 2
     return (
-        f"{count(game.filled)} of {count(pairs)} pairs never met: their payoffs are what Elo predicts, "
-        f"not what anybody measured."
+        f"{count(game.filled)} of {count(pairs)} pairs never met: their payoffs are what Elo predicts "
+        f"from the others, smoothed as those are, not what anybody measured."
     )

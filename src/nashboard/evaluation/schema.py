@@ -9,7 +9,8 @@ come without that. Numbers that are not known are null. All arrays follow the or
     version           of the program
     kind              "matches", "scores" or "payoffs"
     input             source, format, agents, tasks, games; hash (sha256 of the content, rows in order of names)
-    settings          n_resamples, seed, level, selection, scaling, anchor, payoffs, filled, rating (why Elo or mElo)
+    settings          n_resamples, seed, level, selection, scaling, anchor, payoffs, filled, rating (why Elo or mElo),
+                      rating_errors (where the intervals of the rating come from)
     certificates      exploitability, residual, unique, scale, value
     board             the agents, fields as in `nashboard.evaluation.board.Board`
     task_board        the tasks, the same; null where there are none

@@ -61,7 +61,8 @@ def elo(
         Ratings that are held: ``{"gnugo": 1800}``. All others are fitted around them. By default the mean is 0.
     errors
         ``"hessian"``: standard errors from the inverse Hessian, right where the model is. ``"sandwich"``:
-        robust to a wrong model and to draws, and to dependence within clusters where the matches have them.
+        robust to a wrong model and to draws, and to dependence within clusters where the matches have them; where
+        an agent's games tell little, as if it never lost, no less than they can tell (see `elo_errors`).
         ``"bootstrap"``: as robust, from fits to resampled games; it also sees what is not straight, such as an agent
         who hardly ever lost. By default ``"sandwich"`` where there are clusters.
     n_resamples, rng, workers, backend, progress

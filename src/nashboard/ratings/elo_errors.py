@@ -3,6 +3,20 @@
 Symbols: ``V = L^-1`` inverse Hessian on the free nodes; ``B`` covariance of the score; ``T`` takes the mean of
 the agents' ratings out where nothing is anchored. Variances are the diagonal of ``T V T'`` (``hessian``, the
 inverse of the observed information) or of ``T V B V T'`` (``sandwich``; Huber 1967, White 1980).
+
+**What the sandwich cannot see.** ``B`` is made of what surprised the fit. An agent that won thirty of thirty has
+surprised nobody: its residuals, and with them its sandwich errors, are near 0 exactly where its rating is hardly known.
+So errors have a floor. If games (or clusters) scatter ``phi`` times as much as the model's decisive games, ``phi < 1``
+for draws, then ``B`` estimates ``phi`` times the information. For one agent ``a``
+
+    phi_a = min(1, (B_aa + 1/4) / J_aa),    J_aa = sum over its games of p (1 - p)
+
+where the quarter is one more even, decisive game. It makes up for the game's worth of scatter that a rating takes out
+of its own residuals; and where all games of an agent together tell less than one even game, nothing is known of
+``phi``, and it is 1. The floor is the diagonal of ``T V F V T'``, with ``F`` the Laplacian of the curvatures times the
+larger ``phi`` of the pair, and the prior's as they are. With every ``phi = 1`` it is ``T V T'``, the errors of
+``hessian``; with many informative games it is what the sandwich says, draws and negatively dependent clusters
+included. An error is the larger of the two.
 """
 
 from collections.abc import Callable
@@ -19,6 +33,7 @@ from nashboard.ratings.likelihood import PairTotals
 
 PROBES = 64
 BLOCK = 256
+EVEN_GAME = 0.25  # information p (1 - p) of one decisive game between equals
 
 
 def standard_errors(matches: Matches, totals: PairTotals, x: Floats, free: Bools, *, robust: bool) -> Floats:
@@ -31,22 +46,42 @@ def standard_errors(matches: Matches, totals: PairTotals, x: Floats, free: Bools
     nodes = totals.nodes_in_play(free)
     moving = free[:nodes]
     loose = bool(moving.all())
+    curvatures = totals.derivatives(x)[1]
     try:
-        V = solver(nodes, totals.i, totals.j, totals.derivatives(x)[1], moving, rtol=1e-3)
+        V = solver(nodes, totals.i, totals.j, curvatures, moving, rtol=1e-3)
     except ConvergenceError:  # curvatures too far apart for double precision: nobody knows
         return np.where(free[:n], np.nan, 0.0)
     kept = np.flatnonzero(moving)
     real = kept < n
-    B = score_covariance(matches, totals, x)[:nodes, :nodes][kept][:, kept] if robust else None
 
-    def covariance(columns: Floats) -> Floats:
-        """Apply ``T V T'`` or ``T V B V T'`` to columns."""
-        y = V(taken_out(columns, real, loose, adjoint=True))
-        return taken_out(V(B @ y) if B is not None else y, real, loose)
+    def variances(B: csr_array | None) -> Floats:
+        """Return the diagonal of ``T V B V T'``, or of ``T V T'``."""
+        inside = None if B is None else B[:nodes, :nodes][kept][:, kept]
 
-    variances = np.zeros(nodes)
-    variances[kept] = diagonal(covariance, kept.size, exact=kept.size <= DENSE)
-    return np.sqrt(np.maximum(variances[:n], 0.0))
+        def covariance(columns: Floats) -> Floats:
+            y = V(taken_out(columns, real, loose, adjoint=True))
+            return taken_out(V(inside @ y) if inside is not None else y, real, loose)
+
+        found = np.zeros(nodes)
+        found[kept] = diagonal(covariance, kept.size, exact=kept.size <= DENSE)
+        return np.maximum(found[:n], 0.0)
+
+    if not robust:
+        return np.sqrt(variances(None))
+    B = score_covariance(matches, totals, x)
+    F = floor_covariance(B, totals, curvatures, len(matches.pairs))
+    return np.sqrt(np.maximum(variances(B), variances(F)))
+
+
+def floor_covariance(B: csr_array, totals: PairTotals, curvatures: Floats, played: int) -> csr_array:
+    """Return ``F``, the least covariance of the score that ``B`` is believed to show; see above."""
+    i, j = totals.i[:played], totals.j[:played]
+    known = np.bincount(i, curvatures[:played], totals.nodes) + np.bincount(j, curvatures[:played], totals.nodes)
+    scatter = B.diagonal() + EVEN_GAME
+    phi = np.where(known > scatter, scatter / np.maximum(known, EVEN_GAME), 1.0)
+    share = np.ones(curvatures.size)
+    share[:played] = np.maximum(phi[i], phi[j])
+    return sparse_laplacian(totals.nodes, totals.i, totals.j, share * curvatures)
 
 
 def taken_out(columns: Floats, real: Bools, loose: bool, *, adjoint: bool = False) -> Floats:

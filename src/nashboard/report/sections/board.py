@@ -43,7 +43,21 @@ def interval_words(evaluation: Evaluation) -> tuple[str, ...]:
         f"Low and high answer one question: {QUESTIONS[asked.question]} We asked it {asked.resamples:,} times with "
         f"resampled data, and {asked.level:.0%} of the answers lie between the two. Agents that share a group under "
         f"'apart' cannot be told apart by these data.",
+        *of_matches(evaluation),
     )
+
+
+def of_matches(evaluation: Evaluation) -> tuple[str, ...]:
+    """Say what comes from elsewhere on a board of matches."""
+    if evaluation.kind != "matches":
+        return ()
+    said = (
+        "'In support', how likely an agent belongs to the top, comes from other draws than low, high, ranks and apart. "
+        "Those resample every pair by itself, so that luck in a few pairs looks like a cycle and lifts many to the top "
+        "now and then. For 'in support' pairs lend each other strength, and such luck is taken out. The two may differ.",
+    )
+    errors = evaluation.settings.get("rating_errors")
+    return (*said, f"{evaluation.board.rating_name} low and high: standard errors {errors}.") if errors else said
 
 
 def agents_grid(evaluation: Evaluation) -> Part:

@@ -81,6 +81,7 @@ NAMES = {
     "payoffs": "payoffs",
     "filled": "payoffs filled in",
     "rating": "rating beside it",
+    "rating_errors": "errors of the rating",
 }
 
 
