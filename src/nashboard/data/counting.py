@@ -44,6 +44,7 @@ class MatchTable:
     b: str
     outcome: str
     weight: str | None = None
+    weighed: bool = False  # the weight is a column of the table, not a number of games that a format counted
     time: str | None = None
     cluster: str | None = None
     filters: tuple[Filter, ...] = ()
@@ -182,6 +183,8 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
     if table.time is not None:
         columns["time"] = nw.col(table.time)
     sound_weight = (nw.col("weight") >= 0) & (nw.col("weight") < INFINITY)
+    even = nw.col("weight") == nw.col("weight").round(0)
+    uneven = {"uneven": indicator(even | nw.col("ignored"), one=0, zero=1)} if table.weighed else {}
     ignored = nw.col("label").is_in(list(words.ignored)) if words and words.ignored else nw.lit(False)
     parts = outcome(nw.col("label"))
 
@@ -198,10 +201,11 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
             understood=indicator((nw.col("win") + nw.col("draw") + nw.col("loss") > 0) | nw.col("ignored")),
             ignored=indicator(nw.col("ignored")),
             unsound=indicator(sound_weight, one=0, zero=1),
+            **uneven,
         )
     )
     whole = table.weight is None and words is not None and not words.fractions
-    shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound")
+    shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound", *uneven)
     return Totals(
         rows=rows,
         keys=tuple(keys),
