@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from nashboard.data import counting
+from nashboard.data import counting, outcomes
 
 WORDS: dict[float, list[object]] = {
     1.0: ["model_a", "left", "a", "win", "1-0", "1", "1.0", "player_1", "White", "WON", True],
@@ -66,4 +66,77 @@ def test_an_unknown_label_is_counted_over_the_whole_file(tmp_path: Path, monkeyp
     path = tmp_path / "log.csv"
     path.write_text("a,b,winner\n" + "x,y,a\n" * 2 + "x,y,stalemate\n" * 1234)
     with pytest.raises(nb.InputError, match="'stalemate' in 1,234 rows"):
+        nb.read_matches(path)
+
+
+@pytest.mark.parametrize(
+    ("share", "word"),
+    [
+        (1, "Model A"), (1, "model-a"), (0, "model b"), (0, "Player-2"), (1, "a_wins"), (0.5, "both bad"),
+        (0.5, "Both-Bad"), (0.5, "both good"), (0.5, "both_good"), (0.5, "tie (both good)"), (0.5, "Tie (both_bad)"),
+    ],
+)  # fmt: skip
+def test_spaces_underscores_and_hyphens_are_alike_in_words(share: float, word: str) -> None:
+    matches = nb.read_matches(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": [word]}))
+    assert (matches.wins[0], matches.draws[0]) == {1: (1, 0), 0: (0, 0), 0.5: (0, 1)}[share]
+
+
+def test_words_that_are_alike_mean_the_same() -> None:
+    words, alike = outcomes.KNOWN, outcomes.KNOWN_LOOSELY
+    assert all(alike[outcomes.loosely(word)] == share for word, share in words.items())
+    assert outcomes.loosely("1-0") == "1-0"
+    assert outcomes.loosely("-1.0") == "-1.0"
+
+
+def test_a_word_that_is_an_agents_name_stays_its_name() -> None:
+    frame = pl.DataFrame({"a": ["Player 1", "Player 2"], "b": ["Player 2", "Player 1"], "winner": ["Player 1"] * 2})
+    assert nb.read_matches(frame).wins.tolist() == [2]
+
+
+def test_a_word_for_a_side_follows_the_columns_that_the_user_named() -> None:
+    frame = pl.DataFrame({"model_a": ["x"], "model_b": ["y"], "winner": ["Model A"]})
+    assert nb.read_matches(frame, a="model_b", b="model_a").wins.tolist() == [1]
+    torn = frame.rename({"model_a": "team 1", "model_b": "team-1"}).with_columns(winner=pl.lit("team_1"))
+    assert nb.read_matches(torn, a="team 1", b="team-1").wins.tolist() == [1]  # as everywhere else
+    with pytest.raises(nb.InputError, match="unknown outcome: 'team__1'"):
+        nb.read_matches(torn.with_columns(winner=pl.lit("team__1")), a="team 1", b="team-1")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["stale mate"], r"outcomes={'stale mate': 0\.5} \(on the command line -r 'outcomes=stale mate:0\.5'\)"),
+        (["modelb"], r"did you mean 'model_b'\?\).* such as outcomes={'modelb': 0} \(on the command line -r outcomes="),
+        (["drawwn"], r"such as outcomes={'drawwn': 0\.5}.* or None for 0\.5 to leave such rows out"),
+        (["a,b"], r"such as outcomes={'a,b': 0\.5}, or None"),
+        (["1", "2"], r"; if 1 says that the first agent won, 2 the second, pass outcomes={'1': 1, '2': 0} \(on the "
+                     r"command line -r outcomes=1:1,2:0\)$"),
+        (["1", "2", "0", "tie"], r"2 the second and 0 a draw, pass outcomes={'1': 1, '2': 0, '0': 0\.5}"),
+        (["10", "1"], r"outside \[0, 1\]: '10' in 1 row; .*turn margins or points into numbers in \[0, 1\], or pass"),
+        (["winner", "a"], "'frame': a row repeats the header: remove it"),
+    ],
+)  # fmt: skip
+def test_the_advice_about_an_unknown_label_can_be_followed(labels: list[str], message: str) -> None:
+    frame = pl.DataFrame({"a": ["x"] * len(labels), "b": ["y"] * len(labels), "winner": labels})
+    with pytest.raises(nb.InputError, match=message):
+        nb.read_matches(frame)
+
+
+def test_the_advised_rule_for_1_and_2_reads_them(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": ["x"] * 3, "b": ["y"] * 3, "winner": [1, 2, 2]})
+    frame.write_csv(tmp_path / "log.csv")
+    for source in (frame, tmp_path / "log.csv"):
+        with pytest.raises(nb.InputError, match=r"pass outcomes={'1': 1, '2': 0}"):
+            nb.read_matches(source)
+        matches = nb.read_matches(source, outcomes={"1": 1, "2": 0})
+        assert (matches.wins[0], matches.losses[0]) == (1, 2)
+
+
+def test_a_header_in_the_middle_of_a_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("a,b,winner\nx,y,a\na,b,winner\nx,y,b\n")
+    with pytest.raises(nb.InputError, match=r"log\.csv': data row 2 repeats the header: remove it"):
+        nb.read_matches(path)
+    path.write_text("a,b,score\nx,y,0.3\na,b,score\nx,y,1\na,b,score\n")
+    with pytest.raises(nb.InputError, match=r"2 rows repeat the header \(first in data row 2\): remove them"):
         nb.read_matches(path)

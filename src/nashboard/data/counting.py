@@ -14,7 +14,16 @@ import narwhals as nw
 import polars as pl
 
 from nashboard.data.engines import collected, summed_up
-from nashboard.data.outcomes import Question, Rules, SeenLabel, Vocabulary, checked_rules, refuse_ambiguous, vocabulary
+from nashboard.data.outcomes import (
+    Question,
+    Rules,
+    SeenLabel,
+    Vocabulary,
+    checked_rules,
+    first_in,
+    refuse_ambiguous,
+    vocabulary,
+)
 from nashboard.data.scan import Scan
 from nashboard.data.segments import Split
 from nashboard.data.totals import Totals
@@ -97,7 +106,7 @@ def counted(table: MatchTable) -> PairCounts:
     seen = seen_labels(words, words.frame)
     if table.scan is not None and any(not entry.label for entry in seen):
         table.scan.explain()  # a row that is too short is likelier than a missing outcome
-    asked = replace(asked, where=lambda label: first_row_with(words, label_of(words.frame, table.outcome) == label))
+    asked = replace(asked, where=lambda label: first_row(words, label_of(words.frame, table.outcome) == label))
     return PairCounts(table=words, counts=words.count(vocabulary(seen, rules, asked)))
 
 
@@ -279,14 +288,19 @@ def named_outcome(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
 
 
 def first_row_with(table: MatchTable, condition: nw.Expr) -> str:
-    """Return where the first row that is kept with a condition stands; nothing where rows have no numbers.
+    """Say where the first row that is kept with a condition stands; nothing where rows have no numbers."""
+    return first_in(first_row(table, condition))
+
+
+def first_row(table: MatchTable, condition: nw.Expr) -> int | None:
+    """Return the number of the first row that is kept with a condition, or None where rows have no numbers.
 
     They have some in files whose rows are matches, not in frames, and not where a format made several games of a row.
     """
     if table.scan is None or table.games > 1:
-        return ""
+        return None
     numbered = nw.from_native(table.frame.to_native().with_row_index("nashboard_row", offset=1))
     for rule in table.filters:
         numbered = numbered.filter(rule.keep)
     first = table.scan.collect(numbered.filter(condition).select("nashboard_row").head(1).to_native())
-    return f" (first in data row {first.item():,})" if len(first) else ""
+    return int(first.item()) if len(first) else None
