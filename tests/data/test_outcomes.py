@@ -1,7 +1,9 @@
 """What the labels of a log mean."""
 
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -109,9 +111,9 @@ def test_a_word_for_a_side_follows_the_columns_that_the_user_named() -> None:
         (["modelb"], r"did you mean 'model_b'\?\).* such as outcomes={'modelb': 0} \(on the command line -r outcomes="),
         (["drawwn"], r"such as outcomes={'drawwn': 0\.5}.* or None for 0\.5 to leave such rows out"),
         (["a,b"], r"such as outcomes={'a,b': 0\.5}, or None"),
-        (["1", "2"], r"; if 1 says that the first agent won, 2 the second, pass outcomes={'1': 1, '2': 0} \(on the "
-                     r"command line -r outcomes=1:1,2:0\)$"),
-        (["1", "2", "0", "tie"], r"2 the second and 0 a draw, pass outcomes={'1': 1, '2': 0, '0': 0\.5}"),
+        (["1", "2"], r"; if 1 and 2 say that the first or the second agent won, pass outcomes={'1': 1, '2': 0} \(on "
+                     r"the command line -r outcomes=1:1,2:0\)$"),
+        (["1", "2", "0", "tie"], r"won, and 0 that neither did, pass outcomes={'1': 1, '2': 0, '0': 0\.5}"),
         (["10", "1"], r"outside \[0, 1\]: '10' in 1 row; .*turn margins or points into numbers in \[0, 1\], or pass"),
         (["winner", "a"], "'frame': a row repeats the header: remove it"),
     ],
@@ -140,3 +142,49 @@ def test_a_header_in_the_middle_of_a_file_is_told(tmp_path: Path) -> None:
     path.write_text("a,b,score\nx,y,0.3\na,b,score\nx,y,1\na,b,score\n")
     with pytest.raises(nb.InputError, match=r"2 rows repeat the header \(first in data row 2\): remove them"):
         nb.read_matches(path)
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "duckdb"])
+def test_a_rule_for_a_label_that_no_row_has_is_told(kind: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": ["x"] * 3, "b": ["y"] * 3, "winner": ["tie", "a", "hm"]})
+    source: Any = frame
+    if kind == "duckdb":
+        source = duckdb.sql("select * from frame")
+    elif kind != "frame":
+        source = tmp_path / f"log.{kind}"
+        getattr(frame, f"write_{kind}")(source)
+    matches = nb.read_matches(source, outcomes={"tei": None, "HM": 0.5, "1": 1})
+    assert matches.origin.notes == (
+        "no row has the label 'tei' (did you mean 'tie'?): the rule for it changes nothing",
+        "no row has the label '1': the rule for it changes nothing",
+    )
+    assert nb.read_matches(source, outcomes={"Tie": None, "hm": 0.5}).origin.notes == ()
+
+
+def test_a_label_that_first_appears_late_is_none_that_no_row_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "SAMPLE", 2)
+    path = tmp_path / "log.csv"
+    path.write_text("a,b,winner\n" + "x,y,a\n" * 3 + "x,y,hm\nx,y,b\n")
+    rules = {"hm": 0.5, "": None, "b": 0, "oh": 0}
+    assert nb.read_matches(path, outcomes=rules).origin.notes == (
+        "no row is without an outcome: the rule for it changes nothing",
+        "no row has the label 'oh': the rule for it changes nothing",
+    )
+    path.write_text("a,b,winner\n" + "x,y,x\n" * 3 + "z,y,z\n")  # winners by name: the vocabulary is not learnt again
+    assert nb.read_matches(path, outcomes={"z": 1}).origin.notes == ()
+
+
+def test_rows_that_are_left_out_may_have_the_label_of_a_rule() -> None:
+    frame = pl.DataFrame({"a": ["x"] * 2, "b": ["y"] * 2, "winner": ["a", "hm"], "language": ["en", "de"]})
+    matches = nb.read_matches(frame, where={"language": "en"}, outcomes={"hm": None})
+    assert matches.origin.notes == ("no row that is kept has the label 'hm': the rule for it changes nothing",)
+
+
+def test_a_rule_that_leaves_games_out_is_none_that_no_game_has(tmp_path: Path) -> None:
+    game = '[White "x"]\n[Black "{}"]\n[Result "{}"]\n\n{}\n\n'
+    results = [("y", "1-0"), ("y", "1/2-1/2"), ("?", "0-1")]
+    (tmp_path / "games.pgn").write_text("".join(game.format(who, result, result) for who, result in results))
+    matches = nb.read_matches(tmp_path / "games.pgn", outcomes={"1/2-1/2": None, "0-1": 0, "*": 0.5})
+    assert matches.origin.notes == ("no row has the label '*': the rule for it changes nothing",)

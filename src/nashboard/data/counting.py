@@ -19,8 +19,11 @@ from nashboard.data.outcomes import (
     Rules,
     SeenLabel,
     Vocabulary,
+    about_idle_rule,
     checked_rules,
     first_in,
+    folded,
+    idle_rules,
     refuse_ambiguous,
     vocabulary,
 )
@@ -99,15 +102,28 @@ def counted(table: MatchTable) -> PairCounts:
     # Labels: learn what they mean from the first rows, and if that does not explain all rows, from all.
     words = with_numbers(table, outcome=False)
     with contextlib.suppress(InputError):  # an error is raised below, with the counts of all rows
-        known = vocabulary(seen_labels(words, words.frame.head(SAMPLE)), rules, asked)
+        seen = seen_labels(words, words.frame.head(SAMPLE))
+        known = vocabulary(seen, rules, asked)
         counts = words.count(known)
-        if unexplained(counts) == 0:
-            return PairCounts(table=words, counts=counts)
+        if unexplained(counts) == 0:  # so all rows have labels of the first, or the names of their agents
+            return with_idle_rules(words, counts, seen)
     seen = seen_labels(words, words.frame)
     if table.scan is not None and any(not entry.label for entry in seen):
         table.scan.explain()  # a row that is too short is likelier than a missing outcome
     asked = replace(asked, where=lambda label: first_row(words, label_of(words.frame, table.outcome) == label))
-    return PairCounts(table=words, counts=words.count(vocabulary(seen, rules, asked)))
+    return with_idle_rules(words, words.count(vocabulary(seen, rules, asked)), seen)
+
+
+def with_idle_rules(table: MatchTable, counts: pl.DataFrame, seen: list[SeenLabel]) -> PairCounts:
+    """Return the counts, with a note about every rule for a label that no row has."""
+    idle = idle_rules(table.rules, seen)
+    if idle:  # labels that are names of agents may stand behind the first rows
+        agents = pl.concat([counts["first"], counts["second"]]).drop_nulls().unique()
+        names = set(map(folded, agents))
+        idle = [label for label in idle if folded(label) not in names]
+    rows = "row that is kept" if table.filters else "row"
+    notes = [about_idle_rule(label, table.rules, seen, rows=rows) for label in idle]
+    return PairCounts(table=replace(table, notes=(*table.notes, *notes)), counts=counts)
 
 
 def refuse_text_weights(table: MatchTable) -> None:

@@ -30,6 +30,7 @@ DRAWN = (
 WORDS = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
 MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
 NAMED = [word for word in WORDS if not word[0].isdigit()]  # what a label may be a slip of
+MOST_COMPARED = 1000  # labels that a misspelt one is compared with: those of winners' names are many
 USUAL = ["model_a", "model_b", "tie", "left", "right", "win", "loss", "draw", "1-0", "0-1", "1/2-1/2", "1", "0.5", "0"]
 
 
@@ -179,6 +180,23 @@ def vocabulary(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], ask
     raise unknown_labels(unknown, column, source, where=asked.where, sides=sides, known=outcomes)
 
 
+def idle_rules(rules: Rules, seen: Sequence[SeenLabel]) -> list[str]:
+    """Return the labels that have a rule, but no row."""
+    words = {folded(entry.label) for entry in seen}
+    labels = ["" if label is None else str(label) for label in rules]
+    return [label for label in labels if folded(label) not in words]
+
+
+def about_idle_rule(label: str, rules: Rules, seen: Sequence[SeenLabel], *, rows: str) -> str:
+    """Return the note about a rule for a label that no row has: it may be misspelt."""
+    ruled = {folded(str(other)) for other in rules}
+    others = {entry.label for entry in seen if folded(entry.label) not in ruled}
+    near = None if is_number(label) or len(others) > MOST_COMPARED else closest(label, others)
+    meant = "" if near is None else f" (did you mean {shortened(near)!r}?)"
+    what = f"has the label {shortened(label)!r}" if label else "is without an outcome"
+    return f"no {rows} {what}{meant}: the rule for it changes nothing"
+
+
 def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question) -> None:
     """Raise an error where all labels can be read as sides and as names, and the two readings differ."""
     if asked.certain:
@@ -251,9 +269,10 @@ def first_and_second(labels: Mapping[str, int], known: Mapping[str, float]) -> s
     noughts = [label for label in known if is_number(label) and float(label) == 0]
     if [float(label) for label in labels if is_number(label)] != [2.0] or len(labels) > 1 or len(ones) != 1:
         return ""
-    said = {ones[0]: 1.0, next(iter(labels)): 0.0} | dict.fromkeys(noughts, 0.5)
-    drawn = f" and {noughts[0]} a draw" if noughts else ""
-    return f"if {ones[0]} says that the first agent won, {next(iter(labels))} the second{drawn}, pass {rule(said)}"
+    said = {ones[0]: 1.0, next(iter(labels)): 0.0} | dict.fromkeys(noughts[:1], 0.5)
+    drawn = f", and {noughts[0]} that neither did" if noughts else ""
+    first, second = ones[0], next(iter(labels))
+    return f"if {first} and {second} say that the first or the second agent won{drawn}, pass {rule(said)}"
 
 
 def rule(said: Mapping[str, float]) -> str:
