@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nashboard.cli import main
-from nashboard.commands.reading import option
+from nashboard.commands.reading import option, reader_options
 from nashboard.errors import InputError
 
 
@@ -90,6 +90,8 @@ def test_columns_can_be_named_on_the_command_line(
         ("outcomes=ja:1,nein:0,hm: 0.5", {"ja": 1, "nein": 0, "hm": 0.5}),
         ("outcomes=1-0:1,abort:none", {"1-0": 1, "abort": None}),
         ("where=language:English", {"language": "English"}),
+        ("where=language:en,turn:1,language:de", {"language": ["en", "de"], "turn": "1"}),
+        ("outcomes=ja:1,ja:1.0", {"ja": 1}),
         ("lower_is_better=golf,sprint", ["golf", "sprint"]),
         ("lower_is_better=true", True),
         ("symmetrise=yes", True),
@@ -109,11 +111,51 @@ def test_reading_options_keep_their_python_names(pair: str, found: object) -> No
         ("symmetrise=perhaps", "must be true or false"),
         ("outcomes=ja", "must be KEY:VALUE"),
         ("outcomes=ja:viel", r"a number in \[0, 1\], or none"),
+        ("outcomes=ja:1,ja:none", "gives 'ja' two meanings, 1.0 and None: give it one"),
+        ("weight=", "-r weight= has no value: give one behind the equals sign, or none to use no such column"),
+        ("metric=", "-r metric= has no value: give one behind the equals sign$"),
     ],
 )
 def test_a_wrong_reading_option_is_named(pair: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         option(pair)
+
+
+def test_a_reading_option_that_stands_twice_adds_up_or_is_an_error() -> None:
+    assert reader_options(["where=l:en", "where=l:de,turn:1", "where=l:fr", "a=p"]) == {
+        "where": {"l": ["en", "de", "fr"], "turn": "1"},
+        "a": "p",
+    }
+    assert reader_options(["ignore=x,y", "ignore=z"]) == {"ignore": ["x", "y", "z"]}
+    assert reader_options(["outcomes=ja:1", "outcomes=nein:0"]) == {"outcomes": {"ja": 1, "nein": 0}}
+    assert reader_options(["weight=w", "weight=w"]) == {"weight": "w"}
+    with pytest.raises(InputError, match="-r weight= is given twice, as 'v' and as 'w': give it once"):
+        reader_options(["weight=v", "weight=w"])
+    with pytest.raises(InputError, match=r"gives 'ja' two meanings, 1\.0 and 0\.0"):
+        reader_options(["outcomes=ja:1", "outcomes=ja:0"])
+
+
+def test_where_with_two_values_keeps_the_rows_of_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("a,b,winner,language,weight\nx,y,a,en,2\nx,y,b,de,2\nx,y,b,fr,2\n")
+    for options in (["-r", "where=language:en,language:de"], ["-r", "where=language:en", "-r", "where=language:de"]):
+        assert run(monkeypatch, "inspect", str(path), *options, "-r", "weight=none", "--format", "csv") == 0
+        assert "games,2," in (found := capsys.readouterr().out)
+        assert "left out,1 rows,language is not en or de" in found
+    assert run(monkeypatch, "inspect", str(path), "-r", "cluster=false", "--format", "csv") == 0
+    assert "column 'weight' is used: a row of weight 2 counts as two matches" in capsys.readouterr().out
+
+
+def test_an_agent_has_one_anchor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("a,b,winner\nx,y,a\nx,y,b\n")
+    assert run(monkeypatch, "elo", str(path), "--anchor", "x=1500", "--anchor", "x=1600") == 2
+    assert "--anchor holds 'x' at 1500 and at 1600: give it one rating" in capsys.readouterr().err
+    assert run(monkeypatch, "elo", str(path), "--anchor", "x=1500", "--anchor", "x=1500.0") == 0
 
 
 def test_output_into_a_pipe_that_closes_early_is_no_error_message() -> None:

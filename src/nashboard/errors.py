@@ -59,11 +59,17 @@ def rows_have(count: int) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the known word that looks most like this one, or nothing."""
+    close = closest(word, known)
+    return "" if close is None else f" (did you mean {shortened(close)!r}?)"
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that looks most like this one, if any looks much like it."""
     if len(word) > LONGEST_WORD:  # comparing takes the square of the length
-        return ""
+        return None
     by_folded = {name.casefold(): name for name in known}
     close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
-    return f" (did you mean {shortened(by_folded[close[0]])!r}?)" if close else ""
+    return by_folded[close[0]] if close else None
 
 
 def shortened(text: str, most: int = 60) -> str:

@@ -116,7 +116,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         "matches",
         {},
         r"column 'winner' has an unknown outcome: 'modelb' in 2 rows \(first in data row 3\) \(did you mean 'model_b'\?\); known are .*"
-        r"pass a rule such as outcomes={'modelb': 0.5}",
+        r"pass a rule such as outcomes={'modelb': 0} \(on the command line -r outcomes=modelb:0\), or None for 0 to leave",
     ),
     "a missing outcome": ("log.csv", LOG + "x,z,\n", "matches", {}, r"unknown outcome: nothing in 1 row \(first in data row 3\)"),
     "an unknown outcome among rows that are left out and rows that are kept": (

@@ -1,12 +1,14 @@
 """What the labels of a log mean."""
 
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 
 import nashboard as nb
-from nashboard.data import counting
+from nashboard.data import counting, outcomes
 
 WORDS: dict[float, list[object]] = {
     1.0: ["model_a", "left", "a", "win", "1-0", "1", "1.0", "player_1", "White", "WON", True],
@@ -67,3 +69,122 @@ def test_an_unknown_label_is_counted_over_the_whole_file(tmp_path: Path, monkeyp
     path.write_text("a,b,winner\n" + "x,y,a\n" * 2 + "x,y,stalemate\n" * 1234)
     with pytest.raises(nb.InputError, match="'stalemate' in 1,234 rows"):
         nb.read_matches(path)
+
+
+@pytest.mark.parametrize(
+    ("share", "word"),
+    [
+        (1, "Model A"), (1, "model-a"), (0, "model b"), (0, "Player-2"), (1, "a_wins"), (0.5, "both bad"),
+        (0.5, "Both-Bad"), (0.5, "both good"), (0.5, "both_good"), (0.5, "tie (both good)"), (0.5, "Tie (both_bad)"),
+    ],
+)  # fmt: skip
+def test_spaces_underscores_and_hyphens_are_alike_in_words(share: float, word: str) -> None:
+    matches = nb.read_matches(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": [word]}))
+    assert (matches.wins[0], matches.draws[0]) == {1: (1, 0), 0: (0, 0), 0.5: (0, 1)}[share]
+
+
+def test_words_that_are_alike_mean_the_same() -> None:
+    words, alike = outcomes.KNOWN, outcomes.KNOWN_LOOSELY
+    assert all(alike[outcomes.loosely(word)] == share for word, share in words.items())
+    assert outcomes.loosely("1-0") == "1-0"
+    assert outcomes.loosely("-1.0") == "-1.0"
+
+
+def test_a_word_that_is_an_agents_name_stays_its_name() -> None:
+    frame = pl.DataFrame({"a": ["Player 1", "Player 2"], "b": ["Player 2", "Player 1"], "winner": ["Player 1"] * 2})
+    assert nb.read_matches(frame).wins.tolist() == [2]
+
+
+def test_a_word_for_a_side_follows_the_columns_that_the_user_named() -> None:
+    frame = pl.DataFrame({"model_a": ["x"], "model_b": ["y"], "winner": ["Model A"]})
+    assert nb.read_matches(frame, a="model_b", b="model_a").wins.tolist() == [1]
+    torn = frame.rename({"model_a": "team 1", "model_b": "team-1"}).with_columns(winner=pl.lit("team_1"))
+    assert nb.read_matches(torn, a="team 1", b="team-1").wins.tolist() == [1]  # as everywhere else
+    with pytest.raises(nb.InputError, match="unknown outcome: 'team__1'"):
+        nb.read_matches(torn.with_columns(winner=pl.lit("team__1")), a="team 1", b="team-1")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["stale mate"], r"outcomes={'stale mate': 0\.5} \(on the command line -r 'outcomes=stale mate:0\.5'\)"),
+        (["modelb"], r"did you mean 'model_b'\?\).* such as outcomes={'modelb': 0} \(on the command line -r outcomes="),
+        (["drawwn"], r"such as outcomes={'drawwn': 0\.5}.* or None for 0\.5 to leave such rows out"),
+        (["a,b"], r"such as outcomes={'a,b': 0\.5}, or None"),
+        (["1", "2"], r"; if 1 and 2 say that the first or the second agent won, pass outcomes={'1': 1, '2': 0} \(on "
+                     r"the command line -r outcomes=1:1,2:0\)$"),
+        (["1", "2", "0", "tie"], r"won, and 0 that neither did, pass outcomes={'1': 1, '2': 0, '0': 0\.5}"),
+        (["10", "1"], r"outside \[0, 1\]: '10' in 1 row; .*turn margins or points into numbers in \[0, 1\], or pass"),
+        (["winner", "a"], "'frame': a row repeats the header: remove it"),
+    ],
+)  # fmt: skip
+def test_the_advice_about_an_unknown_label_can_be_followed(labels: list[str], message: str) -> None:
+    frame = pl.DataFrame({"a": ["x"] * len(labels), "b": ["y"] * len(labels), "winner": labels})
+    with pytest.raises(nb.InputError, match=message):
+        nb.read_matches(frame)
+
+
+def test_the_advised_rule_for_1_and_2_reads_them(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": ["x"] * 3, "b": ["y"] * 3, "winner": [1, 2, 2]})
+    frame.write_csv(tmp_path / "log.csv")
+    for source in (frame, tmp_path / "log.csv"):
+        with pytest.raises(nb.InputError, match=r"pass outcomes={'1': 1, '2': 0}"):
+            nb.read_matches(source)
+        matches = nb.read_matches(source, outcomes={"1": 1, "2": 0})
+        assert (matches.wins[0], matches.losses[0]) == (1, 2)
+
+
+def test_a_header_in_the_middle_of_a_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("a,b,winner\nx,y,a\na,b,winner\nx,y,b\n")
+    with pytest.raises(nb.InputError, match=r"log\.csv': data row 2 repeats the header: remove it"):
+        nb.read_matches(path)
+    path.write_text("a,b,score\nx,y,0.3\na,b,score\nx,y,1\na,b,score\n")
+    with pytest.raises(nb.InputError, match=r"2 rows repeat the header \(first in data row 2\): remove them"):
+        nb.read_matches(path)
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "duckdb"])
+def test_a_rule_for_a_label_that_no_row_has_is_told(kind: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": ["x"] * 3, "b": ["y"] * 3, "winner": ["tie", "a", "hm"]})
+    source: Any = frame
+    if kind == "duckdb":
+        source = duckdb.sql("select * from frame")
+    elif kind != "frame":
+        source = tmp_path / f"log.{kind}"
+        getattr(frame, f"write_{kind}")(source)
+    matches = nb.read_matches(source, outcomes={"tei": None, "HM": 0.5, "1": 1})
+    assert matches.origin.notes == (
+        "no row has the label 'tei' (did you mean 'tie'?): the rule for it changes nothing",
+        "no row has the label '1': the rule for it changes nothing",
+    )
+    assert nb.read_matches(source, outcomes={"Tie": None, "hm": 0.5}).origin.notes == ()
+
+
+def test_a_label_that_first_appears_late_is_none_that_no_row_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "SAMPLE", 2)
+    path = tmp_path / "log.csv"
+    path.write_text("a,b,winner\n" + "x,y,a\n" * 3 + "x,y,hm\nx,y,b\n")
+    rules = {"hm": 0.5, "": None, "b": 0, "oh": 0}
+    assert nb.read_matches(path, outcomes=rules).origin.notes == (
+        "no row is without an outcome: the rule for it changes nothing",
+        "no row has the label 'oh': the rule for it changes nothing",
+    )
+    path.write_text("a,b,winner\n" + "x,y,x\n" * 3 + "z,y,z\n")  # winners by name: the vocabulary is not learnt again
+    assert nb.read_matches(path, outcomes={"z": 1}).origin.notes == ()
+
+
+def test_rows_that_are_left_out_may_have_the_label_of_a_rule() -> None:
+    frame = pl.DataFrame({"a": ["x"] * 2, "b": ["y"] * 2, "winner": ["a", "hm"], "language": ["en", "de"]})
+    matches = nb.read_matches(frame, where={"language": "en"}, outcomes={"hm": None})
+    assert matches.origin.notes == ("no row that is kept has the label 'hm': the rule for it changes nothing",)
+
+
+def test_a_rule_that_leaves_games_out_is_none_that_no_game_has(tmp_path: Path) -> None:
+    game = '[White "x"]\n[Black "{}"]\n[Result "{}"]\n\n{}\n\n'
+    results = [("y", "1-0"), ("y", "1/2-1/2"), ("?", "0-1")]
+    (tmp_path / "games.pgn").write_text("".join(game.format(who, result, result) for who, result in results))
+    matches = nb.read_matches(tmp_path / "games.pgn", outcomes={"1/2-1/2": None, "0-1": 0, "*": 0.5})
+    assert matches.origin.notes == ("no row has the label '*': the rule for it changes nothing",)

@@ -44,7 +44,7 @@ def online(
     a: Annotated[str | None, typer.Option(help="Column of the first agent.")] = None,
     b: Annotated[str | None, typer.Option(help="Column of the second agent.")] = None,
     outcome: Annotated[str | None, typer.Option(help="Column of the outcome.")] = None,
-    weight: Annotated[str | None, typer.Option(help="Column of the weight.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of the weight; none uses no weight.")] = None,
     how: FormatOption = Format.text,
 ) -> None:
     """Follow a log game by game, and keep the league in a file. Run it again, and it goes on where it stopped.

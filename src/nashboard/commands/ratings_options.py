@@ -45,11 +45,13 @@ def anchors(given: list[str] | None) -> dict[str, float] | None:
     for text in given or []:
         name, equals, rating = text.rpartition("=")
         try:
-            found[name] = float(rating)
+            value = float(rating)
         except ValueError:
             equals = ""
         if not equals:
             raise InputError(f"--anchor takes an agent and a rating, such as --anchor gnugo=1800, not {text!r}")
+        if found.setdefault(name, value) != value:
+            raise InputError(f"--anchor holds {name!r} at {found[name]:g} and at {value:g}: give it one rating")
     return found or None
 
 

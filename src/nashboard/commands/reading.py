@@ -37,9 +37,9 @@ ReadOption = Annotated[
         "-r",
         metavar="NAME=VALUE",
         help="How to read it, may be repeated: a=, b=, outcome=, weight=, time=, cluster=, agent=, task=, score= name "
-        "columns; outcomes=LABEL:VALUE,... gives labels a meaning (none leaves rows out); self_matches=drop; "
-        "where=COLUMN:VALUE,...; lower_is_better=TASK,...; ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; "
-        "separator=; table= and query= for a database.",
+        "columns (weight=none uses no weight; time and cluster likewise); outcomes=LABEL:VALUE,... gives labels a "
+        "meaning (none leaves rows out); self_matches=drop; where=COLUMN:VALUE,...; lower_is_better=TASK,...; "
+        "ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; separator=; table= and query= for a database.",
     ),
 ]
 
@@ -48,7 +48,7 @@ def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> 
     """Read what the command line names."""
     from nashboard.data.read import read
 
-    options = dict(map(option, pairs or []))
+    options = reader_options(pairs)
     with reading(source):
         return read(source, format=as_format, **options)
 
@@ -112,6 +112,22 @@ def tell_new_notes(before: "Data", after: "Data") -> None:
             tell(note)
 
 
+def reader_options(pairs: list[str] | None) -> dict[str, Any]:
+    """Return what all ``-r NAME=VALUE`` say together; a name that stands twice adds to lists and tables only."""
+    said: dict[str, Any] = {}
+    for name, value in map(option, pairs or []):
+        before = said.get(name)
+        if before is None:
+            said[name] = value
+        elif isinstance(before, list) and isinstance(value, list):
+            said[name] = [*before, *value]
+        elif isinstance(before, dict):
+            said[name] = together(name, [*before.items(), *value.items()])
+        elif before != value:
+            raise InputError(f"-r {name}= is given twice, as {before!r} and as {value!r}: give it once")
+    return said
+
+
 def option(pair: str) -> tuple[str, Any]:
     """Return the name and the value of ``NAME=VALUE``."""
     name, equals, value = pair.partition("=")
@@ -119,6 +135,9 @@ def option(pair: str) -> tuple[str, Any]:
         raise InputError(
             f"-r {pair!r} must be NAME=VALUE{nearest(name, PARSERS)}, with NAME one of {listed(PARSERS, 99)}"
         )
+    if not value:
+        off = ", or none to use no such column" if name in ("weight", "time", "cluster") else ""
+        raise InputError(f"-r {name}= has no value: give one behind the equals sign{off}")
     return name, PARSERS[name](name, value)
 
 
@@ -145,21 +164,43 @@ def switch(name: str, value: str) -> bool:
     return words[value.casefold()]
 
 
-def mapping(name: str, value: str) -> dict[str, str]:
-    """Return ``KEY:VALUE,KEY:VALUE`` as a dictionary; the last colon of a part separates."""
+def mapping(name: str, value: str) -> list[tuple[str, str]]:
+    """Return the pairs of ``KEY:VALUE,KEY:VALUE``; the last colon of a part separates."""
     parts = [part.rpartition(":") for part in value.split(",")]
     if not all(colon for _, colon, _ in parts):
         raise InputError(f"-r {name}={value} must be KEY:VALUE, several of them separated by commas")
-    return {key.strip(): meaning.strip() for key, _, meaning in parts}
+    return [(key.strip(), meaning.strip()) for key, _, meaning in parts]
+
+
+def together(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return pairs as a dictionary: a column of ``where`` may have several values, a label only one meaning."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if name == "where" and key in found:
+            found[key] = [*as_list(found[key]), *as_list(value)]
+        elif found.setdefault(key, value) != value:
+            raise InputError(f"-r {name}= gives {key!r} two meanings, {found[key]} and {value}: give it one")
+    return found
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a value alone in a list; a list as it is."""
+    return value if isinstance(value, list) else [value]
+
+
+def kept(name: str, value: str) -> dict[str, Any]:
+    """Return the value, or the values, to keep of each column."""
+    return together(name, mapping(name, value))
 
 
 def rules(name: str, value: str) -> dict[str, float | None]:
     """Return what labels mean: a number, or none to leave rows out."""
     said = mapping(name, value)
     try:
-        return {label: None if meaning == "none" else float(meaning) for label, meaning in said.items()}
+        meanings = [(label, None if meaning == "none" else float(meaning)) for label, meaning in said]
     except ValueError:
         raise InputError(f"-r {name}={value}: the meaning of a label is a number in [0, 1], or none") from None
+    return together(name, meanings)
 
 
 def tasks_or_all(name: str, value: str) -> bool | list[str]:
@@ -171,7 +212,7 @@ COLUMNS = ("a", "b", "outcome", "weight", "time", "cluster", "agent", "task", "s
 WORDS = ("self_matches", "repeats", "metric", "separator")
 PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS, text) | {
     "outcomes": rules,
-    "where": mapping,
+    "where": kept,
     "lower_is_better": tasks_or_all,
     "ignore": names,
     "symmetrise": switch,

@@ -8,7 +8,7 @@ import typer
 
 from nashboard._tables import MACHINE_FORMATS
 from nashboard.commands.output import FORMATS, Format, show, tell
-from nashboard.commands.reading import option, reading
+from nashboard.commands.reading import reader_options, reading
 
 if TYPE_CHECKING:
     from nashboard._tables import Table
@@ -37,7 +37,7 @@ def evaluate_segments(
     from nashboard.ratings.anchors import checked_anchor
 
     with reading(source):
-        found = read_segments(source, column, format=as_format, **dict(map(option, read or [])))
+        found = read_segments(source, column, format=as_format, **reader_options(read))
     for note in found.notes:
         tell(note)
     for value, why in found.refused.items():

@@ -100,7 +100,7 @@ def matches_of(result: PairCounts) -> Matches:
             format=table.format,
             rows=rows // table.games,
             left_out=left_out,
-            notes=(*table.notes, *names),
+            notes=(*table.notes, *uneven_weights(table, kept), *names),
             period=period(kept),
         ),
         clusters=clusters(pairs, met) if table.cluster else None,
@@ -161,6 +161,17 @@ def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
             f"{table.source!r}, column {table.weight!r}: {rows_have(int(bad))} a weight that is missing, negative or "
             f"not finite{where}; a weight must be a number of at least 0"
         )
+
+
+def uneven_weights(table: MatchTable, kept: pl.DataFrame) -> tuple[str, ...]:
+    """Return the note about weights that cannot be numbers of games: intervals take them for that."""
+    if "uneven" not in kept.columns or not kept["uneven"].sum() or table.cluster is not None:
+        return ()  # the rows of a cluster are drawn together, whatever they weigh
+    return (
+        f"weights in {table.weight!r} are not whole numbers, but intervals take a weight of 5 for five separate games: "
+        f"if they say how much a row matters, name a column that tells rows apart as cluster=, or leave them out with "
+        f"weight=False",
+    )
 
 
 def period(counts: pl.DataFrame) -> tuple[str, str] | None:

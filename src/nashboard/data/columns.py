@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from nashboard.errors import InputError, listed, nearest, shortened
 
@@ -49,6 +50,9 @@ STDERR = ("stderr", "std_err", "standard_error", "se", "score_stderr")
 ITEMS = ("n", "n_samples", "num_samples", "samples", "n_items")
 RUNS = ("runs",)
 LOWER = ("lower_is_better",)
+# Words that switch a column off which would be taken by its name, unless a column is called so.
+OFF = ("none", "false")
+Named = str | Literal[False] | None  # a column, False for none at all, None to be recognised by its usual name
 
 # Columns and rows that are computed from the others: using them would count tasks twice.
 DERIVED = re.compile(
@@ -96,9 +100,16 @@ def one(role: str, usual: Sequence[str], columns: Sequence[str], source: str, na
     return found
 
 
-def optional(role: str, usual: Sequence[str], columns: Sequence[str], source: str, named: str | None) -> str | None:
-    """Return the column for a role, or None where there is none; two candidates are an error."""
-    if named is not None:
+def switched_off(named: Named, columns: Sequence[str]) -> bool:
+    """Say whether the user wants no column for a role: ``False``, or ``none`` where no column is called so."""
+    return named is False or (isinstance(named, str) and named.casefold() in OFF and named not in columns)
+
+
+def optional(role: str, usual: Sequence[str], columns: Sequence[str], source: str, named: Named) -> str | None:
+    """Return the column for a role, or None where there is none or none is wanted; two candidates are an error."""
+    if switched_off(named, columns):
+        return None
+    if named is not None and named is not False:
         return given(named, columns, source)
     found = recognised(usual, columns)
     if len(found) > 1:

@@ -14,7 +14,19 @@ import narwhals as nw
 import polars as pl
 
 from nashboard.data.engines import collected, summed_up
-from nashboard.data.outcomes import Question, Rules, SeenLabel, Vocabulary, checked_rules, refuse_ambiguous, vocabulary
+from nashboard.data.outcomes import (
+    Question,
+    Rules,
+    SeenLabel,
+    Vocabulary,
+    about_idle_rule,
+    checked_rules,
+    first_in,
+    folded,
+    idle_rules,
+    refuse_ambiguous,
+    vocabulary,
+)
 from nashboard.data.scan import Scan
 from nashboard.data.segments import Split
 from nashboard.data.totals import Totals
@@ -44,6 +56,7 @@ class MatchTable:
     b: str
     outcome: str
     weight: str | None = None
+    weighed: bool = False  # the weight is a column of the table, not a number of games that a format counted
     time: str | None = None
     cluster: str | None = None
     filters: tuple[Filter, ...] = ()
@@ -89,15 +102,28 @@ def counted(table: MatchTable) -> PairCounts:
     # Labels: learn what they mean from the first rows, and if that does not explain all rows, from all.
     words = with_numbers(table, outcome=False)
     with contextlib.suppress(InputError):  # an error is raised below, with the counts of all rows
-        known = vocabulary(seen_labels(words, words.frame.head(SAMPLE)), rules, asked)
+        seen = seen_labels(words, words.frame.head(SAMPLE))
+        known = vocabulary(seen, rules, asked)
         counts = words.count(known)
-        if unexplained(counts) == 0:
-            return PairCounts(table=words, counts=counts)
+        if unexplained(counts) == 0:  # so all rows have labels of the first, or the names of their agents
+            return with_idle_rules(words, counts, seen)
     seen = seen_labels(words, words.frame)
     if table.scan is not None and any(not entry.label for entry in seen):
         table.scan.explain()  # a row that is too short is likelier than a missing outcome
-    asked = replace(asked, where=lambda label: first_row_with(words, label_of(words.frame, table.outcome) == label))
-    return PairCounts(table=words, counts=words.count(vocabulary(seen, rules, asked)))
+    asked = replace(asked, where=lambda label: first_row(words, label_of(words.frame, table.outcome) == label))
+    return with_idle_rules(words, words.count(vocabulary(seen, rules, asked)), seen)
+
+
+def with_idle_rules(table: MatchTable, counts: pl.DataFrame, seen: list[SeenLabel]) -> PairCounts:
+    """Return the counts, with a note about every rule for a label that no row has."""
+    idle = idle_rules(table.rules, seen)
+    if idle:  # labels that are names of agents may stand behind the first rows
+        agents = pl.concat([counts["first"], counts["second"]]).drop_nulls().unique()
+        names = set(map(folded, agents))
+        idle = [label for label in idle if folded(label) not in names]
+    rows = "row that is kept" if table.filters else "row"
+    notes = [about_idle_rule(label, table.rules, seen, rows=rows) for label in idle]
+    return PairCounts(table=replace(table, notes=(*table.notes, *notes)), counts=counts)
 
 
 def refuse_text_weights(table: MatchTable) -> None:
@@ -182,6 +208,8 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
     if table.time is not None:
         columns["time"] = nw.col(table.time)
     sound_weight = (nw.col("weight") >= 0) & (nw.col("weight") < INFINITY)
+    even = nw.col("weight") == nw.col("weight").round(0)
+    uneven = {"uneven": indicator(even | nw.col("ignored"), one=0, zero=1)} if table.weighed else {}
     ignored = nw.col("label").is_in(list(words.ignored)) if words and words.ignored else nw.lit(False)
     parts = outcome(nw.col("label"))
 
@@ -198,10 +226,11 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
             understood=indicator((nw.col("win") + nw.col("draw") + nw.col("loss") > 0) | nw.col("ignored")),
             ignored=indicator(nw.col("ignored")),
             unsound=indicator(sound_weight, one=0, zero=1),
+            **uneven,
         )
     )
     whole = table.weight is None and words is not None and not words.fractions
-    shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound")
+    shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound", *uneven)
     return Totals(
         rows=rows,
         keys=tuple(keys),
@@ -275,14 +304,19 @@ def named_outcome(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
 
 
 def first_row_with(table: MatchTable, condition: nw.Expr) -> str:
-    """Return where the first row that is kept with a condition stands; nothing where rows have no numbers.
+    """Say where the first row that is kept with a condition stands; nothing where rows have no numbers."""
+    return first_in(first_row(table, condition))
+
+
+def first_row(table: MatchTable, condition: nw.Expr) -> int | None:
+    """Return the number of the first row that is kept with a condition, or None where rows have no numbers.
 
     They have some in files whose rows are matches, not in frames, and not where a format made several games of a row.
     """
     if table.scan is None or table.games > 1:
-        return ""
+        return None
     numbered = nw.from_native(table.frame.to_native().with_row_index("nashboard_row", offset=1))
     for rule in table.filters:
         numbered = numbered.filter(rule.keep)
     first = table.scan.collect(numbered.filter(condition).select("nashboard_row").head(1).to_native())
-    return f" (first in data row {first.item():,})" if len(first) else ""
+    return int(first.item()) if len(first) else None

@@ -3,11 +3,13 @@
 An outcome is the share of the point that the first agent takes: 1 a win, 0 a loss, 0.5 a draw.
 """
 
+import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nashboard.errors import InputError, listed, nearest, shortened
+from nashboard.errors import InputError, closest, listed, shortened
 
 # What a label means can be given by the user: a share in [0, 1], or None to leave such rows out.
 Rules = Mapping[Any, float | None]
@@ -21,11 +23,14 @@ SECOND_WINS = (
     "agent_2", "player_2", "team_2", "competitor_2", "generator_2", "second", "black", "away", "b wins", "false",
 )  # fmt: skip
 DRAWN = (
-    "tie", "tie (bothbad)", "both_bad", "bothbad", "tie (both bad)", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½",
+    "tie", "tie (bothbad)", "both_bad", "bothbad", "tie (both bad)", "both good", "bothgood",
+    "tie (bothgood)", "tie (both good)", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½",
     "1/2", "½", "0.5", "equal",
 )  # fmt: skip
 WORDS = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
 MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
+NAMED = [word for word in WORDS if not word[0].isdigit()]  # what a label may be a slip of
+MOST_COMPARED = 1000  # labels that a misspelt one is compared with: those of winners' names are many
 USUAL = ["model_a", "model_b", "tie", "left", "right", "win", "loss", "draw", "1-0", "0-1", "1/2-1/2", "1", "0.5", "0"]
 
 
@@ -56,7 +61,13 @@ def folded(label: str) -> str:
         return text
 
 
+def loosely(word: str) -> str:
+    """Return a folded label with spaces, underscores and hyphens alike: ``both bad`` is ``both_bad``, ``1-0`` stays."""
+    return re.sub(r"[ _-]+", "_", word) if re.search(r"[^\W\d_]", word) else word
+
+
 KNOWN = {folded(word): outcome for word, outcome in WORDS.items()}
+KNOWN_LOOSELY = {loosely(word): outcome for word, outcome in KNOWN.items()}
 
 
 def checked_rules(rules: Rules | None) -> dict[str, float | None]:
@@ -92,7 +103,7 @@ class Question:
     outcome: str
     source: str
     certain: bool = False  # a format has worked the outcome out: it cannot be the name of an agent
-    where: Callable[[str], str] = lambda label: ""  # says where a label stands first, for a message
+    where: Callable[[str], int | None] = lambda label: None  # the row in which a label stands first, for a message
 
     def sides(self) -> dict[str, float]:
         """Return what the names of the two agent columns mean as labels; ``H`` and ``A`` where home meets away."""
@@ -109,6 +120,13 @@ def meaning(label: str, sides: Mapping[str, float]) -> float | None:
         return sides[word] if word in sides else KNOWN[word] if word in KNOWN else share_of(word)
     except ValueError:
         return None
+
+
+def loose_meaning(label: str, sides: Mapping[str, float]) -> float | None:
+    """Return the outcome that a label stands for when spaces, underscores and hyphens are alike."""
+    word = loosely(folded(label))
+    found = {outcome for side, outcome in sides.items() if loosely(side) == word}
+    return found.pop() if len(found) == 1 else None if found else KNOWN_LOOSELY.get(word)
 
 
 def share_of(word: str) -> float | None:
@@ -128,6 +146,7 @@ def vocabulary(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], ask
     ignored: dict[str, None] = {}
     not_sides: dict[str, int] = {}
     not_names: dict[str, int] = {}
+    agents = {entry.label for entry in seen if entry.is_first or entry.is_second}
     for entry in seen:
         label, word = entry.label, folded(entry.label)
         if word in rules:
@@ -138,6 +157,8 @@ def vocabulary(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], ask
                 outcomes[label] = rule
             continue
         side = meaning(label, sides)
+        if side is None and label not in agents:  # an agent may be called Player 1
+            side = loose_meaning(label, sides)
         name = entry.by_name(side)
         if side is None:
             not_sides[label] = not_sides.get(label, 0) + entry.rows
@@ -156,7 +177,24 @@ def vocabulary(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], ask
         drawn = {label: x for label, x in outcomes.items() if folded(label) in rules or x == 0.5}
         return Vocabulary(outcomes=drawn, ignored=tuple(ignored), by_name=True)
     unknown = min(not_sides, not_names, key=lambda labels: sum(labels.values()))
-    raise unknown_labels(unknown, column, source, where=asked.where)
+    raise unknown_labels(unknown, column, source, where=asked.where, sides=sides, known=outcomes)
+
+
+def idle_rules(rules: Rules, seen: Sequence[SeenLabel]) -> list[str]:
+    """Return the labels that have a rule, but no row."""
+    words = {folded(entry.label) for entry in seen}
+    labels = ["" if label is None else str(label) for label in rules]
+    return [label for label in labels if folded(label) not in words]
+
+
+def about_idle_rule(label: str, rules: Rules, seen: Sequence[SeenLabel], *, rows: str) -> str:
+    """Return the note about a rule for a label that no row has: it may be misspelt."""
+    ruled = {folded(str(other)) for other in rules}
+    others = {entry.label for entry in seen if folded(entry.label) not in ruled}
+    near = None if is_number(label) or len(others) > MOST_COMPARED else closest(label, others)
+    meant = "" if near is None else f" (did you mean {shortened(near)!r}?)"
+    what = f"has the label {shortened(label)!r}" if label else "is without an outcome"
+    return f"no {rows} {what}{meant}: the rule for it changes nothing"
 
 
 def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question) -> None:
@@ -182,24 +220,68 @@ def unknown_labels(
     column: str,
     source: str,
     unit: str = "row",
-    where: Callable[[str], str] = lambda label: "",
+    where: Callable[[str], int | None] = lambda label: None,
+    sides: Mapping[str, float] | None = None,
+    known: Mapping[str, float] | None = None,
 ) -> InputError:
     """Return the error for labels that nobody knows, with how many rows (or games) have each, and where."""
+    if column in labels:
+        return repeated_header(labels[column], source, where(column))
     by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
+    words = {label: None if is_number(label) else closest(label, [*(sides or {}), *NAMED]) for label in labels}
     shown = ", ".join(
-        f"{repr(shortened(label)) if label else 'nothing'} in {n:,} {unit}{'s' * (n != 1)}"
-        f"{where(label)}{nearest(label, KNOWN)}"
+        f"{repr(shortened(label)) if label else 'nothing'} in {n:,} {unit}{'s' * (n != 1)}{first_in(where(label))}"
+        + (f" (did you mean {word!r}?)" if (word := words[label]) else "")
         for label, n in by_count[:3]
     )
     more = f" and {len(labels) - 3:,} more labels" if len(labels) > 3 else ""
-    first = shortened(by_count[0][0])
     numbers = all(is_number(label) for label in labels)
     what = "a number outside [0, 1]" if numbers else "an unknown outcome"
+    first = by_count[0][0]
+    near = words[first]
+    said = None if near is None else meaning(near, sides or {})
+    share = 0.5 if said is None else said
+    advice = first_and_second(labels, known or {}) or (
+        ("turn margins or points into numbers in [0, 1], or " if numbers else "")
+        + f"pass a rule such as {rule({first: share})}, or None for {share:g} to leave such {unit}s out"
+    )
     return InputError(
         f"{source!r}, column {column!r} has {what}: {shown}{more}; known are numbers in [0, 1], the winner's own "
-        f"name, {listed(USUAL, 99)}; pass a rule such as outcomes={{{first!r}: 0.5}} (on the command line "
-        f"-r outcomes={first}:0.5), or None for 0.5 to leave such {unit}s out"
+        f"name, {listed(USUAL, 99)}; {advice}"
     )
+
+
+def first_in(row: int | None) -> str:
+    """Say where a label stands first, if its rows have numbers."""
+    return "" if row is None else f" (first in data row {row:,})"
+
+
+def repeated_header(count: int, source: str, row: int | None) -> InputError:
+    """Return the error for a column that holds its own name: files that were put together, each with its header."""
+    if count > 1:
+        return InputError(f"{source!r}: {count:,} rows repeat the header{first_in(row)}: remove them")
+    return InputError(f"{source!r}: {'a row' if row is None else f'data row {row:,}'} repeats the header: remove it")
+
+
+def first_and_second(labels: Mapping[str, int], known: Mapping[str, float]) -> str:
+    """Return the advice for outcomes 1 and 2, which probably say which of the two agents won; nothing for others."""
+    ones = [label for label in known if is_number(label) and float(label) == 1]
+    noughts = [label for label in known if is_number(label) and float(label) == 0]
+    if [float(label) for label in labels if is_number(label)] != [2.0] or len(labels) > 1 or len(ones) != 1:
+        return ""
+    said = {ones[0]: 1.0, next(iter(labels)): 0.0} | dict.fromkeys(noughts[:1], 0.5)
+    drawn = f", and {noughts[0]} that neither did" if noughts else ""
+    first, second = ones[0], next(iter(labels))
+    return f"if {first} and {second} say that the first or the second agent won{drawn}, pass {rule(said)}"
+
+
+def rule(said: Mapping[str, float]) -> str:
+    """Return how to pass a rule: in Python, and on the command line as a shell takes it."""
+    in_python = ", ".join(f"{shortened(label)!r}: {share:g}" for label, share in said.items())
+    pairs = ",".join(f"{shortened(label)}:{share:g}" for label, share in said.items())
+    if any("," in label for label in said):  # there a comma separates labels
+        return f"outcomes={{{in_python}}}"
+    return f"outcomes={{{in_python}}} (on the command line -r {shlex.quote(f'outcomes={pairs}')})"
 
 
 def is_number(label: str) -> bool:

@@ -46,8 +46,8 @@ def read_matches(
     a: str | None = None,
     b: str | None = None,
     outcome: str | None = None,
-    weight: str | None = None,
-    time: str | None = None,
+    weight: str | Literal[False] | None = None,
+    time: str | Literal[False] | None = None,
     cluster: str | Literal[False] | None = None,
     outcomes: Rules | None = None,
     self_matches: Literal["error", "drop"] = "error",
@@ -73,8 +73,9 @@ def read_matches(
     format
         The format by name; by default it is recognised, and ``.origin.format`` says which it was.
     a, b, outcome, weight, time, cluster
-        Columns, where they have other than the usual names. ``cluster=False`` forgets the clusters that a
-        format would keep.
+        Columns, where they have other than the usual names. ``weight=False``, ``time=False`` and ``cluster=False``
+        leave out a column that would be taken by its usual name (``.origin.notes`` say so of a weight); a row of
+        weight 2 counts as two matches.
     outcomes
         Rules for outcome labels: ``{"player one": 1, "stalemate": 0.5, "aborted": None}``; None leaves rows out.
     self_matches

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from nashboard._types import Floats
-from nashboard.data.columns import OUTCOME, WEIGHT, one, optional, sides
+from nashboard.data.columns import OUTCOME, WEIGHT, Named, one, optional, sides
 from nashboard.data.engines import lazy_frame
 from nashboard.data.outcomes import Question, Rules, SeenLabel, checked_rules, vocabulary
 from nashboard.errors import InputError
@@ -18,12 +18,12 @@ from nashboard.ratings.numbering import Numbering, hashes
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Columns:
-    """Which column is what; None where it has its usual name."""
+    """Which column is what; None where it has its usual name, False for no weight."""
 
     a: str | None = None
     b: str | None = None
     outcome: str | None = None
-    weight: str | None = None
+    weight: Named = None
 
 
 @dataclass(frozen=True, kw_only=True)

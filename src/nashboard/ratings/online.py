@@ -1,7 +1,7 @@
 """Elo and mElo online: one step of gradient descent per game, in the order of the games (appendix E)."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class OnlineModel:
         a: str | None = None,
         b: str | None = None,
         outcome: str | None = None,
-        weight: str | None = None,
+        weight: str | Literal[False] | None = None,
         outcomes: Rules | None = None,
     ) -> int:
         """Learn from games in the order in which they stand, and return how many they were.
@@ -46,7 +46,8 @@ class OnlineModel:
             A frame of pandas, Polars, PyArrow or DuckDB, a mapping of columns, or arrays ``(a, b, outcome)``. If
             anything in it is wrong nothing is learnt.
         a, b, outcome, weight
-            Columns, where they have other than the usual names (as in `read_matches`).
+            Columns, where they have other than the usual names (as in `read_matches`). ``weight=False`` uses no
+            column of weights.
         outcomes
             Rules for outcome labels, as in `read_matches`.
         """

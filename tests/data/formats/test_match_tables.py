@@ -74,8 +74,8 @@ def test_the_clusters_add_up_to_the_counts() -> None:
 
 def test_an_unusual_separator_is_told(rows: Rows, tmp_path: Path) -> None:
     delimited(";")(rows, tmp_path / "log")
-    assert nb.read_matches(tmp_path / "log").origin.notes == ("columns are separated by a semicolon",)
-    assert nb.read_matches(FILES / "matches.csv").origin.notes == ()
+    assert nb.read_matches(tmp_path / "log").origin.notes[0] == "columns are separated by a semicolon"
+    assert nb.read_matches(FILES / "matches.csv", weight="weight").origin.notes == ()
 
 
 def test_several_files_are_one_log(rows: Rows, tmp_path: Path) -> None:

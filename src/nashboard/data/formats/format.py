@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import narwhals as nw
 
-from nashboard.data.columns import given
+from nashboard.data.columns import Named, given
 from nashboard.data.json_objects import document
 from nashboard.data.kinds import Kind, kind_of, one_line
 from nashboard.data.matches import Matches
@@ -32,9 +32,9 @@ class Options:
     a: str | None = None
     b: str | None = None
     outcome: str | None = None
-    weight: str | None = None
-    time: str | None = None
-    cluster: str | Literal[False] | None = None
+    weight: Named = None
+    time: Named = None
+    cluster: Named = None
     outcomes: Rules = field(default_factory=dict)
     self_matches: Literal["error", "drop"] = "error"
     where: Mapping[str, object] = field(default_factory=dict)

@@ -61,11 +61,13 @@ def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], f
         raise InputError(f"{source.name!r} is a folder: name the files of games in it, for example with *.pgn")
     counts: Counter[tuple[str, str, str]] = Counter()
     left_out: Counter[str] = Counter()
+    results: set[str] = set()
     rules = checked_rules(source.options.outcomes)
     drop_self = source.options.self_matches == "drop"
     earliest = latest = ""
     for file in source.files:
         for white, black, result, date in games(file):
+            results.add(result)
             if why := reason(white, black, result, rules, drop_self):
                 left_out[why] += 1
                 continue
@@ -83,9 +85,12 @@ def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], f
         schema={"white": pl.String, "black": pl.String, "result": pl.String, "weight": pl.Float64},
         orient="row",
     )
+    here, seen = {folded(result) for _, _, result in counts}, set(map(folded, results))
+    said = source.options.outcomes.items()  # without the rules that have been followed above
+    left = {label: share for label, share in said if folded(str(label)) in here or folded(str(label)) not in seen}
     matches = matches_from(
         nw.from_native(frame.lazy()),
-        source.options,
+        replace(source.options, outcomes=left),
         source=source.name,
         format=format,
         a="white",

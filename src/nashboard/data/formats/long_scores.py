@@ -12,7 +12,7 @@ from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TAS
 from nashboard.data.counting import text as plain_text
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
-from nashboard.data.formats.match_tables import chosen_rows
+from nashboard.data.formats.match_tables import chosen_rows, several
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
@@ -140,7 +140,7 @@ class Summed:
 
 def only_rows(options: Options) -> str:
     """Say which rows ``where=`` keeps, or nothing."""
-    return " and ".join(f"{column} is {value}" for column, value in options.where.items())
+    return " and ".join(f"{column} is {' or '.join(map(str, several(v)))}" for column, v in options.where.items())
 
 
 def refuse_nested(frame: nw.LazyFrame[Any], columns: Sequence[str], source: str) -> None:

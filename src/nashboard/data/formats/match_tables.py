@@ -1,17 +1,20 @@
 """Logs with one row per match: the generic layout, and the public ones that differ only in their columns."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals as nw
 
 from nashboard.data.assembly import count_matches
-from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, given, one, optional, sides, usual_sides
+from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, Named, given, one, optional, sides, usual_sides
 from nashboard.data.counting import Filter, MatchTable, text
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.matches import Matches
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.segments import checked_split
+from nashboard.errors import InputError
+
+Column = TypeVar("Column")
 
 
 def matches_from(
@@ -34,9 +37,13 @@ def matches_from(
 ) -> Matches:
     """Count the matches of a frame; a format's own columns stand where the user named none."""
     columns = frame.collect_schema().names()
-    first, second = sides(columns, source, options.a or a, options.b or b)
-    named_cluster = None if options.cluster is False else options.cluster or cluster
-    result = one("outcome", OUTCOME, columns, source, options.outcome or outcome)
+    first, second = sides(columns, source, said_or(options.a, a), said_or(options.b, b))
+    result = one("outcome", OUTCOME, columns, source, said_or(options.outcome, outcome))
+    weighing = optional("weight", WEIGHT, columns, source, said_or(options.weight, weight))
+    if weight is not None and weighing is None:
+        raise InputError(
+            f"weight=False has no meaning for {format}: its weights are no column, but how it counts games"
+        )
     return count_matches(
         MatchTable(
             frame=without_blank_lines(frame, [first, second, result], scan),
@@ -45,19 +52,35 @@ def matches_from(
             a=first,
             b=second,
             outcome=result,
-            weight=optional("weight", WEIGHT, columns, source, options.weight or weight),
+            weight=weighing,
+            weighed=weighing is not None and weighing != weight,
             time=optional("time", TIME, columns, source, options.time),
-            cluster=None if options.cluster is False else optional("cluster", CLUSTER, columns, source, named_cluster),
+            cluster=optional("cluster", CLUSTER, columns, source, said_or(options.cluster, cluster)),
             filters=(*filters, *chosen_rows(frame, options, source)),
             rules=options.outcomes,
             self_matches=options.self_matches,
             scan=scan,
-            notes=(*(scan.notes if scan else ()), *notes),
+            notes=(*(scan.notes if scan else ()), *notes, *unasked(weighing, options.weight, weight)),
             certain=certain,
             games=games,
             unit=unit,
             split=checked_split(options.segment, frame, source, scan),
         )
+    )
+
+
+def said_or(said: Column | None, usual: Column | None) -> Column | None:
+    """Return the column that the user named, or else the one that a format names."""
+    return usual if said is None else said
+
+
+def unasked(found: str | None, said: Named, of_format: str | None) -> tuple[str, ...]:
+    """Return the note about a weight that was taken by its name alone: nobody may know that it was."""
+    if found is None or said is not None or of_format is not None:
+        return ()
+    return (
+        f"column {found!r} is used: a row of weight 2 counts as two matches; weight=False (on the command line "
+        f"-r weight=none) leaves it out",
     )
 
 
@@ -67,11 +90,16 @@ def chosen_rows(frame: nw.LazyFrame[Any], options: Options, source: str) -> tupl
     filters = []
     for column, wanted in options.where.items():
         given(column, schema.names(), source)
-        values = list(wanted) if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
+        values = several(wanted)
         words = [word for value in values for word in spellings(value, schema[column])]
         keep = text(frame, column).is_in(words)
         filters.append(Filter(keep=keep, why=f"{column} is not {' or '.join(map(str, values))}"))
     return tuple(filters)
+
+
+def several(wanted: object) -> list[object]:
+    """Return the values of one column in ``where=``: a list of them, or one alone."""
+    return list(wanted) if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
 
 
 def spellings(value: object, kind: nw.dtypes.DType) -> list[str]:
