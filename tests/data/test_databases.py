@@ -1,5 +1,6 @@
 """Databases behind an address: counted inside, read-only, and without a word about passwords."""
 
+import gzip
 import json
 import os
 import sqlite3
@@ -248,3 +249,49 @@ def test_a_panic_over_what_a_database_holds_is_one_sentence(tmp_path: Path, monk
     monkeypatch.setitem(databases.CONNECTIONS, "sqlite", panicking)
     with pytest.raises(nb.InputError, match=r"cannot be read: text that is no text$"):
         nb.read_matches(in_sqlite(LOG, tmp_path))
+
+
+def both_databases(folder: Path) -> None:
+    in_sqlite(LOG, folder)
+    with duckdb.connect(str(folder / "games 1.duckdb")) as connection:
+        connection.execute("create table games as select 'x' as a, 'y' as b, 'x' as winner")
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "address"),
+    [
+        ("log.db", "'log.db' is a SQLite database: give its address ", "sqlite:///log.db"),
+        ("games 1.duckdb", "'games 1.duckdb' is a DuckDB database: give its address ", "duckdb:///games%201.duckdb"),
+    ],
+)
+def test_a_database_given_as_a_file_is_told_by_its_first_bytes(
+    name: str, said: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_databases(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for read in (nb.read_matches, nb.read_scores, nb.read):
+        with pytest.raises(nb.InputError) as caught:
+            read(name)
+        assert str(caught.value).startswith(f"{said}{address} and table=NAME")
+        assert f"{address} --table NAME" in str(caught.value)
+    assert nb.read_matches(address).n_games > 0  # what is advised works
+    with pytest.raises(nb.InputError, match=r"database: give its address"):
+        nb.read_matches(name, table="log")
+    packed = tmp_path / "packed.gz"
+    packed.write_bytes(gzip.compress(Path(name).read_bytes()))
+    with pytest.raises(nb.InputError, match=r"'packed.gz' is a .* database: save it as a plain file"):
+        nb.read_matches("packed.gz")
+
+
+def test_a_file_of_the_other_database_is_named(tmp_path: Path) -> None:
+    both_databases(tmp_path)
+    with pytest.raises(nb.InputError, match=r"log.db' is a SQLite file: write sqlite:/// in the place of duckdb:///"):
+        nb.read_matches(f"duckdb:///{tmp_path}/log.db")
+    with pytest.raises(nb.InputError, match=r"is a DuckDB file: write duckdb:/// in the place of sqlite:///"):
+        nb.read_matches(f"sqlite:///{tmp_path}/games 1.duckdb")
+
+
+def test_a_text_that_mentions_a_duck_is_still_a_text(tmp_path: Path) -> None:
+    (tmp_path / "ducks.csv").write_text("a,b,win,DUCK\nx,y,1,0\n")
+    assert (tmp_path / "ducks.csv").read_bytes()[8:12] == b"DUCK"
+    assert nb.read_matches(tmp_path / "ducks.csv").n_games == 1

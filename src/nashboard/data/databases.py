@@ -14,13 +14,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, unquote
 
 import narwhals as nw
 import polars as pl
 
 from nashboard.data.addresses import ADDRESS, scheme_of, scrubbed, without_secrets
+from nashboard.data.kinds import database_of
 from nashboard.errors import InputError, MissingExtraError, first_line, listed, nearest
 
 # PostgreSQL's types that every engine knows; all others (enumerations, citext, uuid, json) are taken as their text.
@@ -165,26 +166,32 @@ class Postgresql:
         self.connection.disconnect()
 
 
-def file_of(source: str, name: str) -> Path:
-    """Return the file that a sqlite or duckdb address names."""
+def file_of(source: str, name: str, kind: Literal["SQLite", "DuckDB"]) -> Path:
+    """Return the file that a sqlite or duckdb address names; each database reads its own files only."""
     path = Path(unquote(ADDRESS.sub("", source, count=1).removeprefix("/"))).expanduser()
     if not str(path) or str(path) == ".":
         raise InputError(f"{name!r} names no file: write sqlite:///games.db, with a fourth slash for an absolute path")
     if not path.is_file():
         raise InputError(f"there is no database file {str(path)!r}: {name!r} is read, and never made")
+    with path.open("rb") as stream:
+        found = database_of(stream.read(16))
+    if found not in (None, kind):
+        raise InputError(
+            f"{str(path)!r} is a {found} file: write {found.lower()}:/// in the place of {kind.lower()}:///"
+        )
     return path
 
 
 def open_sqlite(source: str, name: str) -> Sqlite:
     """Open a SQLite file for reading."""
-    path = file_of(source, name)
+    path = file_of(source, name, "SQLite")
     connect = ibis_backend("sqlite").from_connection
     return Sqlite(connect(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)))
 
 
 def open_duckdb(source: str, name: str) -> Duckdb:
     """Open a DuckDB file for reading; it fetches no extension from the network."""
-    path = file_of(source, name)
+    path = file_of(source, name, "DuckDB")
     try:
         import duckdb
     except ImportError:

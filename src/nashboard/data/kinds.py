@@ -3,6 +3,7 @@
 import json
 import re
 from typing import Literal
+from urllib.parse import quote
 
 from nashboard.data.sources import PlainFile
 from nashboard.errors import InputError
@@ -10,6 +11,7 @@ from nashboard.errors import InputError
 Kind = Literal["delimited", "parquet", "json lines", "json list", "json", "pgn", "cutechess", "numpy"]
 
 HEAD = 1 << 18  # bytes that are looked at to tell what a file is
+SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"  # the second after a checksum of 8 bytes
 
 
 def kind_of(file: PlainFile) -> Kind:
@@ -19,6 +21,8 @@ def kind_of(file: PlainFile) -> Kind:
         return "parquet"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY")):
         return "numpy"
+    if database := database_of(head):
+        raise database_named(file, database)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{file.name!r} is UTF-16: save it as UTF-8")
     text = head.decode("latin-1").removeprefix("ï»¿").lstrip()
@@ -33,6 +37,24 @@ def kind_of(file: PlainFile) -> Kind:
     if b"\0" in head:
         raise InputError(f"{file.name!r} is not a table: it is neither text nor parquet nor npz")
     return "delimited"
+
+
+def database_of(head: bytes) -> Literal["SQLite", "DuckDB"] | None:
+    """Tell by its first bytes whether a file is a database."""
+    if head.startswith(SQLITE):
+        return "SQLite"
+    return "DuckDB" if head[8:12] == DUCKDB and b"\0" in head[:16] else None  # text has no NUL
+
+
+def database_named(file: PlainFile, database: Literal["SQLite", "DuckDB"]) -> InputError:
+    """Return the error that says how a database is read: by its address."""
+    if str(file.path) != file.name:  # what came packed, or through a pipe, has no address
+        return InputError(f"{file.name!r} is a {database} database: save it as a plain file, and give its address")
+    address = f"{database.lower()}:///{quote(file.name)}"
+    return InputError(
+        f"{file.name!r} is a {database} database: give its address {address} and table=NAME, or query= (on the command "
+        f"line {address} --table NAME)"
+    )
 
 
 def head_of(file: PlainFile) -> bytes:

@@ -4,7 +4,6 @@ Nothing is fetched unless a user gives such an address. Parquet is read by byte 
 needed; text is streamed. Credentials come from where each service keeps them (environment, configuration files).
 """
 
-import re
 import warnings
 from typing import Any
 
@@ -13,7 +12,8 @@ import polars as pl
 from nashboard.data.addresses import scrubbed, without_secrets
 from nashboard.data.delimited import SEPARATORS
 from nashboard.data.kinds import Kind
-from nashboard.data.scan import Scan
+from nashboard.data.parts import folder_values
+from nashboard.data.scan import DIFFERENT, FETCH, Scan
 from nashboard.errors import InputError, first_line, listed
 
 # There are no first bytes to look at before the file is fetched, so here the name has to tell the kind.
@@ -24,7 +24,12 @@ ENDINGS: dict[str, Kind] = {
     ".jsonl": "json lines",
     ".ndjson": "json lines",
 }
-MAGIC = re.compile(r"[*?\[]")
+# Files need not have quite the same columns: those of the first count, and whole numbers may be fractions there.
+LENIENT: dict[str, Any] = {
+    "missing_columns": "insert",
+    "extra_columns": "ignore",
+    "cast_options": pl.ScanCastOptions(integer_cast=["upcast", "allow-float"], float_cast=["upcast", "downcast"]),
+}
 
 
 def remote_scan(address: str, separator: str | None = None) -> Scan:
@@ -42,6 +47,8 @@ def remote_scan(address: str, separator: str | None = None) -> Scan:
             warnings.simplefilter("ignore")  # what the store's library says on the way to an error of its own
             frame, separator = lazy(address, path, kind, separator)
             columns = tuple(frame.collect_schema().names())
+    except (pl.exceptions.SchemaError, pl.exceptions.SchemaFieldNotFoundError) as error:
+        raise InputError(scrubbed(f"{name!r} {DIFFERENT} ({first_line(error)}): {FETCH}", address)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ImportError, ValueError) as error:
         raise InputError(scrubbed(f"{name!r} cannot be read: {first_line(error)}", address)) from None
     return Scan(files=(), kind=kind, columns=columns, frame=frame, separator=separator, label=name)
@@ -50,8 +57,7 @@ def remote_scan(address: str, separator: str | None = None) -> Scan:
 def lazy(address: str, path: str, kind: Kind, separator: str | None) -> tuple[pl.LazyFrame, str]:
     """Return the lazy frame over an address, and the separator of its cells; cells of text files stay text."""
     if kind == "parquet":
-        hive = bool(MAGIC.search(path)) or re.search(r"/[^/=]+=[^/]*/", path) is not None
-        return pl.scan_parquet(address, hive_partitioning=hive), ","
+        return lazy_parquet(address), ","
     if kind == "json lines":
         seen = pl.scan_ndjson(address, infer_schema_length=1000).collect_schema()
         return pl.scan_ndjson(address, schema=as_text(seen)), ","
@@ -62,6 +68,14 @@ def lazy(address: str, path: str, kind: Kind, separator: str | None) -> tuple[pl
         said = max(SEPARATORS, key=names[0].count)
         frame = pl.scan_csv(address, separator=said, infer_schema=False)
     return frame, said
+
+
+def lazy_parquet(address: str) -> pl.LazyFrame:
+    """Return the lazy frame over parquet files, whose folders are columns of text; the first file tells which."""
+    first = pl.scan_parquet(address, hive_partitioning=False, include_file_paths="nashboard_file", **LENIENT)
+    found = first.select("nashboard_file").head(1).collect()
+    named = dict.fromkeys(folder_values(str(found.item()) if len(found) else ""), pl.String)
+    return pl.scan_parquet(address, hive_partitioning=bool(named), hive_schema=named or None, **LENIENT)
 
 
 def as_text(schema: pl.Schema) -> dict[str, Any]:

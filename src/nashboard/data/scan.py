@@ -22,6 +22,7 @@ from nashboard.data.delimited import SEPARATORS, check_records, not_utf8, recogn
 from nashboard.data.json_objects import list_to_lines, parsed
 from nashboard.data.kinds import Kind, kind_of
 from nashboard.data.parquet_claims import checked_rows
+from nashboard.data.parts import Part, parquet_parts, united
 from nashboard.data.sources import PlainFile, check_lines
 from nashboard.errors import InputError, first_line, listed
 
@@ -29,7 +30,8 @@ SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
 FIRST_LINES = 1000
 IN_ORDER = 1 << 30  # bytes of memory that all rows of a table may take at once
 MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
-HIVE = re.compile(r"(^|/)[^/=]+=[^/]*(/|$)")
+DIFFERENT = "has files of different columns or types"
+FETCH = "fetch them, and read them here"  # where `parts` can look at each before any is scanned
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *STDERR, *ITEMS, *RUNS, *LOWER}))
 
 
@@ -78,13 +80,15 @@ class Scan:
             yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             self.explain()
+            if not self.files and isinstance(error, pl.exceptions.SchemaError):
+                raise InputError(f"{self.name!r} {DIFFERENT} ({first_line(error)}): {FETCH}") from None
             raise InputError(f"{self.name!r} cannot be read as {self.kind}: {first_line(error)}") from None
 
     def explain(self) -> None:
         """Look for the place where a csv or json lines file is broken, and raise an error that names it."""
         for file in self.files:
             if self.kind == "delimited":
-                check_records(file, self.separator, len(self.columns))
+                check_records(file, self.separator, len(recognised_header(file, self.separator)[1]))
             elif self.kind in ("json lines", "json list"):
                 check_objects(file)
 
@@ -128,28 +132,37 @@ def scan_parquet(files: Sequence[PlainFile]) -> Scan:
     rows = sum(map(checked_rows, files))
     if not rows:
         raise InputError(f"{files[0].name!r} has columns but no rows")
-    # every folder named column=value on the way to a file is a column of its rows
-    hive = all(HIVE.search(file.path.parent.as_posix()) for file in files)
-    frame = pl.scan_parquet([file.path for file in files], hive_partitioning=hive)
-    table = Scan(files=tuple(files), kind="parquet", columns=(), frame=frame)
+    table = Scan(files=tuple(files), kind="parquet", columns=(), frame=pl.LazyFrame())
     with table.explaining():
-        return replace(table, columns=tuple(frame.collect_schema().names()))
+        parts, said = parquet_parts(files)
+        frame, notes = united(parts)
+        columns = tuple(frame.collect_schema().names())
+    return replace(table, columns=columns, frame=frame, notes=(*said, *notes))
 
 
 def scan_delimited(files: Sequence[PlainFile], separator: str | None) -> Scan:
     """Return a scan of csv or tsv files whose cells are all text."""
     for file in files:
         check_lines(file)
-    separator, header = recognised_header(files[0], separator)
-    for file in files[1:]:
-        other = recognised_header(file, separator)[1]
-        if other != header:
-            raise InputError(f"{file.name!r} has other columns than {files[0].name!r}: {listed(other)}")
-    notes = () if separator in ",\t" else (f"columns are separated by {SEPARATORS.get(separator, repr(separator))}",)
-    frame = pl.scan_csv(
-        [file.path for file in files], separator=separator, infer_schema=False, new_columns=list(header)
-    )
-    return Scan(files=tuple(files), kind="delimited", columns=header, frame=frame, separator=separator, notes=notes)
+    separator = recognised_header(files[0], separator)[0]
+    by_header: dict[tuple[str, ...], list[PlainFile]] = {}
+    for file in files:
+        by_header.setdefault(recognised_header(file, separator)[1], []).append(file)
+    parts = [
+        Part(
+            file=alike[0],
+            frame=pl.scan_csv(
+                [file.path for file in alike], separator=separator, infer_schema=False, new_columns=list(header)
+            ),
+            kinds=dict.fromkeys(header, pl.String),
+        )
+        for header, alike in by_header.items()
+    ]
+    frame, notes = united(parts)
+    if separator not in ",\t":
+        notes = (f"columns are separated by {SEPARATORS.get(separator, repr(separator))}", *notes)
+    columns = tuple(dict.fromkeys(name for header in by_header for name in header))
+    return Scan(files=tuple(files), kind="delimited", columns=columns, frame=frame, separator=separator, notes=notes)
 
 
 def check_objects(file: PlainFile) -> None:
