@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nashboard._tables import MACHINE_FORMATS, Table, coloured, plain
+from nashboard._tables import MACHINE_FORMATS, Table, plain
 
 
 class Format(StrEnum):
@@ -31,9 +31,28 @@ def show(table: Table, how: Format = Format.text) -> None:
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        Console().print(coloured(table))
+        from nashboard._screen import on_screen
+
+        console = Console()
+        console.print(on_screen(table, console.width))
     else:
         typer.echo(plain(table))
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print sentences; on a terminal lines end between words."""
+    if not (sys.stderr if err else sys.stdout).isatty():
+        typer.echo(text, err=err)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=err).print(Text(text))
+
+
+def tell(message: str) -> None:
+    """Print a message to standard error."""
+    say(message, err=True)
 
 
 @contextlib.contextmanager
@@ -47,8 +66,3 @@ def working(what: str) -> Iterator[None]:
 
     with Console(stderr=True).status(escape(what)):
         yield
-
-
-def tell(message: str) -> None:
-    """Print a message to standard error."""
-    typer.echo(message, err=True)

@@ -208,4 +208,5 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
             )
             for found in attacks
         ),
+        telling=("target", "method", "clones", "of", "Nash moved", "smallest", "before", "first before"),
     )

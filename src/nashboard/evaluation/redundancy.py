@@ -164,6 +164,7 @@ class Redundancy:
             ),
             rows=tuple((p.first, p.second, p.distance, p.p_same, p.p_apart, p.status) for p in self.nearest),
             notes=(self.rule,),
+            telling=("first", "second", "status", "distance", "p same", "p apart"),
         )
 
     def merge_table(self) -> Table:

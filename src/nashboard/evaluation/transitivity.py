@@ -85,6 +85,7 @@ class Transitivity:
                 Column(name="in words"),
             ),
             rows=tuple((*one.cycle.agents, one.cycle.curl, one.z, one.sentence()) for one in self.cycles),
+            telling=("in words", "curl", "z"),
         )
 
     def to_dict(self) -> dict[str, Any]:
