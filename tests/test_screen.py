@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import termios
+from dataclasses import replace
 from fcntl import ioctl
 
 import pytest
@@ -21,9 +22,9 @@ from nashboard._tables import Column, Table, width
 LONG = [f"organisation/model-family-large-v{k:03d}-instruct-2024-05" for k in range(40)]
 
 
-def drawn(table: Table, columns: int) -> list[str]:
+def drawn(table: Table, columns: int, *, explained: bool = False) -> list[str]:
     console = Console(width=columns, file=io.StringIO(), force_terminal=False)
-    console.print(on_screen(table, columns))
+    console.print(on_screen(table, columns, explained=explained))
     assert isinstance(console.file, io.StringIO)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
@@ -61,6 +62,14 @@ def test_columns_without_room_are_named_with_the_way_to_see_them() -> None:
     assert lines[1].split() == ["rank", "agent", "average", "rank"]
     said = " ".join(lines[lines.index("A note.") + 1 :])
     assert said == "no room for games played so far: a wider terminal, --format csv or | less -S shows them"
+
+
+def test_what_has_no_room_is_not_explained() -> None:
+    names = ("rank", "agent", "average", "uniform rank", "games played so far")
+    columns = tuple(Column(name=name, meaning=f"about {name}") for name in names)
+    said = drawn(replace(board(["x", "y"]), columns=columns), 30, explained=True)
+    assert "rank: about rank" in said
+    assert not any("about games" in line for line in said)
 
 
 def test_the_most_telling_columns_stay_and_the_rest_comes_together() -> None:

@@ -30,8 +30,8 @@ class Room:
     stretches: bool
 
 
-def on_screen(table: Table, columns: int) -> "rich.console.Group":
-    """Return a title, a table and its notes for a terminal of so many columns."""
+def on_screen(table: Table, columns: int, *, explained: bool = False) -> "rich.console.Group":
+    """Return a title, a table and its notes for a terminal of so many columns; explained, with what numbers mean."""
     import rich.box
     import rich.console
     import rich.table
@@ -52,7 +52,8 @@ def on_screen(table: Table, columns: int) -> "rich.console.Group":
     for row in zip(*(fitting(cells[k], size) for k, size in zip(kept, widths, strict=True)), strict=True):
         drawn.add_row(*map(rich.text.Text, row))
     hidden = [name for k, name in enumerate(names) if k not in kept]
-    notes = [*table.notes, f"no room for {', '.join(hidden)}: {EVERYTHING}"] if hidden else table.notes
+    notes = [*(table.explained(*kept) if explained else table).notes]
+    notes += [f"no room for {', '.join(hidden)}: {EVERYTHING}"] if hidden else []
     title = [rich.text.Text(table.title, style="table.title")] if table.title else []
     return rich.console.Group(*title, drawn, *(rich.text.Text(note, style="table.caption") for note in notes))
 

@@ -73,6 +73,15 @@ class Table:
         """Say for each column whether it holds numbers, which are set flush right."""
         return [all(isinstance(row[k], int | float | None) for row in self.rows) for k in range(len(self.columns))]
 
+    def explained(self, *among: int) -> "Table":
+        """Return the table with a note for every meaning of numbers, of these columns if any are given."""
+        said: dict[str, list[str]] = {}
+        for k in among or range(len(self.columns)):
+            if any(isinstance(row[k], int | float) and not isinstance(row[k], bool) for row in self.rows):
+                said.setdefault(self.columns[k].meaning, []).append(printable(self.columns[k].name))
+        said.pop("", None)
+        return replace(self, notes=(*self.notes, *(f"{', '.join(names)}: {text}" for text, names in said.items())))
+
     def __str__(self) -> str:
         return plain(self)
 

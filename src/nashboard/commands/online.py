@@ -63,7 +63,7 @@ def online(
         tell("stopped; run the same command again to go on")
         raise typer.Exit(TERMINATED if stop.asked == signal.SIGTERM else INTERRUPTED)
     if model.league.names:
-        show(model.ratings().leaderboard(), how)
+        show(model.ratings().leaderboard(), how, explained=True)
 
 
 def league_in(

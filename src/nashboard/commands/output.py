@@ -24,8 +24,8 @@ class Format(StrEnum):
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print the result.")]
 
 
-def show(table: Table, how: Format = Format.text) -> None:
-    """Print a table to standard output."""
+def show(table: Table, how: Format = Format.text, *, explained: bool = False) -> None:
+    """Print a table to standard output; for people, if asked, with a line on what its numbers mean."""
     if how is not Format.text:
         typer.echo(MACHINE_FORMATS[how](table), nl=False)
     elif sys.stdout.isatty():
@@ -34,9 +34,9 @@ def show(table: Table, how: Format = Format.text) -> None:
         from nashboard._screen import on_screen
 
         console = Console()
-        console.print(on_screen(table, console.width))
+        console.print(on_screen(table, console.width, explained=explained))
     else:
-        typer.echo(plain(table))
+        typer.echo(plain(table.explained() if explained else table))
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -15,6 +15,6 @@ def show_sections(sentences: Iterable[str], tables: Iterable[Table], notes: Iter
         if k:
             typer.echo("")
         if isinstance(part, Table):
-            show(part)
+            show(part, explained=True)
         else:
             say(part)
