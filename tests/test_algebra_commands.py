@@ -21,7 +21,10 @@ def test_hodge_tells_transitivity_ratings_and_cycles_in_words(
     assert run(monkeypatch, "hodge", "dataset:rock-paper-scissors") == 0
     out = capsys.readouterr().out
     assert "ratings explain 0.0% of the squared norm, local cycles 100.0%, the harmonic part 0.0%" in out
-    assert "cycle: A > B > C > A" in out
+    assert "cycle: A > B > C > A (curl 5.537 = 1.846 + 1.846 + 1.846)" in out
+    assert "curl: what each gains from the next, added up (log-odds of winning)" in out
+    assert "rating: what it gains from others on average (log-odds of winning)" in out
+    assert [line.split()[0] for line in out.splitlines()[1:6]] == ["rank", "----", "1", "1", "1"]
 
 
 def test_latent_names_who_and_what_is_at_the_ends(

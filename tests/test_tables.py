@@ -72,6 +72,20 @@ def test_text_shortens_a_long_cell_and_machines_get_it_whole() -> None:
     assert long in as_markdown(table)
 
 
+def test_an_explained_table_says_what_its_numbers_mean_once() -> None:
+    columns = (
+        Column(name="agent", meaning="name of the agent"),
+        Column(name="low", meaning="an end of the interval"),
+        Column(name="high", meaning="an end of the interval"),
+        Column(name="first", meaning="whether it is first"),
+        Column(name="count"),
+    )
+    table = Table(columns=columns, rows=(("x", None, 2.0, True, 1), ("y", 1.0, 2.0, False, 1)), notes=("A note.",))
+    assert table.explained().notes == ("A note.", "low, high: an end of the interval")
+    assert table.explained(0, 2).notes == ("A note.", "high: an end of the interval")
+    assert TABLE.explained().notes == ("A note.", "score: higher is better")
+
+
 def test_a_column_may_ask_for_more_room() -> None:
     table = Table(columns=(Column(name="meaning", most=200),), rows=(("y" * 200,), ("z" * 201,)))
     lines = plain(table).splitlines()

@@ -1,8 +1,8 @@
 """Tables as people and machines read them: one value, many renderings.
 
 A `Table` is what a result shows of itself. It is plain data (headings, what each heading means, cells);
-the renderings below turn it into text for a pipe, a coloured table for a terminal, HTML for a notebook,
-and csv, markdown, LaTeX or json for machines.
+the renderings below turn it into text for a pipe, HTML for a notebook, and csv, markdown, LaTeX or json for
+machines. What a terminal has room for is in `_screen`.
 """
 
 import csv
@@ -13,13 +13,9 @@ import math
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from nashboard.errors import shortened
-
-if TYPE_CHECKING:
-    import rich.table
 
 MOST_CHARACTERS = 80  # of a cell in text: one name from a stranger's file must not fill the screen
 Cell = str | int | float | bool | None
@@ -37,19 +33,24 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows of cells under columns, with a title and notes below."""
+    """Rows of cells under columns, with a title and notes below.
+
+    ``telling`` names the columns that a narrow screen shows, as many as fit; the others need room for all of them.
+    Without it columns are shown in their order.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     title: str = ""
     notes: tuple[str, ...] = ()
+    telling: tuple[str, ...] = ()
 
     def head(self, most: int) -> "Table":
         """Return the first rows, with a note of how many are not shown."""
         if len(self.rows) <= most:
             return self
         rest = f"... and {len(self.rows) - most:,} more rows"
-        return Table(columns=self.columns, rows=self.rows[:most], title=self.title, notes=(rest, *self.notes))
+        return replace(self, rows=self.rows[:most], notes=(rest, *self.notes))
 
     def cells(self) -> list[list[str]]:
         """Return every cell as people read it."""
@@ -71,6 +72,15 @@ class Table:
     def numeric(self) -> list[bool]:
         """Say for each column whether it holds numbers, which are set flush right."""
         return [all(isinstance(row[k], int | float | None) for row in self.rows) for k in range(len(self.columns))]
+
+    def explained(self, *among: int) -> "Table":
+        """Return the table with a note for every meaning of numbers, of these columns if any are given."""
+        said: dict[str, list[str]] = {}
+        for k in among or range(len(self.columns)):
+            if any(isinstance(row[k], int | float) and not isinstance(row[k], bool) for row in self.rows):
+                said.setdefault(self.columns[k].meaning, []).append(printable(self.columns[k].name))
+        said.pop("", None)
+        return replace(self, notes=(*self.notes, *(f"{', '.join(names)}: {text}" for text, names in said.items())))
 
     def __str__(self) -> str:
         return plain(self)
@@ -152,26 +162,6 @@ def plain(table: Table) -> str:
 
     title = [table.title] if table.title else []
     return "\n".join([*title, line(names), line(["-" * size for size in widths]), *map(line, cells), *table.notes])
-
-
-def coloured(table: Table) -> "rich.table.Table":
-    """Return a table for a terminal."""
-    import rich.box
-    import rich.table
-    import rich.text
-
-    drawn = rich.table.Table(
-        title=rich.text.Text(table.title) if table.title else None,
-        title_justify="left",
-        box=rich.box.SIMPLE_HEAD,
-    )
-    for name, right in zip(table.names(), table.numeric(), strict=True):
-        drawn.add_column(rich.text.Text(name), justify="right" if right else "left")
-    for row in table.short_cells():
-        drawn.add_row(*map(rich.text.Text, row))
-    drawn.caption = rich.text.Text("\n".join(table.notes)) if table.notes else None
-    drawn.caption_justify = "left"
-    return drawn
 
 
 def as_html(table: Table) -> str:

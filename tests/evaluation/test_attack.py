@@ -8,7 +8,7 @@ import pytest
 
 import nashboard as nb
 from nashboard._types import Floats
-from nashboard.evaluation.attack import attack
+from nashboard.evaluation.attack import attack, attack_table
 from nashboard.evaluation.contest import contest
 from nashboard.evaluation.entering import enter_agents
 from nashboard.evaluation.smallest_attack import first_count, points, smallest_single, smallest_uniform
@@ -123,6 +123,9 @@ def test_an_agent_that_is_dominated_cannot_be_put_first() -> None:
     assert not found.possible
     assert found.exact
     assert "no set of clones" in found.sentence()
+    (row,) = attack_table((found,)).rows
+    assert row[3:5] == (None, "none")
+    assert row[6:] == ("proved: none up to 100", None)  # nothing is said of an attack that does not exist
 
 
 def test_an_agent_that_is_first_needs_no_clone() -> None:

@@ -105,6 +105,27 @@ def test_predict_shows_elo_melo_and_what_was_seen() -> None:
     assert isinstance(run("predict", "dataset:alphago", "alpha_v", "Zan").exception, InputError)
 
 
+def test_predict_says_which_row_to_trust_and_what_its_numbers_are(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("model_a,model_b,winner\n" + "x,y,model_a\nx,y,model_b\n" * 49 + "y,z,tie\n")
+    said = run("predict", path, "x", "y").stdout
+    assert "trust 'seen' only where the two met often: its standard error here is about 0.05" in said
+    assert "lead: the same in Elo points" in said
+    assert "probability: share of points that x takes" in said
+    assert "the two never met" in run("predict", path, "x", "z").stdout
+
+
+def test_melo_says_what_a_plane_is() -> None:
+    said = run("melo", "dataset:alphago", "--k", "2").stdout.splitlines()
+    (line,) = [line for line in said if line.startswith("plane 1, plane 2: part in cycles")]
+    data = nb.load_dataset("alphago")
+    assert isinstance(data, nb.Matches)
+    found = nb.melo(data, 2)
+    reach = np.linalg.norm(found.cyclic.reshape(-1, 2, 2), axis=2)
+    moved = np.abs(found.leads() - (found.ratings[:, None] - found.ratings))
+    assert (moved <= np.einsum("ip,jp->ij", reach, reach) + 1e-9).all(), line
+
+
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
 def test_online_reads_a_log_and_goes_on_where_it_stopped(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

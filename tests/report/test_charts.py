@@ -10,7 +10,6 @@ import pytest
 
 import nashboard as nb
 from nashboard.report.charts.labels import Box, placed
-from nashboard.report.charts.rows import cut, telling_head
 from nashboard.report.charts.schur_plane import Frame, coordinates, signed_area
 from nashboard.report.drawing import as_rated
 
@@ -274,16 +273,6 @@ def test_cycles_within_the_noise_are_no_headline() -> None:
 
     assert title(1) == "This cycle may be chance"
     assert title(100).startswith("agent 1 beats agent 2")
-
-
-def test_long_names_are_cut_where_they_stay_different() -> None:
-    names = [f"organisation/model-family-large-v{k:03d}-instruct-2024-05" for k in range(40)]
-    head = telling_head(names, 34)
-    shown = {cut(name, 34, head) for name in names}
-    assert len(shown) == 40
-    assert {len(name) for name in shown} == {34}
-    assert cut("short", 34, head) == "short"
-    assert telling_head(["x" * 50, "y" * 50], 34) == 17
 
 
 def test_a_map_in_the_order_of_a_board(league: nb.Evaluation) -> None:

@@ -53,8 +53,8 @@ class Cycle:
     def __str__(self) -> str:
         a, b, c = self.agents
         signs = [">" if payoff > 0 else "<" if payoff < 0 else "=" for payoff in self.payoffs]
-        gains = ", ".join(f"{payoff:.4g}" for payoff in self.payoffs)
-        return f"{a} {signs[0]} {b} {signs[1]} {c} {signs[2]} {a} (curl {self.curl:.4g}: {gains})"
+        gains = " + ".join(f"{payoff:.4g}" for payoff in self.payoffs)
+        return f"{a} {signs[0]} {b} {signs[1]} {c} {signs[2]} {a} (curl {self.curl:.4g} = {gains})"
 
 
 class Bounds(NamedTuple):

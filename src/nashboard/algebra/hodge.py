@@ -202,19 +202,26 @@ class Hodge(Drawn):
     def table(self) -> Table:
         """Return the ratings, the best first."""
         known = isinstance(self.flow, ObservedFlow)
-        columns = [Column(name="agent"), Column(name="rating", meaning=f"mean 0, unit: {self.unit}")]
+        gained = "log-odds of winning" if self.unit == "logit" else f"unit: {self.unit}"
+        columns = [
+            Column(name="rank", meaning="place by rating; equal ratings share a place"),
+            Column(name="agent"),
+            Column(name="rating", meaning=f"what it gains from others on average ({gained})"),
+        ]
         cells: list[Any] = [self.ratings]
         if known:
             columns.append(Column(name="stderr", meaning="standard error of the rating"))
             cells.append(self.stderr)
         if self.unit == "logit":
-            columns.append(Column(name="Elo points", meaning="rating in Elo points, mean 0", decimals=1))
+            columns.append(Column(name="Elo points", meaning="the rating in Elo points", decimals=1))
             cells.append(self.ratings * POINTS_PER_LOGIT)
         order = np.argsort(-self.ratings, kind="stable")
+        falling = np.sort(-self.ratings.round(9))  # rounding makes no order
+        places = (1 + np.searchsorted(falling, -self.ratings.round(9))).tolist()
         return Table(
             title=repr(self),
             columns=tuple(columns),
-            rows=tuple((self.agents[k], *(float(column[k]) for column in cells)) for k in order),
+            rows=tuple((places[k], self.agents[k], *(float(column[k]) for column in cells)) for k in order),
         )
 
     def cycles_table(self, k: int = 5) -> Table:
@@ -277,7 +284,7 @@ def hodge(data: FlowLike, *, prior: float | None = None) -> Hodge:
     >>> h.transitivity
     0.0
     >>> print(h.cycles()[0])
-    agent 1 > agent 2 > agent 3 > agent 1 (curl 3: 1, 1, 1)
+    agent 1 > agent 2 > agent 3 > agent 1 (curl 3 = 1 + 1 + 1)
 
     References
     ----------

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, show
+from nashboard.commands.output import Format, FormatOption, say, show
 
 
 def datasets(
@@ -23,4 +23,4 @@ def datasets(
     if name is None:
         show(catalogue(), how)
     else:
-        typer.echo(described(name))
+        say(described(name))

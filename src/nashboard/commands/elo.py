@@ -60,4 +60,4 @@ def elo(
         backend=backend,
         progress=True,
     )
-    show(found.leaderboard(), how)
+    show(found.leaderboard(), how, explained=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nashboard.commands import evaluation_options as options
-from nashboard.commands.output import FORMATS, Format, PrintOption, printed, show, tell
+from nashboard.commands.output import FORMATS, Format, PrintOption, printed, say, show, tell
 from nashboard.commands.ratings_options import Anchor
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
 from nashboard.errors import InputError, listed
@@ -120,6 +120,6 @@ def print_evaluation(found: "Evaluation", how: Format, tasks: bool) -> None:
         typer.echo("")
         show(found.tasks(), how)
     if how is Format.text:
-        typer.echo("\n" + "\n".join(found.verdict))
+        say("\n" + "\n".join(found.verdict))
     elif how is Format.md:
         typer.echo("\n" + "\n".join(f"- {line}" for line in found.verdict))

@@ -2,12 +2,15 @@
 
 import json
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, show
+from nashboard.commands.output import Format, FormatOption, say, show
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+
+if TYPE_CHECKING:
+    from nashboard.algebra.hodge import Hodge
 
 
 class Shown(StrEnum):
@@ -49,12 +52,31 @@ def hodge(
         typer.echo(json.dumps(found.to_dict(cycles=cycles, split=split), indent=2, ensure_ascii=False))
         return
     if what is Shown.cycles:
-        show(found.cycles_table(cycles), how)
+        show(found.cycles_table(cycles), how, explained=True)
         return
+    notes = told(found, cycles, split)
+    if how is Format.text:
+        show(found.table(), explained=True)
+        say("\n" + "\n".join(notes))
+    else:
+        show(replace(found.table(), notes=("", *notes)), how)
+
+
+def told(found: "Hodge", cycles: int, split: bool) -> list[str]:
+    """Return what goes round in cycles, and in plain words what its numbers are."""
     parts = f"ratings explain {found.transitivity:.1%} of the squared norm"
     if split:
         parts += f", local cycles {found.local_share:.1%}, the harmonic part {found.harmonic_share:.1%}"
     exact = "Elo can explain the results exactly" if found.elo_is_exact else "Elo cannot explain the results exactly"
-    named = [f"cycle: {cycle}" for cycle in found.cycles(cycles)] or ["no three agents beat each other in a cycle"]
-    notes = ("", f"transitivity: {parts}", exact, *(named if cycles else ()))
-    show(replace(found.table(), notes=notes), how)
+    lines = [f"transitivity: {parts}", exact]
+    if split:
+        lines.append(
+            "squared norm: all results, squared and added up; local cycles are of three, the harmonic part longer"
+        )
+    named = [f"cycle: {cycle}" for cycle in found.cycles(cycles)]
+    if named:
+        gained = "log-odds of winning" if found.unit == "logit" else found.unit
+        named.append(f"curl: what each gains from the next, added up ({gained}); ratings alone would make it 0")
+    elif cycles:
+        named.append("no three agents beat each other in a cycle")
+    return lines + named

@@ -47,4 +47,4 @@ def latent(
         f"the mean, the components above {found.shares.sum():.1%} (scaling: {found.scaling})",
         "agents high do better on tasks high, and worse on tasks low, than averages say",
     )
-    show(replace(found.table(ends), notes=notes), how)
+    show(replace(found.table(ends), notes=notes), how, explained=True)

@@ -46,4 +46,4 @@ def melo(
     )
     if ratings.candidates:
         tell(plain(ratings.selection()))
-    show(ratings.leaderboard(), how)
+    show(ratings.leaderboard(), how, explained=True)

@@ -51,6 +51,6 @@ def nash(
     else:
         result = nash_average(data, selection=chosen, progress=watched)
         table, groups = result.table(), result.clone_groups
-    show(table if top is None else table.head(top), how)
+    show(table if top is None else table.head(top), how, explained=True)
     for number, group in enumerate(groups, start=1):
         tell(f"clones {number}: {', '.join(group)}")

@@ -72,12 +72,14 @@ def online(
                 tell(summary(model, progress))
                 told = time.monotonic()
     if progress is not None:
-        tell(f"{chr(13) * sys.stderr.isatty()}{summary(model, progress)}; saved in {str(state)!r}")
+        if sys.stderr.isatty():
+            typer.echo("\r", err=True, nl=False)
+        tell(f"{summary(model, progress)}; saved in {str(state)!r}")
     if stop.asked:
         tell("stopped; run the same command again to go on")
         raise typer.Exit(TERMINATED if stop.asked == signal.SIGTERM else INTERRUPTED)
     if model.league.names:
-        show(model.ratings().leaderboard(), how)
+        show(model.ratings().leaderboard(), how, explained=True)
 
 
 def reading_of(pairs: list[str] | None, named: dict[str, str | None]) -> "tuple[Columns, Rules | None]":

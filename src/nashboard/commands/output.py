@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from nashboard._tables import MACHINE_FORMATS, Table, coloured, plain
+from nashboard._tables import MACHINE_FORMATS, Table, plain
 from nashboard.errors import InputError
 
 
@@ -42,16 +42,35 @@ def printed(how: Format | None, output: Path | None) -> Format:
     return how or Format.text
 
 
-def show(table: Table, how: Format = Format.text) -> None:
-    """Print a table to standard output."""
+def show(table: Table, how: Format = Format.text, *, explained: bool = False) -> None:
+    """Print a table to standard output; for people, if asked, with a line on what its numbers mean."""
     if how is not Format.text:
         typer.echo(MACHINE_FORMATS[how](table), nl=False)
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        Console().print(coloured(table))
+        from nashboard._screen import on_screen
+
+        console = Console()
+        console.print(on_screen(table, console.width, explained=explained))
     else:
-        typer.echo(plain(table))
+        typer.echo(plain(table.explained() if explained else table))
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print sentences; on a terminal lines end between words."""
+    if not (sys.stderr if err else sys.stdout).isatty():
+        typer.echo(text, err=err)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=err).print(Text(text))
+
+
+def tell(message: str) -> None:
+    """Print a message to standard error."""
+    say(message, err=True)
 
 
 @contextlib.contextmanager
@@ -65,8 +84,3 @@ def working(what: str) -> Iterator[None]:
 
     with Console(stderr=True).status(escape(what)):
         yield
-
-
-def tell(message: str) -> None:
-    """Print a message to standard error."""
-    typer.echo(message, err=True)

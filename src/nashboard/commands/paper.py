@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, show, tell
+from nashboard.commands.output import Format, FormatOption, say, show, tell
 
 
 def paper(
@@ -36,7 +36,7 @@ def paper(
         page = write_folder(found, output, step)
     if how is Format.text:
         show(found.differences())
-        typer.echo("\n" + found.summary)
+        say("\n" + found.summary)
     elif how is Format.json:
         import json
 

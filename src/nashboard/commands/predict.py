@@ -32,9 +32,10 @@ def predict(
     """
     from nashboard.ratings.state import is_state
 
+    league = is_state(source)
     rows = (
         from_league(source, first, second)
-        if is_state(source)
+        if league
         else from_matches(matches_in(source, as_format, read), first, second, k, prior)
     )
     show(
@@ -42,13 +43,31 @@ def predict(
             title=f"{first} against {second}",
             columns=(
                 Column(name="by"),
-                Column(name="probability", meaning="share of points that the first takes"),
-                Column(name="lead", meaning="the same in Elo points", decimals=1),
-                Column(name="games", meaning="games between the two"),
+                Column(name="probability", meaning=f"share of points that {first} takes; a draw is half a point"),
+                Column(
+                    name="lead", meaning="the same in Elo points: 0 is even, 400 win ten games to one lost", decimals=1
+                ),
+                Column(name="games", meaning="games between the two, or their total weight", decimals=2),
             ),
             rows=rows,
+            notes=() if league else trust(rows[-1]),
         ),
         how,
+        explained=True,
+    )
+
+
+def trust(seen: tuple[Cell, ...]) -> tuple[str, ...]:
+    """Say which row to trust, given what was seen between the two."""
+    _, share, _, games = seen
+    told = "the two never met"
+    if isinstance(share, float) and isinstance(games, int | float):
+        # one win and one loss more: the error of a clean sweep is not zero
+        p = (share * games + 1) / (games + 2)
+        told = f"its standard error here is about {(p * (1 - p) / (games + 2)) ** 0.5:.2f}"
+    return (
+        f"trust 'seen' only where the two met often: {told}",
+        "else mElo, if cycles are real (--k auto asks games held out), and Elo if not: both learn from all games",
     )
 
 

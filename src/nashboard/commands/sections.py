@@ -5,16 +5,16 @@ from collections.abc import Iterable
 import typer
 
 from nashboard._tables import Table
-from nashboard.commands.output import show
+from nashboard.commands.output import say, show
 
 
 def show_sections(sentences: Iterable[str], tables: Iterable[Table], notes: Iterable[str] = ()) -> None:
     """Print sentences, then tables, then notes, to standard output."""
-    parts = ["\n".join(sentences), *tables, "\n".join(notes)]
+    parts: list[str | Table] = ["\n".join(sentences), *tables, "\n".join(notes)]
     for k, part in enumerate(part for part in parts if part):
         if k:
             typer.echo("")
         if isinstance(part, Table):
-            show(part)
+            show(part, explained=True)
         else:
-            typer.echo(part)
+            say(part)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nashboard._tables import MACHINE_FORMATS
-from nashboard.commands.output import FORMATS, Format, show, tell
+from nashboard.commands.output import FORMATS, Format, say, show, tell
 from nashboard.commands.reading import reader_options, reading
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def show_boards(
         for value, found in boards.items():
             typer.echo(f"{column} = {value}")
             show(found.leaderboard(), how)
-            typer.echo("\n".join(found.verdict[:1]) + "\n")
+            say("\n".join(found.verdict[:1]) + "\n")
         show(table, how)
     else:
         typer.echo(rendered(boards, column, table, how, without), nl=False)

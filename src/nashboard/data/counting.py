@@ -308,15 +308,15 @@ def first_row_with(table: MatchTable, condition: nw.Expr) -> str:
     return first_in(first_row(table, condition))
 
 
-def first_row(table: MatchTable, condition: nw.Expr) -> int | None:
-    """Return the number of the first row that is kept with a condition, or None where rows have no numbers.
+def first_row(table: MatchTable, condition: nw.Expr) -> str:
+    """Return ``data row 3``, the first row that is kept with a condition, or nothing where rows have no numbers.
 
     They have some in files whose rows are matches, not in frames, and not where a format made several games of a row.
     """
     if table.scan is None or table.games > 1:
-        return None
+        return ""
     numbered = nw.from_native(table.frame.to_native().with_row_index("nashboard_row", offset=1))
     for rule in table.filters:
         numbered = numbered.filter(rule.keep)
     first = table.scan.collect(numbered.filter(condition).select("nashboard_row").head(1).to_native())
-    return int(first.item()) if len(first) else None
+    return f"data row {first.item():,}" if len(first) else ""

@@ -103,7 +103,9 @@ class Question:
     outcome: str
     source: str
     certain: bool = False  # a format has worked the outcome out: it cannot be the name of an agent
-    where: Callable[[str], int | None] = lambda label: None  # the row in which a label stands first, for a message
+    where: Callable[[str], str] = lambda label: (
+        ""
+    )  # the row in which a label stands first, in words, if rows have numbers
 
     def sides(self) -> dict[str, float]:
         """Return what the names of the two agent columns mean as labels; ``H`` and ``A`` where home meets away."""
@@ -220,7 +222,7 @@ def unknown_labels(
     column: str,
     source: str,
     unit: str = "row",
-    where: Callable[[str], int | None] = lambda label: None,
+    where: Callable[[str], str] = lambda label: "",
     sides: Mapping[str, float] | None = None,
     known: Mapping[str, float] | None = None,
 ) -> InputError:
@@ -251,16 +253,16 @@ def unknown_labels(
     )
 
 
-def first_in(row: int | None) -> str:
+def first_in(row: str) -> str:
     """Say where a label stands first, if its rows have numbers."""
-    return "" if row is None else f" (first in data row {row:,})"
+    return f" (first in {row})" if row else ""
 
 
-def repeated_header(count: int, source: str, row: int | None) -> InputError:
+def repeated_header(count: int, source: str, row: str) -> InputError:
     """Return the error for a column that holds its own name: files that were put together, each with its header."""
     if count > 1:
         return InputError(f"{source!r}: {count:,} rows repeat the header{first_in(row)}: remove them")
-    return InputError(f"{source!r}: {'a row' if row is None else f'data row {row:,}'} repeats the header: remove it")
+    return InputError(f"{source!r}: {row or 'a row'} repeats the header: remove it")
 
 
 def first_and_second(labels: Mapping[str, int], known: Mapping[str, float]) -> str:

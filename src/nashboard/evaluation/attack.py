@@ -101,6 +101,13 @@ class Attack:
             "nash": self.nash.to_dict(),
         }
 
+    @property
+    def proof(self) -> str:
+        """How far it is known that no smaller attack does it; where none was found, that none does."""
+        if not self.possible:
+            return f"{'proved' if self.exact else 'tried'}: none up to {self.most:,}"
+        return "proved" if self.exact else "of one entry, of those tried"
+
     def __repr__(self) -> str:
         found = f"{self.total:,} clones" if self.possible else "not possible"
         return f"Attack({self.target!r} first under {LABELS[self.method]}: {found})"
@@ -189,11 +196,11 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
             Column(name="target", meaning="who is to be first"),
             Column(name="method", meaning="the method that is attacked"),
             Column(name="before", meaning="rank without clones"),
-            Column(name="clones", meaning="how many clones are enough; a dash where none are"),
+            Column(name="clones", meaning="how many clones are enough; a dash where no number is"),
             Column(name="of", meaning="what is cloned, how often"),
             Column(name="first before", meaning="who was first"),
             Column(name="smallest", meaning="whether every smaller attack is ruled out, mixtures included"),
-            Column(name="Nash moved", meaning="the largest change of a Nash average by the same attack"),
+            Column(name="Nash moved", meaning="largest change of a Nash average by the same attack", decimals=4),
         ),
         rows=tuple(
             (
@@ -201,11 +208,12 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
                 LABELS[found.method],
                 found.rank_before,
                 found.total if found.possible else None,
-                ", ".join(f"{copies:,} x {name}" for name, copies in found.clones),
+                ", ".join(f"{copies:,} x {name}" for name, copies in found.clones) or "none",
                 named_first(found.moved.winners_before),
-                "proved" if found.exact else "of one entry, of those tried",
-                f"{found.nash.score_moved:.1e}",
+                found.proof,
+                float(found.nash.score_moved) if found.possible else None,
             )
             for found in attacks
         ),
+        telling=("target", "method", "clones", "of", "Nash moved", "smallest", "before", "first before"),
     )

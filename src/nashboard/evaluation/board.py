@@ -170,6 +170,7 @@ class Board:
             columns=tuple(column for column, _ in columns),
             rows=tuple(tuple(cells[k] for _, cells in columns) for k in self.order),
             notes=notes,
+            telling=("rank", self.kind, self.average_name, *SURE, self.rating_name, *WHY),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -193,6 +194,8 @@ IN_SUPPORT = {
     "skill": SHARE,
     "difficulty": SHARE,
 }
+SURE = ("gap", "low", "high", "ranks", "in support")  # columns that a narrow screen shows before the rating
+WHY = ("weight", "uniform rank", "games", "apart", "uniform")  # and after it
 WHOLE = ("ranks", "ties", "classes", "uniform_ranks", "rating_ranks")
 TEXT = ("kind", "average_name", "unit", "rating_name")
 

@@ -158,12 +158,18 @@ class Redundancy:
                 Column(name="first"),
                 Column(name="second"),
                 Column(name="distance", meaning="root mean square difference, noise taken off where it is known"),
-                Column(name="p same", meaning="chance of so large a difference if they are the same"),
-                Column(name="p apart", meaning="chance of so small a difference if they differ by the margin"),
+                Column(
+                    name="p same", meaning="chance of so large a difference if they are the same; near 0 they differ"
+                ),
+                Column(
+                    name="p apart",
+                    meaning="chance of so small a difference if they differ by the margin; near 0 they do not",
+                ),
                 Column(name="status", meaning="what the two tests say together"),
             ),
             rows=tuple((p.first, p.second, p.distance, p.p_same, p.p_apart, p.status) for p in self.nearest),
             notes=(self.rule,),
+            telling=("first", "second", "status", "distance", "p same", "p apart"),
         )
 
     def merge_table(self) -> Table:

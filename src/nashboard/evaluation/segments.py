@@ -91,6 +91,7 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
         ),
         rows=tuple(rows),
         notes=(agree, *notes),
+        telling=("agent", "spread", *map(str, boards)),
     )
 
 

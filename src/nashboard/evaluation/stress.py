@@ -188,6 +188,7 @@ class Stress:
                 )
                 for row in self.exact
             ),
+            telling=("copies", "method", "new winner", "ranks moved", "score moved", "unit", "winner"),
         )
 
     def noisy_table(self) -> Table:

@@ -82,9 +82,10 @@ class Transitivity:
                 Column(name="third", meaning="beats the first"),
                 Column(name="curl", meaning="sum of the three log-odds; ratings would make it zero"),
                 Column(name="z", meaning="the curl in standard errors; the largest of many is large by chance, too"),
-                Column(name="in words"),
+                Column(name="in words", most=400),
             ),
             rows=tuple((*one.cycle.agents, one.cycle.curl, one.z, one.sentence()) for one in self.cycles),
+            telling=("in words", "curl", "z"),
         )
 
     def to_dict(self) -> dict[str, Any]:

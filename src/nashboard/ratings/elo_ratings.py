@@ -84,7 +84,11 @@ class EloRatings(Drawn):
             columns=(
                 Column(name="rank"),
                 Column(name="agent"),
-                Column(name="rating", meaning="Elo points, mean 0 unless anchored", decimals=1),
+                Column(
+                    name="rating",
+                    meaning="Elo points, mean 0 unless anchored; 400 more win ten games to one lost",
+                    decimals=1,
+                ),
                 Column(name="low", meaning="lower end of the 95% interval", decimals=1),
                 Column(name="high", meaning="upper end of the 95% interval", decimals=1),
                 Column(name="games", meaning="games played, or their total weight", decimals=2),

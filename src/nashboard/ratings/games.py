@@ -181,7 +181,7 @@ def outcomes(chosen: Chosen, first: Hashes, second: Hashes, rules: Rules | None,
         b=chosen.names["b"],
         outcome=chosen.names["outcome"],
         source=excerpt.source,
-        where=lambda label: f" (first in {excerpt.number(int(where[names.index(label)]) // 2)})",
+        where=lambda label: excerpt.number(int(where[names.index(label)]) // 2),
     )
     words = vocabulary(seen, checked_rules(rules), asked)
     meaning = np.full(rows.size, np.nan)

@@ -19,6 +19,10 @@ from nashboard.errors import InputError
 from nashboard.ratings.canonical import centred, orthogonal_planes, product
 from nashboard.ratings.fields import interval, leaders, number_or_nan, require_finite, settled, values_of
 
+PART_IN_CYCLES = (
+    "part in cycles: the numbers of two agents multiplied are the most that these move their match, in Elo points"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class End:
@@ -185,15 +189,14 @@ class MeloRatings(Drawn):
             columns=(
                 Column(name="rank"),
                 Column(name="agent"),
-                Column(name="rating", meaning="Elo points, mean 0 unless anchored", decimals=1),
+                Column(
+                    name="rating",
+                    meaning="Elo points, mean 0 unless anchored; 400 more win ten games to one lost",
+                    decimals=1,
+                ),
                 Column(name="low", meaning="lower end of the 95% interval", decimals=1),
                 Column(name="high", meaning="upper end of the 95% interval", decimals=1),
-                *(
-                    Column(
-                        name=f"plane {t + 1}", meaning="distance from the centre, in square roots of points", decimals=1
-                    )
-                    for t in range(self.k)
-                ),
+                *(Column(name=f"plane {t + 1}", meaning=PART_IN_CYCLES, decimals=1) for t in range(self.k)),
                 Column(name="games", meaning="games played, or their total weight", decimals=2),
             ),
             rows=leaders(self.agents, self.ratings, low, high, *reach.T, games=self.games),

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import altair as alt
 import numpy as np
 
+from nashboard._cutting import telling_head
 from nashboard._types import Floats
 from nashboard.errors import InputError, listed, nearest
 
@@ -107,18 +108,6 @@ def axis_of_names(title: str | None = None, most: int = 34, names: Sequence[str]
     # names are cut once, by characters: the limit in pixels would cut off their ends again
     limit = {"labelLimit": most * WIDEST, **options}
     return alt.Axis(title=title, domain=False, ticks=False, labelPadding=6, labelExpr=shown, **limit)
-
-
-def telling_head(names: Sequence[str], most: int) -> int:
-    """Return how many characters a long name keeps before its ellipsis: half, unless that makes names look alike."""
-    heads = sorted(range(4, most - 4), key=lambda head: (abs(head - most // 2), head))
-    long = [name for name in names if len(name) > most]
-    return heads[int(np.argmax([len({cut(name, most, head) for name in long}) for head in heads]))]
-
-
-def cut(name: str, most: int, head: int) -> str:
-    """Return a name of at most so many characters, of which so many stand before the ellipsis."""
-    return name if len(name) <= most else f"{name[:head]}…{name[len(name) - (most - 1 - head) :]}"
 
 
 def cells(

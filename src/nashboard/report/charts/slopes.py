@@ -5,8 +5,9 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
+from nashboard._cutting import cut, telling_head
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.report.charts.rows import ROW, checked_kind, checked_top, cut, inline, telling_head, text
+from nashboard.report.charts.rows import ROW, checked_kind, checked_top, inline, text
 from nashboard.report.charts.theme import Chart, titled
 
 SIDES: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (("left", "right", -8, 0), ("right", "left", 8, 1))
