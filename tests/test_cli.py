@@ -79,7 +79,7 @@ def test_columns_can_be_named_on_the_command_line(
     path.write_text("p,q,who\nx,y,x\ny,z,y\nz,z,draw\n")
     options = ["-r", "a=p", "-r", "b=q", "-r", "outcome=who"]
     assert run(monkeypatch, "inspect", str(path), *options) == 2
-    assert "self_matches='drop' leaves such rows out" in capsys.readouterr().err
+    assert "-r self_matches=drop leaves such rows out" in capsys.readouterr().err
     assert run(monkeypatch, "inspect", str(path), *options, "-r", "self_matches=drop") == 0
     assert "an agent met itself" in capsys.readouterr().out
 

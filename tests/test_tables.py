@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from nashboard._tables import Column, Table, as_csv, as_html, as_json, as_latex, as_markdown, number, plain
-from nashboard.errors import listed
+from nashboard.errors import either, listed
 
 TABLE = Table(
     title="Board",
@@ -90,6 +90,12 @@ def test_a_column_may_ask_for_more_room() -> None:
     table = Table(columns=(Column(name="meaning", most=200),), rows=(("y" * 200,), ("z" * 201,)))
     lines = plain(table).splitlines()
     assert (lines[2], len(lines[3]), "…" in lines[3]) == ("y" * 200, 200, True)
+
+
+def test_what_can_be_chosen_from_is_joined_by_or() -> None:
+    assert either(["a"]) == "'a'"
+    assert either(name for name in "ab") == "'a' or 'b'"
+    assert either("abc") == "'a', 'b' or 'c'"
 
 
 def test_names_in_messages_are_shortened() -> None:

@@ -31,6 +31,7 @@ from nashboard.commands.predict import predict
 from nashboard.commands.reading import with_database_options
 from nashboard.commands.report import report
 from nashboard.commands.stress import stress
+from nashboard.commands.typed_words import in_typed_words
 from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b
@@ -58,7 +59,7 @@ COMMANDS = (
     evaluate, report, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets, paper
 )  # fmt: skip
 for command in COMMANDS:
-    app.command()(ended_well(with_database_options(command)))
+    app.command()(ended_well(in_typed_words(with_database_options(command))))
 
 
 def print_version(asked: bool) -> None:

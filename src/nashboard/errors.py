@@ -77,6 +77,12 @@ def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
 
 
+def either(names: Iterable[object]) -> str:
+    """Return ``'a', 'b' or 'c'``: all that can be chosen from."""
+    *most, last = [repr(name) for name in names]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
 def listed(names: Iterable[object], most: int = 5) -> str:
     """Return ``'a', 'b', 'c' and 4 more``: quoted names for a message, never a screenful."""
     quoted = [repr(shortened(name) if isinstance(name, str) else name) for name in names]

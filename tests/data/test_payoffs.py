@@ -43,7 +43,7 @@ def test_pairs_that_never_met_are_an_error_or_even() -> None:
     [
         ({"prior": 0.0}, "entirely one-sided: its log-odds are infinite without a prior"),
         ({"prior": -1.0}, "the prior is -1 games per pair: it must be finite and not negative"),
-        ({"scale": "logits"}, r"no scale 'logits' \(did you mean 'logit'\?\): use 'logit' and 'margin'"),
+        ({"scale": "logits"}, r"no scale 'logits' \(did you mean 'logit'\?\): use 'logit' or 'margin'"),
         ({"fill": "zeros"}, r"no fill 'zeros' \(did you mean 'zero'\?\)"),
     ],
 )

@@ -267,5 +267,5 @@ def test_wrong_input_is_explained(data: object, words: str) -> None:
 
 
 def test_an_unknown_selection_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(nb.InputError, match=r"did you mean 'maxent'.*'clone-invariant' and 'maxent'"):
+    with pytest.raises(nb.InputError, match=r"did you mean 'maxent'.*'clone-invariant' or 'maxent'"):
         nb.nash_average([[0.0]], selection="maxnt")  # type: ignore[arg-type]  # the mistake is the test

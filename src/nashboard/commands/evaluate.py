@@ -10,7 +10,7 @@ from nashboard.commands import evaluation_options as options
 from nashboard.commands.output import FORMATS, Format, PrintOption, printed, say, show, tell
 from nashboard.commands.ratings_options import Anchor
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError, either
 
 if TYPE_CHECKING:
     from nashboard.evaluation.evaluation import Evaluation
@@ -101,7 +101,7 @@ def check_target(output: Path, *, several: bool) -> None:
 
     if several and output.suffix.lower() not in FORMATS:
         raise InputError(
-            f"cannot write {str(output)!r}: several boards are written as {listed(FORMATS, 99)}; the page that "
+            f"cannot write {str(output)!r}: several boards are written as {either(FORMATS)}; the page that "
             f"nashboard report makes is of one board"
         )
     if several:

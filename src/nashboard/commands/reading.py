@@ -1,7 +1,7 @@
 """How every command is told what to read: FILE, ``--as NAME`` and ``-r NAME=VALUE``.
 
 The readers' options keep their Python names on the command line, so that an error message which says
-``pass outcome=`` helps in both places.
+``pass outcome=`` helps in both places; see ``typed_words``.
 """
 
 import contextlib

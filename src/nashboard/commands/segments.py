@@ -9,6 +9,7 @@ import typer
 from nashboard._tables import MACHINE_FORMATS
 from nashboard.commands.output import FORMATS, Format, say, show, tell
 from nashboard.commands.reading import reader_options, reading
+from nashboard.commands.typed_words import typed
 
 if TYPE_CHECKING:
     from nashboard._tables import Table
@@ -41,7 +42,7 @@ def evaluate_segments(
     for note in found.notes:
         tell(note)
     for value, why in found.refused.items():
-        tell(f"{column} = {value} left out: {why}")
+        tell(f"{column} = {value} left out: {typed(why, ('read', 'missing'))}")
     for data in found.parts.values():
         check_missing(data, missing)  # not a reason to leave a segment out
     if found.parts:
@@ -135,7 +136,7 @@ def one_segment(
         held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
         found = evaluate(data, **options | {"anchor": held or None})
     except InputError as error:
-        tell(f"{name} left out: {error}")
+        tell(f"{name} left out: {typed(str(error), ('read', 'missing'))}")
         return None
     for warning in found.warnings:
         tell(f"{name}: warning: {warning}")

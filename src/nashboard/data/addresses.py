@@ -8,7 +8,7 @@ import re
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, either, nearest
 
 DATABASES = ("sqlite", "duckdb", "postgresql", "postgres")
 # What Polars reads on its own, by byte ranges, with credentials from the usual places of each service.
@@ -26,8 +26,8 @@ def scheme_of(source: Any) -> str | None:
     if scheme not in (*DATABASES, *STORES):
         raise InputError(
             f"{without_secrets(source)!r} is no address that can be read{nearest(scheme, (*DATABASES, *STORES))}: "
-            f"databases start with {listed(f'{name}://' for name in DATABASES[:3])}, object stores with "
-            f"{listed([f'{name}://' for name in STORES], 99)}"
+            f"databases start with {either(f'{name}://' for name in DATABASES[:3])}, object stores with "
+            f"{either(f'{name}://' for name in STORES)}"
         )
     return scheme
 

@@ -17,7 +17,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.matrices import refuse_cells
 from nashboard.data.names import checked_names, positions
 from nashboard.data.origin import MEMORY, Origin
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, either, nearest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -193,7 +193,7 @@ def payoffs(
     """
     for value, allowed, what in ((scale, get_args(PayoffScale), "scale"), (fill, get_args(Fill), "fill")):
         if value not in allowed:
-            raise InputError(f"there is no {what} {value!r}{nearest(value, allowed)}: use {listed(allowed)}")
+            raise InputError(f"there is no {what} {value!r}{nearest(value, allowed)}: use {either(allowed)}")
     prior = checked_prior(prior, scale)
     n = len(matches.agents)
     unmet = n * (n - 1) // 2 - len(matches.pairs)

@@ -14,7 +14,7 @@ from nashboard.data.delimited import SEPARATORS
 from nashboard.data.kinds import Kind
 from nashboard.data.parts import folder_values
 from nashboard.data.scan import DIFFERENT, FETCH, Scan
-from nashboard.errors import InputError, first_line, listed
+from nashboard.errors import InputError, either, first_line
 
 # There are no first bytes to look at before the file is fetched, so here the name has to tell the kind.
 ENDINGS: dict[str, Kind] = {
@@ -39,7 +39,7 @@ def remote_scan(address: str, separator: str | None = None) -> Scan:
     kind = next((kind for ending, kind in ENDINGS.items() if path.lower().endswith(ending)), None)
     if kind is None:
         raise InputError(
-            f"{name!r} must end in {listed(ENDINGS, 99)}: elsewhere the name tells what a file is; fetch it first if "
+            f"{name!r} must end in {either(ENDINGS)}: elsewhere the name tells what a file is; fetch it first if "
             f"it is packed or in another format"
         )
     try:

@@ -15,7 +15,7 @@ from nashboard.data.matrices import identical_rows, refuse_cells
 from nashboard.data.names import checked_names, positions
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.scaling import SCALINGS, Scaling, scaled
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, either, listed, nearest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -189,7 +189,7 @@ class Scores(Tabular):
             The agents at 0 and at 1, for ``"reference"``: ``("random", "human")``.
         """
         if method not in SCALINGS:
-            raise InputError(f"there is no scaling {method!r}{nearest(method, SCALINGS)}: use {listed(SCALINGS)}")
+            raise InputError(f"there is no scaling {method!r}{nearest(method, SCALINGS)}: use {either(SCALINGS)}")
         if (method == "reference") != (reference is not None):
             raise InputError("the scaling 'reference' and only it needs reference=(agent at 0, agent at 1)")
         at = None if reference is None else positions(reference, self.agents, kind="agent")
@@ -253,9 +253,9 @@ class Scores(Tabular):
             "worst": np.where(self.lower_is_better, np.nanmax(self.values, axis=0), np.nanmin(self.values, axis=0)),
         }
         if isinstance(how, str) and how not in ways:
-            raise InputError(f"cannot fill with {how!r}{nearest(how, ways)}: use {listed(ways)} or a number")
+            raise InputError(f"cannot fill with {how!r}{nearest(how, ways)}: use {either(ways)}, or a number")
         if not isinstance(how, str) and not np.isfinite(how):
-            raise InputError(f"cannot fill with {how}: use a finite number, or {listed(ways)}")
+            raise InputError(f"cannot fill with {how}: use a finite number, or {either(ways)}")
         filler = ways[how] if isinstance(how, str) else np.full(len(self.tasks), float(how))
         by = f"the task's {how}" if isinstance(how, str) else f"{how:g}"
         holes = int(self.missing.sum())

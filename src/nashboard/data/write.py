@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nashboard.data.abandoned import claimed, sweep_parts
-from nashboard.errors import InputError, WriteError, listed
+from nashboard.errors import InputError, WriteError, either
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,7 +74,7 @@ def write_frame(frame: "pl.DataFrame", path: str | Path) -> None:
 
     ending = Path(path).suffix.lower()
     if ending not in WRITERS:
-        raise InputError(f"cannot write {str(path)!r}: the name must end in {listed(WRITERS)}")
+        raise InputError(f"cannot write {str(path)!r}: the name must end in {either(WRITERS)}")
     try:
         atomically(path, lambda part: WRITERS[ending](frame, part))
     except pl.exceptions.PolarsError as error:  # where Polars wraps what the system said

@@ -25,7 +25,7 @@ from nashboard.equilibrium.population import Population
 from nashboard.equilibrium.ranks import tied_ranks
 from nashboard.equilibrium.source import Source, source_of
 from nashboard.equilibrium.stopping import Progress, progress_on
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, either, nearest
 
 Selection = Literal["clone-invariant", "maxent"]
 
@@ -177,7 +177,7 @@ def checked_selection(selection: str) -> Selection:
     """Return the selection, or say which there are."""
     allowed = get_args(Selection)
     if selection not in allowed:
-        raise InputError(f"there is no selection {selection!r}{nearest(selection, allowed)}: use {listed(allowed)}")
+        raise InputError(f"there is no selection {selection!r}{nearest(selection, allowed)}: use {either(allowed)}")
     return cast(Selection, selection)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain
 from nashboard.data.write import atomically, check_place
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError, either
 from nashboard.evaluation.evaluation import Evaluation
 
 
@@ -55,7 +55,7 @@ def checked_ending(path: str | Path) -> str:
     """Return the ending that says how to write, or say which there are."""
     ending = Path(path).suffix.lower()
     if ending not in (PAGE, *ENDINGS):
-        raise InputError(f"cannot write {str(path)!r}: the name must end in {listed([PAGE, *ENDINGS], 9)}")
+        raise InputError(f"cannot write {str(path)!r}: the name must end in {either([PAGE, *ENDINGS])}")
     return ending
 
 

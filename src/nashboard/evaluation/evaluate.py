@@ -13,7 +13,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scaling import Scaling
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection, checked_selection
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, either, nearest
 from nashboard.evaluation.board import Board
 from nashboard.evaluation.contributions import Contribution, Mover, contributions, largest, movers
 from nashboard.evaluation.evaluation import Evaluation
@@ -166,7 +166,7 @@ def of_scores(
     if scaling not in get_args(Scaling) or scaling == "reference":
         allowed = [name for name in get_args(Scaling) if name != "reference"]
         raise InputError(
-            f"there is no scaling {scaling!r}{nearest(str(scaling), allowed)}: use {listed(allowed)}, or scale the "
+            f"there is no scaling {scaling!r}{nearest(str(scaling), allowed)}: use {either(allowed)}, or scale the "
             f"scores yourself with Scores.scale"
         )
     if data.scaling == "raw" and scaling in HAVE_UNITS:

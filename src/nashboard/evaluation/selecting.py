@@ -7,7 +7,7 @@ from typing import Literal
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Filling, Scores, worst
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, either, nearest
 
 Data = Matches | Scores | Payoffs
 
@@ -60,7 +60,7 @@ def check_missing(data: Data, missing: str | None) -> None:
         return
     if missing not in WAYS:
         raise InputError(
-            f"there is no way {missing!r} to treat missing scores{nearest(missing, WAYS)}: use {listed(WAYS)}"
+            f"there is no way {missing!r} to treat missing scores{nearest(missing, WAYS)}: use {either(WAYS)}"
         )
     if not isinstance(data, Scores):
         raise InputError(

@@ -8,7 +8,7 @@ from nashboard._tables import Cell
 from nashboard._types import Floats, floats, frozen_copy, read_only
 from nashboard.data.matches import whole
 from nashboard.data.names import checked_names
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, either, listed, nearest
 
 NORMAL_95 = 1.959963984540054  # 97.5th percentile of the normal distribution
 
@@ -71,5 +71,5 @@ def values_of(values: dict[str, Any], kind: str) -> dict[str, Any]:
 def chosen(value: str, allowed: tuple[str, ...], what: str) -> str:
     """Return an option's value, or say which there are."""
     if value not in allowed:
-        raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {listed(allowed)}")
+        raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
     return value

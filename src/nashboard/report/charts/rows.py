@@ -9,7 +9,7 @@ import numpy as np
 
 from nashboard._cutting import telling_head
 from nashboard._types import Floats
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, either, nearest
 
 Side = Literal["agents", "tasks"]
 ROW = 20  # pixels of a row with a name
@@ -74,7 +74,7 @@ def checked_kind(found: object, kind: type | UnionType, chart: str, source: str)
 def checked_side(of: str, *, tasks: bool) -> Side:
     """Return whose chart it is, or say what there is."""
     if of not in get_args(Side):
-        raise InputError(f"of is {of!r}{nearest(str(of), get_args(Side))}: use {listed(get_args(Side))}")
+        raise InputError(f"of is {of!r}{nearest(str(of), get_args(Side))}: use {either(get_args(Side))}")
     if of == "tasks" and not tasks:
         raise InputError("matches and payoffs have no tasks: use of='agents'")
     return "tasks" if of == "tasks" else "agents"
@@ -83,7 +83,7 @@ def checked_side(of: str, *, tasks: bool) -> Side:
 def checked_choice(value: str, allowed: Sequence[str], what: str) -> str:
     """Return one of the words that are allowed."""
     if value not in allowed:
-        raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {listed(allowed)}")
+        raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import altair as alt
 
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError, either, nearest
 
 Theme = Literal["light", "dark"]
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart
@@ -100,7 +100,7 @@ THEMES: dict[str, dict[str, Any]] = {
 def themed(chart: Any, theme: Theme = "light") -> Chart:
     """Return a copy of a chart that looks as the theme says; the page's own colour shows through."""
     if theme not in get_args(Theme):
-        raise InputError(f"there is no theme {theme!r}{nearest(str(theme), THEMES)}: use {listed(THEMES)}")
+        raise InputError(f"there is no theme {theme!r}{nearest(str(theme), THEMES)}: use {either(THEMES)}")
     copy: Chart = chart.copy(deep=False)
     copy.config = configuration(theme).copy()
     return copy
