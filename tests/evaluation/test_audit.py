@@ -1,6 +1,7 @@
 """The audit: importance, tasks, transitivity, data, trust."""
 
 import json
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from nashboard._types import Floats
 from nashboard.evaluation.audit import Audit, audit
 from nashboard.evaluation.entering import enter_agents, enter_in_scores
 from nashboard.evaluation.importance import importance_in_scores, importance_of_agents
+from nashboard.evaluation.transitivity import transitivity, triples_that_met
 
 
 def data_of(name: str) -> nb.Matches | nb.Scores:
@@ -292,3 +294,48 @@ def test_a_check_of_clones_gives_the_reason_and_names_every_method_that_merging_
     for method in moved:
         assert f"({method})" in check(found, "no tasks entered twice").sentence
     assert "(nash)" in str(found.trust_table())
+
+
+def test_the_strongest_cycle_of_a_ladder_is_beyond_luck_at_most_at_the_level() -> None:
+    rng = np.random.default_rng(4)
+    r = np.linspace(-0.5, 0.5, 12)
+    P = 1 / (1 + np.exp(-(r[:, None] - r)))
+    i, j = np.triu_indices(12, k=1)
+    alone = beyond = 0
+    for _ in range(60):
+        W = np.zeros((12, 12))
+        W[i, j] = rng.binomial(40, P[i, j])
+        W[j, i] = 40 - W[i, j]
+        found = transitivity(nb.Matches.from_counts(W), 0.05)
+        assert found.triples == 220
+        beyond += found.cycles[0].z > found.luck
+        alone += found.cycles[0].z > 1.96
+        assert found.beyond_luck == 0 or found.cyclic
+    assert beyond <= 6  # 3 at most expected
+    assert alone > 40  # what would be said without counting how many were tried
+
+
+def test_a_cycle_says_how_many_triples_were_tried_and_what_the_best_reaches_by_luck() -> None:
+    weak = audit(nb.Matches.from_counts([[0, 6, 4], [4, 0, 6], [6, 4, 0]])).transitivity
+    assert weak.sentences()[1].endswith(
+        "; by luck alone the only triple may reach 2.0 (level 0.05): this one may be luck"
+    )
+    assert weak.table().notes == ("z: by luck alone the only triple may reach 2.0 (level 0.05); it may be luck",)
+    clear = audit(data_of("rock-paper-scissors")).transitivity
+    assert clear.sentences()[1].endswith(": this one is more")
+    assert clear.beyond_luck == 1
+    assert clear.to_dict()["triples"] == 1
+
+
+def test_triples_are_counted_where_all_three_pairs_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    for share in (0.2, 0.6, 1.0):
+        i, j = np.triu_indices(15, 1)
+        met = rng.random(len(i)) < share
+        pairs = np.stack([i, j], axis=1)[met]
+        known = {tuple(pair) for pair in pairs.tolist()}
+        slow = sum({(a, b), (a, c), (b, c)} <= known for a, b, c in combinations(range(15), 3))
+        assert triples_that_met(15, pairs) == slow
+        with monkeypatch.context() as patched:
+            patched.setattr("nashboard.evaluation.transitivity.DENSE", 3)
+            assert triples_that_met(15, pairs) == slow

@@ -2,12 +2,18 @@
 
 import json
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nashboard.commands.output import Format, FormatOption, show
 from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+
+if TYPE_CHECKING:
+    from nashboard.data.matches import Matches
+    from nashboard.data.payoffs import Payoffs
+
+LEVEL = 0.05  # as in the audit
 
 
 class Shown(StrEnum):
@@ -45,8 +51,10 @@ def hodge(
     if isinstance(data, Scores):
         raise InputError(f"{source!r} holds scores of agents on tasks, not agents against agents: use nashboard latent")
     found = decompose(data)
+    chance, rest = left_over(data, found.elo_is_exact)
     if how is Format.json:
-        typer.echo(json.dumps(found.to_dict(cycles=cycles, split=split), indent=2, ensure_ascii=False))
+        whole = {**found.to_dict(cycles=cycles, split=split), "p_noise": chance}
+        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
         return
     if what is Shown.cycles:
         show(found.cycles_table(cycles), how)
@@ -54,7 +62,22 @@ def hodge(
     parts = f"ratings explain {found.transitivity:.1%} of the squared norm"
     if split:
         parts += f", local cycles {found.local_share:.1%}, the harmonic part {found.harmonic_share:.1%}"
-    exact = "Elo can explain the results exactly" if found.elo_is_exact else "Elo cannot explain the results exactly"
     named = [f"cycle: {cycle}" for cycle in found.cycles(cycles)] or ["no three agents beat each other in a cycle"]
-    notes = ("", f"transitivity: {parts}", exact, *(named if cycles else ()))
+    notes = ("", f"transitivity: {parts}", rest, *(named if cycles else ()))
     show(replace(found.table(), notes=notes), how)
+
+
+def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
+    """Return the chance of what ratings leave over, where games were counted, and what that means in words."""
+    from nashboard.data.matches import NO_COUNTS, Matches
+    from nashboard.evaluation.transitivity import chance_of_the_rest
+
+    if exact:
+        return None, "ratings leave nothing over: Elo can explain the results exactly"
+    if not isinstance(data, Matches) or NO_COUNTS in data.origin.notes:
+        return None, "whether what ratings leave over is more than noise cannot be told: games were not counted"
+    chance = chance_of_the_rest(data)
+    if chance != chance:
+        return None, "whether what ratings leave over is more than noise cannot be told: no pair closes a circle"
+    words = "more than noise, which Elo cannot explain" if chance <= LEVEL else "no more than noise would leave"
+    return chance, f"what ratings leave over is {words} (p = {chance:.2g})"
