@@ -339,3 +339,17 @@ def test_triples_are_counted_where_all_three_pairs_met(monkeypatch: pytest.Monke
         with monkeypatch.context() as patched:
             patched.setattr("nashboard.evaluation.transitivity.DENSE", 3)
             assert triples_that_met(15, pairs) == slow
+
+
+def test_an_evaluation_audits_what_came_in_tasks_with_one_score_for_everybody_included() -> None:
+    rng = np.random.default_rng(3)
+    values = np.column_stack([rng.random((6, 4)), np.ones(6)])
+    scores = nb.Scores.from_array(values, tasks=["a", "b", "c", "d", "yesno"], n=np.full((6, 5), 200.0))
+    found = nb.evaluate(scores, n_resamples=2, workers=1)
+    assert found.task_board is not None
+    assert "yesno" not in found.task_board.names
+    assert found.audit().to_json() == nb.audit(scores).to_json()
+    assert not check(found.audit(), "constant tasks").passed
+    assert found.stress(draws=0).notes == nb.stress(scores, draws=0).notes
+    plain = nb.evaluate(scores.select(tasks=["a", "b", "c", "d"]), n_resamples=2, workers=1)
+    assert plain.given is None
