@@ -1,6 +1,7 @@
 """The audit: importance, tasks, transitivity, data, trust."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -12,10 +13,11 @@ from hypothesis.extra import numpy as hnp
 
 import nashboard as nb
 from nashboard._types import Floats
+from nashboard.data.clusters import Clusters
 from nashboard.evaluation.audit import Audit, audit
 from nashboard.evaluation.entering import enter_agents, enter_in_scores
 from nashboard.evaluation.importance import importance_in_scores, importance_of_agents
-from nashboard.evaluation.transitivity import transitivity, triples_that_met
+from nashboard.evaluation.transitivity import chance_of_the_rest, transitivity, triples_that_met
 
 
 def data_of(name: str) -> nb.Matches | nb.Scores:
@@ -353,3 +355,50 @@ def test_an_evaluation_audits_what_came_in_tasks_with_one_score_for_everybody_in
     assert found.stress(draws=0).notes == nb.stress(scores, draws=0).notes
     plain = nb.evaluate(scores.select(tasks=["a", "b", "c", "d"]), n_resamples=2, workers=1)
     assert plain.given is None
+
+
+def voted(rng: np.random.Generator, clusters: int, per: int, rho: float, weights: list[float]) -> nb.Matches:
+    """Return a ladder of eight whose votes have weights; those of a cluster are of one pair and agree by chance rho."""
+    n = 8
+    i, j = np.triu_indices(n, 1)
+    r = 0.6 * rng.normal(size=n)
+    pair = rng.integers(len(i), size=clusters)
+    p = 1 / (1 + np.exp(r[j[pair]] - r[i[pair]]))
+    agree, first = rng.random(clusters) < rho, rng.random(clusters) < p
+    cluster = np.repeat(np.arange(clusters), per)
+    won = np.where(agree[cluster], first[cluster], rng.random(len(cluster)) < p[cluster])
+    weight = rng.choice(np.array(weights), size=len(cluster))
+    wins, losses = weight * won, weight * ~won
+    total = np.zeros((2, len(i)))
+    for side, votes in zip(total, (wins, losses), strict=True):
+        np.add.at(side, pair[cluster], votes)
+    split = Clusters(size=clusters, cluster=cluster, pair=pair[cluster], wins=wins, draws=0 * wins, losses=losses)
+    return nb.Matches(
+        agents=tuple(f"agent {k}" for k in range(n)),
+        pairs=np.stack([i, j], axis=1),
+        wins=total[0],
+        draws=0 * total[0],
+        losses=total[1],
+        clusters=split,
+    )
+
+
+@pytest.mark.parametrize(("per", "rho", "weights"), [(1, 0.0, [0.5, 1.0, 1.0, 2.0]), (4, 0.7, [1.0])])
+def test_a_ladder_of_weighted_or_dependent_votes_is_called_cyclic_at_most_at_the_level(
+    per: int, rho: float, weights: list[float]
+) -> None:
+    rng = np.random.default_rng(1)
+    arenas = [voted(rng, 600, per, rho, weights) for _ in range(80)]
+    assert sum(chance_of_the_rest(arena) <= 0.05 for arena in arenas) <= 9  # 4 expected
+    whole = [replace(arena, clusters=None, wins=np.rint(arena.wins), losses=np.rint(arena.losses)) for arena in arenas]
+    assert sum(chance_of_the_rest(arena) <= 0.05 for arena in whole) > 20  # as if votes were games of their own
+
+
+def test_where_weights_hide_the_noise_nobody_says_that_ratings_are_enough() -> None:
+    weighted = replace(voted(np.random.default_rng(2), 200, 1, 0.0, [0.5, 2.0]), clusters=None)
+    found = check(audit(weighted), "ratings are enough")
+    assert not found.passed
+    assert "cannot be told: games have weights" in found.sentence
+    two = check(audit(nb.Matches.from_counts([[0, 5], [3, 0]])), "ratings are enough")
+    assert two.passed
+    assert "no pair closes a circle" in two.sentence

@@ -70,14 +70,14 @@ def hodge(
 def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
     """Return the chance of what ratings leave over, where games were counted, and what that means in words."""
     from nashboard.data.matches import NO_COUNTS, Matches
-    from nashboard.evaluation.transitivity import chance_of_the_rest
+    from nashboard.evaluation.transitivity import chance_of_the_rest, untold
 
     if exact:
         return None, "ratings leave nothing over: Elo can explain the results exactly"
     if not isinstance(data, Matches) or NO_COUNTS in data.origin.notes:
         return None, "whether what ratings leave over is more than noise cannot be told: games were not counted"
+    if why := untold(data):
+        return None, f"whether what ratings leave over is more than noise cannot be told: {why}"
     chance = chance_of_the_rest(data)
-    if chance != chance:
-        return None, "whether what ratings leave over is more than noise cannot be told: no pair closes a circle"
     words = "more than noise, which Elo cannot explain" if chance <= LEVEL else "no more than noise would leave"
     return chance, f"what ratings leave over is {words} (p = {chance:.2g})"

@@ -26,6 +26,8 @@ from nashboard.evaluation.task_games import task_games
 from nashboard.ratings.filling import smoothed_ratings
 
 CYCLES = 5
+WEIGHTED = "games have weights, and how much a sum of weights scatters is known only where clusters were read"
+WHOLE = 1e-6  # how far from whole a number of games may be by rounding
 DENSE = 4096  # agents up to which triples are counted with a full matrix
 
 
@@ -54,12 +56,14 @@ class Transitivity:
         Share of the squared norm (log-odds weighted by games) that ratings explain: 1 a ladder, 0 pure cycles.
     p_noise
         Chance of what ratings leave over, if ratings were all there is (Pearson's chi-square of the Elo fit); NaN where
-        no pair is left to tell, and for scores.
+        no pair is left to tell, where games have weights and no clusters, and for scores.
     cycles
         The strongest closed cycles, with ``z``: their curl in standard errors. The strongest of many is strong
         by chance, too: ``luck`` says how strong, and ``p_noise`` whether there are cycles at all.
     triples
         How many triples met, all three pairs, among which the strongest were looked for.
+    untold
+        Why ``p_noise`` is not known, of matches; else empty.
     basis
         What the results are: games, or tasks counted as games.
     """
@@ -70,6 +74,7 @@ class Transitivity:
     level: float
     basis: str
     triples: int
+    untold: str
 
     @property
     def luck(self) -> float:
@@ -89,7 +94,9 @@ class Transitivity:
     def sentences(self) -> tuple[str, ...]:
         """Say how far ratings go."""
         rest = "more than noise" if self.cyclic else "no more than noise would leave"
-        known = "" if self.p_noise != self.p_noise else f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
+        known = f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
+        if self.p_noise != self.p_noise:
+            known = f"; whether the rest is noise cannot be told: {self.untold}" if self.untold else ""
         lines = [f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"]
         if not self.cycles:
             return (*lines, "no three agents beat each other in a cycle")
@@ -166,30 +173,73 @@ def transitivity(data: Matches | Scores, level: float) -> Transitivity:
         level=level,
         basis="games" if isinstance(data, Matches) else "tasks, each a game between every two agents",
         triples=triples_that_met(len(matches.agents), matches.pairs),
+        untold=untold(matches) if isinstance(data, Matches) else "",
     )
 
 
 def chance_of_the_rest(matches: Matches) -> float:
-    """Return the chance of what Elo leaves over if ratings are all there is; NaN where no pair is left to tell."""
+    """Return the chance of what Elo leaves over if ratings are all there is; NaN where that cannot be told."""
     from scipy.special import chdtrc
 
+    if untold(matches):
+        return float("nan")
     freedom = len(matches.pairs) - len(matches.agents) + 1
-    return float(chdtrc(freedom, elo_deviance(matches))) if freedom > 0 else float("nan")
+    return float(chdtrc(freedom, elo_deviance(matches)))
+
+
+def untold(matches: Matches) -> str:
+    """Say why it cannot be told whether the rest is noise, or nothing.
+
+    A game of weight 2 scatters as much as four games, and counts as two: without the single games, which only clusters
+    keep, nobody knows how much a sum of weights scatters. Sums that are not whole give weights away.
+    """
+    if len(matches.pairs) < len(matches.agents):
+        return "no pair closes a circle"
+    if matches.clusters is None and (np.abs(matches.games - np.rint(matches.games)) > WHOLE).any():
+        return WEIGHTED
+    return ""
 
 
 def elo_deviance(matches: Matches) -> float:
     """Return the sum of squared differences between points won and points expected by Elo, over their variance.
 
-    Pearson's statistic of the Elo fit; the variance of a game is that of the pair, so that draws count as they do.
+    Pearson's statistic of the Elo fit; the variance is that of the games or clusters, so that draws, and votes that
+    belong together, count as they do.
     """
     r = smoothed_ratings(matches, 0.0)
     i, j = matches.pairs.T
     P = 1 / (1 + np.exp(r[j] - r[i]))
     points = matches.wins + matches.draws / 2
-    # a draw has no variance around 1/2: with a share d of draws a game has variance P (1 - P) - d / 4, at the least 0
-    drawn = matches.draws.sum() / matches.n_games
-    variance = np.maximum(P * (1 - P) - drawn / 4, 0.1 * P * (1 - P)) * matches.games
+    if matches.clusters is not None:
+        variance = dispersion_of_clusters(matches) * P * (1 - P) * matches.games
+    else:
+        # a draw has no variance around 1/2: with a share d of draws a game has variance P (1 - P) - d / 4, at least 0
+        drawn = matches.draws.sum() / matches.n_games
+        variance = np.maximum(P * (1 - P) - drawn / 4, 0.1 * P * (1 - P)) * matches.games
     return float(((points - P * matches.games) ** 2 / variance).sum())
+
+
+def dispersion_of_clusters(matches: Matches) -> float:
+    """Return how much more (or, with draws, less) the points of a pair scatter than those of single decisive games.
+
+    Around the pair's own share of points ``q``, not around Elo's, so that cycles do not count as scatter. If the
+    points of a cluster with ``n`` of the pair's ``N`` games have variance ``phi n q (1 - q)``, then
+
+        E sum over clusters of (points - q n)^2 = phi q (1 - q) (N - sum of n^2 / N)
+
+    and ``phi`` is the ratio of both sides, each summed over all pairs.
+    """
+    split = matches.clusters
+    assert split is not None
+    pairs = len(matches.pairs)
+    code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
+    n = np.bincount(where, split.wins + split.draws + split.losses)
+    points, pair = np.bincount(where, split.wins + split.draws / 2), code % pairs
+    N = np.bincount(pair, n, minlength=pairs)
+    q = np.bincount(pair, points, minlength=pairs) / np.where(N > 0, N, 1.0)
+    expected = q * (1 - q) * (N - np.bincount(pair, n**2, minlength=pairs) / np.where(N > 0, N, 1.0))
+    scatter = float(((points - q[pair] * n) ** 2).sum())
+    return max(scatter / float(expected.sum()), 0.1) if expected.sum() > 0 else 1.0
 
 
 def triples_that_met(n: int, pairs: Ints) -> int:
