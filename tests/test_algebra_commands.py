@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,42 @@ def test_hodge_tells_transitivity_ratings_and_cycles_in_words(
     assert "curl: what each gains from the next, added up (log-odds of winning)" in out
     assert "rating: what it gains from others on average (log-odds of winning)" in out
     assert [line.split()[0] for line in out.splitlines()[1:6]] == ["rank", "----", "1", "1", "1"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "known"),
+    [
+        (
+            ["x,y,x"] * 3 + ["x,y,y"] * 2 + ["y,z,y"] * 3 + ["y,z,z"] * 2 + ["x,z,x"] * 4 + ["x,z,z"],
+            "no more than noise",
+            True,
+        ),
+        (["x,y,x"] * 90 + ["y,z,y"] * 90 + ["z,x,z"] * 90, "is more than noise, which Elo cannot explain (p = ", True),
+        (["x,y,x"] * 3 + ["y,z,y"] * 2, "Elo can explain the results exactly", False),
+    ],
+)
+def test_hodge_says_whether_what_ratings_leave_over_is_more_than_noise(
+    rows: list[str],
+    words: str,
+    known: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join(["player_a,player_b,winner", *rows]) + "\n")
+    assert run(monkeypatch, "hodge", str(log)) == 0
+    assert words in capsys.readouterr().out
+    assert run(monkeypatch, "hodge", str(log), "--format", "json") == 0
+    assert (json.loads(capsys.readouterr().out)["p_noise"] is not None) == known
+
+
+def test_hodge_does_not_speak_of_noise_where_games_were_not_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for source in ("dataset:roshambo", "dataset:alphago"):
+        assert run(monkeypatch, "hodge", source) == 0
+        assert "cannot be told: games were not counted" in capsys.readouterr().out
 
 
 def test_latent_names_who_and_what_is_at_the_ends(

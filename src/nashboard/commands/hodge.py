@@ -11,6 +11,10 @@ from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, sou
 
 if TYPE_CHECKING:
     from nashboard.algebra.hodge import Hodge
+    from nashboard.data.matches import Matches
+    from nashboard.data.payoffs import Payoffs
+
+LEVEL = 0.05  # as in the audit
 
 
 class Shown(StrEnum):
@@ -48,13 +52,15 @@ def hodge(
     if isinstance(data, Scores):
         raise InputError(f"{source!r} holds scores of agents on tasks, not agents against agents: use nashboard latent")
     found = decompose(data)
+    chance, rest = left_over(data, found.elo_is_exact)
     if how is Format.json:
-        typer.echo(json.dumps(found.to_dict(cycles=cycles, split=split), indent=2, ensure_ascii=False))
+        whole = {**found.to_dict(cycles=cycles, split=split), "p_noise": chance}
+        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
         return
     if what is Shown.cycles:
         show(found.cycles_table(cycles), how, explained=True)
         return
-    notes = told(found, cycles, split)
+    notes = told(found, rest, cycles, split)
     if how is Format.text:
         show(found.table(), explained=True)
         say("\n" + "\n".join(notes))
@@ -62,13 +68,12 @@ def hodge(
         show(replace(found.table(), notes=("", *notes)), how)
 
 
-def told(found: "Hodge", cycles: int, split: bool) -> list[str]:
+def told(found: "Hodge", rest: str, cycles: int, split: bool) -> list[str]:
     """Return what goes round in cycles, and in plain words what its numbers are."""
     parts = f"ratings explain {found.transitivity:.1%} of the squared norm"
     if split:
         parts += f", local cycles {found.local_share:.1%}, the harmonic part {found.harmonic_share:.1%}"
-    exact = "Elo can explain the results exactly" if found.elo_is_exact else "Elo cannot explain the results exactly"
-    lines = [f"transitivity: {parts}", exact]
+    lines = [f"transitivity: {parts}", rest]
     if split:
         lines.append(
             "squared norm: all results, squared and added up; local cycles are of three, the harmonic part longer"
@@ -80,3 +85,19 @@ def told(found: "Hodge", cycles: int, split: bool) -> list[str]:
     elif cycles:
         named.append("no three agents beat each other in a cycle")
     return lines + named
+
+
+def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
+    """Return the chance of what ratings leave over, where games were counted, and what that means in words."""
+    from nashboard.data.matches import NO_COUNTS, Matches
+    from nashboard.evaluation.transitivity import chance_of_the_rest, untold
+
+    if exact:
+        return None, "ratings leave nothing over: Elo can explain the results exactly"
+    if not isinstance(data, Matches) or NO_COUNTS in data.origin.notes:
+        return None, "whether what ratings leave over is more than noise cannot be told: games were not counted"
+    if why := untold(data):
+        return None, f"whether what ratings leave over is more than noise cannot be told: {why}"
+    chance = chance_of_the_rest(data)
+    words = "more than noise, which Elo cannot explain" if chance <= LEVEL else "no more than noise would leave"
+    return chance, f"what ratings leave over is {words} (p = {chance:.2g})"

@@ -1,6 +1,7 @@
 """`evaluate`: one call from a table to a verdict."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -169,6 +170,7 @@ def of_scores(
             f"there is no scaling {scaling!r}{nearest(str(scaling), allowed)}: use {either(allowed)}, or scale the "
             f"scores yourself with Scores.scale"
         )
+    given = data
     if data.scaling == "raw" and scaling in HAVE_UNITS:
         data = data.without_constant_tasks()
     merge = selection == "clone-invariant" and not (data.scaling == "raw" and scaling in COUNT_COPIES)
@@ -205,12 +207,13 @@ def of_scores(
     moved = movers(board, board.uniform_ranks, "uniform average", by_class.values, found.task_weights, shares, tasks)
     settings |= {"scaling": scaled.scaling}
     warnings += [] if found.unique else [MANY]
-    return assembled(
+    found_out = assembled(
         data, board, task_board, answers, task_answers, tuple(stable), moved,
         terms(board, by_class.values, found.task_weights, best, tasks, watched, kept[0], level),
         (of_agents.groups(data.agents), of_tasks.groups(data.tasks)),
         warnings + resampling_warning(plan.n_resamples), certificates(found, found.value), settings,
     )  # fmt: skip
+    return found_out if data is given else replace(found_out, given=given)
 
 
 MANY = (

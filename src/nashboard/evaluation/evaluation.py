@@ -53,6 +53,9 @@ class Evaluation:
         Of the program that made it.
     data
         What was evaluated; None in a result that was read back from json.
+    given
+        What came in, where the evaluation left some of it out (tasks with one score for everybody); else None. Audit
+        and stress test look at this, so that they say the same as their commands do of the same file.
     """
 
     kind: str
@@ -72,6 +75,7 @@ class Evaluation:
     input: Mapping[str, Any]
     version: str
     data: Matches | Scores | Payoffs | None
+    given: Matches | Scores | Payoffs | None = None
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -155,10 +159,11 @@ class Evaluation:
         return import_module("nashboard.evaluation.stress").stress(data, **options)
 
     def own_data(self, what: str) -> Matches | Scores:
-        """Return the data, or say why there are none."""
-        if isinstance(self.data, Matches | Scores):
-            return self.data
-        if self.data is None:
+        """Return the data as they came in, or say why there are none."""
+        data = self.data if self.given is None else self.given
+        if isinstance(data, Matches | Scores):
+            return data
+        if data is None:
             raise InputError(
                 f"this evaluation was read from json, which does not hold the data: evaluate them to {what}"
             )

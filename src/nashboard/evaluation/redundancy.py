@@ -8,7 +8,8 @@ Two are *exact clones* when their results agree in every cell. They are *near-cl
   So the chance that *any* two which really differ by the margin are called near-clones is at most the level.
 
 *Suspected* are pairs for which both hold when each pair is looked at alone: for one pair that differs by the margin the
-chance of being suspected is at most the level, but among many pairs some will be. They join no group.
+chance of being suspected is at most the level, but among many pairs some will be. They join no group, and no check
+fails for them: among 300 pairs that all differ by the margin, fifteen would be suspected.
 
 "Different" is said only of pairs whose test of "the same" is rejected by Holm's rule over all pairs.
 
@@ -113,8 +114,9 @@ class Redundancy:
     def sentences(self) -> tuple[str, ...]:
         """Say what was found."""
         if not self.groups:
-            few = f"; {self.not_told()}" if self.tested and self.told_apart < self.compared else ""
-            return (f"no two {self.kind} are clones{few}", *self.doubts())
+            if self.tested and self.told_apart < self.compared:
+                return (f"no two {self.kind} are shown to be clones; {self.not_told()}", *self.doubts())
+            return (f"no two {self.kind} are clones",)
         return (*self.alike(SHOWN), *self.merging(), *self.doubts())
 
     def not_told(self) -> str:
@@ -125,7 +127,8 @@ class Redundancy:
     def doubts(self) -> tuple[str, ...]:
         """Name the pairs that are suspected, if any."""
         pairs = tuple(f"{pair.first} = {pair.second}" for pair in self.suspected)
-        return (f"suspected, pair by pair, but not proved over all pairs: {shortened(pairs)}",) if pairs else ()
+        among = f"suspected when looked at alone, as chance may make some among {self.compared:,} pairs"
+        return (f"{among}, and not shown to be the same: {shortened(pairs)}",) if pairs else ()
 
     def alike(self, most: int) -> tuple[str, ...]:
         """Name the first groups of clones, and say how many more there are."""

@@ -1,19 +1,34 @@
-"""Transitivity: how much ratings explain, whether the rest is more than noise, and who goes round in cycles."""
+"""Transitivity: how much ratings explain, whether the rest is more than noise, and who goes round in cycles.
+
+**The best of many.** If ratings are all there is, the curl of a triple over its standard error, ``z``, is about
+standard normal. The strongest of ``T`` triples was looked for, and of so many one is large by luck: by Bonferroni's
+inequality, however they depend on each other,
+
+    P(some |z| > luck) <= T P(|z| > luck) = level    for    luck = Phi^-1(1 - level / (2 T))
+
+So a single cycle is more than luck where its ``z`` is beyond ``luck``: 2.0 for one triple, 4.2 for 2,300 (25 agents).
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from nashboard._tables import Column, Table, as_html, plain
+from nashboard._types import Ints
 from nashboard.algebra.cycles import Cycle
 from nashboard.algebra.flows import ObservedFlow
 from nashboard.algebra.hodge import hodge
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.task_games import task_games
+from nashboard.ratings.filling import smoothed_ratings
 
 CYCLES = 5
+WEIGHTED = "games have weights, and how much a sum of weights scatters is known only where clusters were read"
+WHOLE = 1e-6  # how far from whole a number of games may be by rounding
+DENSE = 4096  # agents up to which triples are counted with a full matrix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +56,14 @@ class Transitivity:
         Share of the squared norm (log-odds weighted by games) that ratings explain: 1 a ladder, 0 pure cycles.
     p_noise
         Chance of what ratings leave over, if ratings were all there is (Pearson's chi-square of the Elo fit); NaN where
-        no pair is left to tell, and for scores.
+        no pair is left to tell, where games have weights and no clusters, and for scores.
     cycles
         The strongest closed cycles, with ``z``: their curl in standard errors. The strongest of many is strong
-        by chance, too: ``p_noise`` says whether there are cycles at all.
+        by chance, too: ``luck`` says how strong, and ``p_noise`` whether there are cycles at all.
+    triples
+        How many triples met, all three pairs, among which the strongest were looked for.
+    untold
+        Why ``p_noise`` is not known, of matches; else empty.
     basis
         What the results are: games, or tasks counted as games.
     """
@@ -54,6 +73,18 @@ class Transitivity:
     cycles: tuple[NamedCycle, ...]
     level: float
     basis: str
+    triples: int
+    untold: str
+
+    @property
+    def luck(self) -> float:
+        """What the strongest of so many triples reaches by luck, in standard errors, with a chance of the level."""
+        return float(ndtri(1 - self.level / (2 * max(self.triples, 1))))
+
+    @property
+    def beyond_luck(self) -> int:
+        """How many of the cycles are stronger than the best of so many is by luck; none where all is noise."""
+        return 0 if self.p_noise > self.level else sum(one.z > self.luck for one in self.cycles)
 
     @property
     def cyclic(self) -> bool:
@@ -63,14 +94,24 @@ class Transitivity:
     def sentences(self) -> tuple[str, ...]:
         """Say how far ratings go."""
         rest = "more than noise" if self.cyclic else "no more than noise would leave"
-        known = "" if self.p_noise != self.p_noise else f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
+        known = f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
+        if self.p_noise != self.p_noise:
+            known = f"; whether the rest is noise cannot be told: {self.untold}" if self.untold else ""
         lines = [f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"]
         if not self.cycles:
             return (*lines, "no three agents beat each other in a cycle")
+        strongest = self.cycles[0]
+        verdict = "this one is more" if self.beyond_luck and strongest.z > self.luck else "this one may be luck"
         lines.append(
-            f"the strongest cycle: {self.cycles[0].sentence()}, {self.cycles[0].z:.1f} standard errors from none"
+            f"the strongest cycle: {strongest.sentence()}, {strongest.z:.1f} standard errors from none; "
+            f"{self.by_luck()}: {verdict}"
         )
         return tuple(lines)
+
+    def by_luck(self) -> str:
+        """Say what so many triples reach without any cycle."""
+        tried = f"the best of {self.triples:,} triples" if self.triples > 1 else "the only triple"
+        return f"by luck alone {tried} may reach {self.luck:.1f} (level {self.level:g})"
 
     def table(self) -> Table:
         """Return the strongest cycles."""
@@ -86,7 +127,15 @@ class Transitivity:
             ),
             rows=tuple((*one.cycle.agents, one.cycle.curl, one.z, one.sentence()) for one in self.cycles),
             telling=("in words", "curl", "z"),
+            notes=(f"z: {self.by_luck()}; {self.found()}",) if self.cycles else (),
         )
+
+    def found(self) -> str:
+        """Say how many of the cycles shown are more than luck."""
+        beyond, shown = self.beyond_luck, len(self.cycles)
+        if not beyond:
+            return "each cycle shown may be luck" if shown > 1 else "it may be luck"
+        return f"{beyond} of the {shown} shown {'is' if beyond == 1 else 'are'} more than that"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
@@ -96,6 +145,8 @@ class Transitivity:
             "cyclic": self.cyclic,
             "basis": self.basis,
             "level": self.level,
+            "triples": self.triples,
+            "luck": self.luck,
             "cycles": [{**one.cycle.to_dict(), "z": one.z, "words": one.sentence()} for one in self.cycles],
         }
 
@@ -111,38 +162,99 @@ class Transitivity:
 
 def transitivity(data: Matches | Scores, level: float) -> Transitivity:
     """Split results into ratings and cycles; scores are taken as games, one per task and two agents."""
-    from scipy.special import chdtrc
-
     matches = data if isinstance(data, Matches) else task_games(data)
     found = hodge(matches)
     flow = found.flow
     assert isinstance(flow, ObservedFlow)
-    freedom = len(flow.pairs) - len(matches.agents) + 1
-    testable = freedom > 0 and isinstance(data, Matches)  # the same tasks decide all pairs: they are no separate games
     return Transitivity(
         share=found.transitivity,
-        p_noise=float(chdtrc(freedom, elo_deviance(matches))) if testable else float("nan"),
+        # the same tasks decide all pairs: they are no separate games
+        p_noise=chance_of_the_rest(matches) if isinstance(data, Matches) else float("nan"),
         cycles=tuple(named(cycle, matches, flow) for cycle in found.cycles(CYCLES)),
         level=level,
         basis="games" if isinstance(data, Matches) else "tasks, each a game between every two agents",
+        triples=triples_that_met(len(matches.agents), matches.pairs),
+        untold=untold(matches) if isinstance(data, Matches) else "",
     )
+
+
+def chance_of_the_rest(matches: Matches) -> float:
+    """Return the chance of what Elo leaves over if ratings are all there is; NaN where that cannot be told."""
+    from scipy.special import chdtrc
+
+    if untold(matches):
+        return float("nan")
+    freedom = len(matches.pairs) - len(matches.agents) + 1
+    return float(chdtrc(freedom, elo_deviance(matches)))
+
+
+def untold(matches: Matches) -> str:
+    """Say why it cannot be told whether the rest is noise, or nothing.
+
+    A game of weight 2 scatters as much as four games, and counts as two: without the single games, which only clusters
+    keep, nobody knows how much a sum of weights scatters. Sums that are not whole give weights away.
+    """
+    if len(matches.pairs) < len(matches.agents):
+        return "no pair closes a circle"
+    if matches.clusters is None and (np.abs(matches.games - np.rint(matches.games)) > WHOLE).any():
+        return WEIGHTED
+    return ""
 
 
 def elo_deviance(matches: Matches) -> float:
     """Return the sum of squared differences between points won and points expected by Elo, over their variance.
 
-    Pearson's statistic of the Elo fit; the variance of a game is that of the pair, so that draws count as they do.
+    Pearson's statistic of the Elo fit; the variance is that of the games or clusters, so that draws, and votes that
+    belong together, count as they do.
     """
-    from nashboard.ratings.elo import elo
-
-    r = elo(matches).ratings
+    r = smoothed_ratings(matches, 0.0)
     i, j = matches.pairs.T
-    P = 1 / (1 + 10 ** ((r[j] - r[i]) / 400))
+    P = 1 / (1 + np.exp(r[j] - r[i]))
     points = matches.wins + matches.draws / 2
-    # a draw has no variance around 1/2: with a share d of draws a game has variance P (1 - P) - d / 4, at the least 0
-    drawn = matches.draws.sum() / matches.n_games
-    variance = np.maximum(P * (1 - P) - drawn / 4, 0.1 * P * (1 - P)) * matches.games
+    if matches.clusters is not None:
+        variance = dispersion_of_clusters(matches) * P * (1 - P) * matches.games
+    else:
+        # a draw has no variance around 1/2: with a share d of draws a game has variance P (1 - P) - d / 4, at least 0
+        drawn = matches.draws.sum() / matches.n_games
+        variance = np.maximum(P * (1 - P) - drawn / 4, 0.1 * P * (1 - P)) * matches.games
     return float(((points - P * matches.games) ** 2 / variance).sum())
+
+
+def dispersion_of_clusters(matches: Matches) -> float:
+    """Return how much more (or, with draws, less) the points of a pair scatter than those of single decisive games.
+
+    Around the pair's own share of points ``q``, not around Elo's, so that cycles do not count as scatter. If the
+    points of a cluster with ``n`` of the pair's ``N`` games have variance ``phi n q (1 - q)``, then
+
+        E sum over clusters of (points - q n)^2 = phi q (1 - q) (N - sum of n^2 / N)
+
+    and ``phi`` is the ratio of both sides, each summed over all pairs.
+    """
+    split = matches.clusters
+    assert split is not None
+    pairs = len(matches.pairs)
+    code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
+    n = np.bincount(where, split.wins + split.draws + split.losses)
+    points, pair = np.bincount(where, split.wins + split.draws / 2), code % pairs
+    N = np.bincount(pair, n, minlength=pairs)
+    q = np.bincount(pair, points, minlength=pairs) / np.where(N > 0, N, 1.0)
+    expected = q * (1 - q) * (N - np.bincount(pair, n**2, minlength=pairs) / np.where(N > 0, N, 1.0))
+    scatter = float(((points - q[pair] * n) ** 2).sum())
+    return max(scatter / float(expected.sum()), 0.1) if expected.sum() > 0 else 1.0
+
+
+def triples_that_met(n: int, pairs: Ints) -> int:
+    """Return in how many triples every two met: ``trace(U U U')`` for the upper triangle ``U`` of who met whom."""
+    if len(pairs) == n * (n - 1) // 2:
+        return n * (n - 1) * (n - 2) // 6
+    if n <= DENSE:
+        U = np.zeros((n, n), dtype=np.float32)
+        U[tuple(pairs.T)] = 1  # counts up to n are exact in single precision
+        return int(((U @ U) * U).sum(dtype=np.float64))
+    from scipy.sparse import csr_array
+
+    S = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n))
+    return int((S @ S).multiply(S).sum())
 
 
 def named(cycle: Cycle, matches: Matches, flow: ObservedFlow) -> NamedCycle:

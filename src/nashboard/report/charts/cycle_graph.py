@@ -61,7 +61,7 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
     else:
         raise InputError(f"cycles needs what hodge or audit return, not {type(found).__name__}")
     title = "No three agents beat each other in a cycle"
-    noise = isinstance(found, Transitivity) and found.p_noise > found.level
+    noise = isinstance(found, Transitivity) and not found.beyond_luck
     if noise and kept:
         title = "These cycles may be chance" if len(kept) > 1 else "This cycle may be chance"
     elif kept:
@@ -75,7 +75,11 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
         said = [f"Ratings explain {share:.0%} of the results."]
     if noise:
         assert isinstance(found, Transitivity)
-        said.append(f"What ratings leave over is no more than noise would leave (p = {found.p_noise:.2g}).")
+        if found.p_noise > found.level:
+            said.append(f"What ratings leave over is no more than noise would leave (p = {found.p_noise:.2g}).")
+        elif kept:
+            strongest = max(one.z for one in found.cycles)
+            said.append(f"In standard errors the strongest here is {strongest:.1f}; {found.by_luck()}.")
     return titled(chart, title, said, f"Graph of the strongest cycles. {title}.")
 
 

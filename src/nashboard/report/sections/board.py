@@ -54,7 +54,7 @@ def of_matches(evaluation: Evaluation) -> tuple[str, ...]:
     said = (
         "'In support', how likely an agent belongs to the top, comes from other draws than low, high, ranks and apart. "
         "Those resample every pair by itself, so that luck in a few pairs looks like a cycle and lifts many to the top "
-        "now and then. For 'in support' pairs lend each other strength, and such luck is taken out. They may differ.",
+        "now and then. For 'in support' pairs lend each other strength, and such luck is taken out; the two differ.",
     )
     errors = evaluation.settings.get("rating_errors")
     return (*said, f"{evaluation.board.rating_name} low and high: standard errors {errors}.") if errors else said

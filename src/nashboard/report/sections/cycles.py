@@ -30,7 +30,8 @@ def words(found: Findings) -> tuple[Part, ...]:
     """Return what was found about cycles."""
     if found.audit is not None:
         ladder = found.audit.transitivity
-        shown = grid(ladder.table(), "cycles-table", caption="The strongest cycles", things="cycles")
+        caption = "The strongest cycles" + ", each of which may be luck" * (not ladder.beyond_luck)
+        shown = grid(ladder.table(), "cycles-table", caption=caption, things="cycles")
         return (Sentences(lines=tuple(map(capital, ladder.sentences()))), *((shown,) if shown.rows else ()))
     if found.hodge is not None:
         return (Sentences(lines=of_payoffs(found.hodge)),)
