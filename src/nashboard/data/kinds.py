@@ -9,6 +9,7 @@ from nashboard.errors import InputError
 
 Kind = Literal["delimited", "parquet", "json lines", "json list", "json", "pgn", "cutechess", "numpy"]
 
+SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"  # the second behind eight bytes of checksum
 HEAD = 1 << 18  # bytes that are looked at to tell what a file is
 
 
@@ -19,6 +20,11 @@ def kind_of(file: PlainFile) -> Kind:
         return "parquet"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY")):
         return "numpy"
+    if database := "sqlite" if head.startswith(SQLITE) else "duckdb" if is_duckdb(head) else "":
+        raise InputError(
+            f"{file.name!r} is a {database} database: give {database}:///{address(file)} with table= or query= (on the "
+            f"command line --table or --query)"
+        )
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{file.name!r} is UTF-16: save it as UTF-8")
     text = head.decode("latin-1").removeprefix("ï»¿").lstrip()
@@ -33,6 +39,16 @@ def kind_of(file: PlainFile) -> Kind:
     if b"\0" in head:
         raise InputError(f"{file.name!r} is not a table: it is neither text nor parquet nor npz")
     return "delimited"
+
+
+def is_duckdb(head: bytes) -> bool:
+    """Say whether a file is a DuckDB database: the mark alone may stand in the header of a table."""
+    return head[8:12] == DUCKDB and b"\0" in head[12:20]
+
+
+def address(file: PlainFile) -> str:
+    """Return the path that the address of a database ends with; what came packed must become a file first."""
+    return file.name if str(file.path) == file.name else "FILE, unpacked,"
 
 
 def head_of(file: PlainFile) -> bytes:
