@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from nashboard.data.abandoned import ELSEWHERE, temporary_folder
 from nashboard.data.addresses import scheme_of, without_secrets
+from nashboard.data.folders import tables_in
 from nashboard.data.watching import unchanged
 from nashboard.errors import InputError, WriteError, listed, nearest
 
@@ -70,7 +71,7 @@ def existing_paths(source: str | Path) -> list[Path]:
     try:
         path = Path(source).expanduser()
         if path.exists():
-            return parquet_parts(path) or [path]
+            return tables_in(path) or [path]
         if path.is_symlink():
             raise InputError(f"{str(source)!r} is a link to a file that is not there")
     except OSError as error:  # a name that is too long, a folder that may not be entered
@@ -88,14 +89,6 @@ def existing_paths(source: str | Path) -> list[Path]:
     folder = path.parent
     near = nearest(path.name, [entry.name for entry in folder.iterdir()]) if folder.is_dir() else ""
     raise InputError(f"there is no file {str(source)!r}{near}")
-
-
-def parquet_parts(folder: Path) -> list[Path]:
-    """Return the parquet files in a folder, which engines write as one table; none where it holds something else."""
-    if not folder.is_dir():
-        return []
-    parts = sorted(path for path in folder.rglob("*.parquet") if not path.name.startswith((".", "_")))
-    return [path for path in parts if path.is_file()]
 
 
 def uncompressed(path: Path, name: str, target: Path) -> PlainFile:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from nashboard.data.folders import below
 from nashboard.errors import InputError
 
 State = tuple[int, int, int, int]  # size, time of the last write, and which file it is
@@ -26,7 +27,7 @@ def state_of(path: Path) -> State | None:
 
 def states_of(paths: Sequence[Path]) -> dict[Path, State | None]:
     """Return the states of files, and of the files in folders."""
-    inside = [found for path in paths if path.is_dir() for found in path.rglob("*")]
+    inside = [found for path in paths if path.is_dir() for found in below(path, "*")]
     return {path: state_of(path) for path in (*paths, *inside)}
 
 

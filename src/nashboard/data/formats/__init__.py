@@ -53,4 +53,9 @@ def recognised(source: Input) -> Format:
     for entry in FORMATS:
         if entry.fits(source):
             return entry
+    if source.kind == "directory":
+        raise InputError(
+            f"{source.name!r} is a folder without tables (parquet, csv, tsv, json lines) and without results of "
+            f"lm-evaluation-harness or Every Eval Ever: name the files, such as '{source.name}/*.json'"
+        )
     raise InputError(f"{source.name!r} is in no format that nashboard knows; see `nashboard inspect --help`")

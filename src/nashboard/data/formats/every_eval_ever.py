@@ -6,6 +6,7 @@ from typing import Any
 
 from nashboard.data.cells import Cell, averages_left_out, frame_of, number, refuse_torn, runs_of, scores_of
 from nashboard.data.columns import derived
+from nashboard.data.folders import below
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.json_objects import document
 from nashboard.data.origin import LeftOut, Origin
@@ -32,7 +33,7 @@ def record_files(source: Input) -> list[PlainFile]:
     """Return the json files of a folder, or the files named."""
     if source.kind != "directory":
         return list(source.files)
-    return [PlainFile(path=path, name=str(path)) for path in sorted(source.files[0].path.rglob("*.json"))]
+    return [PlainFile(path=path, name=str(path)) for path in sorted(below(source.files[0].path, "*.json"))]
 
 
 def fits(source: Input) -> bool:

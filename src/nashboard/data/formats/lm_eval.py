@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nashboard.data.cells import Cell, frame_of, number, scores_of
+from nashboard.data.folders import below
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.json_objects import document
 from nashboard.data.origin import LeftOut, Origin
@@ -33,6 +34,7 @@ NOT_METRICS = ("alias", "name", "samples", "sample_len", "sample_count")
 # The arguments that hold a model's name, in the harness's own order.
 MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
 
+RESULTS = "results*.json"
 LARGEST_RESULT = 64 << 20  # bytes; a result file is far smaller, a log of json lines may be far larger
 
 
@@ -54,7 +56,7 @@ def result_files(source: Input) -> list[PlainFile]:
     if source.kind != "directory":
         files = list(source.files)
     else:
-        files = [PlainFile(path=path, name=str(path)) for path in source.files[0].path.rglob("results*.json")]
+        files = [PlainFile(path=path, name=str(path)) for path in below(source.files[0].path, RESULTS)]
     return sorted(files, key=lambda file: (time_in(file.name), file.name))
 
 
@@ -67,7 +69,7 @@ def time_in(name: str) -> str:
 def fits(source: Input) -> bool:
     """Say whether this is a result file, or a folder with result files."""
     if source.kind == "directory":
-        return next(source.files[0].path.rglob("results*.json"), None) is not None
+        return next(below(source.files[0].path, RESULTS), None) is not None
     return source.is_document and looks_like_results(source)
 
 

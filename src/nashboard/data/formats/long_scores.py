@@ -17,6 +17,7 @@ from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
 from nashboard.data.segments import by_value, checked_split
+from nashboard.data.task_names import low_by_name
 from nashboard.errors import InputError, listed
 
 OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
@@ -122,8 +123,11 @@ class Summed:
         averages = [task for task in tasks if derived(task)]
         looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
         only = (f"only rows where {wanted}",) if wanted else ()
+        cells = one_row_per_cell(found.filter(pl.col("missing") == 0), source)
+        said = cells.filter(pl.col("lower_is_better").is_not_null())["task"].unique()
+        low = low_by_name(tasks, options.lower_is_better, said)
         return scores_of(
-            one_row_per_cell(found.filter(pl.col("missing") == 0), source),
+            cells,
             agents=sorted(set(found["agent"].drop_nulls())),
             tasks=tasks,
             source=source,
@@ -132,7 +136,7 @@ class Summed:
                 format="scores-long",
                 rows=rows,
                 left_out=(LeftOut(what="rows", count=holes, why="they have no score"),) if holes else (),
-                notes=(*(self.scan.notes if self.scan else ()), *only, *notes, *looks),
+                notes=(*(self.scan.notes if self.scan else ()), *only, *notes, *looks, *low),
             ),
             lower_is_better=options.lower_is_better,
         )

@@ -17,6 +17,7 @@ from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile, one_file
 from nashboard.errors import InputError, listed
 
+LEAGUE = "league.json"  # among the arrays that nashboard online writes
 LARGEST_ARRAY = 1 << 30  # bytes, unpacked
 MOST = 1e100  # of a score: its square is still a number
 
@@ -77,6 +78,11 @@ def npz_arrays(file: PlainFile) -> dict[str, Floats]:
     try:
         with zipfile.ZipFile(file.path) as archive:
             other = [entry.filename for entry in archive.infolist() if not entry.filename.endswith(".npy")]
+            if LEAGUE in other:
+                raise InputError(
+                    f"{file.name!r} is the state of an online league, not a table: nashboard predict {file.name} A B "
+                    f"reads it, and in Python nb.OnlineMelo.load or nb.OnlineElo.load"
+                )
             if other:
                 raise InputError(f"{file.name!r} is a zip file but no npz file: it holds {listed(other, 2)}, no array")
             return {

@@ -1,13 +1,15 @@
 """Wide tables of scores: a row per agent, a column per task."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from nashboard.data.cells import CELL, MISSING, NO_SCORE, averages_left_out, number, runs_of, scores_of
-from nashboard.data.columns import AGENT, derived, given, optional
+from nashboard.data.columns import AGENT, STDERR, derived, given, optional, recognised
 from nashboard.data.counting import text
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
@@ -15,11 +17,20 @@ from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.recoding import as_number, lowered
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
+from nashboard.data.task_names import (
+    counted_as_tasks,
+    errors_of,
+    low_by_name,
+    perhaps_errors_of,
+    spreads_of,
+    taken_for_errors,
+)
 from nashboard.errors import InputError, listed
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
 BOOKKEEPING = re.compile(r"seed|run|run id|trial|index|id|row", re.IGNORECASE)
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result; more rows are only averaged
+SMALL = 0.25  # standard errors are less than this part of the largest score
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 
 
@@ -45,7 +56,9 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         given(name, table.columns, source)
     averages = [name for name in table.columns if derived(name) and name != agent and name not in options.ignore]
     books = [name for name in table.columns if keeps_books(table[name]) and name not in (agent, *options.ignore)]
-    tasks = [name for name in table.columns if name not in (agent, *averages, *books, *options.ignore)]
+    measured_in = [name for name in table.columns if name not in (agent, *books)]
+    errors = errors_in(table, measured_in, {*averages, *options.ignore}, source)
+    tasks = [name for name in measured_in if name not in (*averages, *errors, *options.ignore)]
     if not tasks:
         others = [name for name in table.columns if name != agent]
         besides = f"there is only {listed(others)}, which is no task" if others else "there is no column"
@@ -54,7 +67,7 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         measured, names, rows = averaged(frame, agent, tasks, source, scan)
     else:
         names, rows = agent_names(table[agent], source), len(table)
-        measured = cells_of(table, names, tasks, source)
+        measured = cells_of(table, names, tasks, source, {task: name for name, task in errors.items()})
         if len(set(names)) < len(names):
             if options.repeats != "runs":
                 refuse_repeats(names, source)
@@ -63,7 +76,16 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         "they tell rows apart and are no scores": books,
         "they hold lists or objects, not numbers": nested,
         "ignored as asked": options.ignore,
+        "standard errors of what is left out": [name for name, task in errors.items() if task not in tasks],
+        "standard errors in a table so large that its runs are averaged": list(errors) if large else [],
     }
+    errors = {name: task for name, task in errors.items() if task in tasks and not large}
+    notes = (
+        *taken_for_errors(errors),
+        *counted_as_tasks(perhaps_errors_of(tasks), "standard errors"),
+        *counted_as_tasks(spreads_of(tasks), "the spread"),
+        *low_by_name(tasks, options.lower_is_better, ()),
+    )
     left_out = averages_left_out(averages) + tuple(
         LeftOut(what="columns", count=len(which), why=f"{why}: {listed(which)}")
         for why, which in reasons.items()
@@ -79,18 +101,44 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             format="scores-wide",
             rows=rows,
             left_out=left_out,
-            notes=scan.notes if scan else (),
+            notes=(*(scan.notes if scan else ()), *notes),
         ),
         lower_is_better=options.lower_is_better,
     )
 
 
-def cells_of(table: pl.DataFrame, names: list[str], tasks: list[str], source: str) -> pl.DataFrame:
-    """Return the common frame of the cells that hold a score."""
+def errors_in(table: pl.DataFrame, columns: list[str], without: set[str], source: str) -> dict[str, str]:
+    """Return the columns of standard errors, and the tasks they belong to; a short ending needs small numbers too."""
+    there = [name for name in columns if name not in without]
+    found = {name: task for name, task in errors_of(columns).items() if name in there}
+    nameless, tasks = recognised(STDERR, there), [name for name in there if name not in found]
+    if len(nameless) == 1 and len(tasks) == 2:  # the standard errors of the only task
+        found |= {nameless[0]: next(name for name in tasks if name != nameless[0])}
+    for name, task in perhaps_errors_of(columns).items():
+        if name in there and small_beside(score_column(table[name], source), score_column(table[task], source)):
+            found[name] = task
+    return found
+
+
+def small_beside(errors: pl.Series, scores: pl.Series) -> bool:
+    """Say whether numbers can be the standard errors of scores: none is negative, and all are small beside them."""
+    errors, scores = errors.drop_nulls().drop_nans(), scores.drop_nulls().drop_nans()
+    if errors.is_empty() or scores.is_empty() or (errors < 0).any():
+        return False
+    return bool((errors <= SMALL * np.abs(scores.to_numpy()).max()).all())
+
+
+def cells_of(
+    table: pl.DataFrame, names: list[str], tasks: list[str], source: str, errors: Mapping[str, str]
+) -> pl.DataFrame:
+    """Return the common frame of the cells that hold a score; ``errors`` has the columns of their standard errors."""
     columns = [score_column(table[task], source).alias(f"task {k}") for k, task in enumerate(tasks)]
     cells = pl.DataFrame([pl.Series("agent", names, dtype=pl.String), *columns]).unpivot(
         index="agent", variable_name="task", value_name="score"
     )
+    unknown = pl.Series([None] * len(table), dtype=pl.Float64)
+    spread = [score_column(table[errors[task]], source) if task in errors else unknown for task in tasks]
+    cells = cells.with_columns(pl.concat([column.alias("stderr") for column in spread]).fill_nan(None))
     known = cells.filter(pl.col("score").is_not_null() & pl.col("score").is_not_nan())
     task = pl.col("task").replace_strict([f"task {k}" for k in range(len(tasks))], tasks, return_dtype=pl.String)
     empty = {name: pl.lit(None, dtype=kind) for name, kind in CELL.items() if name not in cells.columns}
