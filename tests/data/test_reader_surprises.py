@@ -51,6 +51,28 @@ def test_a_column_that_appears_late_in_json_lines_is_not_lost(tmp_path: Path, mo
         nb.read_matches(path)
 
 
+def test_late_columns_of_large_json_lines_are_found_in_the_same_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "SMALL", 100)
+    row: dict[str, Any] = {"model": "x", "task": "t", "score": 1.0}
+    scores = [row | {"model": f"m{k % 7}", "task": f"t{k // 7}"} for k in range(1505)]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*scores, row | {"stderr": 0.25}]))
+    with pytest.raises(nb.InputError, match="the column 'stderr' first appears after line 1,000: give it to all"):
+        nb.read_scores(path)
+    log = [{"a": "x", "b": "y", "winner": "a"}] * 1500
+    harmless = {"meta": {"weight": 3}, "text": 'a "weight": 3', "score": 3, "weight": None, "new": 1}  # no weight
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*log, log[0] | harmless]))
+    assert nb.read_matches(path).n_games == 1501
+    path.write_text(
+        "".join(json.dumps(line, separators=(" , ", " : ")) + "\n" for line in [*log, log[0] | {"cluster": 3}])
+    )
+    for source in (path, f"file://{path}"):
+        with pytest.raises(nb.InputError, match="the column 'cluster' first appears after line 1,000"):
+            nb.read_matches(source)
+
+
 @pytest.mark.parametrize("kind", ["csv", "frame of numbers"])
 def test_agents_called_0_and_1_with_a_numeric_winner_are_ambiguous(kind: str, tmp_path: Path) -> None:
     frame = pl.DataFrame({"model_a": [0, 0, 1], "model_b": [1, 1, 0], "winner": [0, 0, 0]})
