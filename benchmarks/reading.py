@@ -7,7 +7,11 @@ import logs
 import polars as pl
 from harness import Comparison, Section, Side, Size
 
-SCANS = {"parquet": "pl.scan_parquet({path!r})", "csv": "pl.scan_csv({path!r}, infer_schema=False)"}
+SCANS = {
+    "parquet": "pl.scan_parquet({path!r})",
+    "csv": "pl.scan_csv({path!r}, infer_schema=False)",
+    "jsonl": 'pl.scan_ndjson({path!r}, schema=dict.fromkeys(("model_a", "model_b", "winner"), pl.String))',
+}
 BARE = 'found = {scan}.group_by("model_a", "model_b", "winner").agg(pl.len()).collect(engine="streaming")'
 OURS = "import nashboard as nb, nashboard.data.read\n"
 
@@ -33,12 +37,13 @@ def counted(games: float, floor: float) -> tuple[str, bool]:
 def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     """Yield files of more and more matches."""
     logged = {
-        "tiny": [("parquet", 3000, 20), ("csv", 3000, 20)],
-        "small": [("parquet", 1_000_000, 100), ("csv", 1_000_000, 100)],
+        "tiny": [("parquet", 3000, 20), ("csv", 3000, 20), ("json lines", 3000, 20)],
+        "small": [("parquet", 1_000_000, 100), ("csv", 1_000_000, 100), ("json lines", 1_000_000, 100)],
         "full": [
             ("parquet", 100_000, 100),
             ("parquet", 1_000_000, 100),
             ("csv", 1_000_000, 100),
+            ("json lines", 1_000_000, 100),
             ("parquet", 10_000_000, 100),
             ("csv", 10_000_000, 100),
             ("parquet", 100_000_000, 1000),
@@ -46,9 +51,13 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     }[size]
     for kind, matches, agents in logged:
         path = logs.write(folder, matches, agents)
+        made = pl.scan_parquet(path)
         if kind == "csv":
-            pl.scan_parquet(path).sink_csv(path.with_suffix(".csv"))
             path = path.with_suffix(".csv")
+            made.sink_csv(path)
+        elif kind == "json lines":
+            path = path.with_suffix(".jsonl")
+            made.sink_ndjson(path)
         yield Comparison(
             what=f"{matches:,} matches of {agents:,} agents, {kind}",
             sides=[floor(path), counting(path)],
@@ -59,7 +68,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
             size=matches,
             pace="matches",
         )
-        if kind == "csv":
+        if kind != "parquet":
             path.unlink()
 
 

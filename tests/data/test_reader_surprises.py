@@ -1,16 +1,21 @@
 """Inputs that once came in silently wrong, or ended in a traceback."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 import nashboard as nb
-from nashboard.data import scan
+import servers
+from nashboard.data import engines, scan, totals
 
 LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
 
@@ -49,6 +54,28 @@ def test_a_column_that_appears_late_in_json_lines_is_not_lost(tmp_path: Path, mo
     monkeypatch.setattr(scan, "SMALL", 100)
     with pytest.raises(nb.InputError, match="the column 'weight' first appears after line 1,000"):
         nb.read_matches(path)
+
+
+def test_late_columns_of_large_json_lines_are_found_in_the_same_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "SMALL", 100)
+    row: dict[str, Any] = {"model": "x", "task": "t", "score": 1.0}
+    scores = [row | {"model": f"m{k % 7}", "task": f"t{k // 7}"} for k in range(1505)]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*scores, row | {"stderr": 0.25}]))
+    with pytest.raises(nb.InputError, match="the column 'stderr' first appears after line 1,000: give it to all"):
+        nb.read_scores(path)
+    log = [{"a": "x", "b": "y", "winner": "a"}] * 1500
+    harmless = {"meta": {"weight": 3}, "text": 'a "weight": 3', "score": 3, "weight": None, "new": 1}  # no weight
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*log, log[0] | harmless]))
+    assert nb.read_matches(path).n_games == 1501
+    path.write_text(
+        "".join(json.dumps(line, separators=(" , ", " : ")) + "\n" for line in [*log, log[0] | {"cluster": 3}])
+    )
+    for source in (path, f"file://{path}"):
+        with pytest.raises(nb.InputError, match="the column 'cluster' first appears after line 1,000"):
+            nb.read_matches(source)
 
 
 @pytest.mark.parametrize("kind", ["csv", "frame of numbers"])
@@ -148,7 +175,7 @@ def test_json_lines_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
     ("call", "message"),
     [
         (lambda: nb.read_matches(pd.DataFrame([["x", "y", "a"]])), "a column called 0: names of columns must be text"),
-        (lambda: nb.read_matches(pd.DataFrame([[1, 2]], columns=["a", "a"])), "the frame cannot be read"),
+        (lambda: nb.read_matches(pd.DataFrame([[1, 2]], columns=["a", "a"])), "the frame has the column 'a' more than once: column names must be unique"),
         (lambda: nb.read_matches(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"], "weight": ["two"]})), "a weight must be a number"),
         (lambda: nb.read_matches("~nobody-of-this-name/x"), "is not a file name|there is no file"),
         (lambda: nb.read_matches(""), "the name of the file is empty"),
@@ -158,6 +185,88 @@ def test_json_lines_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
 def test_what_once_was_a_traceback_is_a_sentence(call: Any, message: str) -> None:
     with pytest.raises(nb.InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("opened", [pl.scan_parquet, pl.scan_csv, pl.scan_ndjson])
+def test_a_scan_of_a_file_that_is_not_there_is_one_sentence(opened: Any, tmp_path: Path) -> None:
+    with pytest.raises(nb.InputError, match=r"the frame cannot be read: No such file or directory .*none"):
+        nb.read_matches(opened(tmp_path / "none"))
+
+
+def test_a_relation_whose_connection_is_closed_is_one_sentence() -> None:
+    connection = duckdb.connect()
+    games = connection.sql("select 'x' as a, 'y' as b, 'x' as winner")
+    connection.close()
+    for read in (nb.read_matches, nb.read_scores, nb.read):
+        with pytest.raises(nb.InputError, match=r"the frame cannot be read: Connection Error: .*closed"):
+            read(games)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame([[1, 2, 3, 4]], columns=["a", "a", "b", "b"]),
+        pa.table([[1], [2], [3], [4]], names=["a", "a", "b", "b"]),
+    ],
+    ids=["pandas", "pyarrow"],
+)
+def test_columns_of_the_same_name_are_named(frame: Any) -> None:
+    with pytest.raises(nb.InputError, match="the frame has the column 'a' and 'b' more than once"):
+        nb.read_scores(frame)
+
+
+def test_what_is_not_the_fault_of_a_frame_stays_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]})
+
+    def failing(error: BaseException) -> Any:
+        def fail(*_: Any, **__: Any) -> Any:
+            raise error
+
+        return fail
+
+    for error in (KeyboardInterrupt(), MemoryError(), nb.ConvergenceError("ours")):
+        monkeypatch.setattr(pl.LazyFrame, "collect_schema", failing(error))
+        with pytest.raises(type(error)):
+            nb.read_matches(frame.lazy())
+    with pytest.raises(AttributeError, match="to_native"), engines.own_errors_named("the frame cannot be read"):
+        totals.run(cast(Any, None))  # a bug of ours
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (AssertionError(), "AssertionError; is its session or connection still open?"),
+        (KeyError("x"), "KeyError: 'x'"),
+        (RuntimeError("a partition is broken\nand more"), "a partition is broken"),
+        (TimeoutError(), "TimeoutError"),
+    ],
+)
+def test_what_an_engine_raises_becomes_its_reason(error: Exception, said: str) -> None:
+    assert engines.reason(error) == said
+
+
+STOPPED = """
+import nashboard as nb, servers
+session = servers.spark_session()
+games = session.createDataFrame([("x", "y", "x")], "a string, b string, winner string")
+session.stop()
+for read in (nb.read_matches, nb.read_scores):
+    try:
+        read(games)
+    except nb.InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(bool(servers.no_spark()), reason=servers.no_spark() or "Spark is there")
+def test_a_frame_of_a_stopped_spark_session_is_one_sentence() -> None:
+    paths = os.pathsep.join([str(Path(servers.__file__).parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths}
+    )
+    said = done.stdout.splitlines()
+    assert len(said) == 2, done.stderr
+    assert all(line.endswith("; is its session or connection still open?") for line in said)
 
 
 def test_carriage_returns_alone_are_no_line_ends(tmp_path: Path) -> None:

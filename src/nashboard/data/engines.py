@@ -7,18 +7,20 @@ what an expression has summed up comes back.
 
 import contextlib
 import sys
+import traceback
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import polars as pl
-from narwhals.exceptions import NarwhalsError
+from narwhals.exceptions import DuplicateError
 
 from nashboard.data.exact_sums import joined
 from nashboard.data.scan import Scan
 from nashboard.data.totals import Totals, run
-from nashboard.errors import InputError, first_line
+from nashboard.errors import InputError, NashboardError, first_line, listed
 
 READABLE = "a path, an address, or a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis"
 
@@ -27,17 +29,23 @@ def lazy_frame(source: Any) -> nw.LazyFrame[Any] | None:
     """Return any data frame as a lazy one, or None if the source is none."""
     if isinstance(source, str | Path):
         return None
-    try:
-        frame = nw.from_native(polars_scan(source), pass_through=True)
-        if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
-            return None
-        names = frame.collect_schema().names()
-    except NarwhalsError as error:
-        raise InputError(f"the frame cannot be read: {first_line(error)}") from None
+    with own_errors_named("the frame cannot be read"):
+        try:
+            frame = nw.from_native(polars_scan(source), pass_through=True)
+            if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+                return None
+            names = frame.collect_schema().names()
+            twice = doubled(source)
+        except DuplicateError:
+            if not (twice := doubled(source)):
+                raise
+    if twice:
+        raise InputError(f"the frame has the column {listed(twice)} more than once: column names must be unique")
     other = [name for name in names if not isinstance(name, str)]
     if other:
         raise InputError(f"the frame has a column called {other[0]!r}: names of columns must be text")
-    return frame.lazy()
+    lazy: nw.LazyFrame[Any] = frame.lazy()
+    return lazy
 
 
 def polars_scan(source: Any) -> Any:
@@ -85,13 +93,48 @@ def digits_summed_up(totals: Totals, source: str, scan: Scan | None) -> pl.DataF
         return totals.in_pieces()
 
 
+def doubled(source: Any) -> list[str]:
+    """Return the names that several columns of a frame have; some libraries allow that, and Polars does not."""
+    if isinstance(source, pl.DataFrame | pl.LazyFrame | nw.DataFrame | nw.LazyFrame):
+        return []
+    arrow = sys.modules.get("pyarrow")
+    names = source.column_names if arrow and isinstance(source, arrow.Table) else getattr(source, "columns", ())
+    return sorted(name for name, times in Counter(name for name in names if isinstance(name, str)).items() if times > 1)
+
+
+def failures_named(source: str) -> contextlib.AbstractContextManager[None]:
+    """Turn whatever the frame's own library raises while it counts into an error about the user's data."""
+    return own_errors_named(f"{source!r} cannot be counted")
+
+
 @contextlib.contextmanager
-def failures_named(source: str) -> Iterator[None]:
-    """Turn whatever the frame's own library raises into an error about the user's data."""
+def own_errors_named(what: str) -> Iterator[None]:
+    """Turn whatever a frame's own library raises inside into one sentence; a bug of ours stays what it is.
+
+    Engines raise what they like: errors of their own, of the file system, an assertion without a word.
+    """
     try:
         yield
-    except Exception as error:
-        raise InputError(f"{source!r} cannot be counted: {first_line(error)}") from error
+    except (NashboardError, MemoryError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # Rust's panics are no exceptions like others
+        if ours(error):
+            raise
+        raise InputError(f"{what}: {reason(error)}") from error
+
+
+def ours(error: BaseException) -> bool:
+    """Say whether an error was raised by code of this package, not by a library that it called."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    return bool(frames) and str(frames[-1][0].f_globals.get("__name__")).partition(".")[0] == "nashboard"
+
+
+def reason(error: BaseException) -> str:
+    """Return what an error says; an engine whose session is gone stumbles over itself, or says nothing at all."""
+    said = f"{type(error).__name__}: {first_line(error)}" if str(error).strip() else type(error).__name__
+    if isinstance(error, AssertionError | AttributeError):
+        return f"{said}; is its session or connection still open?"
+    return said if type(error) in (KeyError, IndexError) else first_line(error)
 
 
 def engine_of(source: Any) -> str:

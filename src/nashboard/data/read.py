@@ -16,7 +16,7 @@ from nashboard.data.columns import OUTCOME, sides
 from nashboard.data.columns import recognised as usual_columns
 from nashboard.data.databases import database_relation
 from nashboard.data.datasets import load_dataset
-from nashboard.data.engines import READABLE, engine_of, lazy_frame
+from nashboard.data.engines import READABLE, engine_of, lazy_frame, own_errors_named
 from nashboard.data.formats import FRAME_FORMATS, named, recognised
 from nashboard.data.formats.format import Data, Format, Input, Options
 from nashboard.data.formats.long_scores import LONG_SCORES, is_long, scores_from_long
@@ -221,7 +221,7 @@ def read_segments(source: Any, column: str, *, format: str | None = None, **opti
 def from_anything(source: Any, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
     """Read a frame, a database, an object store, or files."""
     if (frame := lazy_frame(source)) is not None:
-        with frame_errors_named():
+        with own_errors_named("the frame cannot be read by its own library"):
             return from_frame(frame, options, format, wanted, name="frame", engine=engine_of(source))
     scheme = scheme_of(source)
     if scheme in DATABASES:
@@ -277,15 +277,6 @@ def library_errors_named(files: Input | PlainFile) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise WriteError(f"no room for temporary files of {files.name!r}: {reason}; {ELSEWHERE}") from None
         raise InputError(f"{files.name!r} cannot be read: {reason}") from None
-
-
-@contextlib.contextmanager
-def frame_errors_named() -> Iterator[None]:
-    """Turn what a frame's library raises while a query is put together into one sentence about the frame."""
-    try:
-        yield
-    except (NarwhalsError, pl.exceptions.PolarsError, NotImplementedError) as error:  # the last: no such verb there
-        raise InputError(f"the frame cannot be read by its own library: {first_line(error)}") from error
 
 
 def refuse_other_kind(entry: Format, wanted: type[Data] | None, files: Input) -> None:

@@ -13,7 +13,7 @@ from nashboard.data.addresses import scrubbed, without_secrets
 from nashboard.data.delimited import SEPARATORS
 from nashboard.data.kinds import Kind
 from nashboard.data.parts import folder_values
-from nashboard.data.scan import DIFFERENT, FETCH, Scan
+from nashboard.data.scan import DIFFERENT, FETCH, FIRST_LINES, Scan, late_roles, scan_objects
 from nashboard.errors import InputError, either, first_line
 
 # There are no first bytes to look at before the file is fetched, so here the name has to tell the kind.
@@ -59,8 +59,8 @@ def lazy(address: str, path: str, kind: Kind, separator: str | None) -> tuple[pl
     if kind == "parquet":
         return lazy_parquet(address), ","
     if kind == "json lines":
-        seen = pl.scan_ndjson(address, infer_schema_length=1000).collect_schema()
-        return pl.scan_ndjson(address, schema=as_text(seen)), ","
+        seen = pl.scan_ndjson(address, infer_schema_length=FIRST_LINES).collect_schema()
+        return scan_objects(address, as_text(seen), late_roles(seen.names())), ","
     said = separator or ("\t" if path.lower().endswith(".tsv") else ",")
     frame = pl.scan_csv(address, separator=said, infer_schema=False)
     names = frame.collect_schema().names()

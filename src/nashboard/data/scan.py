@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.columns import CLUSTER, ITEMS, LOWER, OUTCOME, RUNS, STDERR, TIME, WEIGHT
+from nashboard.data.columns import CLUSTER, ITEMS, LOWER, OUTCOME, RUNS, STDERR, TIME, WEIGHT, recognised, usual_sides
 from nashboard.data.delimited import SEPARATORS, check_records, not_utf8, recognised_header
 from nashboard.data.json_objects import list_to_lines, parsed
 from nashboard.data.kinds import Kind, kind_of
@@ -32,6 +32,7 @@ IN_ORDER = 1 << 30  # bytes of memory that all rows of a table may take at once
 MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
 DIFFERENT = "has files of different columns or types"
 FETCH = "fetch them, and read them here"  # where `parts` can look at each before any is scanned
+LATE = re.compile(r"late column (\w+):")
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *STDERR, *ITEMS, *RUNS, *LOWER}))
 
 
@@ -45,6 +46,7 @@ class Scan:
     frame: pl.LazyFrame
     separator: str = ","
     notes: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()  # columns of large json lines that must not appear after the first lines
     label: str = "frame"  # what a table that is no file of this machine is called
 
     @property
@@ -79,6 +81,10 @@ class Scan:
         try:
             yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            if late := LATE.search(str(error)):
+                raise InputError(
+                    f"{self.name!r}: the column {late[1]!r} first appears after line {FIRST_LINES:,}: give it to all"
+                ) from None
             self.explain()
             if not self.files and isinstance(error, pl.exceptions.SchemaError):
                 raise InputError(f"{self.name!r} {DIFFERENT} ({first_line(error)}): {FETCH}") from None
@@ -94,7 +100,7 @@ class Scan:
 
     def with_schema(self, schema: dict[str, Any]) -> pl.LazyFrame:
         """Scan json lines again, with the types of nested columns given."""
-        return pl.scan_ndjson([file.path for file in self.files], schema=schema)
+        return scan_objects([file.path for file in self.files], schema, self.late)
 
 
 def scan(files: Sequence[PlainFile], folder: Path, separator: str | None = None) -> Scan:
@@ -209,43 +215,40 @@ def scan_lines(files: Sequence[PlainFile], kind: Kind) -> Scan:
             f"hardly any two lines have the same"
         )
     flat = {name: pl.String for name, nested in columns.items() if not nested}
-    frame = pl.scan_ndjson([file.path for file in files], schema=flat)
-    return Scan(files=tuple(files), kind=kind, columns=tuple(columns), frame=frame)
+    large = any(file.path.stat().st_size > SMALL for file in files)
+    late = late_roles(tuple(columns)) if large else ()
+    frame = scan_objects([file.path for file in files], flat, late)
+    return Scan(files=tuple(files), kind=kind, columns=tuple(columns), frame=frame, late=late)
 
 
 def lines_to_learn_from(file: PlainFile) -> Iterator[tuple[int, str]]:
-    """Yield the lines that tell the columns: all of a small file, the first of a large one.
-
-    A large file must not bring new columns later: the roles of a match or a score that are not among the
-    first lines are looked for in the rest, byte by byte, which costs next to nothing.
-    """
+    """Yield the lines that tell the columns: all of a small file, the first of a large one."""
     small = file.path.stat().st_size <= SMALL
-    seen: set[str] = set()
     with file.path.open("rb") as stream:
         for k, text in text_lines(stream, file):
-            if not small:
-                seen.update(name for name in ROLES if f'"{name}"' in text)
             yield k, text
             if not small and k > FIRST_LINES:
-                break
-        if not small:
-            refuse_late_roles(stream, [name for name in ROLES if name not in seen], file)
+                return
 
 
-def refuse_late_roles(stream: BinaryIO, names: list[str], file: PlainFile) -> None:
-    """Raise an error where a column with a role first appears far down in a file."""
-    if not names:
-        return
-    mark = re.compile(b'"(' + b"|".join(re.escape(name.encode()) for name in names) + b')":')  # all in one pass
-    rest = b""
-    while piece := stream.read(1 << 22):
-        text = rest + piece
-        if found := mark.search(text):
-            raise InputError(
-                f"{file.name!r}: the column {found[1].decode()!r} first appears after line {FIRST_LINES:,}: give it to "
-                f"all"
-            )
-        rest = text[-64:]
+def late_roles(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that would change what is read, were they to appear after the lines that told the columns.
+
+    In a log of matches these are the weights and clusters. Each costs about 5% of the scan.
+    """
+    roles = (*WEIGHT, *CLUSTER) if usual_sides(columns) and recognised(OUTCOME, columns) else ROLES
+    return tuple(name for name in roles if name not in columns)
+
+
+def scan_objects(source: str | Sequence[Path], schema: dict[str, Any], late: Sequence[str]) -> pl.LazyFrame:
+    """Scan json lines; a value in one of the late columns ends the scan with an error that names the column."""
+    whole = {**schema, **dict.fromkeys(late, pl.String)}
+    frame = pl.scan_ndjson(source if isinstance(source, str) else list(source), schema=whole)
+    if not late:
+        return frame
+    # null where all are missing; a text that is no number anywhere else, so that the cast fails
+    found = pl.coalesce(pl.concat_str(pl.lit(f"late column {name}:"), pl.col(name)) for name in late)
+    return frame.filter(found.cast(pl.Int8, strict=True).is_null()).select(*schema)
 
 
 def without_blank_lines(frame: nw.LazyFrame[Any], columns: Sequence[str], table: Scan | None) -> nw.LazyFrame[Any]:
