@@ -67,10 +67,14 @@ class MatchTable:
 
 @dataclass(frozen=True, kw_only=True)
 class PairCounts:
-    """What came back: one row per ordered pair (and cluster, and filter), with everything counted."""
+    """What came back: one row per ordered pair (and cluster, and filter), with everything counted.
+
+    ``words`` is what labels mean, None where outcomes are numbers.
+    """
 
     table: MatchTable
     counts: pl.DataFrame
+    words: Vocabulary | None
 
 
 def counted(table: MatchTable) -> PairCounts:
@@ -85,19 +89,20 @@ def counted(table: MatchTable) -> PairCounts:
         if unexplained(counts) == 0:
             said = f"numbers in {table.outcome!r} are the share of the point that {table.a!r} takes"
             notes = numbers.notes if table.certain else (*numbers.notes, said)
-            return PairCounts(table=replace(numbers, notes=notes), counts=counts)
+            return PairCounts(table=replace(numbers, notes=notes), counts=counts, words=None)
     # Labels: learn what they mean from the first rows, and if that does not explain all rows, from all.
     words = with_numbers(table, outcome=False)
     with contextlib.suppress(InputError):  # an error is raised below, with the counts of all rows
         known = vocabulary(seen_labels(words, words.frame.head(SAMPLE)), rules, asked)
         counts = words.count(known)
         if unexplained(counts) == 0:
-            return PairCounts(table=words, counts=counts)
+            return PairCounts(table=words, counts=counts, words=known)
     seen = seen_labels(words, words.frame)
     if table.scan is not None and any(not entry.label for entry in seen):
         table.scan.explain()  # a row that is too short is likelier than a missing outcome
     asked = replace(asked, where=lambda label: first_row_with(words, label_of(words.frame, table.outcome) == label))
-    return PairCounts(table=words, counts=words.count(vocabulary(seen, rules, asked)))
+    known = vocabulary(seen, rules, asked)
+    return PairCounts(table=words, counts=words.count(known), words=known)
 
 
 def refuse_text_weights(table: MatchTable) -> None:

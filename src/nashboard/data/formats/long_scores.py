@@ -13,13 +13,14 @@ from nashboard.data.counting import text as plain_text
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.formats.match_tables import chosen_rows
-from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.origin import Fact, LeftOut, Origin, columns_taken
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
 from nashboard.data.segments import by_value, checked_split
 from nashboard.errors import InputError, listed
 
 OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
+ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": "lower is better"}  # in words
 METRIC = ("metric", "metric_name")
 YES, NO = ["true", "t", "yes", "y", "1", "1.0"], ["false", "f", "no", "n", "0", "0.0"]
 
@@ -80,7 +81,10 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     keys = ["agent", "task", "missing"] + ["segment"] * (split is not None)
     found = collected(cells.group_by(*keys).agg(**totals), source, scan, in_order=True)
     used = collected(cells.group_by(*keys, "metric").agg(rows=nw.len()), source, scan) if measures else None
-    table = Summed(options=options, source=source, scan=scan, metric=measures[0] if measures else None)
+    metric = measures[0] if measures else None
+    named = {ROLES.get(role, role): column for role, column in roles.items()} | {"metric": metric}
+    taken = columns_taken(named, columns)
+    table = Summed(options=options, source=source, scan=scan, metric=metric, taken=taken)
     if split is None:
         return table.scores(found, used)
     parts, rest = by_value(found, floats=floats)
@@ -106,6 +110,7 @@ class Summed:
     source: str
     scan: Scan | None
     metric: str | None  # the column that says by what a task was scored
+    taken: Fact
 
     def scores(self, found: pl.DataFrame, used: pl.DataFrame | None, *notes: str) -> Scores:
         """Return the scores of sums by agent and task; ``used`` has the metrics of each."""
@@ -133,6 +138,7 @@ class Summed:
                 rows=rows,
                 left_out=(LeftOut(what="rows", count=holes, why="they have no score"),) if holes else (),
                 notes=(*(self.scan.notes if self.scan else ()), *only, *notes, *looks),
+                taken=(self.taken,),
             ),
             lower_is_better=options.lower_is_better,
         )
