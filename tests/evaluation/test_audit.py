@@ -14,6 +14,7 @@ from nashboard._types import Floats
 from nashboard.evaluation.audit import Audit, audit
 from nashboard.evaluation.entering import enter_agents, enter_in_scores
 from nashboard.evaluation.importance import importance_in_scores, importance_of_agents
+from nashboard.evaluation.standing import LABELS
 
 
 def data_of(name: str) -> nb.Matches | nb.Scores:
@@ -290,5 +291,5 @@ def test_a_check_of_clones_gives_the_reason_and_names_every_method_that_merging_
     moved = [one.method for one in found.redundancy[1].merged if one.rank_moved or one.winner_changed]
     assert "nash" in moved
     for method in moved:
-        assert f"({method})" in check(found, "no tasks entered twice").sentence
-    assert "(nash)" in str(found.trust_table())
+        assert f"({LABELS[method]})" in check(found, "no tasks entered twice").sentence
+    assert "(Nash average)" in str(found.trust_table())

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from nashboard.errors import listed, shortened
 
+CHOSEN = "only rows where"  # how a note begins that tells what the user asked for
+
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:

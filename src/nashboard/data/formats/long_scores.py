@@ -13,7 +13,7 @@ from nashboard.data.counting import text as plain_text
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.formats.match_tables import chosen_rows
-from nashboard.data.origin import Fact, LeftOut, Origin, columns_taken
+from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
 from nashboard.data.segments import by_value, checked_split
@@ -126,7 +126,7 @@ class Summed:
         tasks = sorted(set(found["task"].drop_nulls()))
         averages = [task for task in tasks if derived(task)]
         looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
-        only = (f"only rows where {wanted}",) if wanted else ()
+        only = (f"{CHOSEN} {wanted}",) if wanted else ()
         return scores_of(
             one_row_per_cell(found.filter(pl.col("missing") == 0), source),
             agents=sorted(set(found["agent"].drop_nulls())),
