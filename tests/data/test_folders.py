@@ -2,10 +2,8 @@
 
 import gzip
 import json
-import sqlite3
 from pathlib import Path
 
-import duckdb
 import polars as pl
 import pytest
 
@@ -68,23 +66,6 @@ def test_hidden_folders_and_environments_are_not_entered(hidden: str, tmp_path: 
     assert nb.read_scores(tmp_path).agents == ("x", "y")
     assert [path.name for path in below(tmp_path, "*.json")] == ["results_x.json", "results_y.json"]
     assert [path.name for path in below(tmp_path / hidden, "*.json")] == ["results_z.json"]  # if it is named itself
-
-
-def test_the_file_of_a_database_is_told_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for kind, connect in (("sqlite", sqlite3.connect), ("duckdb", duckdb.connect)):
-        with connect("arena.db") as database:
-            database.execute("create table log (model_a text, model_b text, winner text)")
-            database.execute("insert into log values ('x', 'y', 'model_a')")
-        database.close()
-        said = rf"^'arena\.db' is a {kind} database: give {kind}:///arena\.db with table= or query="
-        with pytest.raises(nb.InputError, match=said):
-            nb.read_matches("arena.db")
-        assert nb.read_matches(f"{kind}:///arena.db", table="log").n_games == 1
-        Path("arena.db.gz").write_bytes(gzip.compress(Path("arena.db").read_bytes()))
-        with pytest.raises(nb.InputError, match=f"give {kind}:///FILE, unpacked, with table="):
-            nb.read_matches("arena.db.gz")
-        Path("arena.db").unlink()
 
 
 def test_a_header_with_the_mark_of_a_database_is_a_header(tmp_path: Path) -> None:

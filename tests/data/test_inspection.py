@@ -28,6 +28,37 @@ def test_matches_tell_games_draws_period_coverage_components_and_extremes(tmp_pa
     assert found["winless"].startswith("3 | 'u', 'y' and 'z': won no game")
 
 
+def test_matches_tell_which_columns_and_labels_were_taken_for_what(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("model_a,model_b,winner,w,judge\nx,y,model_a,2,j\nx,y,tie (bothbad),1,j\ny,x,?,1,j\n")
+    found = facts(nb.read_matches(path, weight="w", outcomes={"?": None}))
+    assert found["columns"] == (
+        "4 of 5 | first agent 'model_a', second agent 'model_b', outcome 'winner', weight 'w'; not used: 'judge'"
+    )
+    assert found["outcomes"] == ("'winner' | 'model_a': model_a wins; 'tie (bothbad)': half a win each; '?': left out")
+
+
+def test_names_and_shares_of_the_point_are_told_as_outcomes(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("a,b,winner\nann,bob,bob\nbob,cy,draw\ncy,ann,most\n")
+    found = facts(nb.read_matches(path, outcomes={"most": 0.75}))
+    assert found["outcomes"] == (
+        "'winner' | the winner's own name; 'draw': half a win each; 'most': 0.75 of the point to a"
+    )
+    path.write_text("a,b,share\nann,bob,0.25\n")
+    assert "outcomes" not in facts(nb.read_matches(path, outcome="share"))  # a note tells what numbers are
+
+
+def test_scores_tell_which_columns_were_taken_for_what(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("model,task,score,stderr,who\nx,t,1,0.1,j\ny,t,2,0.1,j\n")
+    assert facts(nb.read_scores(path))["columns"] == (
+        "4 of 5 | agent 'model', task 'task', score 'score', standard error 'stderr'; not used: 'who'"
+    )
+    path.write_text("model,t,u,average\nx,1,2,1.5\ny,2,1,1.5\n")
+    assert facts(nb.read_scores(path))["columns"] == "3 of 4 | agent 'model', and a column for each task"
+
+
 def test_scores_tell_holes_directions_constants_and_copies() -> None:
     table = nb.Scores.from_array(
         np.array([[1, 5, 1, np.nan], [2, 5, 2, 3], [1, 5, 1, np.nan]]),

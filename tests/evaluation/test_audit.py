@@ -17,6 +17,7 @@ from nashboard.data.clusters import Clusters
 from nashboard.evaluation.audit import Audit, audit
 from nashboard.evaluation.entering import enter_agents, enter_in_scores
 from nashboard.evaluation.importance import importance_in_scores, importance_of_agents
+from nashboard.evaluation.standing import LABELS
 from nashboard.evaluation.transitivity import chance_of_the_rest, transitivity, triples_that_met
 
 
@@ -294,8 +295,8 @@ def test_a_check_of_clones_gives_the_reason_and_names_every_method_that_merging_
     moved = [one.method for one in found.redundancy[1].merged if one.rank_moved or one.winner_changed]
     assert "nash" in moved
     for method in moved:
-        assert f"({method})" in check(found, "no tasks entered twice").sentence
-    assert "(nash)" in str(found.trust_table())
+        assert f"({LABELS[method]})" in check(found, "no tasks entered twice").sentence
+    assert "(Nash average)" in str(found.trust_table())
 
 
 def test_the_strongest_cycle_of_a_ladder_is_beyond_luck_at_most_at_the_level() -> None:

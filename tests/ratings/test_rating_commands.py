@@ -115,6 +115,18 @@ def test_predict_says_which_row_to_trust_and_what_its_numbers_are(tmp_path: Path
     assert "the two never met" in run("predict", path, "x", "z").stdout
 
 
+def test_games_are_written_in_one_way_by_every_command(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("model_a,model_b,winner,weight\nx,y,model_a,1.5\nx,y,model_b,1\ny,z,tie,1\nz,x,model_a,2\n")
+    for words in (("evaluate", path, "--resamples", "2"), ("elo", path), ("melo", path), ("predict", path, "x", "y")):
+        said = run(*words).stdout.splitlines()
+        start = next(k for k, line in enumerate(said) if line.startswith("--"))
+        assert said[start - 1].endswith("games")
+        games = {row.split()[-1] for row in said[start + 1 : start + 4]}
+        assert games == ({"2.50"} if words[0] == "predict" else {"3", "3.50", "4.50"})
+    assert "4.50" in str(nb.read_matches(path))
+
+
 def test_melo_says_what_a_plane_is() -> None:
     said = run("melo", "dataset:alphago", "--k", "2").stdout.splitlines()
     (line,) = [line for line in said if line.startswith("plane 1, plane 2: part in cycles")]

@@ -13,9 +13,9 @@ from nashboard.data.counting import MatchTable, PairCounts, counted, first_row_w
 from nashboard.data.exact_sums import exactly_added_up
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
-from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.origin import Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Split, by_value
-from nashboard.errors import InputError, listed, rows_have
+from nashboard.errors import InputError, listed, rows_have, shortened
 
 COUNTS = ("wins", "draws", "losses")
 
@@ -40,7 +40,7 @@ def split_up(found: PairCounts, split: Split) -> None:
             continue  # the user's own filters leave nothing of it
         try:
             table = replace(found.table, notes=(*found.table.notes, split.said(value)))
-            split.parts[value] = matches_of(PairCounts(table=table, counts=counts))
+            split.parts[value] = matches_of(replace(found, table=table, counts=counts))
         except InputError as error:
             split.refused[value] = str(error)
 
@@ -102,9 +102,30 @@ def matches_of(result: PairCounts) -> Matches:
             left_out=left_out,
             notes=(*table.notes, *uneven_weights(table, kept), *names),
             period=period(kept),
+            taken=taken(result),
         ),
         clusters=clusters(pairs, met) if table.cluster else None,
     )
+
+
+def taken(result: PairCounts) -> tuple[Fact, ...]:
+    """Say which columns and labels were taken for what; nothing where a format made up columns of its own."""
+    table, words = result.table, result.words
+    if table.certain or table.games > 1:
+        return ()
+    roles = {
+        "first agent": table.a,
+        "second agent": table.b,
+        "outcome": table.outcome,
+        "weight": table.weight,
+        "time": table.time,
+        "cluster": table.cluster,
+        "segment": table.split.column if table.split else None,
+    }
+    columns = columns_taken(roles, table.frame.collect_schema().names())
+    if words is None:
+        return (columns,)
+    return (columns, Fact(name="outcomes", value=repr(shortened(table.outcome)), meaning=words.said(table.a, table.b)))
 
 
 def unordered(counts: pl.DataFrame, agents: list[str]) -> pl.DataFrame:

@@ -80,10 +80,14 @@ class MatchTable:
 
 @dataclass(frozen=True, kw_only=True)
 class PairCounts:
-    """What came back: one row per ordered pair (and cluster, and filter), with everything counted."""
+    """What came back: one row per ordered pair (and cluster, and filter), with everything counted.
+
+    ``words`` is what labels mean, None where outcomes are numbers.
+    """
 
     table: MatchTable
     counts: pl.DataFrame
+    words: Vocabulary | None
 
 
 def counted(table: MatchTable) -> PairCounts:
@@ -98,7 +102,7 @@ def counted(table: MatchTable) -> PairCounts:
         if unexplained(counts) == 0:
             said = f"numbers in {table.outcome!r} are the share of the point that {table.a!r} takes"
             notes = numbers.notes if table.certain else (*numbers.notes, said)
-            return PairCounts(table=replace(numbers, notes=notes), counts=counts)
+            return PairCounts(table=replace(numbers, notes=notes), counts=counts, words=None)
     # Labels: learn what they mean from the first rows, and if that does not explain all rows, from all.
     words = with_numbers(table, outcome=False)
     with contextlib.suppress(InputError):  # an error is raised below, with the counts of all rows
@@ -106,15 +110,16 @@ def counted(table: MatchTable) -> PairCounts:
         known = vocabulary(seen, rules, asked)
         counts = words.count(known)
         if unexplained(counts) == 0:  # so all rows have labels of the first, or the names of their agents
-            return with_idle_rules(words, counts, seen)
+            return with_idle_rules(words, counts, seen, known)
     seen = seen_labels(words, words.frame)
     if table.scan is not None and any(not entry.label for entry in seen):
         table.scan.explain()  # a row that is too short is likelier than a missing outcome
     asked = replace(asked, where=lambda label: first_row(words, label_of(words.frame, table.outcome) == label))
-    return with_idle_rules(words, words.count(vocabulary(seen, rules, asked)), seen)
+    known = vocabulary(seen, rules, asked)
+    return with_idle_rules(words, words.count(known), seen, known)
 
 
-def with_idle_rules(table: MatchTable, counts: pl.DataFrame, seen: list[SeenLabel]) -> PairCounts:
+def with_idle_rules(table: MatchTable, counts: pl.DataFrame, seen: list[SeenLabel], words: Vocabulary) -> PairCounts:
     """Return the counts, with a note about every rule for a label that no row has."""
     idle = idle_rules(table.rules, seen)
     if idle:  # labels that are names of agents may stand behind the first rows
@@ -123,7 +128,7 @@ def with_idle_rules(table: MatchTable, counts: pl.DataFrame, seen: list[SeenLabe
         idle = [label for label in idle if folded(label) not in names]
     rows = "row that is kept" if table.filters else "row"
     notes = [about_idle_rule(label, table.rules, seen, rows=rows) for label in idle]
-    return PairCounts(table=replace(table, notes=(*table.notes, *notes)), counts=counts)
+    return PairCounts(table=replace(table, notes=(*table.notes, *notes)), counts=counts, words=words)
 
 
 def refuse_text_weights(table: MatchTable) -> None:

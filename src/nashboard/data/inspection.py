@@ -11,22 +11,13 @@ import numpy as np
 from nashboard._tables import Column, Table, count
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
-from nashboard.data.origin import Origin
+from nashboard.data.origin import Fact, Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import listed, shortened
 
 MOST_NAMES = 5
 MOST_CHARACTERS = 400  # a sentence about the data may name several agents
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fact:
-    """A property of the data, its value as text, and what it means for the reader."""
-
-    name: str
-    value: str
-    meaning: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +56,7 @@ def facts_of_origin(origin: Origin) -> list[Fact]:
     facts.append(Fact(name="format", value=origin.format, meaning="the layout that was recognised; --as forces one"))
     if origin.rows:
         facts.append(Fact(name="rows", value=f"{origin.rows:,}", meaning="rows that were read"))
+    facts.extend(origin.taken)
     if origin.period:
         facts.append(Fact(name="period", value=" to ".join(origin.period), meaning="first and last time"))
     for entry in origin.left_out:

@@ -363,10 +363,10 @@ class Matches(Tabular):
             title=repr(self),
             columns=(
                 Column(name="agent"),
-                Column(name="games", meaning="games played, or their total weight"),
-                Column(name="wins", meaning="games won"),
-                Column(name="draws", meaning="games drawn"),
-                Column(name="losses", meaning="games lost"),
+                Column(name="games", meaning="games played, or their total weight", decimals=2),
+                Column(name="wins", meaning="games won", decimals=2),
+                Column(name="draws", meaning="games drawn", decimals=2),
+                Column(name="losses", meaning="games lost", decimals=2),
                 Column(name="share", meaning="share of points won; a draw is half a point"),
             ),
             rows=tuple(

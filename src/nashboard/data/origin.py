@@ -1,6 +1,11 @@
 """Where a data set came from, and what was done to it on the way in."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+
+from nashboard.errors import listed, shortened
+
+CHOSEN = "only rows where"  # how a note begins that tells what the user asked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +21,32 @@ class LeftOut:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A property of the data, its value as text, and what it means for the reader."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def columns_taken(roles: Mapping[str, str | None], columns: Sequence[str]) -> Fact:
+    """Say which columns of a table were taken for what, and which were not used."""
+    taken = {role: column for role, column in roles.items() if column is not None}
+    others = [column for column in columns if column not in taken.values()]
+    said = ", ".join(f"{role} {shortened(column)!r}" for role, column in taken.items())
+    return Fact(
+        name="columns",
+        value=f"{len(columns) - len(others):,} of {len(columns):,}",
+        meaning=said + (f"; not used: {listed(others)}" if others else ""),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Origin:
-    """The file or frame, its format, how many rows it had, and everything worth telling a person."""
+    """The file or frame, its format, how many rows it had, and everything worth telling a person.
+
+    ``taken`` says which columns and labels were taken for what.
+    """
 
     source: str = "memory"
     format: str = "array"
@@ -25,6 +54,7 @@ class Origin:
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     period: tuple[str, str] | None = None
+    taken: tuple[Fact, ...] = ()
 
     def noting(self, *notes: str) -> "Origin":
         """Return the same origin with more notes."""

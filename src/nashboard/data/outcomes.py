@@ -51,6 +51,19 @@ class Vocabulary:
         """Return the raw labels whose outcome lies in [low, high]."""
         return [label for label, outcome in self.outcomes.items() if low <= outcome <= high]
 
+    def said(self, a: str, b: str) -> str:
+        """Say which labels mean what, of matches between the agents of two columns."""
+        wins = {1.0: f"{shortened(a)} wins", 0.5: "half a win each", 0.0: f"{shortened(b)} wins"}
+        shares = {share: self.labels(low=share, high=share) for share in (1.0, 0.0, 0.5, *self.fractions[:3])}
+        parts = ["the winner's own name"] if self.by_name else []
+        parts += [
+            f"{listed(labels)}: {wins.get(share, f'{share:g} of the point to {shortened(a)}')}"
+            for share, labels in shares.items()
+            if labels
+        ]
+        parts += [f"{len(self.fractions) - 3:,} more shares of the point"] if len(self.fractions) > 3 else []
+        return "; ".join([*parts, *([f"{listed(self.ignored)}: left out"] if self.ignored else [])])
+
 
 def folded(label: str) -> str:
     """Return a label without case and spare white space; numbers as the shortest text."""

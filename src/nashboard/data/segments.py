@@ -9,6 +9,7 @@ import polars as pl
 from nashboard._tables import Cell, Column, Table, as_html, plain
 from nashboard.data.columns import given
 from nashboard.data.engines import collected
+from nashboard.data.origin import CHOSEN
 from nashboard.data.scan import Scan
 from nashboard.errors import InputError, rows_have
 
@@ -83,7 +84,7 @@ class Split:
 
     def said(self, value: str) -> str:
         """Return the note that the data of a segment carry."""
-        return f"only rows where {self.column} is {value}"
+        return f"{CHOSEN} {self.column} is {value}"
 
     def reason(self) -> str:
         """Return why the first value that was refused was refused, or nothing."""

@@ -161,7 +161,7 @@ class Board:
         if not np.isnan(self.games).all():
             columns.append(
                 (
-                    Column(name="games", meaning="games played, or their total weight", decimals=1),
+                    Column(name="games", meaning="games played, or their total weight", decimals=2),
                     [whole(x) for x in self.games],
                 )
             )

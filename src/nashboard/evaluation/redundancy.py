@@ -22,7 +22,7 @@ from typing import Any, Literal
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Floats
 from nashboard.evaluation.contest import Kind
-from nashboard.evaluation.standing import Movement
+from nashboard.evaluation.standing import LABELS, Movement
 
 Status = Literal["exact clones", "near-clones", "suspected", "not told apart", "different"]
 WIN_RATE, SCORE = "win rate at even odds", "scaled score"
@@ -150,7 +150,7 @@ class Redundancy:
                 if moved.winner_changed:
                     change += f" and changes the winner from {', '.join(moved.winners_before)} to "
                     change += ", ".join(moved.winners_after)
-                lines.append(f"merging them {change} ({moved.method})")
+                lines.append(f"merging them {change} ({LABELS[moved.method]})")
         return tuple(lines)
 
     def table(self) -> Table:
@@ -184,9 +184,12 @@ class Redundancy:
                 Column(name="ranks moved", meaning="largest change of a rank"),
                 Column(name="who", meaning="whoever moved most"),
                 Column(name="score moved", meaning="largest change of a score", decimals=4),
+                Column(name="unit", meaning="what scores are measured in"),
                 Column(name="new winner", meaning="whether first place changed"),
             ),
-            rows=tuple((m.method, m.rank_moved, m.who, m.score_moved, m.winner_changed) for m in self.merged),
+            rows=tuple(
+                (LABELS[m.method], m.rank_moved, m.who, m.score_moved, m.unit, m.winner_changed) for m in self.merged
+            ),
             notes=(
                 "merged agents pool their games: Elo counts games, and so still leans towards who was entered often",
             )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nashboard._tables import Cell, Column, Table
-from nashboard.data.matches import Matches
+from nashboard.data.matches import Matches, whole
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
@@ -51,11 +51,11 @@ def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
         columns=(
             Column(name="group of", meaning="the agent with most games"),
             Column(name="agents", meaning="how many there are"),
-            Column(name="games", meaning="games played, or their total weight"),
+            Column(name="games", meaning="games played, or their total weight", decimals=2),
             Column(name="top", meaning="who ties for first by Nash average"),
         ),
         rows=tuple(
-            (name, len(found.agents), float(found.board.games.sum()) / 2, ", ".join(found.board.top))
+            (name, len(found.agents), whole(found.board.games.sum() / 2), ", ".join(found.board.top))
             for name, found in boards.items()
         ),
         notes=("agents of different groups cannot be compared",),

@@ -6,6 +6,7 @@ from nashboard._tables import Column, Table
 from nashboard.evaluation.data_quality import DataQuality
 from nashboard.evaluation.importance import Importance
 from nashboard.evaluation.redundancy import Redundancy
+from nashboard.evaluation.standing import LABELS
 from nashboard.evaluation.task_quality import TaskQuality
 from nashboard.evaluation.transitivity import WEIGHTED, Transitivity
 
@@ -48,9 +49,9 @@ def redundancy_check(found: Redundancy) -> Check:
 
 def merging_check(found: Redundancy) -> Check:
     """Ask whether merging clones would change who is first."""
-    changed = [moved for moved in found.merged if moved.winner_changed]
+    changed = [LABELS[moved.method] for moved in found.merged if moved.winner_changed]
     said = (
-        f"merging clones among {found.kind} changes the winner by {', '.join(moved.method for moved in changed)}"
+        f"merging clones among {found.kind} changes the winner by {', '.join(changed)}"
         if changed
         else f"no winner depends on clones among {found.kind}"
     )

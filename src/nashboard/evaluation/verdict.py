@@ -3,6 +3,7 @@
 import numpy as np
 
 from nashboard.data.matches import NO_COUNTS, Matches
+from nashboard.data.origin import CHOSEN
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import listed
@@ -76,7 +77,7 @@ def distinct(movers: tuple[Mover, ...]) -> tuple[Mover, ...]:
 def data_warnings(data: Matches | Scores | Payoffs) -> list[str]:
     """Return what to know about the data themselves."""
     said = [f"{sentence(str(left))}" for left in data.origin.left_out]
-    said += [sentence(note) for note in data.origin.notes]
+    said += [sentence(note) for note in data.origin.notes if not note.startswith(CHOSEN)]
     if isinstance(data, Matches):
         if data.unbeaten:
             said.append(

@@ -13,7 +13,7 @@ from nashboard.data.counting import text as plain_text
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.formats.match_tables import chosen_rows, several
-from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
 from nashboard.data.segments import by_value, checked_split
@@ -21,6 +21,7 @@ from nashboard.data.task_names import low_by_name
 from nashboard.errors import InputError, listed
 
 OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
+ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": "lower is better"}  # in words
 METRIC = ("metric", "metric_name")
 YES, NO = ["true", "t", "yes", "y", "1", "1.0"], ["false", "f", "no", "n", "0", "0.0"]
 
@@ -81,7 +82,10 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     keys = ["agent", "task", "missing"] + ["segment"] * (split is not None)
     found = collected(cells.group_by(*keys).agg(**totals), source, scan, in_order=True)
     used = collected(cells.group_by(*keys, "metric").agg(rows=nw.len()), source, scan) if measures else None
-    table = Summed(options=options, source=source, scan=scan, metric=measures[0] if measures else None)
+    metric = measures[0] if measures else None
+    named = {ROLES.get(role, role): column for role, column in roles.items()} | {"metric": metric}
+    taken = columns_taken(named, columns)
+    table = Summed(options=options, source=source, scan=scan, metric=metric, taken=taken)
     if split is None:
         return table.scores(found, used)
     parts, rest = by_value(found, floats=floats)
@@ -107,6 +111,7 @@ class Summed:
     source: str
     scan: Scan | None
     metric: str | None  # the column that says by what a task was scored
+    taken: Fact
 
     def scores(self, found: pl.DataFrame, used: pl.DataFrame | None, *notes: str) -> Scores:
         """Return the scores of sums by agent and task; ``used`` has the metrics of each."""
@@ -122,7 +127,7 @@ class Summed:
         tasks = sorted(set(found["task"].drop_nulls()))
         averages = [task for task in tasks if derived(task)]
         looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
-        only = (f"only rows where {wanted}",) if wanted else ()
+        only = (f"{CHOSEN} {wanted}",) if wanted else ()
         cells = one_row_per_cell(found.filter(pl.col("missing") == 0), source)
         said = cells.filter(pl.col("lower_is_better").is_not_null())["task"].unique()
         low = low_by_name(tasks, options.lower_is_better, said)
@@ -137,6 +142,7 @@ class Summed:
                 rows=rows,
                 left_out=(LeftOut(what="rows", count=holes, why="they have no score"),) if holes else (),
                 notes=(*(self.scan.notes if self.scan else ()), *only, *notes, *looks, *low),
+                taken=(self.taken,),
             ),
             lower_is_better=options.lower_is_better,
         )

@@ -13,7 +13,7 @@ from nashboard.data.columns import AGENT, STDERR, derived, given, optional, reco
 from nashboard.data.counting import text
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
-from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.origin import Fact, LeftOut, Origin
 from nashboard.data.recoding import as_number, lowered
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
@@ -25,7 +25,7 @@ from nashboard.data.task_names import (
     spreads_of,
     taken_for_errors,
 )
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError, listed, shortened
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
 BOOKKEEPING = re.compile(r"seed|run|run id|trial|index|id|row", re.IGNORECASE)
@@ -102,6 +102,13 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             rows=rows,
             left_out=left_out,
             notes=(*(scan.notes if scan else ()), *notes),
+            taken=(
+                Fact(
+                    name="columns",
+                    value=f"{len(tasks) + 1:,} of {len(table.columns):,}",
+                    meaning=f"agent {shortened(agent)!r}, and a column for each task",
+                ),
+            ),
         ),
         lower_is_better=options.lower_is_better,
     )
