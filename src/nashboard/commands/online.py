@@ -10,7 +10,7 @@ import typer
 
 from nashboard.commands.ending import INTERRUPTED, TERMINATED, without_native_noise
 from nashboard.commands.output import Format, FormatOption, show, tell
-from nashboard.commands.reading import option
+from nashboard.commands.reading import reader_options
 from nashboard.commands.shrinking import named_if_it_shrinks
 from nashboard.errors import InputError, listed
 
@@ -86,7 +86,7 @@ def reading_of(pairs: list[str] | None, named: dict[str, str | None]) -> "tuple[
     """Return which columns and rules ``-r`` gives, and the options that name columns; said twice is an error."""
     from nashboard.ratings.games import Columns
 
-    said = dict(map(option, pairs or []))
+    said = reader_options(pairs)
     outcomes = said.pop("outcomes", None)
     for name, value in said.items():
         if name not in named:
