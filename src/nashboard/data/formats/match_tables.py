@@ -6,8 +6,9 @@ from typing import Any
 import narwhals as nw
 
 from nashboard.data.assembly import count_matches
-from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, given, one, optional, sides, usual_sides
-from nashboard.data.counting import Filter, MatchTable, text
+from nashboard.data.chosen import chosen_rows
+from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, one, optional, sides, usual_sides
+from nashboard.data.counting import Filter, MatchTable
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.matches import Matches
 from nashboard.data.scan import Scan, without_blank_lines
@@ -48,7 +49,7 @@ def matches_from(
             weight=optional("weight", WEIGHT, columns, source, options.weight or weight),
             time=optional("time", TIME, columns, source, options.time),
             cluster=None if options.cluster is False else optional("cluster", CLUSTER, columns, source, named_cluster),
-            filters=(*filters, *chosen_rows(frame, options, source)),
+            filters=(*filters, *chosen_rows(frame, options.where, source, scan)),
             rules=options.outcomes,
             self_matches=options.self_matches,
             scan=scan,
@@ -59,31 +60,6 @@ def matches_from(
             split=checked_split(options.segment, frame, source, scan),
         )
     )
-
-
-def chosen_rows(frame: nw.LazyFrame[Any], options: Options, source: str) -> tuple[Filter, ...]:
-    """Return the filters of ``where={column: value or values}``."""
-    schema = frame.collect_schema()
-    filters = []
-    for column, wanted in options.where.items():
-        given(column, schema.names(), source)
-        values = list(wanted) if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
-        words = [word for value in values for word in spellings(value, schema[column])]
-        keep = text(frame, column).is_in(words)
-        filters.append(Filter(keep=keep, why=f"{column} is not {' or '.join(map(str, values))}"))
-    return tuple(filters)
-
-
-def spellings(value: object, kind: nw.dtypes.DType) -> list[str]:
-    """Return how a value may be spelt when its column is turned into text: libraries differ."""
-    word = str(value).lower()
-    if isinstance(value, bool) or (kind == nw.Boolean and word in ("true", "false")):
-        return [word.capitalize(), word, "1" if word == "true" else "0"]
-    if isinstance(value, int | float) and float(value).is_integer():
-        return [str(int(value)), str(float(value))]
-    if kind.is_float() and word.removesuffix(".0").lstrip("-").isdecimal():
-        return [word.removesuffix(".0")]
-    return [str(value)]
 
 
 def from_rows(source: Input, format: str, *, rows: nw.LazyFrame[Any] | None = None, **details: Any) -> Matches:
