@@ -196,6 +196,8 @@ def there_instead(frame: nw.LazyFrame[Any], filters: tuple[Filter, ...], source:
     near = next(filter(None, (nearest(word, words) for word in rule.wanted)), "")
     holes = int(found.filter(pl.col("value").is_null())["rows"].sum())
     missing = (
-        f"{' and' if words else ''} missing in {holes:,} row{'s' * (holes != 1)} (None asks for those)" if holes else ""
+        f"{', and' if words else ''} missing in {holes:,} row{'s' * (holes != 1)} (None asks for those)"
+        if holes
+        else ""
     )
     return f"{near}; {rule.column} is {listed(words)}{missing}" if words or holes else ""
