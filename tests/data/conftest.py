@@ -3,6 +3,8 @@
 import sqlite3
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,12 @@ def in_dask(columns: Columns) -> Any:
     import dask.dataframe
 
     from_pandas: Any = dask.dataframe.from_pandas
-    return from_pandas(pd.DataFrame(columns), npartitions=3)
+    frame = pd.DataFrame(columns)
+    for name, cells in columns.items():  # Dask takes objects without a type for text
+        if any(isinstance(cell, bool | date | Decimal) for cell in cells):
+            array = pa.array(cells)
+            frame[name] = pd.Series(array.to_pandas(types_mapper=pd.ArrowDtype), dtype=pd.ArrowDtype(array.type))
+    return from_pandas(frame, npartitions=3)
 
 
 IN_PROCESS: dict[str, Engine] = {
@@ -88,8 +95,16 @@ def in_scan(columns: Columns, folder: Path) -> pl.LazyFrame:
 def declared(columns: Columns) -> str:
     """Return the columns of a table as SQL declares them."""
     types = {bool: "boolean", float: "double precision", int: "bigint", str: "text"}
+    types |= {date: "date", datetime: "timestamp", Decimal: "numeric(8, 2)"}
     kinds = {name: next((type(cell) for cell in cells if cell is not None), str) for name, cells in columns.items()}
     return ", ".join(f'"{name}" {types[kinds[name]]}' for name in columns)
+
+
+def in_sqlite_file(cell: Any) -> Any:
+    """Return a cell as SQLite keeps it, which has neither times nor decimals."""
+    if isinstance(cell, datetime):
+        return cell.isoformat(sep=" ")
+    return str(cell) if isinstance(cell, date | Decimal) else cell
 
 
 def in_sqlite(columns: Columns, folder: Path) -> str:
@@ -98,7 +113,8 @@ def in_sqlite(columns: Columns, folder: Path) -> str:
     connection = sqlite3.connect(path)
     connection.execute(f"create table log ({declared(columns)})")
     places = ", ".join("?" * len(columns))
-    connection.executemany(f"insert into log values ({places})", list(zip(*columns.values(), strict=True)))
+    kept = {name: list(map(in_sqlite_file, cells)) for name, cells in columns.items()}
+    connection.executemany(f"insert into log values ({places})", list(zip(*kept.values(), strict=True)))
     connection.commit()
     connection.close()
     return f"sqlite:///{path}"

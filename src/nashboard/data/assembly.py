@@ -8,13 +8,15 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from nashboard.data.chosen import there_instead
 from nashboard.data.clusters import Clusters
-from nashboard.data.counting import MatchTable, PairCounts, counted, first_row_with, text
+from nashboard.data.counting import MatchTable, PairCounts, counted, first_row_with
 from nashboard.data.exact_sums import exactly_added_up
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Split, by_value
+from nashboard.data.spelling import text
 from nashboard.errors import InputError, listed, rows_have, shortened
 
 COUNTS = ("wins", "draws", "losses")
@@ -32,8 +34,7 @@ def count_matches(table: MatchTable) -> Matches:
 
 def split_up(found: PairCounts, split: Split) -> None:
     """Put the matches of each segment where the split collects them."""
-    floats = found.table.frame.collect_schema()[split.column].is_float()
-    parts, rest = by_value(found.counts, floats=floats)
+    parts, rest = by_value(found.counts)
     split.without.append(int(rest.filter(pl.col("left_out") == 0)["rows"].sum()) // found.table.games)
     for value, counts in parts.items():
         if counts.filter(pl.col("left_out") == 0).is_empty():
@@ -54,7 +55,9 @@ def matches_of(result: PairCounts) -> Matches:
     kept = counts.filter(pl.col("left_out") == 0)
     if kept.is_empty():
         dropped = counts.group_by("left_out").agg(pl.col("rows").sum()).sort("rows", "left_out").row(-1)
-        raise InputError(f"{table.source!r}: none of {rows:,} rows is left: {table.filters[dropped[0] - 1].why}")
+        why = table.filters[dropped[0] - 1].why
+        there = there_instead(table.frame, table.filters, table.source, table.scan)
+        raise InputError(f"{table.source!r}: none of {rows:,} rows is left: {why}{there}")
     refuse_nameless(table, kept)
     refuse_weights(table, kept)
     own = kept.filter(pl.col("first") == pl.col("second"))
@@ -163,9 +166,8 @@ def refuse_nameless(table: MatchTable, kept: pl.DataFrame) -> None:
         if len(blank):
             if table.scan is not None:
                 table.scan.explain()  # a row that is too short is the likelier mistake
-            where = first_row_with(
-                table, nw.col(column).is_null() | (text(table.frame, column).str.strip_chars() == "")
-            )
+            name = text(table.frame, column)
+            where = first_row_with(table, name.is_null() | (name.str.strip_chars() == ""))
             raise InputError(
                 f"{table.source!r}, column {column!r}: {rows_have(int(blank['rows'].sum()))} no agent name{where}; "
                 f"every match needs two named agents"

@@ -163,6 +163,8 @@ def number(value: object, where: str, hint: str = NO_SCORE) -> float | None:
     if isinstance(value, bool):
         return float(value)
     text = str(value).strip()
+    if text.lower() in ("true", "false"):  # csv and json lines are read as text
+        return float(text.lower() == "true")
     if not re.fullmatch(NUMBER, text):
         raise InputError(f"{where} is {text[:60]!r}, not a number; {hint}")
     return float(text)

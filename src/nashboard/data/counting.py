@@ -6,14 +6,14 @@ pass, and only then looked for.
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.engines import collected, summed_up
+from nashboard.data.engines import collected, column, summed_up
 from nashboard.data.outcomes import (
     Question,
     Rules,
@@ -29,20 +29,21 @@ from nashboard.data.outcomes import (
 )
 from nashboard.data.scan import Scan
 from nashboard.data.segments import Split
+from nashboard.data.spelling import INFINITY, grouped_as_text, key, spelt, text
 from nashboard.data.totals import Totals
 from nashboard.errors import InputError
 
 SAMPLE = 10_000  # rows from which the meaning of labels is learnt; later surprises are caught by the count
-EXACT = 2.0**53  # whole numbers below this are exact in floating point
-INFINITY = float("inf")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """Rows to keep, and why the others are left out."""
+    """Rows to keep, and why the others are left out; a user's own names a column, and the values that were wanted."""
 
     keep: nw.Expr
     why: str
+    column: str | None = None
+    wanted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,20 @@ class MatchTable:
 
     def count(self, words: Vocabulary | None) -> pl.DataFrame:
         """Count the pairs; without words the outcome column holds numbers."""
-        return summed_up(pair_counts(self, words), self.source, self.scan)
+        return spelt(summed_up(pair_counts(self, words), self.source, self.scan), self.key_kinds)
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """What the rows are grouped by, and the columns that this is made of."""
+        named = {"first": self.a, "second": self.b, "cluster": self.cluster}
+        found = {key: name for key, name in named.items() if name is not None}
+        return found | ({"segment": self.split.column} if self.split is not None else {})
+
+    @property
+    def key_kinds(self) -> dict[str, nw.dtypes.DType]:
+        """What is grouped by, and the kinds of the columns that this is made of."""
+        schema = self.frame.collect_schema()
+        return {key: schema[name] for key, name in self.keys.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +107,7 @@ class PairCounts:
 def counted(table: MatchTable) -> PairCounts:
     """Count the matches of a table; labels that nobody knows are an error."""
     refuse_text_weights(table)
-    rules = checked_rules(table.rules)
+    rules = with_truths(checked_rules(table.rules), table.frame.collect_schema()[table.outcome])
     asked = Question(a=table.a, b=table.b, outcome=table.outcome, source=table.source, certain=table.certain)
     numbers = with_numbers(table, outcome=not rules)
     if numbers.frame.collect_schema()[table.outcome].is_numeric() and not rules:
@@ -131,6 +145,14 @@ def with_idle_rules(table: MatchTable, counts: pl.DataFrame, seen: list[SeenLabe
     return PairCounts(table=replace(table, notes=(*table.notes, *notes)), counts=counts, words=words)
 
 
+def with_truths(rules: Mapping[str, float | None], kind: nw.dtypes.DType) -> dict[str, float | None]:
+    """Return rules that know 1 and 0 for true and false, in a column of truths or of numbers, as ``where=`` does."""
+    if kind != nw.Boolean and not kind.is_numeric():
+        return dict(rules)
+    other = {folded("1"): "true", folded("0"): "false", "true": folded("1"), "false": folded("0")}
+    return {other[label]: rule for label, rule in rules.items() if label in other} | dict(rules)
+
+
 def refuse_text_weights(table: MatchTable) -> None:
     """Raise an error where a frame's weights are no numbers; those of text files are turned into numbers."""
     if table.weight is not None and table.scan is None:
@@ -159,17 +181,6 @@ def with_numbers(table: MatchTable, *, outcome: bool) -> MatchTable:
     return replace(table, frame=nw.from_native(native.with_columns(pl.col(wanted).cast(pl.Float64, strict=False))))
 
 
-def text(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
-    """Return a column as text, null where it is missing; whole numbers without decimals, whatever their type."""
-    value = nw.col(column)
-    if not frame.collect_schema()[column].is_float():
-        return nw.when(~value.is_null()).then(value.cast(nw.String))
-    # neither NaN nor infinity is between these, in any engine; SQLite cannot be asked whether a number is finite
-    whole = (value > -EXACT) & (value < EXACT) & (value == value.round(0))
-    number = nw.when(whole).then(value).otherwise(nw.lit(0.0)).cast(nw.Int64).cast(nw.String)
-    return nw.when(~value.is_null()).then(nw.when(whole).then(number).otherwise(value.cast(nw.String)))
-
-
 def label_of(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
     """Return a column of labels as text, empty where it is missing."""
     return text(frame, column).fill_null("")
@@ -195,23 +206,15 @@ def seen_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
 def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
     """Return what is summed up to count a table; without words its outcome column holds numbers."""
     # PostgreSQL takes 1.0 for an exact decimal: only a cast makes it a floating-point number
-    weight = (nw.lit(1) if table.weight is None else nw.col(table.weight)).cast(nw.Float64)
+    weight = (nw.lit(1) if table.weight is None else column(table.frame, table.weight)).cast(nw.Float64)
     outcome = number_outcome if words is None else named_outcome(words) if words.by_name else label_outcome(words)
-    keys = ["first", "second", "left_out"] + ["cluster"] * (table.cluster is not None)
-    keys += ["segment"] * (table.split is not None)
-    columns = {
-        "first": text(table.frame, table.a),
-        "second": text(table.frame, table.b),
-        "left_out": left_out(table.filters),
-        "weight": weight,
-        "label": label_of(table.frame, table.outcome) if words else nw.col(table.outcome).cast(nw.Float64),
-    }
-    if table.cluster is not None:
-        columns["cluster"] = text(table.frame, table.cluster)
-    if table.split is not None:
-        columns["segment"] = text(table.frame, table.split.column)
+    label = label_of(table.frame, table.outcome) if words else column(table.frame, table.outcome).cast(nw.Float64)
+    columns = {name: key(table.frame, source) for name, source in table.keys.items()}
+    columns |= {"left_out": left_out(table.filters), "weight": weight, "label": label}
+    if words and words.by_name:
+        columns |= {"won": label == text(table.frame, table.a), "lost": label == text(table.frame, table.b)}
     if table.time is not None:
-        columns["time"] = nw.col(table.time)
+        columns["time"] = column(table.frame, table.time)
     sound_weight = (nw.col("weight") >= 0) & (nw.col("weight") < INFINITY)
     even = nw.col("weight") == nw.col("weight").round(0)
     uneven = {"uneven": indicator(even | nw.col("ignored"), one=0, zero=1)} if table.weighed else {}
@@ -238,10 +241,10 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
     shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound", *uneven)
     return Totals(
         rows=rows,
-        keys=tuple(keys),
+        keys=("left_out", *table.keys),
         sums=(*shares, *marks) if whole else marks,
         fractions=() if whole else shares,
-        names=("first", "second"),
+        names=tuple(side for side in ("first", "second") if grouped_as_text(table.key_kinds[side])),
         lowest={"earliest": "time"} if table.time is not None else {},
         highest={"latest": "time"} if table.time is not None else {},
     )
@@ -297,7 +300,7 @@ def named_outcome(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
 
     def parts(label: nw.Expr) -> Parts:
         known = label_outcome(words)(label)
-        won, lost = label == nw.col("first"), label == nw.col("second")
+        won, lost = nw.col("won"), nw.col("lost")
         zero = nw.lit(0.0)
         return {
             "win": nw.when(won).then(nw.lit(1.0)).otherwise(nw.when(lost).then(zero).otherwise(known["win"])),

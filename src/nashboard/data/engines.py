@@ -22,6 +22,7 @@ from nashboard.data.scan import Scan
 from nashboard.data.totals import Totals, run
 from nashboard.errors import InputError, NashboardError, first_line, listed
 
+LOOK = 1000  # objects of a column that are looked at to learn what they are
 READABLE = "a path, an address, or a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis"
 
 
@@ -31,7 +32,7 @@ def lazy_frame(source: Any) -> nw.LazyFrame[Any] | None:
         return None
     with own_errors_named("the frame cannot be read"):
         try:
-            frame = nw.from_native(polars_scan(source), pass_through=True)
+            frame = nw.from_native(with_types(polars_scan(source)), pass_through=True)
             if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
                 return None
             names = frame.collect_schema().names()
@@ -52,6 +53,40 @@ def polars_scan(source: Any) -> Any:
     """Return a PyArrow dataset, which has no expressions of its own, as a scan; anything else as it is."""
     dataset = sys.modules.get("pyarrow.dataset")  # who holds a dataset has imported it
     return pl.scan_pyarrow_dataset(source) if dataset and isinstance(source, dataset.Dataset) else source
+
+
+def with_types(source: Any) -> Any:
+    """Return a pandas frame whose columns of Python's own truths, dates and decimals say so; anything else as it is.
+
+    One missing value is enough for pandas to keep such a column as objects of no type.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(source, pandas.DataFrame):
+        return source
+    typed = {}
+    for place, (name, kind) in enumerate(zip(source.columns, source.dtypes, strict=True)):
+        if kind.kind == "O" and not isinstance(kind, pandas.api.extensions.ExtensionDtype):
+            cells = source.iloc[:, place]
+            what = pandas.api.types.infer_dtype(cells.dropna().head(LOOK))
+            if what in ("boolean", "date", "decimal"):
+                with contextlib.suppress(Exception):  # other objects further down: text, as they would be alone
+                    typed[name] = arrow_typed(cells)
+    return source.assign(**typed) if typed and source.columns.is_unique else source
+
+
+def arrow_typed(cells: Any) -> Any:
+    """Return a column of pandas with the type that Arrow finds for its objects."""
+    import pandas as pd
+    import pyarrow as pa
+
+    array = pa.array(cells, from_pandas=True)
+    return pd.Series(pd.arrays.ArrowExtensionArray(array), index=cells.index)
+
+
+def column(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
+    """Return a column of a frame by its name; Spark takes a dot in a name for a field, unless the name is quoted."""
+    quote = frame.implementation.is_spark_like() and not name.isidentifier()
+    return nw.col("`" + name.replace("`", "``") + "`" if quote else name)
 
 
 def with_objects(frame: nw.LazyFrame[Any], column: str) -> nw.LazyFrame[Any]:

@@ -81,7 +81,8 @@ def read_matches(
     self_matches
         ``"error"`` refuses matches of an agent with itself, ``"drop"`` leaves them out.
     where
-        Keep only rows with these values: ``{"language": ["English", "German"]}``.
+        Keep only rows with these values: ``{"language": ["English", "German"], "rated": True}``. They are compared as
+        what the column holds (numbers, times, truths, text); None stands for what is missing.
     symmetrise
         For a matrix of win rates: average the two directions where they disagree.
     separator

@@ -5,10 +5,14 @@ from typing import Any
 
 import narwhals as nw
 
-from nashboard.data.counting import text
+from nashboard.data.engines import column as by_name
+from nashboard.data.spelling import text
 
 # In small letters, without the signs in which the engines' own patterns differ.
 FINITE_NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$"
+
+
+TRUTHS = {"true": "1", "false": "0"}  # as json and Python's own files write them; a frame's truths are numbers too
 
 
 def recoded(word: nw.Expr, meanings: Mapping[str, str]) -> nw.Expr:
@@ -26,9 +30,12 @@ def lowered(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
 
 
 def as_number(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
-    """Return a column as numbers; text that is no finite number is null, and raises nothing in any engine."""
+    """Return a column as numbers, true as 1; text that is no finite number is null, and raises nothing anywhere."""
     kind = frame.collect_schema()[column]
-    if kind.is_numeric() or kind == nw.Boolean:
-        return nw.col(column).cast(nw.Float64)
-    word = lowered(frame, column)
+    if kind == nw.Boolean:  # PostgreSQL casts a truth to a whole number only
+        truth = by_name(frame, column)
+        return nw.when(truth).then(nw.lit(1)).otherwise(nw.when(~truth).then(nw.lit(0))).cast(nw.Float64)
+    if kind.is_numeric():
+        return by_name(frame, column).cast(nw.Float64)
+    word = recoded(lowered(frame, column), TRUTHS)
     return nw.when(word.str.contains(FINITE_NUMBER)).then(word).cast(nw.Float64)

@@ -11,6 +11,7 @@ from nashboard.data.columns import given
 from nashboard.data.engines import collected
 from nashboard.data.origin import CHOSEN
 from nashboard.data.scan import Scan
+from nashboard.data.spelling import key
 from nashboard.errors import InputError, rows_have
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def checked_split(split: Split | None, frame: nw.LazyFrame[Any], source: str, sc
     if split is None:
         return None
     given(split.column, frame.collect_schema().names(), source)
-    values = frame.select(value=nw.col(split.column).cast(nw.String)).group_by("value").agg(rows=nw.len())
+    values = frame.select(value=key(frame, split.column)).group_by("value").agg(rows=nw.len())
     if len(collected(values.head(MOST + 2), source, scan).drop_nulls()) > MOST:
         raise InputError(
             f"{source!r}, column {split.column!r} has more than {MOST} values: segments are for columns with up to "
@@ -114,11 +115,8 @@ def checked_split(split: Split | None, frame: nw.LazyFrame[Any], source: str, sc
     return split
 
 
-def by_value(found: pl.DataFrame, *, floats: bool) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+def by_value(found: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
     """Return summed rows by the value in their column ``segment``, and those without one."""
-    word = pl.col("segment").str.strip_chars()
-    has = pl.col("segment").is_not_null() & (word != "")
-    if floats:  # a missing number, for some engines
-        has &= word.str.to_lowercase() != "nan"
+    has = pl.col("segment").is_not_null() & (pl.col("segment").str.strip_chars() != "")
     parts = found.filter(has).partition_by("segment", as_dict=True, include_key=False)
     return {str(value): part for (value,), part in parts.items()}, found.filter(has.not_())

@@ -5,12 +5,13 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.counting import Filter, text
+from nashboard.data.counting import Filter
 from nashboard.data.engines import with_objects
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.match_tables import from_rows
 from nashboard.data.matches import Matches
 from nashboard.data.recoding import as_number, lowered, recoded
+from nashboard.data.spelling import text
 from nashboard.errors import InputError
 
 # What the judge of arena-hard writes; the benchmark's own scorer knows the same ten.

@@ -8,15 +8,17 @@ import narwhals as nw
 import polars as pl
 
 from nashboard.data.cells import LOWER_NUMBER, MISSING, NUMBER, number, scores_of
+from nashboard.data.chosen import chosen_rows, shown, there_instead
 from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TASK, derived, one, optional, recognised
-from nashboard.data.counting import text as plain_text
+from nashboard.data.counting import Filter
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
-from nashboard.data.formats.match_tables import chosen_rows, several
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
+from nashboard.data.recoding import TRUTHS, as_number, recoded
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
 from nashboard.data.segments import by_value, checked_split
+from nashboard.data.spelling import key, spelt, text
 from nashboard.data.task_names import low_by_name
 from nashboard.errors import InputError, listed
 
@@ -48,18 +50,32 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     measures = [name for name in recognised(METRIC, columns) if name not in roles.values()]
     refuse_nested(frame, [*roles.values(), *measures[:1]], source)
     split = checked_split(options.segment, frame, source, scan)
-    floats = split is not None and frame.collect_schema()[split.column].is_float()
     if measures and options.metric is not None:
-        frame = frame.filter(nw.col(measures[0]).cast(nw.String) == options.metric)
-    for part in chosen_rows(frame, options, source):
-        frame = frame.filter(part.keep)
-    frame = with_numbers(frame, roles, scan, source)
+        frame = frame.filter(text(frame, measures[0]) == options.metric)
+    filters = chosen_rows(frame, options.where, source, scan)
+    chosen = frame
+    for part in filters:
+        chosen = chosen.filter(part.keep)
+    taken = {ROLES.get(role, role): name for role, name in roles.items()}
+    taken |= {"metric": name for name in measures[:1]}
+    table = Summed(
+        frame=frame,
+        filters=filters,
+        options=options,
+        source=source,
+        scan=scan,
+        metric=measures[:1],
+        taken=columns_taken(taken, columns),
+    )
+    frame = with_numbers(chosen, roles, scan, source)
     numbers = [role for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
+    named = {"agent": agent, "task": task} | ({"segment": split.column} if split else {})
+    kinds = {role: chosen.collect_schema()[name] for role, name in named.items()}
     cells = frame.select(
-        *(nw.col(roles[role]).cast(nw.Float64).alias(role) for role in numbers),
-        *(text(roles[role]).alias(role) for role in ("agent", "task", "lower_is_better") if role in roles),
-        *(text(name).fill_null("").alias("metric") for name in measures[:1]),
-        *(plain_text(frame, part.column).alias("segment") for part in (split,) if part),
+        *(as_number(frame, roles[role]).alias(role) for role in numbers),
+        *(key(frame, name).alias(role) for role, name in named.items()),
+        *(text(frame, roles[role]).alias(role) for role in ("lower_is_better",) if role in roles),
+        *(text(frame, name).fill_null("").alias("metric") for name in measures[:1]),
     ).with_columns(  # neither null nor NaN is at most infinity, in any engine
         missing=nw.when(nw.col("score") <= float("inf")).then(nw.lit(0)).otherwise(nw.lit(1))
     )
@@ -79,17 +95,14 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             high=nw.when(word.is_in(NO)).then(nw.lit(1)).otherwise(nw.lit(0)),
         )
         totals |= {"low": nw.col("low").sum(), "high": nw.col("high").sum()}
-    keys = ["agent", "task", "missing"] + ["segment"] * (split is not None)
-    found = collected(cells.group_by(*keys).agg(**totals), source, scan, in_order=True)
-    used = collected(cells.group_by(*keys, "metric").agg(rows=nw.len()), source, scan) if measures else None
-    metric = measures[0] if measures else None
-    named = {ROLES.get(role, role): column for role, column in roles.items()} | {"metric": metric}
-    taken = columns_taken(named, columns)
-    table = Summed(options=options, source=source, scan=scan, metric=metric, taken=taken)
+    keys = [*named, "missing"]
+    found = spelt(collected(cells.group_by(*keys).agg(**totals), source, scan, in_order=True), kinds)
+    metrics = cells.group_by(*keys, *(["metric"] * bool(measures))).agg(rows=nw.len())
+    used = spelt(collected(metrics, source, scan), kinds) if measures else None
     if split is None:
         return table.scores(found, used)
-    parts, rest = by_value(found, floats=floats)
-    measured = by_value(used, floats=floats)[0] if used is not None else {}
+    parts, rest = by_value(found)
+    measured = by_value(used)[0] if used is not None else {}
     split.without.append(int(rest["rows"].sum()))
     made = []
     for value, sums in parts.items():
@@ -110,7 +123,9 @@ class Summed:
     options: Options
     source: str
     scan: Scan | None
-    metric: str | None  # the column that says by what a task was scored
+    metric: list[str]  # the column that says by what a task was scored, if there is one
+    frame: nw.LazyFrame[Any]  # all rows, with those that were not chosen
+    filters: tuple[Filter, ...]
     taken: Fact
 
     def scores(self, found: pl.DataFrame, used: pl.DataFrame | None, *notes: str) -> Scores:
@@ -120,10 +135,10 @@ class Summed:
         wanted = only_rows(options)
         if not rows:
             chosen = f" with the metric {options.metric!r}" if self.metric and options.metric else ""
-            chosen += f" where {wanted}" if wanted else ""
+            chosen += f" where {wanted}{there_instead(self.frame, self.filters, source, self.scan)}" if wanted else ""
             raise InputError(f"{source!r} has columns but no rows{chosen}")
         if used is not None:
-            refuse_several_metrics(used.filter(pl.col("missing") == 0), self.metric or "", source)
+            refuse_several_metrics(used.filter(pl.col("missing") == 0), self.metric[0], source)
         tasks = sorted(set(found["task"].drop_nulls()))
         averages = [task for task in tasks if derived(task)]
         looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
@@ -150,7 +165,7 @@ class Summed:
 
 def only_rows(options: Options) -> str:
     """Say which rows ``where=`` keeps, or nothing."""
-    return " and ".join(f"{column} is {' or '.join(map(str, several(v)))}" for column, v in options.where.items())
+    return " and ".join(f"{name} is {shown(wanted)}" for name, wanted in options.where.items())
 
 
 def refuse_nested(frame: nw.LazyFrame[Any], columns: Sequence[str], source: str) -> None:
@@ -160,11 +175,6 @@ def refuse_nested(frame: nw.LazyFrame[Any], columns: Sequence[str], source: str)
         raise InputError(
             f"{source!r}, column {nested[0]!r} holds lists or objects: a table of scores has one name or number a cell"
         )
-
-
-def text(column: str) -> nw.Expr:
-    """Return a column as text, null where it is missing."""
-    return nw.when(~nw.col(column).is_null()).then(nw.col(column).cast(nw.String))
 
 
 def refuse_unknown_directions(words: pl.DataFrame, roles: dict[str, str], source: str) -> None:
@@ -237,26 +247,26 @@ def with_numbers(frame: nw.LazyFrame[Any], roles: dict[str, str], scan: Scan | N
             refuse_words(frame, name, roles, source)
         else:
             refuse_text(scan, frame.to_native(), name)
-        cell = text(name).str.strip_chars()
-        frame = frame.with_columns(
-            nw.when(~cell.str.to_lowercase().is_in(MISSING)).then(cell).cast(nw.Float64).alias(name)
-        )
+        cell = text(frame, name).str.strip_chars()
+        figure = recoded(cell.str.to_lowercase(), TRUTHS)
+        frame = frame.with_columns(nw.when(~figure.is_in(MISSING)).then(figure).cast(nw.Float64).alias(name))
     return frame
 
 
 def refuse_words(frame: nw.LazyFrame[Any], name: str, roles: dict[str, str], source: str) -> None:
     """Raise an error at a cell of a frame's column that is neither a number nor missing; its rows have no numbers."""
-    cell = text(name).str.strip_chars().str.to_lowercase()
-    sound = cell.is_null() | cell.is_in(MISSING) | cell.str.contains(f"^(?:{LOWER_NUMBER})$")
-    shown = [text(roles["agent"]).alias("agent"), text(roles["task"]).alias("task"), text(name).alias("cell")]
-    for agent, task, value in collected(frame.filter(~sound).select(*shown).head(1), source).rows():
+    cell = text(frame, name).str.strip_chars().str.to_lowercase()
+    sound = cell.is_null() | cell.is_in([*MISSING, *TRUTHS]) | cell.str.contains(f"^(?:{LOWER_NUMBER})$")
+    place = {"agent": text(frame, roles["agent"]), "task": text(frame, roles["task"]), "cell": text(frame, name)}
+    for agent, task, value in collected(frame.filter(~sound).select(**place).head(1), source).rows():
         number(value, f"{source!r}, column {name!r}, {agent!r} on {task!r},")
 
 
 def refuse_text(scan: Scan, frame: pl.LazyFrame, name: str) -> None:
     """Raise an error at the first cell of a file's column that is neither a number nor missing."""
     cell = pl.col(name).cast(pl.String).str.strip_chars()
-    sound = cell.is_null() | cell.str.to_lowercase().is_in(MISSING) | cell.str.contains(f"^({NUMBER})$")
+    word = cell.str.to_lowercase()
+    sound = cell.is_null() | word.is_in([*MISSING, *TRUTHS]) | cell.str.contains(f"^({NUMBER})$")
     numbered = frame.with_row_index("nashboard_row", offset=1)
     bad = scan.collect(numbered.filter(~sound).select("nashboard_row", cell).head(1))
     if len(bad):

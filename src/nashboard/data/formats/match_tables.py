@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 import narwhals as nw
 
 from nashboard.data.assembly import count_matches
-from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, Named, given, one, optional, sides, usual_sides
-from nashboard.data.counting import Filter, MatchTable, text
+from nashboard.data.chosen import chosen_rows
+from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, Named, one, optional, sides, usual_sides
+from nashboard.data.counting import Filter, MatchTable
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.matches import Matches
 from nashboard.data.scan import Scan, without_blank_lines
@@ -56,7 +57,7 @@ def matches_from(
             weighed=weighing is not None and weighing != weight,
             time=optional("time", TIME, columns, source, options.time),
             cluster=optional("cluster", CLUSTER, columns, source, said_or(options.cluster, cluster)),
-            filters=(*filters, *chosen_rows(frame, options, source)),
+            filters=(*filters, *chosen_rows(frame, options.where, source, scan)),
             rules=options.outcomes,
             self_matches=options.self_matches,
             scan=scan,
@@ -82,36 +83,6 @@ def unasked(found: str | None, said: Named, of_format: str | None) -> tuple[str,
         f"column {found!r} is used: a row of weight 2 counts as two matches; weight=False (on the command line "
         f"-r weight=none) leaves it out",
     )
-
-
-def chosen_rows(frame: nw.LazyFrame[Any], options: Options, source: str) -> tuple[Filter, ...]:
-    """Return the filters of ``where={column: value or values}``."""
-    schema = frame.collect_schema()
-    filters = []
-    for column, wanted in options.where.items():
-        given(column, schema.names(), source)
-        values = several(wanted)
-        words = [word for value in values for word in spellings(value, schema[column])]
-        keep = text(frame, column).is_in(words)
-        filters.append(Filter(keep=keep, why=f"{column} is not {' or '.join(map(str, values))}"))
-    return tuple(filters)
-
-
-def several(wanted: object) -> list[object]:
-    """Return the values of one column in ``where=``: a list of them, or one alone."""
-    return list(wanted) if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
-
-
-def spellings(value: object, kind: nw.dtypes.DType) -> list[str]:
-    """Return how a value may be spelt when its column is turned into text: libraries differ."""
-    word = str(value).lower()
-    if isinstance(value, bool) or (kind == nw.Boolean and word in ("true", "false")):
-        return [word.capitalize(), word, "1" if word == "true" else "0"]
-    if isinstance(value, int | float) and float(value).is_integer():
-        return [str(int(value)), str(float(value))]
-    if kind.is_float() and word.removesuffix(".0").lstrip("-").isdecimal():
-        return [word.removesuffix(".0")]
-    return [str(value)]
 
 
 def from_rows(source: Input, format: str, *, rows: nw.LazyFrame[Any] | None = None, **details: Any) -> Matches:

@@ -5,14 +5,16 @@ from typing import Any
 
 import narwhals as nw
 
+from nashboard.data.chosen import chosen_rows
 from nashboard.data.columns import folded, sides
-from nashboard.data.counting import text
 from nashboard.data.engines import collected
+from nashboard.data.engines import column as by_name
 from nashboard.data.formats.format import Format, Input
-from nashboard.data.formats.match_tables import chosen_rows, from_rows, has_sides
+from nashboard.data.formats.match_tables import from_rows, has_sides
 from nashboard.data.matches import Matches
 from nashboard.data.recoding import as_number
 from nashboard.data.scan import without_blank_lines
+from nashboard.data.spelling import text
 from nashboard.errors import InputError
 
 # a row may hold many games, or one: then exactly one of the columns is 1
@@ -30,8 +32,8 @@ def read_pair_counts(source: Input) -> Matches:
     stacked = nw.concat(
         [  # the other columns stay for where= and cluster=
             rows.with_columns(
-                agent_a=text(rows, a),
-                agent_b=text(rows, b),
+                agent_a=by_name(rows, a),
+                agent_b=by_name(rows, b),
                 outcome=nw.lit(SHARES[word]).cast(nw.Float64),
                 weight=as_number(rows, column),
             )
@@ -52,7 +54,7 @@ def refuse_counts(source: Input, rows: nw.LazyFrame[Any], pair: tuple[str, str],
     name, table = source.scan.name, source.disk
     if table is not None:
         rows = nw.from_native(rows.to_native().with_row_index("nashboard_row", offset=1))
-    for rule in chosen_rows(rows, source.options, name):
+    for rule in chosen_rows(rows, source.options.where, name, table):
         rows = rows.filter(rule.keep)
     for column in columns:
         count = as_number(rows, column)

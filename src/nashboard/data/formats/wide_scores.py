@@ -10,13 +10,13 @@ import polars as pl
 
 from nashboard.data.cells import CELL, MISSING, NO_SCORE, averages_left_out, number, runs_of, scores_of
 from nashboard.data.columns import AGENT, STDERR, derived, given, optional, recognised
-from nashboard.data.counting import text
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.origin import Fact, LeftOut, Origin
-from nashboard.data.recoding import as_number, lowered
+from nashboard.data.recoding import TRUTHS, as_number, lowered
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
+from nashboard.data.spelling import key, spelling, spelt, text
 from nashboard.data.task_names import (
     counted_as_tasks,
     errors_of,
@@ -101,7 +101,7 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             format="scores-wide",
             rows=rows,
             left_out=left_out,
-            notes=(*(scan.notes if scan else ()), *notes),
+            notes=(*(scan.notes if scan else ()), *notes, *truths_noted(table.select(tasks))),
             taken=(
                 Fact(
                     name="columns",
@@ -112,6 +112,17 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         ),
         lower_is_better=options.lower_is_better,
     )
+
+
+def truths_noted(scores: pl.DataFrame) -> tuple[str, ...]:
+    """Return a note about columns of true and false: more often a detail of the agents than a task."""
+    found = []
+    for column in scores:
+        word = column.str.strip_chars().str.to_lowercase() if column.dtype == pl.String else None
+        if column.dtype == pl.Boolean or (word is not None and word.is_in(list(TRUTHS)).any()):
+            found.append(column.name)
+    said = "their true and false count as 1 and 0; pass ignore= if they are no tasks"
+    return (f"{listed(found)}: {said}",) if found else ()
 
 
 def errors_in(table: pl.DataFrame, columns: list[str], without: set[str], source: str) -> dict[str, str]:
@@ -167,7 +178,7 @@ def averaged(
     scores = {f"task {k}": as_number(frame, task) for k, task in enumerate(tasks)}
     words = {f"task {k}": is_word(frame, task) for k, task in enumerate(tasks)}
     marks = {f"word {name}": nw.when(word).then(nw.lit(1)).otherwise(nw.lit(0)) for name, word in words.items()}
-    runs = frame.select(agent=text(frame, agent), **scores, **marks).with_columns(
+    runs = frame.select(agent=key(frame, agent), **scores, **marks).with_columns(
         # neither null nor NaN is at most infinity, in any engine
         nw.when(nw.col(name) <= float("inf")).then(nw.col(name)).alias(name)
         for name in scores
@@ -182,7 +193,8 @@ def averaged(
             ("words", nw.col(f"word {name}").sum()),
         )
     }
-    found = collected(runs.group_by("agent").agg(rows=nw.len(), **totals), source, scan, in_order=True).sort("agent")
+    found = collected(runs.group_by("agent").agg(rows=nw.len(), **totals), source, scan, in_order=True)
+    found = spelt(found, {"agent": frame.collect_schema()[agent]}).sort("agent")
     names = agent_names(found["agent"], source)
     parts = []
     for task, name in zip(tasks, scores, strict=True):
@@ -269,7 +281,7 @@ def score(value: object, row: int, task: str, source: str) -> float | None:
 
 def agent_names(column: pl.Series, source: str) -> list[str]:
     """Return the names in a column, none of them empty."""
-    names = ["" if name is None else str(name) for name in column]
+    names = ["" if name is None else str(name) for name in spelling(column)]
     for k, name in enumerate(names):
         if not name.strip():
             raise InputError(
