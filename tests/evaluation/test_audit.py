@@ -403,3 +403,25 @@ def test_where_weights_hide_the_noise_nobody_says_that_ratings_are_enough() -> N
     two = check(audit(nb.Matches.from_counts([[0, 5], [3, 0]])), "ratings are enough")
     assert two.passed
     assert "no pair closes a circle" in two.sentence
+
+
+def test_a_cycle_of_votes_that_belong_together_is_as_many_standard_errors_from_none_as_there_are_voters() -> None:
+    rates = {(0, 1): 0.7, (1, 2): 0.7, (0, 2): 0.3}
+    voters, votes = 60, 10  # each voter has ten equal votes on one pair
+    cluster = np.arange(3 * voters)
+    pair = np.repeat(np.arange(3), voters)
+    won = np.concatenate([np.arange(voters) < voters * rates[key] for key in ((0, 1), (0, 2), (1, 2))])
+    wins, losses = votes * won.astype(float), votes * (~won).astype(float)
+    split = Clusters(size=len(cluster), cluster=cluster, pair=pair, wins=wins, draws=0 * wins, losses=losses)
+    total = np.zeros((2, 3))
+    np.add.at(total[0], pair, wins)
+    np.add.at(total[1], pair, losses)
+    loose = nb.Matches(
+        agents=("a", "b", "c"),
+        pairs=np.array([[0, 1], [0, 2], [1, 2]]),
+        wins=total[0],
+        draws=0 * total[0],
+        losses=total[1],
+    )
+    once, tied = (transitivity(one, 0.05).cycles[0] for one in (loose, replace(loose, clusters=split)))
+    assert once.z / tied.z == pytest.approx(np.sqrt(votes), rel=0.02)

@@ -83,8 +83,10 @@ class Transitivity:
 
     @property
     def beyond_luck(self) -> int:
-        """How many of the cycles are stronger than the best of so many is by luck; none where all is noise."""
-        return 0 if self.p_noise > self.level else sum(one.z > self.luck for one in self.cycles)
+        """How many of the cycles are stronger than the best of so many reaches by luck; none where all may be noise."""
+        if self.p_noise > self.level or self.untold == WEIGHTED:
+            return 0
+        return sum(one.z > self.luck for one in self.cycles)
 
     @property
     def cyclic(self) -> bool:
@@ -166,11 +168,12 @@ def transitivity(data: Matches | Scores, level: float) -> Transitivity:
     found = hodge(matches)
     flow = found.flow
     assert isinstance(flow, ObservedFlow)
+    spread = 1.0 if matches.clusters is None else dispersion_of_clusters(matches)
     return Transitivity(
         share=found.transitivity,
         # the same tasks decide all pairs: they are no separate games
         p_noise=chance_of_the_rest(matches) if isinstance(data, Matches) else float("nan"),
-        cycles=tuple(named(cycle, matches, flow) for cycle in found.cycles(CYCLES)),
+        cycles=tuple(named(cycle, matches, flow, spread) for cycle in found.cycles(CYCLES)),
         level=level,
         basis="games" if isinstance(data, Matches) else "tasks, each a game between every two agents",
         triples=triples_that_met(len(matches.agents), matches.pairs),
@@ -257,8 +260,8 @@ def triples_that_met(n: int, pairs: Ints) -> int:
     return int((S @ S).multiply(S).sum())
 
 
-def named(cycle: Cycle, matches: Matches, flow: ObservedFlow) -> NamedCycle:
-    """Return a cycle with win rates and its distance from none in standard errors."""
+def named(cycle: Cycle, matches: Matches, flow: ObservedFlow, spread: float) -> NamedCycle:
+    """Return a cycle with win rates and its distance from none in standard errors of votes that scatter so."""
     place = {agent: k for k, agent in enumerate(matches.agents)}
     n = len(matches.agents)
     codes = flow.pairs[:, 0] * n + flow.pairs[:, 1]
@@ -266,7 +269,7 @@ def named(cycle: Cycle, matches: Matches, flow: ObservedFlow) -> NamedCycle:
     for a, b in zip(cycle.agents, (*cycle.agents[1:], cycle.agents[0]), strict=True):
         i, j = place[a], place[b]
         k = int(np.searchsorted(codes, min(i, j) * n + max(i, j)))
-        variance += float(flow.variances[k])
+        variance += spread * float(flow.variances[k])
         share = float((matches.wins[k] + matches.draws[k] / 2) / matches.games[k])
         rates.append(share if i < j else 1 - share)
     ab, bc, ca = rates
