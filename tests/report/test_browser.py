@@ -148,6 +148,16 @@ def test_nothing_overflows_the_page(visit: Any, name: str, width: int) -> None:
     assert outside == []
 
 
+def test_the_intervals_of_a_rating_are_seen_without_scrolling_on_a_usual_screen(visit: Any) -> None:
+    seen = visit("matches", viewport={"width": 1280, "height": 800})
+    board = seen.page.locator("#agents .scroll")
+    (edge,) = [one["x"] + one["width"] for one in [board.bounding_box()]]
+    heads = seen.page.locator("#agents-table thead th")
+    for name in ("in support", "Elo low", "Elo high"):
+        (box,) = [one.bounding_box() for one in heads.all() if one.inner_text().split() == name.split()]
+        assert box["x"] + box["width"] <= edge
+
+
 def test_the_board_is_sorted_by_pressing_a_heading_and_turned_round_by_pressing_again(visit: Any) -> None:
     seen = visit("atari")
     table = seen.page.locator("#agents-table")
