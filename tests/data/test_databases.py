@@ -135,16 +135,17 @@ def test_a_query_to_a_server_gives_the_counts_of_the_same_rows_in_a_file(postgre
 @postgres
 def test_a_query_cannot_write_to_a_server(postgres_port: int) -> None:
     address = in_postgres(LOG, postgres_port)
-    for query in ("delete from log returning *", "with gone as (delete from log returning *) select * from gone"):
-        with pytest.raises(nb.InputError, match="cannot be read"):
-            nb.read_matches(address, query=query)
+    with pytest.raises(nb.InputError, match="one select statement"):
+        nb.read_matches(address, query="delete from log returning *")
+    with pytest.raises(nb.InputError, match="cannot be read"):
+        nb.read_matches(address, query="with gone as (delete from log returning *) select * from gone")
     assert repr(nb.read_matches(address)) == EXPECTED
 
 
 def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
     address = in_sqlite(LOG, tmp_path)
     before = (tmp_path / "log.db").read_bytes()
-    with pytest.raises(nb.InputError, match="cannot be read"):
+    with pytest.raises(nb.InputError, match="one select statement"):
         nb.read_matches(address, query="delete from log returning *")
     with duckdb.connect(str(tmp_path / "games.duckdb")) as connection:
         connection.execute("create table log as select 'x' as a, 'y' as b, 'x' as winner")
@@ -295,3 +296,73 @@ def test_a_text_that_mentions_a_duck_is_still_a_text(tmp_path: Path) -> None:
     (tmp_path / "ducks.csv").write_text("a,b,win,DUCK\nx,y,1,0\n")
     assert (tmp_path / "ducks.csv").read_bytes()[8:12] == b"DUCK"
     assert nb.read_matches(tmp_path / "ducks.csv").n_games == 1
+
+
+@pytest.fixture(params=["sqlite", "duckdb", pytest.param("postgresql", marks=postgres)])
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a database of each kind, which holds the table log."""
+    if request.param == "postgresql":
+        return in_postgres(LOG, request.getfixturevalue("postgres_port"))
+    if request.param == "sqlite":
+        return in_sqlite(LOG, tmp_path)
+    with duckdb.connect(str(tmp_path / "log.duckdb")) as connection:
+        connection.register("frame", pl.DataFrame(LOG))
+        connection.execute("create table log as select * from frame")
+    return f"duckdb:///{tmp_path}/log.duckdb"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from log -- all of it",
+        "select * from log; -- all of it; really",
+        "-- all of it\nselect * from log /* ; */ ;;",
+        "select * from log where model_a <> ';'",
+        "select *, 'ü' as ö from log; -- ü;",
+        "select * from log where model_a <> '-- no comment'",
+        "with games as (select * from log) select * from games",
+    ],
+)
+def test_a_query_may_have_comments_and_semicolons(query: str, anywhere: str) -> None:
+    assert repr(nb.read_matches(anywhere, query=query)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "delete from log",
+        "drop table log",
+        "insert into log (model_a) values ('x')",
+        "select * from log; select * from log",
+        "select * from log; drop table log",
+        "create table other as select * from log",
+        "explain select * from log",
+    ],
+)
+def test_every_database_says_that_a_query_must_be_one_select(query: str, anywhere: str) -> None:
+    with pytest.raises(nb.InputError, match=r"': the query must be one select statement: databases are only read$"):
+        nb.read_matches(anywhere, query=query)
+    with pytest.raises(nb.InputError, match=r"': the query is empty$"):
+        nb.read_matches(anywhere, query=" ; ; ")
+    assert repr(nb.read_matches(anywhere)) == EXPECTED
+
+
+def test_a_quote_that_is_not_closed_is_told_by_the_database(anywhere: str) -> None:
+    with pytest.raises(nb.InputError, match=r"unrecognized token|unterminated (quoted )?string"):
+        nb.read_matches(anywhere, query="select * from log where model_a = 'x")
+
+
+def test_a_blob_in_the_place_of_a_name_is_one_sentence(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "log.db")
+    connection.execute("create table log (a, b, winner)")
+    connection.executemany("insert into log values (?, ?, ?)", [("x", "y", "x"), (b"\xff\xfe", "y", "tie")])
+    connection.commit()
+    connection.close()
+    with pytest.raises(nb.InputError) as caught:
+        nb.read_matches(f"sqlite:///{tmp_path}/log.db")
+    assert str(caught.value).endswith(
+        "cannot be counted: a cell holds b'\\xff\\xfe', which is no text: leave such rows out, or turn them into "
+        "text, with a query"
+    )
+    query = "select a, b, winner from log where typeof(a) <> 'blob'"
+    assert nb.read_matches(f"sqlite:///{tmp_path}/log.db", query=query).n_games == 1

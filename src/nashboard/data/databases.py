@@ -29,6 +29,9 @@ PLAIN_TYPES = re.compile(
     r"(text|varchar|bool|int[248]|float[48]|date|numeric|timestamp|timestamptz)(\(\d+(,\s*-?\d+)?\))?"
 )
 NO_NETWORK: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+ONE_SELECT = "the query must be one select statement: databases are only read"
+# what such a statement begins with
+READING = {"sqlite": ("select", "with", "values"), "postgresql": ("select", "with", "values", "table", "(")}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,19 +56,40 @@ def database_relation(source: str, table: str | None, query: str | None) -> Iter
             warnings.filterwarnings("ignore", message="The 'future.infer_string' option")
             if query is None:
                 table = chosen_table(table, database.tables(), name)
-            elif not (query := query.strip().rstrip(";").rstrip()):
-                raise InputError(f"{name!r}: the query is empty")
+            else:
+                query = one_select(query, kind, name)
             frame: nw.LazyFrame[Any] = nw.from_native(database.relation(table, query))
             what = "query" if query is not None else "table"
             said = f"{name}, {what}" if query is not None else f"{name}, {what} {table}"
             yield Relation(name=said, format=f"{kind} {what}", frame=frame)
     except InputError as error:
         raise InputError(scrubbed(str(error), source)) from None
-    except MissingExtraError:
+    except (MissingExtraError, MemoryError):
         raise
     # whatever the database or its driver raises is about the user's address, file or query; Rust's panics are apart
     except (Exception, pl.exceptions.PanicException) as error:
         raise InputError(scrubbed(f"{name!r} cannot be read: {first_line(error)}", source)) from None
+
+
+def one_select(query: str, kind: str, name: str) -> str:
+    """Return a query without the comments around it and the semicolon after it; it must be one that reads."""
+    if not (query := query.strip().rstrip(";").rstrip()):
+        raise InputError(f"{name!r}: the query is empty")
+    if kind == "duckdb":  # which takes statements apart itself
+        return query
+    import sqlglot  # ibis has brought it: it knows each database's quotes and comments
+
+    with contextlib.suppress(sqlglot.errors.TokenError):  # a quote that is not closed: the database says where
+        words = sqlglot.tokenize(query, read={"postgresql": "postgres"}.get(kind, kind))
+        ends = [word.token_type.name == "SEMICOLON" for word in words]
+        while ends and ends[-1]:
+            ends.pop()
+        if not ends:
+            raise InputError(f"{name!r}: the query is empty")
+        if any(ends) or words[0].text.casefold() not in READING[kind]:
+            raise InputError(f"{name!r}: {ONE_SELECT}")
+        return query[words[0].start : words[len(ends) - 1].end + 1]
+    return query
 
 
 def chosen_table(table: str | None, there: list[str], name: str) -> str:
@@ -118,6 +142,7 @@ class Duckdb:
     """A DuckDB file, opened for reading, counted by its own relations."""
 
     connection: Any
+    name: str
 
     def tables(self) -> list[str]:
         """Return the names of its tables and views."""
@@ -128,13 +153,27 @@ class Duckdb:
         if query is None:
             return self.connection.query(select_all(table or "", self.tables()))
         statements = self.connection.extract_statements(query)
+        if not statements:
+            raise InputError(f"{self.name!r}: the query is empty")
         if [statement.type.name for statement in statements] != ["SELECT"]:  # copy would write a file
-            raise InputError("the query must be one select statement: databases are only read")
-        return self.connection.query(query)
+            raise InputError(f"{self.name!r}: {ONE_SELECT}")
+        return self.connection.query(without_end(query))
 
     def close(self) -> None:
         """Close the file."""
         self.connection.close()
+
+
+def without_end(query: str) -> str:
+    """Return a query of DuckDB without the semicolons and comments after it: it is put into others."""
+    import duckdb
+
+    text = query.encode()
+    for at, kind in reversed(duckdb.tokenize(query)):
+        if kind.name != "comment" and not text.startswith(b";", at):
+            break
+        text = text[:at]
+    return text.decode()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +190,7 @@ class Postgresql:
         """Return a table or the answer to a query, its types learnt without making a view: nothing is written."""
         asked = query if query is not None else select_all(table or "", self.tables())
         with self.connection.con.cursor() as cursor:
-            cursor.execute(f"select * from ({asked}) as asked limit 0")
+            cursor.execute(f"select * from ({asked}\n) as asked limit 0")  # a comment ends with its line
             found = {column.name: column.type_display for column in cursor.description or ()}
         plain = {name: bool(PLAIN_TYPES.fullmatch(kind)) for name, kind in found.items()}
         columns = ", ".join(
@@ -159,7 +198,7 @@ class Postgresql:
         )
         mapper = self.connection.compiler.type_mapper
         types = {name: mapper.from_string(kind if plain[name] else "text") for name, kind in found.items()}
-        return self.connection.sql(f"select {columns} from ({asked}) as asked", schema=types)
+        return self.connection.sql(f"select {columns} from ({asked}\n) as asked", schema=types)
 
     def close(self) -> None:
         """Close the connection."""
@@ -196,7 +235,7 @@ def open_duckdb(source: str, name: str) -> Duckdb:
         import duckdb
     except ImportError:
         raise MissingExtraError("duckdb", "sql", "reading a DuckDB file") from None
-    return Duckdb(duckdb.connect(str(path), read_only=True, config=NO_NETWORK))
+    return Duckdb(duckdb.connect(str(path), read_only=True, config=NO_NETWORK), name)
 
 
 def open_postgresql(source: str, name: str) -> Postgresql:

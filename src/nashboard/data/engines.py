@@ -6,6 +6,7 @@ what an expression has summed up comes back.
 """
 
 import contextlib
+import re
 import sys
 import traceback
 from collections import Counter
@@ -24,6 +25,7 @@ from nashboard.errors import InputError, NashboardError, first_line, listed
 
 LOOK = 1000  # objects of a column that are looked at to learn what they are
 READABLE = "a path, an address, or a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis"
+NO_TEXT = re.compile(r"Could not convert (b(['\"]).{0,60}?\2?) with type bytes")  # a blob, as PyArrow says it
 
 
 def lazy_frame(source: Any) -> nw.LazyFrame[Any] | None:
@@ -166,6 +168,8 @@ def ours(error: BaseException) -> bool:
 
 def reason(error: BaseException) -> str:
     """Return what an error says; an engine whose session is gone stumbles over itself, or says nothing at all."""
+    if no_text := NO_TEXT.match(str(next(iter(error.args), ""))):
+        return f"a cell holds {no_text[1]}, which is no text: leave such rows out, or turn them into text, with a query"
     said = f"{type(error).__name__}: {first_line(error)}" if str(error).strip() else type(error).__name__
     if isinstance(error, AssertionError | AttributeError):
         return f"{said}; is its session or connection still open?"
