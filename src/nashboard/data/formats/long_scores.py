@@ -57,7 +57,7 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     for part in filters:
         chosen = chosen.filter(part.keep)
     taken = {ROLES.get(role, role): name for role, name in roles.items()}
-    taken |= {"metric": name for name in measures[:1]}
+    taken |= {"metric": measures[0]} if measures else {}
     table = Summed(
         frame=frame,
         filters=filters,
