@@ -215,6 +215,21 @@ def test_a_value_that_no_row_can_have_keeps_none(name: str, value: Any) -> None:
         nb.read_matches(pl.DataFrame(LOG), where={name: value})
 
 
+@pytest.mark.parametrize("value", [{"x": 1}, [["x"]], [10**400]])
+def test_what_is_no_value_is_said(value: Any) -> None:
+    with pytest.raises(nb.InputError, match="where= takes for each column a value, or a list of values"):
+        nb.read_matches(pl.DataFrame(LOG), where={"model_a": value})
+
+
+def test_categories_of_pandas_are_what_they_hold() -> None:
+    log = pd.DataFrame({"a": ["x", "y", "x"], "b": ["y", "x", "y"], "winner": ["a"] * 3})
+    log["truth"] = pd.Series([True, False, None], dtype="category")
+    log["number"] = pd.Series([2.0, 1e-7, None], dtype="category")
+    assert list(nb.read_segments(log, "truth").parts) == ["false", "true"]
+    assert list(nb.read_segments(log, "number").parts) == ["1e-07", "2"]
+    assert nb.read_matches(log, where={"number": "1e-7", "truth": "FALSE"}).n_games == 1
+
+
 @every_engine
 def test_what_stands_there_instead_is_said(engine: Engine) -> None:
     log: Columns = {

@@ -27,6 +27,7 @@ from nashboard.errors import InputError, listed, nearest
 TRUTHS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 MISSING = ("None", "nan", "NaN", "NaT", "<NA>")  # how what is missing is written, where it is no text
 MOST_WHOLE = 1 << 63  # what no engine's whole numbers reach
+MOST_BITS = 1000  # of a whole number that anybody asks for
 MOST_DIGITS = 38  # of a decimal, in every engine
 MOST_VALUES = 1000  # among which the nearest to a value that is not there is looked for
 
@@ -53,7 +54,7 @@ def chosen_rows(
 def values_of(wanted: Any) -> list[Any]:
     """Return the values that are wanted of a column: those of a list, or the one that was given."""
     several = isinstance(wanted, Iterable) and not isinstance(wanted, str | bytes | Mapping)
-    return list(dict.fromkeys(map(plain, wanted))) if several else [plain(wanted)]
+    return list(map(plain, wanted)) if several else [plain(wanted)]
 
 
 def shown(wanted: Any) -> str:
@@ -64,6 +65,8 @@ def shown(wanted: Any) -> str:
 def plain(value: Any) -> Any:
     """Return a value of numpy or pandas as Python's own, and None for what is missing."""
     own = value.item() if hasattr(value, "item") else value
+    if isinstance(own, list | dict | set | tuple) or (isinstance(own, int) and own.bit_length() > MOST_BITS):
+        raise InputError("where= takes for each column a value, or a list of values: numbers, times, true, false, text")
     return None if not isinstance(own, str) and str(own) in MISSING else own
 
 

@@ -60,19 +60,23 @@ def polars_scan(source: Any) -> Any:
 def with_types(source: Any) -> Any:
     """Return a pandas frame whose columns of Python's own truths, dates and decimals say so; anything else as it is.
 
-    One missing value is enough for pandas to keep such a column as objects of no type.
+    One missing value is enough for pandas to keep such a column as objects of no type; categories hide theirs.
     """
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(source, pandas.DataFrame):
         return source
     typed = {}
     for place, (name, kind) in enumerate(zip(source.columns, source.dtypes, strict=True)):
-        if kind.kind == "O" and not isinstance(kind, pandas.api.extensions.ExtensionDtype):
-            cells = source.iloc[:, place]
-            what = pandas.api.types.infer_dtype(cells.dropna().head(LOOK))
-            if what in ("boolean", "date", "decimal"):
-                with contextlib.suppress(Exception):  # other objects further down: text, as they would be alone
-                    typed[name] = arrow_typed(cells)
+        cells = source.iloc[:, place]
+        if isinstance(kind, pandas.CategoricalDtype):
+            untold = kind.categories.dtype.kind in "biufM"
+        elif isinstance(kind, pandas.api.extensions.ExtensionDtype) or kind.kind != "O":
+            continue
+        else:
+            untold = pandas.api.types.infer_dtype(cells.dropna().head(LOOK)) in ("boolean", "date", "decimal")
+        if untold and isinstance(name, str):
+            with contextlib.suppress(Exception):  # other objects further down: text, as they would be alone
+                typed[name] = arrow_typed(cells)
     return source.assign(**typed) if typed and source.columns.is_unique else source
 
 
@@ -82,6 +86,7 @@ def arrow_typed(cells: Any) -> Any:
     import pyarrow as pa
 
     array = pa.array(cells, from_pandas=True)
+    array = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
     return pd.Series(pd.arrays.ArrowExtensionArray(array), index=cells.index)
 
 
