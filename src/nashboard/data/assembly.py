@@ -15,7 +15,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.segments import Split, by_value
-from nashboard.errors import InputError, listed, rows_have
+from nashboard.errors import InputError, listed, number_of, rows_have
 
 COUNTS = ("wins", "draws", "losses")
 
@@ -54,7 +54,9 @@ def matches_of(result: PairCounts) -> Matches:
     kept = counts.filter(pl.col("left_out") == 0)
     if kept.is_empty():
         dropped = counts.group_by("left_out").agg(pl.col("rows").sum()).sort("rows", "left_out").row(-1)
-        raise InputError(f"{table.source!r}: none of {rows:,} rows is left: {table.filters[dropped[0] - 1].why}")
+        raise InputError(
+            f"{table.source!r}: none of {number_of(rows, 'rows')} is left: {table.filters[dropped[0] - 1].why}"
+        )
     refuse_nameless(table, kept)
     refuse_weights(table, kept)
     own = kept.filter(pl.col("first") == pl.col("second"))

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from nashboard.errors import number_of
+
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
@@ -12,7 +14,7 @@ class LeftOut:
     why: str
 
     def __str__(self) -> str:
-        return f"{self.count:,} {self.what} left out: {self.why}"
+        return f"{number_of(self.count, self.what)} left out: {self.why}"
 
 
 @dataclass(frozen=True, kw_only=True)

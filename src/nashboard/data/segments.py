@@ -10,7 +10,7 @@ from nashboard._tables import Cell, Column, Table, as_html, plain
 from nashboard.data.columns import given
 from nashboard.data.engines import collected
 from nashboard.data.scan import Scan
-from nashboard.errors import InputError, rows_have
+from nashboard.errors import InputError, number_of, rows_have
 
 if TYPE_CHECKING:
     from nashboard.data.matches import Matches
@@ -62,7 +62,7 @@ class Segments:
         )
 
     def __repr__(self) -> str:
-        left = f", {self.without:,} rows without a value" if self.without else ""
+        left = f", {number_of(self.without, 'rows')} without a value" if self.without else ""
         return f"Segments({len(self.parts):,} by {self.column!r}{left})"
 
     def __str__(self) -> str:
