@@ -40,7 +40,7 @@ def stages(path: Path, kept: Path, resamples: int) -> list[Side]:
             name="payoffs and equilibrium",
             setup=begun,
             code="found = nb.nash_average(matches)",
-            after="answer = f'the support has {len(found.support):,}'",
+            after="k = len(found.support)\nanswer = f'{k:,} agent' + ('s have weight' if k != 1 else ' has weight')",
         ),
         Side(
             name="Elo",

@@ -140,3 +140,16 @@ def test_the_command_ends_with_code_1_when_a_worker_dies(arena: nb.Matches, tmp_
 def test_a_backend_that_does_not_exist_is_refused(arena: nb.Matches) -> None:
     with pytest.raises(nb.InputError, match="the backend 'nobody' cannot be used"):
         nb.evaluate(arena, backend="nobody")
+
+
+@pytest.mark.parametrize(("backend", "what"), [("ray", "register_ray"), ("dask", "distributed.Client")])
+def test_a_cluster_that_was_not_started_is_for_python(backend: str, what: str, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("a,b,winner\nx,y,x\ny,z,y\nz,x,tie\n")
+    command = [sys.executable, "-m", "nashboard", "evaluate", str(tmp_path / "log.csv"), "--backend", backend]
+    done = subprocess.run(command, capture_output=True, text=True)
+    said = done.stderr.strip()
+    assert done.returncode == 2
+    assert said.startswith(f"nashboard: the backend '{backend}' cannot be used: ")
+    assert what in said
+    assert said.endswith("call nashboard from Python, as docs/cluster.md shows; a command takes threading or loky")
+    assert len(said.splitlines()) == 1

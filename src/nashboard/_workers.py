@@ -26,6 +26,12 @@ from nashboard.errors import InputError, WorkerError
 
 TOGETHER = 16  # resamples that a worker solves in one go
 
+IN_PYTHON = "call nashboard from Python, as docs/cluster.md shows; a command takes threading or loky"
+CLUSTERS = {
+    "dask": f"a Dask cluster needs a client, dask.distributed.Client: {IN_PYTHON}",
+    "ray": f"a Ray cluster has to be registered, by ray.util.joblib.register_ray: {IN_PYTHON}",
+}
+
 PROCESSES = "LokyBackend"
 LOCAL = ("ThreadingBackend", PROCESSES)  # whose results come one by one
 
@@ -129,6 +135,8 @@ def crew(plan: Plan) -> Iterator[tuple[int, str]]:
             try:
                 stack.enter_context(parallel_config(backend=plan.backend))
             except (ValueError, ImportError) as error:
+                if plan.backend in CLUSTERS:
+                    raise InputError(f"the backend {plan.backend!r} cannot be used: {CLUSTERS[plan.backend]}") from None
                 reason = " ".join(str(error).split())
                 raise InputError(f"the backend {plan.backend!r} cannot be used: {reason}") from None
         active, jobs = get_active_backend(prefer="threads")

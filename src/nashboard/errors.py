@@ -52,9 +52,14 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
-def rows_have(count: int) -> str:
+def number_of(count: int, things: str) -> str:
+    """Return ``1 row`` or ``1,401 rows`` of things that are many."""
+    return f"{count:,} {things if count != 1 else things.removesuffix('s')}"
+
+
+def rows_have(count: int, things: str = "rows") -> str:
     """Return ``1 row has`` or ``1,401 rows have``."""
-    return f"{count:,} row{'s have' if count != 1 else ' has'}"
+    return f"{number_of(count, things)} {'have' if count != 1 else 'has'}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -91,7 +91,7 @@ def test_wide_scores_keep_their_order_and_their_holes(engine: Engine) -> None:
     scores = nb.read_scores(engine(wide))
     assert (scores.agents, scores.tasks) == (("y", "x", "z"), ("go", "chess"))
     np.testing.assert_array_equal(scores.values, [[1, np.nan], [2, 5], [3, 6]])
-    assert str(scores.origin.left_out[0]) == "1 columns left out: computed from the others: 'average'"
+    assert str(scores.origin.left_out[0]) == "1 column left out: computed from the others: 'average'"
 
 
 @every_local_engine

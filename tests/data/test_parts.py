@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
+from data.conftest import in_sqlite
 
 LOG: dict[str, list[Any]] = {"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["model_a", "tie"]}
 
@@ -224,3 +225,21 @@ def test_parts_at_an_address_that_differ_too_much_are_refused_with_what_to_do(pa
     with pytest.raises(nb.InputError, match=r"files of different columns or types .*: fetch them, and read them"):
         nb.read_matches(f"file://{folder}/{pattern}")
     assert nb.read_matches(f"{folder}/{pattern}").n_games > 6
+
+
+@pytest.mark.parametrize("where", ["frame", "parquet", "address", "sqlite"])
+def test_weights_that_are_text_are_refused_alike_with_what_to_do(where: str, tmp_path: Path) -> None:
+    table = pl.DataFrame(LOG | {"weight": ["1", "2"]})
+    path = put(tmp_path / "log.parquet", weight=["1", "2"])
+    source: Any = {"frame": table, "parquet": path, "address": f"file://{path}"}.get(where)
+    if where == "sqlite":
+        source = in_sqlite({name: table[name].to_list() for name in table.columns}, tmp_path)
+    with pytest.raises(nb.InputError, match=r"'weight' holds String: a weight must be a number; cast the column"):
+        nb.read_matches(source)
+
+
+def test_weights_of_text_files_are_numbers(tmp_path: Path) -> None:
+    table = pl.DataFrame(LOG | {"weight": ["1", "2"]})
+    table.write_csv(tmp_path / "log.csv", quote_style="always")
+    table.write_ndjson(tmp_path / "log.jsonl")
+    assert nb.read_matches(tmp_path / "log.csv").n_games == nb.read_matches(tmp_path / "log.jsonl").n_games == 3

@@ -16,6 +16,7 @@ import pytest
 import nashboard as nb
 import servers
 from nashboard.data import engines, scan, totals
+from nashboard.data.inspection import inspected
 
 LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
 
@@ -279,3 +280,17 @@ def test_a_link_to_nowhere_is_named(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(nb.InputError, match="is a link to a file that is not there"):
         nb.read_matches(tmp_path / "link")
+
+
+def test_one_of_anything_is_told_as_one(tmp_path: Path) -> None:
+    log = pl.DataFrame({"a": ["x", "x"], "b": ["y", "y"], "winner": ["a", "b"], "language": ["en", None]})
+    matches = nb.read_matches(log, where={"language": "en"})
+    assert str(matches.origin.left_out[0]) == "1 row left out: language is not en"
+    assert "1 row" in [fact.value for fact in inspected(matches).facts]
+    assert repr(nb.read_segments(log, "language")) == "Segments(1 by 'language', 1 row without a value)"
+    with pytest.raises(nb.InputError, match="none of 1 row is left"):
+        nb.read_matches(log.head(1), where={"language": "de"})
+    with pytest.raises(nb.InputError, match="1 score has no agent name"):
+        nb.read_scores(pl.DataFrame({"agent": ["x", "y", None], "task": ["t"] * 3, "score": [1, 2, 3]}))
+    with pytest.raises(nb.InputError, match=r"the agent name 'x\\x00' holds the character NUL"):
+        nb.Matches.from_counts([[0, 1], [1, 0]], agents=["x\0", "y"])

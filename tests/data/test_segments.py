@@ -36,7 +36,7 @@ def test_the_segments_of_a_log_are_counted_apart(engine: Engine) -> None:
     }
     assert left_out(segments.parts["en"]) == [("rows", 1, "season is not 1")]
     assert (segments.without, segments.refused) == (1, {})
-    assert repr(segments) == "Segments(2 by 'language', 1 rows without a value)"
+    assert repr(segments) == "Segments(2 by 'language', 1 row without a value)"
     assert "1 row has no language: in no segment" in str(segments)
 
 

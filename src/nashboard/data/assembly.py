@@ -17,7 +17,7 @@ from nashboard.data.names import look_alikes
 from nashboard.data.origin import Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Split, by_value
 from nashboard.data.spelling import text
-from nashboard.errors import InputError, listed, rows_have, shortened
+from nashboard.errors import InputError, listed, number_of, rows_have, shortened
 
 COUNTS = ("wins", "draws", "losses")
 
@@ -57,7 +57,7 @@ def matches_of(result: PairCounts) -> Matches:
         dropped = counts.group_by("left_out").agg(pl.col("rows").sum()).sort("rows", "left_out").row(-1)
         why = table.filters[dropped[0] - 1].why
         there = there_instead(table.frame, table.filters, table.source, table.scan)
-        raise InputError(f"{table.source!r}: none of {rows:,} rows is left: {why}{there}")
+        raise InputError(f"{table.source!r}: none of {number_of(rows, 'rows')} is left: {why}{there}")
     refuse_nameless(table, kept)
     refuse_weights(table, kept)
     own = kept.filter(pl.col("first") == pl.col("second"))

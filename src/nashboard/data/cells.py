@@ -15,7 +15,7 @@ import polars as pl
 
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, listed, nearest, shortened
+from nashboard.errors import InputError, listed, nearest, rows_have, shortened
 
 # A number as every reader writes it: Python alone also takes 1_000 and the digits of other scripts.
 NUMBER = r"(?i:[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|infinity|nan))"
@@ -68,7 +68,7 @@ def scores_of(
     for side in ("agent", "task"):
         blank = cells.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
         if len(blank):
-            raise InputError(f"{source!r}: {len(blank):,} scores have no {side} name; every score needs one")
+            raise InputError(f"{source!r}: {rows_have(len(blank), 'scores')} no {side} name; every score needs one")
     twice = cells.filter(cells.select("agent", "task").is_duplicated())
     if len(twice):
         agent, task = twice.select("agent", "task").row(0)

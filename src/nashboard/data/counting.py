@@ -154,11 +154,16 @@ def with_truths(rules: Mapping[str, float | None], kind: nw.dtypes.DType) -> dic
 
 
 def refuse_text_weights(table: MatchTable) -> None:
-    """Raise an error where a frame's weights are no numbers; those of text files are turned into numbers."""
-    if table.weight is not None and table.scan is None:
-        kind = table.frame.collect_schema()[table.weight]
-        if not kind.is_numeric():
-            raise InputError(f"{table.source!r}, column {table.weight!r} holds {kind}: a weight must be a number")
+    """Raise an error where weights are no numbers, although they could be; files of text and folders hold text only."""
+    scan, weight = table.scan, table.weight
+    if weight is None or (scan is not None and (scan.kind != "parquet" or weight in scan.folders)):
+        return
+    kind = table.frame.collect_schema()[weight]
+    if not kind.is_numeric():
+        raise InputError(
+            f"{table.source!r}, column {weight!r} holds {kind}: a weight must be a number; cast the column to "
+            f"numbers first, such as Float64 (in a database, with a query)"
+        )
 
 
 def unexplained(counts: pl.DataFrame) -> int:

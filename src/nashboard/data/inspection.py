@@ -14,7 +14,7 @@ from nashboard.data.names import look_alikes
 from nashboard.data.origin import Fact, Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.errors import listed, shortened
+from nashboard.errors import listed, number_of, shortened
 
 MOST_NAMES = 5
 MOST_CHARACTERS = 400  # a sentence about the data may name several agents
@@ -60,7 +60,7 @@ def facts_of_origin(origin: Origin) -> list[Fact]:
     if origin.period:
         facts.append(Fact(name="period", value=" to ".join(origin.period), meaning="first and last time"))
     for entry in origin.left_out:
-        facts.append(Fact(name="left out", value=f"{entry.count:,} {entry.what}", meaning=entry.why))
+        facts.append(Fact(name="left out", value=number_of(entry.count, entry.what), meaning=entry.why))
     facts.extend(Fact(name="note", value="", meaning=note) for note in origin.notes)
     return facts
 

@@ -22,8 +22,11 @@ def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tu
     blank = [k for k, name in enumerate(given) if not name.strip()]
     if blank:
         raise InputError(f"{kind} number {blank[0] + 1:,} has an empty name: every {kind} needs one")
-    if any("\0" in name for name in given):
-        raise InputError(f"a {kind} name holds the character NUL, which no table of text can hold: rename it")
+    cut = [name for name in given if "\0" in name]
+    if cut:
+        raise InputError(
+            f"the {kind} name {shortened(cut[0])!r} holds the character NUL, which no table of text can hold: rename it"
+        )
     halves = [name for name in given if HALF.search(name)]
     if halves:
         raise InputError(f"the {kind} name {shortened(halves[0])!a} {HALF_CHARACTER}: rename it")

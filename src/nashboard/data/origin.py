@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nashboard.errors import listed, shortened
+from nashboard.errors import listed, number_of, shortened
 
 CHOSEN = "only rows where"  # how a note begins that tells what the user asked for
 
@@ -17,7 +17,7 @@ class LeftOut:
     why: str
 
     def __str__(self) -> str:
-        return f"{self.count:,} {self.what} left out: {self.why}"
+        return f"{number_of(self.count, self.what)} left out: {self.why}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -208,7 +208,7 @@ def read_segments(source: Any, column: str, *, format: str | None = None, **opti
     >>> log = pl.DataFrame({"a": ["x", "y", "x"], "b": ["y", "z", "z"], "winner": ["x", "draw", "z"]})
     >>> segments = nb.read_segments(log.with_columns(language=pl.Series(["en", "en", None])), "language")
     >>> segments
-    Segments(1 by 'language', 1 rows without a value)
+    Segments(1 by 'language', 1 row without a value)
     >>> segments.parts["en"]
     Matches(3 agents, 2 of 3 pairs met, 2 games)
     """

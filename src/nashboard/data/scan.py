@@ -22,7 +22,7 @@ from nashboard.data.delimited import SEPARATORS, check_records, not_utf8, recogn
 from nashboard.data.json_objects import list_to_lines, parsed
 from nashboard.data.kinds import Kind, kind_of
 from nashboard.data.parquet_claims import checked_rows
-from nashboard.data.parts import Part, parquet_parts, united
+from nashboard.data.parts import Part, folder_values, parquet_parts, united
 from nashboard.data.sources import PlainFile, check_lines
 from nashboard.errors import InputError, first_line, listed
 
@@ -55,6 +55,12 @@ class Scan:
         if not self.files:
             return self.label
         return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
+
+    @property
+    def folders(self) -> set[str]:
+        """The columns that are folders on the way to the files."""
+        names = [file.name for file in self.files] or [self.label]
+        return {column for name in names for column in folder_values(name)}
 
     @property
     def unpacked(self) -> float:

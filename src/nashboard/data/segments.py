@@ -12,7 +12,7 @@ from nashboard.data.engines import collected
 from nashboard.data.origin import CHOSEN
 from nashboard.data.scan import Scan
 from nashboard.data.spelling import key
-from nashboard.errors import InputError, rows_have
+from nashboard.errors import InputError, number_of, rows_have
 
 if TYPE_CHECKING:
     from nashboard.data.matches import Matches
@@ -64,7 +64,7 @@ class Segments:
         )
 
     def __repr__(self) -> str:
-        left = f", {self.without:,} rows without a value" if self.without else ""
+        left = f", {number_of(self.without, 'rows')} without a value" if self.without else ""
         return f"Segments({len(self.parts):,} by {self.column!r}{left})"
 
     def __str__(self) -> str:

@@ -69,18 +69,30 @@ def standard_errors(matches: Matches, totals: PairTotals, x: Floats, free: Bools
     if not robust:
         return np.sqrt(variances(None))
     B = score_covariance(matches, totals, x)
-    F = floor_covariance(B, totals, curvatures, len(matches.pairs))
+    F = floor_covariance(B, totals, curvatures, len(matches.pairs), game_unit(matches))
     return np.sqrt(np.maximum(variances(B), variances(F)))
 
 
-def floor_covariance(B: csr_array, totals: PairTotals, curvatures: Floats, played: int) -> csr_array:
-    """Return ``F``, the least covariance of the score that ``B`` is believed to show; see above."""
+def game_unit(matches: Matches) -> float:
+    """Return the weight of one game: 1 where games were counted, the mean where clusters have weights, not numbers."""
+    split = matches.clusters
+    if split is None:
+        return 1.0
+    weights = split.wins + split.draws + split.losses
+    return 1.0 if (weights == weights.round()).all() else float(weights.mean())
+
+
+def floor_covariance(B: csr_array, totals: PairTotals, curvatures: Floats, played: int, unit: float) -> csr_array:
+    """Return ``F``, the least covariance of the score that ``B`` is believed to show; see above.
+
+    Games of weight ``unit`` have a score as large, and a covariance of its square: so errors do not depend on the unit.
+    """
     i, j = totals.i[:played], totals.j[:played]
-    known = np.bincount(i, curvatures[:played], totals.nodes) + np.bincount(j, curvatures[:played], totals.nodes)
-    scatter = B.diagonal() + EVEN_GAME
+    both = np.bincount(i, curvatures[:played], totals.nodes) + np.bincount(j, curvatures[:played], totals.nodes)
+    known, scatter = both / unit, B.diagonal() / unit**2 + EVEN_GAME
     phi = np.where(known > scatter, scatter / np.maximum(known, EVEN_GAME), 1.0)
     share = np.ones(curvatures.size)
-    share[:played] = np.maximum(phi[i], phi[j])
+    share[:played] = unit * np.maximum(phi[i], phi[j])
     return sparse_laplacian(totals.nodes, totals.i, totals.j, share * curvatures)
 
 
