@@ -143,7 +143,7 @@ def test_where_with_two_values_keeps_the_rows_of_both(
     for options in (["-r", "where=language:en,language:de"], ["-r", "where=language:en", "-r", "where=language:de"]):
         assert run(monkeypatch, "inspect", str(path), *options, "-r", "weight=none", "--format", "csv") == 0
         assert "games,2," in (found := capsys.readouterr().out)
-        assert "left out,1 rows,language is not en or de" in found
+        assert "left out,1 row,language is not en or de" in found
     assert run(monkeypatch, "inspect", str(path), "-r", "cluster=false", "--format", "csv") == 0
     assert "column 'weight' is used: a row of weight 2 counts as two matches" in capsys.readouterr().out
 

@@ -88,7 +88,7 @@ def test_cycles_of_larger_games_are_exact_too(kind: str) -> None:
 def test_a_cycle_says_who_beats_whom() -> None:
     A = nb.Payoffs.from_array([[0, 1, -2], [-1, 0, 3], [2, -3, 0]], agents=["rock", "scissors", "paper"])
     (cycle,) = nb.hodge(A).cycles()
-    assert str(cycle) == "rock > scissors > paper > rock (curl 6: 1, 3, 2)"
+    assert str(cycle) == "rock > scissors > paper > rock (curl 6 = 1 + 3 + 2)"
     assert cycle.to_dict()["closed"] is True
 
 
@@ -96,7 +96,7 @@ def test_an_open_triple_is_not_called_a_cycle() -> None:
     A = nb.Payoffs.from_array([[0, 3, 1], [-3, 0, 1], [-1, -1, 0]], agents=["a", "b", "c"])
     assert nb.hodge(A).cycles() == ()
     (triple,) = nb.hodge(A).cycles(closed=False)
-    assert str(triple) == "a > b > c < a (curl 3: 3, 1, -1)"
+    assert str(triple) == "a > b > c < a (curl 3 = 3 + 1 - 1)"
 
 
 def test_a_ladder_is_transitive_and_rock_paper_scissors_is_not() -> None:
@@ -142,5 +142,5 @@ def test_results_show_themselves() -> None:
     assert isinstance(bots, nb.Payoffs)
     h = nb.hodge(bots)
     assert repr(h).startswith("Hodge(43 agents, ")
-    assert str(h).splitlines()[1].split() == ["agent", "rating"]
+    assert str(h).splitlines()[1].split() == ["rank", "agent", "rating"]
     assert "<table>" in h._repr_html_()

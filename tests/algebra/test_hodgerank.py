@@ -131,7 +131,7 @@ def test_results_show_themselves_and_turn_into_plain_values() -> None:
     go = nb.load_dataset("alphago")
     assert isinstance(go, nb.Matches)
     h = nb.hodge(go)
-    assert str(h).splitlines()[1].split() == ["agent", "rating", "stderr", "Elo", "points"]
+    assert str(h).splitlines()[1].split() == ["rank", "agent", "rating", "stderr", "Elo", "points"]
     plain = h.to_dict()
     assert plain["ratings"] == h.ratings.tolist()
     assert plain["transitivity"] + plain["local_share"] + plain["harmonic_share"] == pytest.approx(1)

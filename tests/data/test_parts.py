@@ -61,8 +61,8 @@ def test_a_number_chooses_the_folder_that_is_spelt_like_it(tmp_path: Path) -> No
     assert nb.read_matches(tmp_path, where={"m": 1}).n_games == 2
     assert nb.read_matches(tmp_path, where={"m": [1, "01"]}).n_games == 4
     assert nb.read_matches(tmp_path, where={"m": 2}).n_games == 2
-    (tmp_path / "log.csv").write_text("a,b,winner,m\nx,y,x,1\nx,y,x,01\nx,y,x,2.0\n")  # the same as in a file of text
-    assert nb.read_matches(tmp_path / "log.csv", where={"m": [1, 2]}).n_games == 2
+    (tmp_path / "log.csv").write_text("a,b,winner,m\nx,y,x,1\nx,y,x,01\nx,y,x,2.0\n")  # where all may be numbers
+    assert nb.read_matches(tmp_path / "log.csv", where={"m": [1, 2]}).n_games == 3
 
 
 def test_folders_may_hold_weights_times_and_clusters(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ class Cycle:
     def __str__(self) -> str:
         a, b, c = self.agents
         signs = [">" if payoff > 0 else "<" if payoff < 0 else "=" for payoff in self.payoffs]
-        gains = " + ".join(f"{payoff:.4g}" for payoff in self.payoffs)
+        gains = " + ".join(f"{payoff:.4g}" for payoff in self.payoffs).replace("+ -", "- ")
         return f"{a} {signs[0]} {b} {signs[1]} {c} {signs[2]} {a} (curl {self.curl:.4g} = {gains})"
 
 

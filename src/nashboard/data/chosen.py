@@ -86,7 +86,9 @@ def has(frame: nw.LazyFrame[Any], name: str, value: Any, source: str, scan: Scan
         return has_time(frame, name, time(value, name, source))
     same = text(frame, name).is_in(spellings(value))
     figure = number_or_none(value)
-    if figure is None or (isinstance(value, str) and scan is None):  # a frame's text is compared with text as it is
+    written = scan is not None and scan.kind != "parquet"  # in a file of text, where nobody says that it is text
+    folder = scan is not None and name in scan.folders  # m=1 and m=01 are two
+    if figure is None or folder or (isinstance(value, str) and not written):
         return same
     return same | (as_number(frame, name) == float(figure))
 
