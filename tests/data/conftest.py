@@ -20,6 +20,7 @@ import servers
 
 Columns = dict[str, list[Any]]
 Engine = Callable[[Columns], Any]
+needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 
 
 def from_duckdb(columns: Columns) -> Any:

@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 
 import nashboard as nb
+from data.conftest import needs_proc
 
 LOG = pl.DataFrame({"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["model_a", "tie"], "weight": [1.0, 2.0]})
-needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 
 
 @pytest.fixture

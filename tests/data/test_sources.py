@@ -15,6 +15,7 @@ import pytest
 import zstandard
 
 import nashboard as nb
+from data.conftest import needs_proc
 from nashboard.data import json_objects, parquet_claims
 from nashboard.data.sources import spool
 
@@ -105,9 +106,6 @@ def test_a_broken_json_list_is_refused(text: str, message: str, tmp_path: Path) 
     path.write_text(text)
     with pytest.raises(nb.InputError, match=message):
         nb.read_matches(path)
-
-
-needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 
 
 def run_with_peak_memory(code: str) -> tuple[str, int]:

@@ -29,7 +29,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parents[1])]  # the tests import one another by their names there
 
 from faults.victims import VICTIMS, Victim, prepare, write_log  # noqa: E402 - found only after the line above
-from long_runs import recorded  # noqa: E402
+from long_runs import recorded  # noqa: E402 - as above
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 # How a command may end: killed, or with the code of shells, or done before the signal came.

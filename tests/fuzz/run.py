@@ -31,7 +31,7 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).parents[1])]  # the tests import one another by their names there
 
 from fuzz.corpus import Input  # noqa: E402 - found only after the line above
-from long_runs import recorded  # noqa: E402
+from long_runs import recorded  # noqa: E402 - as above
 
 BATCH = 10_000  # a new process now and then: what one case leaves behind must not decide the next million
 KEPT = 3  # inputs of one kind of failure

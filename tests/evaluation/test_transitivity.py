@@ -1,0 +1,148 @@
+"""Transitivity in the audit: what ratings leave over, and which cycles are more than luck."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from evaluation.audits import check, data_of
+from nashboard.data.clusters import Clusters
+from nashboard.evaluation.audit import audit
+from nashboard.evaluation.transitivity import chance_of_the_rest, transitivity, triples_that_met
+
+
+def test_rock_paper_scissors_is_a_cycle_beyond_noise() -> None:
+    found = audit(data_of("rock-paper-scissors")).transitivity
+    assert found.share == pytest.approx(0)
+    assert found.cyclic
+    assert "A beats B (90%), B beats C (90%), and C beats A (90%)" in found.sentences()[1]
+
+
+def test_a_ladder_is_called_cyclic_at_most_at_the_level() -> None:
+    rng = np.random.default_rng(2)
+    r = np.linspace(-1, 1, 8)
+    P = 1 / (1 + np.exp(-(r[:, None] - r)))
+    i, j = np.triu_indices(8, k=1)
+    called = 0
+    for _ in range(60):
+        W = np.zeros((8, 8))
+        W[i, j] = rng.binomial(60, P[i, j])
+        W[j, i] = 60 - W[i, j]
+        called += audit(nb.Matches.from_counts(W)).transitivity.cyclic
+    assert called <= 8  # 3 expected
+
+
+def test_the_strongest_cycle_of_a_ladder_is_beyond_luck_at_most_at_the_level() -> None:
+    rng = np.random.default_rng(4)
+    r = np.linspace(-0.5, 0.5, 12)
+    P = 1 / (1 + np.exp(-(r[:, None] - r)))
+    i, j = np.triu_indices(12, k=1)
+    alone = beyond = 0
+    for _ in range(60):
+        W = np.zeros((12, 12))
+        W[i, j] = rng.binomial(40, P[i, j])
+        W[j, i] = 40 - W[i, j]
+        found = transitivity(nb.Matches.from_counts(W), 0.05)
+        assert found.triples == 220
+        beyond += found.cycles[0].z > found.luck
+        alone += found.cycles[0].z > 1.96
+        assert found.beyond_luck == 0 or found.cyclic
+    assert beyond <= 6  # 3 at most expected
+    assert alone > 40  # what would be said without counting how many were tried
+
+
+def test_a_cycle_says_how_many_triples_were_tried_and_what_the_best_reaches_by_luck() -> None:
+    weak = audit(nb.Matches.from_counts([[0, 6, 4], [4, 0, 6], [6, 4, 0]])).transitivity
+    assert weak.sentences()[1].endswith(
+        "; by luck alone the only triple may reach 2.0 (level 0.05): this one may be luck"
+    )
+    assert weak.table().notes == ("z: by luck alone the only triple may reach 2.0 (level 0.05); it may be luck",)
+    clear = audit(data_of("rock-paper-scissors")).transitivity
+    assert clear.sentences()[1].endswith(": this one is more")
+    assert clear.beyond_luck == 1
+    assert clear.to_dict()["triples"] == 1
+
+
+def test_triples_are_counted_where_all_three_pairs_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    for share in (0.2, 0.6, 1.0):
+        i, j = np.triu_indices(15, 1)
+        met = rng.random(len(i)) < share
+        pairs = np.stack([i, j], axis=1)[met]
+        known = {tuple(pair) for pair in pairs.tolist()}
+        slow = sum({(a, b), (a, c), (b, c)} <= known for a, b, c in combinations(range(15), 3))
+        assert triples_that_met(15, pairs) == slow
+        with monkeypatch.context() as patched:
+            patched.setattr("nashboard.evaluation.transitivity.DENSE", 3)
+            assert triples_that_met(15, pairs) == slow
+
+
+def voted(rng: np.random.Generator, clusters: int, per: int, rho: float, weights: list[float]) -> nb.Matches:
+    """Return a ladder of eight whose votes have weights; those of a cluster are of one pair and agree by chance rho."""
+    n = 8
+    i, j = np.triu_indices(n, 1)
+    r = 0.6 * rng.normal(size=n)
+    pair = rng.integers(len(i), size=clusters)
+    p = 1 / (1 + np.exp(r[j[pair]] - r[i[pair]]))
+    agree, first = rng.random(clusters) < rho, rng.random(clusters) < p
+    cluster = np.repeat(np.arange(clusters), per)
+    won = np.where(agree[cluster], first[cluster], rng.random(len(cluster)) < p[cluster])
+    weight = rng.choice(np.array(weights), size=len(cluster))
+    wins, losses = weight * won, weight * ~won
+    total = np.zeros((2, len(i)))
+    for side, votes in zip(total, (wins, losses), strict=True):
+        np.add.at(side, pair[cluster], votes)
+    split = Clusters(size=clusters, cluster=cluster, pair=pair[cluster], wins=wins, draws=0 * wins, losses=losses)
+    return nb.Matches(
+        agents=tuple(f"agent {k}" for k in range(n)),
+        pairs=np.stack([i, j], axis=1),
+        wins=total[0],
+        draws=0 * total[0],
+        losses=total[1],
+        clusters=split,
+    )
+
+
+@pytest.mark.parametrize(("per", "rho", "weights"), [(1, 0.0, [0.5, 1.0, 1.0, 2.0]), (4, 0.7, [1.0])])
+def test_a_ladder_of_weighted_or_dependent_votes_is_called_cyclic_at_most_at_the_level(
+    per: int, rho: float, weights: list[float]
+) -> None:
+    rng = np.random.default_rng(1)
+    arenas = [voted(rng, 600, per, rho, weights) for _ in range(80)]
+    assert sum(chance_of_the_rest(arena) <= 0.05 for arena in arenas) <= 9  # 4 expected
+    whole = [replace(arena, clusters=None, wins=np.rint(arena.wins), losses=np.rint(arena.losses)) for arena in arenas]
+    assert sum(chance_of_the_rest(arena) <= 0.05 for arena in whole) > 20  # as if votes were games of their own
+
+
+def test_where_weights_hide_the_noise_nobody_says_that_ratings_are_enough() -> None:
+    weighted = replace(voted(np.random.default_rng(2), 200, 1, 0.0, [0.5, 2.0]), clusters=None)
+    found = check(audit(weighted), "ratings are enough")
+    assert not found.passed
+    assert "cannot be told: games have weights" in found.sentence
+    two = check(audit(nb.Matches.from_counts([[0, 5], [3, 0]])), "ratings are enough")
+    assert two.passed
+    assert "no pair closes a circle" in two.sentence
+
+
+def test_a_cycle_of_votes_that_belong_together_is_as_many_standard_errors_from_none_as_there_are_voters() -> None:
+    rates = {(0, 1): 0.7, (1, 2): 0.7, (0, 2): 0.3}
+    voters, votes = 60, 10  # each voter has ten equal votes on one pair
+    cluster = np.arange(3 * voters)
+    pair = np.repeat(np.arange(3), voters)
+    won = np.concatenate([np.arange(voters) < voters * rates[key] for key in ((0, 1), (0, 2), (1, 2))])
+    wins, losses = votes * won.astype(float), votes * (~won).astype(float)
+    split = Clusters(size=len(cluster), cluster=cluster, pair=pair, wins=wins, draws=0 * wins, losses=losses)
+    total = np.zeros((2, 3))
+    np.add.at(total[0], pair, wins)
+    np.add.at(total[1], pair, losses)
+    loose = nb.Matches(
+        agents=("a", "b", "c"),
+        pairs=np.array([[0, 1], [0, 2], [1, 2]]),
+        wins=total[0],
+        draws=0 * total[0],
+        losses=total[1],
+    )
+    once, tied = (transitivity(one, 0.05).cycles[0] for one in (loose, replace(loose, clusters=split)))
+    assert once.z / tied.z == pytest.approx(np.sqrt(votes), rel=0.02)
