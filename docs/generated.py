@@ -73,7 +73,7 @@ def command_page() -> str:
     import click
     import typer.main
 
-    from nashboard.cli import app
+    from nashboard.cli.app import app
 
     command = typer.main.get_command(app)
     parts = ["# Command line\n", "`nashboard COMMAND --help` prints the same. Data go to standard output, messages to "]

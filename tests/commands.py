@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from nashboard.cli import main
+from nashboard.cli.app import main
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nashboard.cli import main
+from nashboard.cli.app import main
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

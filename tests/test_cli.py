@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nashboard.cli import main
-from nashboard.commands.reading import option, reader_options
+from nashboard.cli.app import main
+from nashboard.cli.reading import option, reader_options
 from nashboard.errors import InputError
 
 
@@ -170,7 +170,7 @@ def test_ctrl_c_ends_a_command_with_130() -> None:
         "import sys, os, signal, threading\n"
         "import nashboard.data.read\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells hide it from jobs in the background
-        "from nashboard.cli import main\n"
+        "from nashboard.cli.app import main\n"
         "sys.argv = ['nashboard', 'inspect', '-']\n"
         "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "main()"

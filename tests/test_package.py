@@ -30,7 +30,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["inspect", "--help"]])
 def test_help_and_version_load_nothing_heavy(arguments: list[str]) -> None:
-    run = f"sys.argv = ['nashboard', *{arguments!r}]\nfrom nashboard.cli import main\n"
+    run = f"sys.argv = ['nashboard', *{arguments!r}]\nfrom nashboard.cli.app import main\n"
     assert not modules_after(run + "try:\n    main()\nexcept SystemExit:\n    pass") & HEAVY
 
 

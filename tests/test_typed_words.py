@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from commands import Run
-from nashboard.commands.typed_words import typed
+from nashboard.cli.typed_words import typed
 
 TAKEN = ("source", "read", "table", "query", "missing", "prior", "cyclic_prior", "k")
 

@@ -7,7 +7,7 @@ import sys
 def main() -> None:
     """Run the command; Ctrl-C while Python still imports it, or already ends, is no traceback either."""
     try:
-        from nashboard.cli import main as command
+        from nashboard.cli.app import main as command
 
         command()
     except KeyboardInterrupt:

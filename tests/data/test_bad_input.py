@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 import nashboard as nb
-from nashboard.cli import main
+from nashboard.cli.app import main
 
 LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import nashboard as nb
-from nashboard.cli import app
+from nashboard.cli.app import app
 
 
 def run(*arguments: str) -> tuple[str, str]:

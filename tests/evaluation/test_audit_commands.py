@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from nashboard.cli import app
+from nashboard.cli.app import app
 
 RUN = CliRunner()
 

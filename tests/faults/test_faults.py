@@ -194,7 +194,7 @@ def test_what_native_code_says_of_damage_stays_unheard(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     pl.DataFrame({"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["tie", "tie"]}).write_parquet(path)
     code = (
-        "import sys, os, polars as pl; from nashboard.cli import main\n"
+        "import sys, os, polars as pl; from nashboard.cli.app import main\n"
         "real = pl.LazyFrame.collect\n"
         "def collect(frame, *args, **kwargs):\n"
         "    os.write(2, b'thread panicked at ...\\nstack backtrace: ...\\n')\n"

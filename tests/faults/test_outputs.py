@@ -36,7 +36,7 @@ PRINTING = {
 # One part of the paper is enough to write, and takes no minute to compute.
 ONE_PART = """
 import nashboard.report.paper.reproduction as module
-from nashboard.cli import main
+from nashboard.cli.app import main
 from nashboard.report.paper.elo import part
 module.reproduction = lambda tell: module.Reproduction(claims=(), parts=(part(),))
 main()

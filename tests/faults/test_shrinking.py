@@ -15,7 +15,7 @@ import pytest
 
 import nashboard as nb
 from faults.commands import run, sentence
-from nashboard.commands.shrinking import SHOWN_AGAIN
+from nashboard.cli.shrinking import SHOWN_AGAIN
 from nashboard.data.watching import TICK, unchanged
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="there is no SIGBUS here")
@@ -24,8 +24,8 @@ GONE = "changed while it was read: it shrank"
 LOOKING = """
 import mmap, os, sys, threading
 from pathlib import Path
-from nashboard.commands.ending import without_native_noise
-from nashboard.commands.shrinking import named_if_it_shrinks
+from nashboard.cli.ending import without_native_noise
+from nashboard.cli.shrinking import named_if_it_shrinks
 
 path = Path(sys.argv[1])
 path.write_bytes(b"x" * 100_000)
@@ -44,7 +44,7 @@ with named_if_it_shrinks("my lög.csv"), without_native_noise():
 OUTSIDE = """
 import mmap, os, sys
 from pathlib import Path
-from nashboard.commands.shrinking import named_if_it_shrinks
+from nashboard.cli.shrinking import named_if_it_shrinks
 
 path = Path(sys.argv[1])
 path.write_bytes(b"x" * 100_000)
@@ -151,7 +151,7 @@ def test_segments_are_read_in_one_pass_so_that_a_later_change_mixes_nothing(tmp_
     path, board = tmp_path / "log.csv", tmp_path / "b.json"
     path.write_text("model_a,model_b,winner,language\n" + "x,y,tie,de\ny,x,tie,en\n" * 20)
     growing = (
-        "import sys; import nashboard.evaluation.evaluate as module; from nashboard.cli import main\n"
+        "import sys; import nashboard.evaluation.evaluate as module; from nashboard.cli.app import main\n"
         "real = module.evaluate\n"
         "def evaluate(*args, **kwargs):\n"
         "    open(sys.argv[2], 'a').write('x,y,tie,en\\n')\n"

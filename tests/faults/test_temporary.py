@@ -17,7 +17,7 @@ LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
 ONLY_ONE = """
 import os, sys, tempfile
 tempfile._candidate_tempdir_list = lambda: [os.environ["TMPDIR"]]
-from nashboard.cli import main
+from nashboard.cli.app import main
 main()
 """
 # A file that fails below everything that names its own, after a first line was printed.
@@ -29,7 +29,7 @@ def failing(name):
     raise {error}
 module.described = failing
 sys.argv = ["nashboard", "datasets", "atari"]
-from nashboard.cli import main
+from nashboard.cli.app import main
 main()
 """
 

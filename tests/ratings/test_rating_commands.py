@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nashboard as nb
-from nashboard.cli import app
+from nashboard.cli.app import app
 from nashboard.errors import InputError
 from nashboard.ratings import logs
 from nashboard.ratings.online import load

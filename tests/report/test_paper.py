@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from nashboard.cli import main
+from nashboard.cli.app import main
 from nashboard.report.paper.claim import Claim, Found, half_digit, literature, matched
 from nashboard.report.paper.folder import write_folder
 from nashboard.report.paper.reproduction import PARTS, Reproduction, reproduction

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nashboard.commands.reading import source_data
+from nashboard.cli.reading import source_data
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, say, show
+from nashboard.cli.output import Format, FormatOption, say, show
 
 
 def datasets(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nashboard.commands import evaluation_options as options
-from nashboard.commands.output import tell
-from nashboard.commands.ratings_options import Anchor
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.cli import evaluation_options as options
+from nashboard.cli.output import tell
+from nashboard.cli.ratings_options import Anchor
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.commands.ending import INTERRUPTED, TERMINATED, without_native_noise
-from nashboard.commands.output import Format, FormatOption, show, tell
-from nashboard.commands.reading import reader_options
-from nashboard.commands.shrinking import named_if_it_shrinks
+from nashboard.cli.ending import INTERRUPTED, TERMINATED, without_native_noise
+from nashboard.cli.output import Format, FormatOption, show, tell
+from nashboard.cli.reading import reader_options
+from nashboard.cli.shrinking import named_if_it_shrinks
 from nashboard.errors import InputError, listed
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from nashboard.commands.evaluation_options import Missing
-from nashboard.commands.output import Format, FormatOption, show, working
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, whole
+from nashboard.cli.evaluation_options import Missing
+from nashboard.cli.output import Format, FormatOption, show, working
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data, whole
 
 
 class Shown(StrEnum):
@@ -62,7 +62,7 @@ def stress(
       nashboard stress dataset:atari --of venture --target human
       nashboard stress scores.csv --kind agents --copies 1,10 --format json
     """
-    from nashboard.commands.sections import show_sections
+    from nashboard.cli.sections import show_sections
     from nashboard.errors import InputError
     from nashboard.evaluation.comparable import matches_or_scores
     from nashboard.evaluation.stress import stress as run

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from nashboard.commands.evaluation_options import Missing
-from nashboard.commands.output import Format, FormatOption, show
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, varied, whole
+from nashboard.cli.evaluation_options import Missing
+from nashboard.cli.output import Format, FormatOption, show
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data, varied, whole
 
 
 def latent(

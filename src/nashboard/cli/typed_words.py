@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Callable, Collection
 from typing import Any, ParamSpec
 
-from nashboard.commands.reading import PARSERS
+from nashboard.cli.reading import PARSERS
 from nashboard.errors import NashboardError
 
 Parameters = ParamSpec("Parameters")

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, show, tell, working
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data, whole
+from nashboard.cli.output import Format, FormatOption, show, tell, working
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data, whole
 
 
 class Shown(StrEnum):
@@ -67,7 +67,7 @@ def audit(
       nashboard audit dataset:atari --format json
       nashboard audit scores.csv --show alike-tasks --format csv
     """
-    from nashboard.commands.sections import show_sections
+    from nashboard.cli.sections import show_sections
     from nashboard.errors import InputError, listed
     from nashboard.evaluation.audit import audit as run
     from nashboard.evaluation.audit import check_level

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.commands import evaluation_options as options
-from nashboard.commands.output import FORMATS, Format, PrintOption, printed, say, show, tell
-from nashboard.commands.ratings_options import Anchor
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.cli import evaluation_options as options
+from nashboard.cli.output import FORMATS, Format, PrintOption, printed, say, show, tell
+from nashboard.cli.ratings_options import Anchor
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data
 from nashboard.errors import InputError, either
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ def evaluate(
     shown = printed(how, output)
     asked = options.asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
     if segment is not None:
-        from nashboard.commands.segments import evaluate_segments
+        from nashboard.cli.segments import evaluate_segments
 
         evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, asked, output, shown)
         return
     data = completed(chosen(source_data(source, as_format, read), agents, exclude), missing)
     if components is Components.each:
-        from nashboard.commands.segments import evaluate_each
+        from nashboard.cli.segments import evaluate_each
 
         evaluate_each(data, asked, output, shown)
         return

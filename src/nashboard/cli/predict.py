@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nashboard._tables import Cell, Column, Table
-from nashboard.commands.output import Format, FormatOption, show
-from nashboard.commands.ratings_options import Planes, Prior, matches_in, planes
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument
+from nashboard.cli.output import Format, FormatOption, show
+from nashboard.cli.ratings_options import Planes, Prior, matches_in, planes
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument
 
 if TYPE_CHECKING:
     from nashboard.data.matches import Matches

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import typer
 
 from nashboard._tables import Table
-from nashboard.commands.output import say, show
+from nashboard.cli.output import say, show
 
 
 def show_sections(sentences: Iterable[str], tables: Iterable[Table], notes: Iterable[str] = ()) -> None:

@@ -2,7 +2,7 @@
 
 Data goes to standard output, messages to standard error. Exit code 0 done, 1 failed, 2 wrong use or
 wrong input, 130 stopped by Ctrl-C, 141 the reader of a pipe has gone, 143 terminated. Each command is a
-file in ``commands/``; nothing heavy is imported until a command runs.
+file beside this one; nothing heavy is imported until a command runs.
 """
 
 import io
@@ -15,23 +15,23 @@ from typing import Annotated
 import typer
 
 from nashboard._version import __version__
-from nashboard.commands.audit import audit
-from nashboard.commands.datasets import datasets
-from nashboard.commands.elo import elo
-from nashboard.commands.ending import TERMINATED, ended_well, refused, stopped, unread
-from nashboard.commands.evaluate import evaluate
-from nashboard.commands.hodge import hodge
-from nashboard.commands.inspect import inspect
-from nashboard.commands.latent import latent
-from nashboard.commands.melo import melo
-from nashboard.commands.nash import nash
-from nashboard.commands.online import online
-from nashboard.commands.paper import paper
-from nashboard.commands.predict import predict
-from nashboard.commands.reading import with_database_options
-from nashboard.commands.report import report
-from nashboard.commands.stress import stress
-from nashboard.commands.typed_words import in_typed_words
+from nashboard.cli.audit import audit
+from nashboard.cli.datasets import datasets
+from nashboard.cli.elo import elo
+from nashboard.cli.ending import TERMINATED, ended_well, refused, stopped, unread
+from nashboard.cli.evaluate import evaluate
+from nashboard.cli.hodge import hodge
+from nashboard.cli.inspect import inspect
+from nashboard.cli.latent import latent
+from nashboard.cli.melo import melo
+from nashboard.cli.nash import nash
+from nashboard.cli.online import online
+from nashboard.cli.paper import paper
+from nashboard.cli.predict import predict
+from nashboard.cli.reading import with_database_options
+from nashboard.cli.report import report
+from nashboard.cli.stress import stress
+from nashboard.cli.typed_words import in_typed_words
 from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b

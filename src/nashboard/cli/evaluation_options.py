@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nashboard.commands.ratings_options import anchors
+from nashboard.cli.ratings_options import anchors
 
 Resamples = Annotated[int, typer.Option(help="How often to resample, for intervals.", min=1)]
 Seed = Annotated[int, typer.Option(help="Seed of the resamples; results do not depend on anything else.", min=0)]

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, show, tell
-from nashboard.commands.ratings_options import Anchor, Planes, Prior, anchors, matches_in, planes
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument
+from nashboard.cli.output import Format, FormatOption, show, tell
+from nashboard.cli.ratings_options import Anchor, Planes, Prior, anchors, matches_in, planes
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument
 
 
 def melo(

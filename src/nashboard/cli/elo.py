@@ -4,9 +4,9 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, show
-from nashboard.commands.ratings_options import Anchor, Errors, Prior, anchors, matches_in
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument
+from nashboard.cli.output import Format, FormatOption, show
+from nashboard.cli.ratings_options import Anchor, Errors, Prior, anchors, matches_in
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument
 from nashboard.errors import InputError
 
 

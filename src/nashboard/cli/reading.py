@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nashboard.commands.ending import without_native_noise
-from nashboard.commands.output import tell, working
-from nashboard.commands.shrinking import named_if_it_shrinks
+from nashboard.cli.ending import without_native_noise
+from nashboard.cli.output import tell, working
+from nashboard.cli.shrinking import named_if_it_shrinks
 from nashboard.errors import InputError, listed, nearest
 
 if TYPE_CHECKING:

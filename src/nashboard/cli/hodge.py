@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, say, show
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.cli.output import Format, FormatOption, say, show
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data
 
 if TYPE_CHECKING:
     from nashboard.algebra.hodge import Hodge

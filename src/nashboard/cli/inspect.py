@@ -1,7 +1,7 @@
 """``nashboard inspect FILE``: what was read, on one screen."""
 
-from nashboard.commands.output import Format, FormatOption, show
-from nashboard.commands.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.cli.output import Format, FormatOption, show
+from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data
 
 
 def inspect(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nashboard._tables import MACHINE_FORMATS
-from nashboard.commands.output import FORMATS, Format, say, show, tell
-from nashboard.commands.reading import reader_options, reading
-from nashboard.commands.typed_words import typed
+from nashboard.cli.output import FORMATS, Format, say, show, tell
+from nashboard.cli.reading import reader_options, reading
+from nashboard.cli.typed_words import typed
 
 if TYPE_CHECKING:
     from nashboard._tables import Table

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nashboard.commands.output import Format, FormatOption, say, show, tell
+from nashboard.cli.output import Format, FormatOption, say, show, tell
 
 
 def paper(
