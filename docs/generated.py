@@ -38,7 +38,7 @@ def public_names() -> dict[str, list[tuple[str, str]]]:
 def room_page(room: str, names: list[tuple[str, str]]) -> str:
     """Return the reference of a room; of a module that is public as a whole, each of its names."""
     if room == "report":
-        names = [(f"charts.{name}", f"nashboard.report.charts.{name}") for name in charts()]
+        names = [(f"charts.{name}", f"nashboard.charts.{name}") for name in charts()]
     return f"# {room.capitalize()}\n\n{ROOMS[room]}\n\n" + "\n\n".join(f"::: {path}" for _, path in names) + "\n"
 
 
@@ -59,7 +59,7 @@ def index_page(rooms: dict[str, list[tuple[str, str]]]) -> str:
         title = f"{room.capitalize()}: {ROOMS[room][0].lower()}{ROOMS[room][1:]}" if room in ROOMS else "Errors"
         parts.append(f"## {title}\n")
         if room == "report":
-            parts += [f"- [`nb.charts.{name}`]({page}#nashboard.report.charts.{name})" for name in charts()]
+            parts += [f"- [`nb.charts.{name}`]({page}#nashboard.charts.{name})" for name in charts()]
             continue
         for name, path in names:
             said = inspect.getdoc(getattr(nashboard, name)) or ""

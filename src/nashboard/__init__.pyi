@@ -49,6 +49,6 @@ from .ratings.melo import melo as melo
 from .ratings.melo_ratings import MeloRatings as MeloRatings
 from .ratings.online import OnlineElo as OnlineElo
 from .ratings.online import OnlineMelo as OnlineMelo
-from .report import charts as charts
+from . import charts as charts
 
 __version__: str

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from nashboard.report.charts.labels import Box, placed
-from nashboard.report.charts.schur_plane import Frame, coordinates, signed_area
+from nashboard.charts.labels import Box, placed
+from nashboard.charts.schur_plane import Frame, coordinates, signed_area
 from nashboard.report.drawing import as_rated
 
 NASTY = ["a.b[0]'\"\\<script>", "</script><b>", "__proto__", "x" * 400, "é 名前"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from nashboard.report.charts.theme import PAGES, THEMES
+from nashboard.charts.theme import PAGES, THEMES
 
 NASTY = ["<script>alert(1)</script>", "a.b[0]'\"\\", "x" * 300]
 

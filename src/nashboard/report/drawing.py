@@ -9,7 +9,7 @@ import numpy as np
 from nashboard.data.matches import Matches
 from nashboard.errors import NashboardError
 from nashboard.evaluation.roll import matches_roll
-from nashboard.report import charts
+from nashboard import charts
 from nashboard.report.findings import FULL, Findings, Saying, size
 from nashboard.report.picture import Picture, picture
 

@@ -43,7 +43,7 @@ def asset(name: str) -> str:
 
 def page(content: Summary) -> str:
     """Return the report as one page; the same summary gives the same bytes."""
-    from nashboard.report.charts.theme import THEMES
+    from nashboard.charts.theme import THEMES
 
     scripts = {"early": asset("theme.js"), "drawing": drawing_script(), "late": asset("page.js")}
     allowed = " ".join(f"'sha256-{fingerprint(script)}'" for script in scripts.values())

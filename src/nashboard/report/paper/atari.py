@@ -9,7 +9,7 @@ from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.equilibrium.score_nash_average import ScoreNashAverage
 from nashboard.evaluation.evaluate import evaluate
-from nashboard.report.charts.averaging import averages, weights
+from nashboard.charts.averaging import averages, weights
 from nashboard.report.paper.claim import Found, error
 from nashboard.report.paper.part import Figure, Part
 

@@ -1,4 +1,4 @@
-"""Charts that only the paper needs; the others are those of `nashboard.report.charts`."""
+"""Charts that only the paper needs; the others are those of `nashboard.charts`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,8 +8,8 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.report.charts.rows import axis_of_names, inline
-from nashboard.report.charts.theme import THEMES, Chart, titled
+from nashboard.charts.rows import axis_of_names, inline
+from nashboard.charts.theme import THEMES, Chart, titled
 
 SIZE = 280
 # Numbers stand inside the cells, so cells have one set of colours on light and dark pages.

@@ -14,8 +14,8 @@ from nashboard._tables import as_csv, as_markdown
 from nashboard._version import __version__
 from nashboard.data.write import WRONG_NAME, atomically
 from nashboard.errors import InputError, WriteError
-from nashboard.report.charts.export import save as save_chart
-from nashboard.report.charts.export import specification, svg
+from nashboard.charts.export import save as save_chart
+from nashboard.charts.export import specification, svg
 from nashboard.report.paper.claim import claims_table
 from nashboard.report.paper.part import Figure
 from nashboard.report.paper.reproduction import Reproduction

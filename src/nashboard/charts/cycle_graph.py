@@ -11,8 +11,8 @@ from nashboard.algebra.hodge import Hodge
 from nashboard.errors import InputError, shortened
 from nashboard.evaluation.audit import Audit
 from nashboard.evaluation.transitivity import Transitivity
-from nashboard.report.charts.rows import checked_top, inline, number, text
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.charts.rows import checked_top, inline, number, text
+from nashboard.charts.theme import Chart, titled
 
 SIZE = 380
 ROOM = 1.25  # of the circle's radius, so that arrows and points are not cut

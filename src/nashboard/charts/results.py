@@ -13,15 +13,15 @@ from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress import Stress
 from nashboard.ratings.elo_ratings import EloRatings
 from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.report.charts.averaging import weights
-from nashboard.report.charts.clone_lines import stress
-from nashboard.report.charts.cycle_graph import cycles
-from nashboard.report.charts.export import WRITERS, specification
-from nashboard.report.charts.forest import leaderboard, ratings
-from nashboard.report.charts.latent_map import latent
-from nashboard.report.charts.redundancy_map import redundancy
-from nashboard.report.charts.schur_plane import plane
-from nashboard.report.charts.theme import PAGES, Chart
+from nashboard.charts.averaging import weights
+from nashboard.charts.clone_lines import stress
+from nashboard.charts.cycle_graph import cycles
+from nashboard.charts.export import WRITERS, specification
+from nashboard.charts.forest import leaderboard, ratings
+from nashboard.charts.latent_map import latent
+from nashboard.charts.redundancy_map import redundancy
+from nashboard.charts.schur_plane import plane
+from nashboard.charts.theme import PAGES, Chart
 
 CHARTS: dict[type, Callable[..., Chart]] = {
     Evaluation: leaderboard,

@@ -6,9 +6,9 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard.algebra.latent import Latent
 from nashboard.errors import InputError
-from nashboard.report.charts.labels import placed
-from nashboard.report.charts.rows import checked_kind, checked_top, inline, number, text
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.charts.labels import placed
+from nashboard.charts.rows import checked_kind, checked_top, inline, number, text
+from nashboard.charts.theme import Chart, titled
 
 WIDTH, HEIGHTS = 560, (300, 560)
 KINDS = ["agent", "task"]

@@ -14,7 +14,7 @@ from nashboard.evaluation.intervals import Uncertainty
 from nashboard.evaluation.stability import QUESTIONS
 from nashboard.ratings.elo_ratings import EloRatings
 from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.report.charts.rows import (
+from nashboard.charts.rows import (
     ROW,
     axis_of_names,
     checked_kind,
@@ -27,7 +27,7 @@ from nashboard.report.charts.rows import (
     text,
     unit_words,
 )
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.charts.theme import Chart, titled
 
 
 def leaderboard(evaluation: Evaluation, *, top: int = 30) -> Chart:

@@ -7,8 +7,8 @@ import numpy as np
 
 from nashboard._cutting import cut, telling_head
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.report.charts.rows import ROW, checked_kind, checked_top, inline, text
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.charts.rows import ROW, checked_kind, checked_top, inline, text
+from nashboard.charts.theme import Chart, titled
 
 SIDES: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (("left", "right", -8, 0), ("right", "left", 8, 1))
 NAME = 34  # characters of a name beside a line

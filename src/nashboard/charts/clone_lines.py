@@ -8,8 +8,8 @@ import numpy as np
 from nashboard.errors import listed, shortened
 from nashboard.evaluation.standing import LABELS, Standing
 from nashboard.evaluation.stress import Stress
-from nashboard.report.charts.rows import checked_kind, inline, text
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.charts.rows import checked_kind, inline, text
+from nashboard.charts.theme import Chart, titled
 
 WIDTH, HEIGHT = 200, 260
 COLOURED = 6  # winners with a colour of their own; there are no more that anybody can tell apart

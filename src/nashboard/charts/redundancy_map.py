@@ -11,9 +11,9 @@ from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.audit import Audit, audit
 from nashboard.evaluation.redundancy import Redundancy
-from nashboard.report.charts.heat_maps import cell_size, slanted
-from nashboard.report.charts.rows import axis_of_names, cells, checked_side, checked_top, inline, number, plural, text
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.charts.heat_maps import cell_size, slanted
+from nashboard.charts.rows import axis_of_names, cells, checked_side, checked_top, inline, number, plural, text
+from nashboard.charts.theme import Chart, titled
 
 
 def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = None, top: int = 60) -> Chart:

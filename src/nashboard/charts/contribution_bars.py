@@ -8,7 +8,7 @@ import numpy as np
 from nashboard.errors import InputError, nearest, shortened
 from nashboard.evaluation.contributions import Contribution
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.report.charts.rows import (
+from nashboard.charts.rows import (
     ROW,
     axis_of_names,
     checked_top,
@@ -19,7 +19,7 @@ from nashboard.report.charts.rows import (
     text,
     unit_words,
 )
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.charts.theme import Chart, titled
 
 KINDS = {"gain": "nash", "loss": "other", "rest": "tail", "gap": "plain"}  # and how their bars look
 

@@ -15,8 +15,8 @@ from nashboard.equilibrium.nash import nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.errors import InputError, listed
 from nashboard.evaluation.board import Board
-from nashboard.report.charts.rows import axis_of_names, cells, checked_choice, checked_top, more, number, plural, text
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.charts.rows import axis_of_names, cells, checked_choice, checked_top, more, number, plural, text
+from nashboard.charts.theme import Chart, titled
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")
 

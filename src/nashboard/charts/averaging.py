@@ -11,7 +11,7 @@ from nashboard.equilibrium.nash import NashAverage
 from nashboard.equilibrium.score_nash_average import ScoreNashAverage
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.report.charts.rows import (
+from nashboard.charts.rows import (
     ROW,
     Side,
     axis_of_names,
@@ -25,7 +25,7 @@ from nashboard.report.charts.rows import (
     text,
     unit_words,
 )
-from nashboard.report.charts.theme import Chart, titled
+from nashboard.charts.theme import Chart, titled
 
 Averaged = Evaluation | NashAverage | ScoreNashAverage
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nashboard.data.write import atomically
 from nashboard.errors import InputError
-from nashboard.report.charts.theme import PAGES, Chart, Theme, themed
+from nashboard.charts.theme import PAGES, Chart, Theme, themed
 from nashboard.report.scripts import drawing_script
 
 DRAW = "window.vegaEmbed('#chart', JSON.parse(document.getElementById('given').textContent), {actions: false});"
