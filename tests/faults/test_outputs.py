@@ -35,9 +35,9 @@ PRINTING = {
 }
 # One part of the paper is enough to write, and takes no minute to compute.
 ONE_PART = """
-import nashboard.report.paper.reproduction as module
+import nashboard.paper.reproduction as module
 from nashboard.cli.app import main
-from nashboard.report.paper.elo import part
+from nashboard.paper.elo import part
 module.reproduction = lambda tell: module.Reproduction(claims=(), parts=(part(),))
 main()
 """

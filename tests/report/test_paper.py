@@ -12,9 +12,9 @@ import pytest
 
 import nashboard as nb
 from nashboard.cli.app import main
-from nashboard.report.paper.claim import Claim, Found, half_digit, literature, matched
-from nashboard.report.paper.folder import write_folder
-from nashboard.report.paper.reproduction import PARTS, Reproduction, reproduction
+from nashboard.paper.claim import Claim, Found, half_digit, literature, matched
+from nashboard.paper.folder import write_folder
+from nashboard.paper.reproduction import PARTS, Reproduction, reproduction
 
 pytestmark = pytest.mark.xdist_group("paper")  # what all need is made once, in one process
 # What does not stand as printed; the reading notes list the first group, the second was found by computing.
@@ -212,7 +212,7 @@ def test_the_command_prints_every_claim_and_writes_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], found: Reproduction
 ) -> None:
     drawn = Reproduction(claims=found.claims, parts=found.parts[:1])  # the others were computed and drawn once already
-    monkeypatch.setattr("nashboard.report.paper.reproduction.reproduction", lambda _: drawn)
+    monkeypatch.setattr("nashboard.paper.reproduction.reproduction", lambda _: drawn)
     monkeypatch.setattr("sys.argv", ["nashboard", "paper", "-o", str(tmp_path / "out")])
     with pytest.raises(SystemExit) as stopped:
         main()

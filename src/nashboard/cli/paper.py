@@ -27,8 +27,8 @@ def paper(
       nashboard paper
       nashboard paper -o reproduced --format csv
     """
-    from nashboard.report.paper.folder import ready, write_folder
-    from nashboard.report.paper.reproduction import reproduction
+    from nashboard.paper.folder import ready, write_folder
+    from nashboard.paper.reproduction import reproduction
 
     ready(output)  # before the work, which a wrong folder would waste
     with progress() as step:

@@ -15,9 +15,9 @@ from nashboard.data.datasets import alphago, roshambo, scores_of
 from nashboard.data.payoffs import payoffs
 from nashboard.ratings.elo import elo
 from nashboard.ratings.melo import melo
-from nashboard.report.paper.claim import Found, error
-from nashboard.report.paper.examples import C4, CIRCLE_AND_COPY, T4
-from nashboard.report.paper.part import Part
+from nashboard.paper.claim import Found, error
+from nashboard.paper.examples import C4, CIRCLE_AND_COPY, T4
+from nashboard.paper.part import Part
 
 
 def flows() -> Iterator[Floats]:

@@ -5,10 +5,10 @@ import numpy as np
 from nashboard._tables import Column, Table
 from nashboard._types import Floats
 from nashboard.equilibrium.nash import nash_average
-from nashboard.report.paper.claim import Found, error
-from nashboard.report.paper.examples import C3, T3
-from nashboard.report.paper.figures import by_epsilon
-from nashboard.report.paper.part import Figure, Part
+from nashboard.paper.claim import Found, error
+from nashboard.paper.examples import C3, T3
+from nashboard.paper.figures import by_epsilon
+from nashboard.paper.part import Figure, Part
 
 GRID = np.round(np.linspace(0, 1, 101), 2)
 AGENTS = ("first", "second", "third")

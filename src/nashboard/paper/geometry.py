@@ -8,10 +8,10 @@ from nashboard.algebra.operators import div, grad, rot
 from nashboard.algebra.schur import schur
 from nashboard.data.datasets import alphago, roshambo
 from nashboard.data.payoffs import payoffs
-from nashboard.report.paper.claim import PICTURE, Found, error, literature
-from nashboard.report.paper.examples import C4, T4
-from nashboard.report.paper.figures import parallelograms, schur_planes
-from nashboard.report.paper.part import Figure, Part
+from nashboard.paper.claim import PICTURE, Found, error, literature
+from nashboard.paper.examples import C4, T4
+from nashboard.paper.figures import parallelograms, schur_planes
+from nashboard.paper.part import Figure, Part
 
 AGENTS = ("A", "B", "C", "D")
 

@@ -10,10 +10,10 @@ from nashboard.data.matches import Matches
 from nashboard.equilibrium.nash import nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.ratings.elo import elo
-from nashboard.report.paper.claim import Found
-from nashboard.report.paper.examples import WIN_RATES, WIN_RATES_AND_COPY
-from nashboard.report.paper.figures import beside_nash
-from nashboard.report.paper.part import Figure, Part
+from nashboard.paper.claim import Found
+from nashboard.paper.examples import WIN_RATES, WIN_RATES_AND_COPY
+from nashboard.paper.figures import beside_nash
+from nashboard.paper.part import Figure, Part
 
 FOUR = ("A", "B", "C1", "C2")
 

@@ -16,9 +16,9 @@ from nashboard.data.write import WRONG_NAME, atomically
 from nashboard.errors import InputError, WriteError
 from nashboard.charts.export import save as save_chart
 from nashboard.charts.export import specification, svg
-from nashboard.report.paper.claim import claims_table
-from nashboard.report.paper.part import Figure
-from nashboard.report.paper.reproduction import Reproduction
+from nashboard.paper.claim import claims_table
+from nashboard.paper.part import Figure
+from nashboard.paper.reproduction import Reproduction
 
 MARKS = {"equal": "=", "different": "≠", "not printed": "·"}
 
@@ -84,7 +84,7 @@ def html(found: Reproduction, pictures: dict[str, Picture]) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("nashboard.report.paper", "."), autoescape=True, undefined=StrictUndefined
+        loader=PackageLoader("nashboard.paper", "."), autoescape=True, undefined=StrictUndefined
     )
     page = environment.get_template("page.html.jinja")
     return page.render(found=found, pictures=pictures, version=__version__, marks=MARKS) + "\n"

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from nashboard._tables import Column, Table, plain
-from nashboard.report.paper.claim import Claim, claims_table, matched
-from nashboard.report.paper.part import Part
+from nashboard.paper.claim import Claim, claims_table, matched
+from nashboard.paper.part import Part
 
 # In the order of the paper; each is a file beside this one with a function part().
 PARTS = {
@@ -80,7 +80,7 @@ class Reproduction:
 def steps() -> Iterator[tuple[str, Callable[[], Part]]]:
     """Return the name of each part and the function that computes it."""
     for name, title in PARTS.items():
-        part: Callable[[], Part] = import_module(f"nashboard.report.paper.{name}").part
+        part: Callable[[], Part] = import_module(f"nashboard.paper.{name}").part
         yield title, part
 
 
@@ -91,7 +91,7 @@ def reproduction(tell: Callable[[str], object] = lambda _: None) -> Reproduction
 
     Examples
     --------
-    >>> from nashboard.report.paper.reproduction import reproduction
+    >>> from nashboard.paper.reproduction import reproduction
     >>> found = reproduction()
     >>> found.claims[0].equal
     True

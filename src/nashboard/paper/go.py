@@ -9,10 +9,10 @@ from nashboard.ratings.elo import elo
 from nashboard.ratings.elo_ratings import EloRatings
 from nashboard.ratings.melo import melo
 from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.report.paper.claim import Found
-from nashboard.report.paper.elo import complete
-from nashboard.report.paper.figures import go_predictions, melo_plane
-from nashboard.report.paper.part import Figure, Part
+from nashboard.paper.claim import Found
+from nashboard.paper.elo import complete
+from nashboard.paper.figures import go_predictions, melo_plane
+from nashboard.paper.part import Figure, Part
 
 NAMES = {"v": "alpha_v", "p": "alpha_p", "Zen": "Zen"}
 PAIRS = (("v", "p"), ("v", "Zen"), ("p", "Zen"))

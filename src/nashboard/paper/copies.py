@@ -7,9 +7,9 @@ from nashboard.data.datasets import alphago, roshambo, scores_of
 from nashboard.data.payoffs import payoffs
 from nashboard.equilibrium.nash import nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
-from nashboard.report.paper.claim import Found, error
-from nashboard.report.paper.examples import C3, T3, with_copy
-from nashboard.report.paper.part import Part
+from nashboard.paper.claim import Found, error
+from nashboard.paper.examples import C3, T3, with_copy
+from nashboard.paper.part import Part
 
 
 def part() -> Part:

@@ -8,10 +8,10 @@ from nashboard.algebra.operators import div, grad, rot
 from nashboard.data.datasets import alphago, roshambo
 from nashboard.data.payoffs import payoffs
 from nashboard.equilibrium.nash import nash_average
-from nashboard.report.paper.claim import EXACT, Found, error
-from nashboard.report.paper.examples import C3, C4, CIRCLE, CIRCLE_AND_COPY, T3, with_copy
-from nashboard.report.paper.figures import beside_nash
-from nashboard.report.paper.part import Figure, Part
+from nashboard.paper.claim import EXACT, Found, error
+from nashboard.paper.examples import C3, C4, CIRCLE, CIRCLE_AND_COPY, T3, with_copy
+from nashboard.paper.figures import beside_nash
+from nashboard.paper.part import Figure, Part
 
 THREE = ("A", "B", "C")
 FOUR = ("A", "B", "C1", "C2")

@@ -5,8 +5,8 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.ratings.online import OnlineMelo
-from nashboard.report.paper.claim import Found, error
-from nashboard.report.paper.part import Part
+from nashboard.paper.claim import Found, error
+from nashboard.paper.part import Part
 
 
 def part() -> Part:

@@ -10,8 +10,8 @@ from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.equilibrium.score_nash_average import ScoreNashAverage
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.charts.averaging import averages, weights
-from nashboard.report.paper.claim import Found, error
-from nashboard.report.paper.part import Figure, Part
+from nashboard.paper.claim import Found, error
+from nashboard.paper.part import Figure, Part
 
 MISSING = ("count", "no_action", "no-action", "noop_action")  # how the absent agents would be called
 

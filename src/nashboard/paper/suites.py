@@ -8,10 +8,10 @@ from nashboard.algebra.antisymmetrise import game_of_scores
 from nashboard.algebra.averages import averages
 from nashboard.data.datasets import scores_of
 from nashboard.equilibrium.nash_scores import nash_average_scores
-from nashboard.report.paper.claim import Found, error
-from nashboard.report.paper.examples import C4
-from nashboard.report.paper.invariance import moved
-from nashboard.report.paper.part import Part
+from nashboard.paper.claim import Found, error
+from nashboard.paper.examples import C4
+from nashboard.paper.invariance import moved
+from nashboard.paper.part import Part
 
 # Theorem 2, P3 (i) as printed: skills that average to zero without uniform agents, and uniform agents without them.
 ZERO_SKILLS = ((1, -1), (2, -2))

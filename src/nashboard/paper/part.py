@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nashboard._tables import Table
-from nashboard.report.paper.claim import Found
+from nashboard.paper.claim import Found
 
 if TYPE_CHECKING:
     import altair as alt

@@ -8,9 +8,9 @@ from nashboard.data.datasets import alphago
 from nashboard.data.matches import Matches
 from nashboard.ratings.elo import elo
 from nashboard.ratings.online import OnlineElo
-from nashboard.report.paper.claim import Found, error
-from nashboard.report.paper.examples import ROCK_PAPER_SCISSORS, WIN_RATES_AND_COPY
-from nashboard.report.paper.part import Part
+from nashboard.paper.claim import Found, error
+from nashboard.paper.examples import ROCK_PAPER_SCISSORS, WIN_RATES_AND_COPY
+from nashboard.paper.part import Part
 
 
 def part() -> Part:
