@@ -47,8 +47,8 @@ from .ratings.elo import elo as elo
 from .ratings.elo_ratings import EloRatings as EloRatings
 from .ratings.melo import melo as melo
 from .ratings.melo_ratings import MeloRatings as MeloRatings
-from .ratings.online import OnlineElo as OnlineElo
-from .ratings.online import OnlineMelo as OnlineMelo
+from .online.models import OnlineElo as OnlineElo
+from .online.models import OnlineMelo as OnlineMelo
 from . import charts as charts
 
 __version__: str

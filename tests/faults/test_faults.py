@@ -172,9 +172,9 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 def test_a_log_that_shrinks_under_a_league_is_refused_and_the_state_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nashboard.ratings import logs
-    from nashboard.ratings.following import Interruption, follow
-    from nashboard.ratings.games import Columns
+    from nashboard.online import logs
+    from nashboard.online.follow import Interruption, follow
+    from nashboard.online.games import Columns
 
     monkeypatch.setattr(logs, "PIECE", 1 << 16)
     path, state, model = tmp_path / "log.csv", tmp_path / "league.npz", nb.OnlineElo()

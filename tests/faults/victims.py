@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from nashboard.ratings.online import load
+from nashboard.online.models import load
 
 ROOT = Path(__file__).parents[2]
 OLD = "what stood there before\n"

@@ -11,8 +11,8 @@ from fuzz.corpus import Input
 from nashboard.data.inspection import inspected
 from nashboard.data.read import read
 from nashboard.errors import NashboardError
-from nashboard.ratings.following import Interruption, follow
-from nashboard.ratings.games import Columns
+from nashboard.online.follow import Interruption, follow
+from nashboard.online.games import Columns
 
 LONGEST_SENTENCE = 2000  # characters: a message that repeats the file is no message
 

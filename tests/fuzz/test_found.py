@@ -12,7 +12,7 @@ import pytest
 import nashboard as nb
 from fuzz.surviving import survive
 from nashboard.errors import LONGEST, nearest
-from nashboard.ratings.logs import last_line_end
+from nashboard.online.logs import last_line_end
 
 
 def damaged_npz() -> bytes:

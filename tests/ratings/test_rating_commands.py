@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 import nashboard as nb
 from nashboard.cli.app import app
 from nashboard.errors import InputError
-from nashboard.ratings import logs
-from nashboard.ratings.online import load
+from nashboard.online import logs
+from nashboard.online.models import load
 
 AWKWARD = 'a "quoted\nline", and a comma'
 

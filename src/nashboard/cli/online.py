@@ -16,8 +16,8 @@ from nashboard.errors import InputError, listed
 
 if TYPE_CHECKING:
     from nashboard.data.outcomes import Rules
-    from nashboard.ratings.following import Online, Progress
-    from nashboard.ratings.games import Columns
+    from nashboard.online.follow import Online, Progress
+    from nashboard.online.games import Columns
 
 QUIET = 5.0  # seconds between lines of progress where standard error is no terminal
 
@@ -58,7 +58,7 @@ def online(
       tail -f games.jsonl | nashboard online - --state league.npz
     """
     from nashboard.data.write import check_place
-    from nashboard.ratings.following import Interruption, follow
+    from nashboard.online.follow import Interruption, follow
 
     check_place(state)
     columns, outcomes = reading_of(pairs, {"a": a, "b": b, "outcome": outcome, "weight": weight})
@@ -84,7 +84,7 @@ def online(
 
 def reading_of(pairs: list[str] | None, named: dict[str, str | None]) -> "tuple[Columns, Rules | None]":
     """Return which columns and rules ``-r`` gives, and the options that name columns; said twice is an error."""
-    from nashboard.ratings.games import Columns
+    from nashboard.online.games import Columns
 
     said = reader_options(pairs)
     outcomes = said.pop("outcomes", None)
@@ -108,7 +108,7 @@ def league_in(
     seed: int | None,
 ) -> "Online":
     """Return the league of a state file, or a new one; options that contradict the file are an error."""
-    from nashboard.ratings.online import OnlineElo, OnlineMelo, load
+    from nashboard.online.models import OnlineElo, OnlineMelo, load
 
     if not state.exists():
         rate, cyclic_rate = 16.0 if rate is None else rate, 1.0 if cyclic_rate is None else cyclic_rate

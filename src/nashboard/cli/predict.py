@@ -30,7 +30,7 @@ def predict(
       nashboard predict dataset:alphago alpha_v Zen
       nashboard predict league.npz ann bob
     """
-    from nashboard.ratings.state import is_state
+    from nashboard.online.state import is_state
 
     league = is_state(source)
     rows = (
@@ -73,7 +73,7 @@ def trust(seen: tuple[Cell, ...]) -> tuple[str, ...]:
 
 def from_league(source: str, first: str, second: str) -> tuple[tuple[Cell, ...], ...]:
     """Return the row of an online league."""
-    from nashboard.ratings.online import load
+    from nashboard.online.models import load
 
     ratings = load(source).ratings()
     return (("online league", ratings.predict(first, second), ratings.lead(first, second), None),)

@@ -7,7 +7,7 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.datasets import alphago
 from nashboard.data.matches import Matches
 from nashboard.ratings.elo import elo
-from nashboard.ratings.online import OnlineElo
+from nashboard.online.models import OnlineElo
 from nashboard.paper.claim import Found, error
 from nashboard.paper.examples import ROCK_PAPER_SCISSORS, WIN_RATES_AND_COPY
 from nashboard.paper.part import Part

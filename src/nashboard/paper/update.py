@@ -4,7 +4,7 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard.ratings.online import OnlineMelo
+from nashboard.online.models import OnlineMelo
 from nashboard.paper.claim import Found, error
 from nashboard.paper.part import Part
 

@@ -13,7 +13,7 @@ from nashboard.data.engines import lazy_frame
 from nashboard.data.outcomes import Question, Rules, SeenLabel, checked_rules, vocabulary
 from nashboard.errors import InputError
 from nashboard.ratings.kernels import Codes, Hashes
-from nashboard.ratings.numbering import Numbering, hashes
+from nashboard.online.numbering import Numbering, hashes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,10 +11,10 @@ from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError
 from nashboard.ratings.canonical import centred, orthogonal_planes
 from nashboard.ratings.elo_ratings import EloRatings
-from nashboard.ratings.games import Columns
-from nashboard.ratings.league import League
+from nashboard.online.games import Columns
+from nashboard.online.league import League
 from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.ratings.state import LogPosition, read_state, write_state
+from nashboard.online.state import LogPosition, read_state, write_state
 
 
 class OnlineModel:

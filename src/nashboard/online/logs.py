@@ -24,7 +24,7 @@ from nashboard.data.kinds import kind_of
 from nashboard.data.parquet_claims import checked_rows
 from nashboard.data.sources import LONGEST_RECORD, STANDARD_INPUT, PlainFile
 from nashboard.errors import InputError, first_line
-from nashboard.ratings.games import Columns
+from nashboard.online.games import Columns
 
 PIECE = 8 << 20
 ROWS = 1 << 18

@@ -12,9 +12,9 @@ from nashboard.data.outcomes import Rules
 from nashboard.data.read import library_errors_named
 from nashboard.data.sources import PlainFile, plain_files
 from nashboard.errors import InputError
-from nashboard.ratings import logs
-from nashboard.ratings.games import Columns, Excerpt
-from nashboard.ratings.logs import (
+from nashboard.online import logs
+from nashboard.online.games import Columns, Excerpt
+from nashboard.online.logs import (
     Piece,
     file_pieces,
     fingerprint,
@@ -23,8 +23,8 @@ from nashboard.ratings.logs import (
     still_there,
     text_pieces,
 )
-from nashboard.ratings.online import OnlineElo, OnlineMelo
-from nashboard.ratings.state import LogPosition
+from nashboard.online.models import OnlineElo, OnlineMelo
+from nashboard.online.state import LogPosition
 
 Online = OnlineElo | OnlineMelo
 SAVE_EVERY = 1.0  # seconds; less often where saving itself takes long

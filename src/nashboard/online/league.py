@@ -13,8 +13,8 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError
 from nashboard.ratings import kernels
-from nashboard.ratings.games import Columns, Excerpt, read_games
-from nashboard.ratings.numbering import Numbering
+from nashboard.online.games import Columns, Excerpt, read_games
+from nashboard.online.numbering import Numbering
 
 FIRST_PLACES = 64
 ALONE = np.ones(1)

@@ -25,7 +25,7 @@ from nashboard._types import Floats
 from nashboard.data.names import checked_names
 from nashboard.data.write import atomically
 from nashboard.errors import InputError
-from nashboard.ratings.league import League
+from nashboard.online.league import League
 
 FORMAT, VERSION = "nashboard league", 1
 DESCRIPTION = "league.json"

@@ -1,0 +1,1 @@
+"""Ratings that follow a log, game after game."""
