@@ -1,0 +1,198 @@
+"""The posterior of a board: probability of being at the top, gaps and ranks with their intervals."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._types import Floats, Ints, read_only
+from nashboard.errors import InputError, nearest
+from nashboard.evaluation.posterior.draws import Draws
+
+TIE = 1e-9  # gaps closer than this share of the largest gap of a draw are equal: what rounding leaves of a tie
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Posterior(Tabular):
+    """What the model says about every agent, in the order of ``agents``.
+
+    Parameters
+    ----------
+    agents
+        Names, in the order of the data.
+    unit
+        Of the gaps: ``"log-odds"`` for matches, ``"task units"`` for scores.
+    level
+        Posterior probability inside the intervals.
+    draws
+        Number of draws.
+    gap, gap_low, gap_high
+        Distance to the best, at least 0: posterior mean and interval.
+    probability_top
+        Share of draws in which the gap is 0, that is, the agent is in the support of the equilibrium.
+    rank_low, rank_high
+        Interval of ranks; exact copies count once.
+    weight
+        Posterior mean of the equilibrium weight; exact copies share the weight of one.
+    """
+
+    agents: tuple[str, ...]
+    unit: str
+    level: float
+    draws: int
+    gap: Floats
+    gap_low: Floats
+    gap_high: Floats
+    probability_top: Floats
+    rank_low: Ints
+    rank_high: Ints
+    weight: Floats
+    classes: Ints
+    source: Draws | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.ndarray):
+                read_only(value)
+
+    def probability_above(self, a: str, b: str) -> float:
+        """Return the probability that agent ``a`` has a smaller gap than agent ``b``; a tie counts half."""
+        i, j = (self.classes[self.position(name)] for name in (a, b))
+        if self.source is None:
+            raise InputError("this posterior was read from json, which does not contain the draws: evaluate the data")
+        x, y = self.source.gaps[:, i], self.source.gaps[:, j]
+        tie = TIE * self.source.gaps.max(axis=1)
+        return float(((x < y - tie) + 0.5 * (np.abs(x - y) <= tie)).mean())
+
+    def position(self, agent: str) -> int:
+        """Return the position of an agent."""
+        try:
+            return self.agents.index(agent)
+        except ValueError:
+            raise InputError(f"there is no agent {agent!r}{nearest(agent, self.agents)}") from None
+
+    @property
+    def order(self) -> Ints:
+        """Positions by gap, then by P(top), then in the canonical order of classes, then by name."""
+        return np.array(
+            sorted(
+                range(len(self.agents)),
+                key=lambda k: (self.gap[k], -self.probability_top[k], self.classes[k], self.agents[k]),
+            )
+        )
+
+    def rank_ranges(self) -> list[Cell]:
+        """Return ``3-5`` for every agent, or ``3`` where the ends agree."""
+        return [
+            f"{low}" if low == high else f"{low}-{high}"
+            for low, high in zip(self.rank_low, self.rank_high, strict=True)
+        ]
+
+    def table(self) -> Table:
+        """Return one row per agent, the smallest gap first."""
+        ranges = self.rank_ranges()
+        return Table(
+            title=repr(self),
+            columns=(
+                Column(name="rank", meaning=f"ranks that contain {self.level:.0%} of the draws"),
+                Column(name="agent", meaning="name of the agent"),
+                Column(name="gap", meaning=f"distance to the best, posterior mean ({self.unit})"),
+                Column(name="gap low", meaning=f"lower end of its {self.level:.0%} interval"),
+                Column(name="gap high", meaning=f"upper end of its {self.level:.0%} interval"),
+                Column(name="P(top)", meaning="probability of being in the support of the equilibrium", decimals=2),
+            ),
+            rows=tuple(
+                (
+                    ranges[k],
+                    self.agents[k],
+                    float(self.gap[k]),
+                    float(self.gap_low[k]),
+                    float(self.gap_high[k]),
+                    float(self.probability_top[k]),
+                )
+                for k in self.order
+            ),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data without the draws."""
+        found: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.ndarray):
+                value = value.tolist()
+            if one.name != "source":
+                found[one.name] = list(value) if isinstance(value, tuple) else value
+        return found
+
+    @staticmethod
+    def from_dict(values: dict[str, Any]) -> "Posterior":
+        """Return the posterior that `to_dict` wrote, without its draws."""
+        whole = ("rank_low", "rank_high", "classes")
+        arrays = {
+            name: np.array(value, dtype=np.intp if name in whole else np.float64)
+            for name, value in values.items()
+            if isinstance(value, list) and name != "agents"
+        }
+        return Posterior(**{**values, **arrays, "agents": tuple(values["agents"])})
+
+    def __repr__(self) -> str:
+        best = self.order[0]
+        return (
+            f"Posterior({len(self.agents):,} agents, {self.draws:,} draws, "
+            f"{self.agents[best]!r} at the top with P = {self.probability_top[best]:.2f})"
+        )
+
+
+def summarise_draws(draws: Draws, agents: tuple[str, ...], classes: Ints, *, unit: str, level: float) -> Posterior:
+    """Summarise draws of classes for all agents; ``classes`` gives the class of each agent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nashboard.evaluation.posterior.draws import Draws
+    >>> gaps = np.array([[0.0, 1.0], [0.0, 2.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> draws = Draws(gaps=gaps, weights=1.0 * (gaps == 0), point=gaps.mean(axis=0))
+    >>> found = summarise_draws(draws, ("a", "b"), np.arange(2), unit="log-odds", level=0.95)
+    >>> found.probability_top.tolist(), found.probability_above("a", "b")
+    ([0.75, 0.25], 0.75)
+    """
+    gaps = draws.gaps
+    tail = (1 - level) / 2
+    low, high = np.quantile(gaps, [tail, 1 - tail], axis=0)
+    rank_low, rank_high = rank_interval(draw_ranks(gaps), level)
+    size = np.bincount(classes, minlength=gaps.shape[1])
+    return Posterior(
+        agents=tuple(agents),
+        unit=unit,
+        level=level,
+        draws=len(gaps),
+        gap=draws.point[classes],
+        gap_low=low[classes],
+        gap_high=high[classes],
+        probability_top=(gaps <= TIE * gaps.max(axis=1, keepdims=True)).mean(axis=0)[classes],
+        rank_low=rank_low[classes],
+        rank_high=rank_high[classes],
+        weight=(draws.weights.mean(axis=0) / size)[classes],
+        classes=np.array(classes, dtype=np.intp),
+        source=draws,
+    )
+
+
+def draw_ranks(gaps: Floats) -> Ints:
+    """Return ``(S, C)`` ranks in each draw: 1 plus the number of classes with a smaller gap."""
+    tie = TIE * gaps.max(axis=1)
+    ranks = np.empty(gaps.shape, dtype=np.intp)
+    for s, row in enumerate(gaps):
+        ranks[s] = 1 + np.searchsorted(np.sort(row), row - tie[s], side="left")
+    return ranks
+
+
+def rank_interval(ranks: Ints, level: float) -> tuple[Ints, Ints]:
+    """Return the ranks that contain at least ``level`` of the draws; the ends are ranks that occurred."""
+    tail = (1 - level) / 2
+    low = np.quantile(ranks, tail, axis=0, method="lower")
+    high = np.quantile(ranks, 1 - tail, axis=0, method="higher")
+    return low.astype(np.intp), high.astype(np.intp)
