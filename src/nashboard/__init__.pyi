@@ -1,5 +1,6 @@
 """The public names. This file is read twice: by type checkers, and at run time to import names lazily."""
 
+from . import charts as charts
 from .algebra.antisymmetrise import flow_of_scores as flow_of_scores
 from .algebra.antisymmetrise import game_of_scores as game_of_scores
 from .algebra.cycles import Cycle as Cycle
@@ -43,12 +44,11 @@ from .evaluation.evaluation import Evaluation as Evaluation
 from .evaluation.segments import evaluate_components as evaluate_components
 from .evaluation.stress import Stress as Stress
 from .evaluation.stress import stress as stress
+from .online.models import OnlineElo as OnlineElo
+from .online.models import OnlineMelo as OnlineMelo
 from .ratings.elo import elo as elo
 from .ratings.elo_ratings import EloRatings as EloRatings
 from .ratings.melo import melo as melo
 from .ratings.melo_ratings import MeloRatings as MeloRatings
-from .online.models import OnlineElo as OnlineElo
-from .online.models import OnlineMelo as OnlineMelo
-from . import charts as charts
 
 __version__: str

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nashboard as nb
-from nashboard.ratings import kernels
-from nashboard.online.numbering import Numbering, hashes
 from nashboard.online.models import load
+from nashboard.online.numbering import Numbering, hashes
+from nashboard.ratings import kernels
 from reference_ratings import ALPHA, loss_of_one_game, melo_step
 
 Online = nb.OnlineElo | nb.OnlineMelo

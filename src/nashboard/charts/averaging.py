@@ -7,10 +7,6 @@ import altair as alt
 import numpy as np
 
 from nashboard._types import Floats, Ints
-from nashboard.equilibrium.nash import NashAverage
-from nashboard.equilibrium.score_nash_average import ScoreNashAverage
-from nashboard.errors import InputError
-from nashboard.evaluation.evaluation import Evaluation
 from nashboard.charts.rows import (
     ROW,
     Side,
@@ -26,6 +22,10 @@ from nashboard.charts.rows import (
     unit_words,
 )
 from nashboard.charts.theme import Chart, titled
+from nashboard.equilibrium.nash import NashAverage
+from nashboard.equilibrium.score_nash_average import ScoreNashAverage
+from nashboard.errors import InputError
+from nashboard.evaluation.evaluation import Evaluation
 
 Averaged = Evaluation | NashAverage | ScoreNashAverage
 

@@ -5,11 +5,11 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from nashboard.charts.rows import checked_kind, inline, text
+from nashboard.charts.theme import Chart, titled
 from nashboard.errors import listed, shortened
 from nashboard.evaluation.standing import LABELS, Standing
 from nashboard.evaluation.stress import Stress
-from nashboard.charts.rows import checked_kind, inline, text
-from nashboard.charts.theme import Chart, titled
 
 WIDTH, HEIGHT = 200, 260
 COLOURED = 6  # winners with a colour of their own; there are no more that anybody can tell apart

@@ -5,9 +5,6 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from nashboard.errors import InputError, nearest, shortened
-from nashboard.evaluation.contributions import Contribution
-from nashboard.evaluation.evaluation import Evaluation
 from nashboard.charts.rows import (
     ROW,
     axis_of_names,
@@ -20,6 +17,9 @@ from nashboard.charts.rows import (
     unit_words,
 )
 from nashboard.charts.theme import Chart, titled
+from nashboard.errors import InputError, nearest, shortened
+from nashboard.evaluation.contributions import Contribution
+from nashboard.evaluation.evaluation import Evaluation
 
 KINDS = {"gain": "nash", "loss": "other", "rest": "tail", "gap": "plain"}  # and how their bars look
 

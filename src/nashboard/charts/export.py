@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from nashboard.charts.theme import PAGES, Chart, Theme, themed
 from nashboard.data.write import atomically
 from nashboard.errors import InputError
-from nashboard.charts.theme import PAGES, Chart, Theme, themed
 from nashboard.report.scripts import drawing_script
 
 DRAW = "window.vegaEmbed('#chart', JSON.parse(document.getElementById('given').textContent), {actions: false});"

@@ -7,13 +7,6 @@ import altair as alt
 import numpy as np
 
 from nashboard._types import Floats
-from nashboard.errors import InputError, shortened
-from nashboard.evaluation.board import Board
-from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.intervals import Uncertainty
-from nashboard.evaluation.stability import QUESTIONS
-from nashboard.ratings.elo_ratings import EloRatings
-from nashboard.ratings.melo_ratings import MeloRatings
 from nashboard.charts.rows import (
     ROW,
     axis_of_names,
@@ -28,6 +21,13 @@ from nashboard.charts.rows import (
     unit_words,
 )
 from nashboard.charts.theme import Chart, titled
+from nashboard.errors import InputError, shortened
+from nashboard.evaluation.board import Board
+from nashboard.evaluation.evaluation import Evaluation
+from nashboard.evaluation.intervals import Uncertainty
+from nashboard.evaluation.stability import QUESTIONS
+from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.melo_ratings import MeloRatings
 
 
 def leaderboard(evaluation: Evaluation, *, top: int = 30) -> Chart:

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.algebra.operators import divergence, gradient
+from nashboard.charts.rows import axis_of_names, cells, checked_choice, checked_top, more, number, plural, text
+from nashboard.charts.theme import Chart, titled
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scores
@@ -15,8 +17,6 @@ from nashboard.equilibrium.nash import nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.errors import InputError, listed
 from nashboard.evaluation.board import Board
-from nashboard.charts.rows import axis_of_names, cells, checked_choice, checked_top, more, number, plural, text
-from nashboard.charts.theme import Chart, titled
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")
 

@@ -5,10 +5,10 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard.algebra.latent import Latent
-from nashboard.errors import InputError
 from nashboard.charts.labels import placed
 from nashboard.charts.rows import checked_kind, checked_top, inline, number, text
 from nashboard.charts.theme import Chart, titled
+from nashboard.errors import InputError
 
 WIDTH, HEIGHTS = 560, (300, 560)
 KINDS = ["agent", "task"]

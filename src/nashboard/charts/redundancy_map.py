@@ -6,14 +6,14 @@ import altair as alt
 import numpy as np
 
 from nashboard._types import Floats, Ints
+from nashboard.charts.heat_maps import cell_size, slanted
+from nashboard.charts.rows import axis_of_names, cells, checked_side, checked_top, inline, number, plural, text
+from nashboard.charts.theme import Chart, titled
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.audit import Audit, audit
 from nashboard.evaluation.redundancy import Redundancy
-from nashboard.charts.heat_maps import cell_size, slanted
-from nashboard.charts.rows import axis_of_names, cells, checked_side, checked_top, inline, number, plural, text
-from nashboard.charts.theme import Chart, titled
 
 
 def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = None, top: int = 60) -> Chart:

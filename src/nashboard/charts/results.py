@@ -6,13 +6,6 @@ from typing import Any
 from nashboard.algebra.hodge import Hodge
 from nashboard.algebra.latent import Latent
 from nashboard.algebra.schur import Schur
-from nashboard.equilibrium.nash import NashAverage
-from nashboard.equilibrium.score_nash_average import ScoreNashAverage
-from nashboard.evaluation.audit import Audit
-from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.stress import Stress
-from nashboard.ratings.elo_ratings import EloRatings
-from nashboard.ratings.melo_ratings import MeloRatings
 from nashboard.charts.averaging import weights
 from nashboard.charts.clone_lines import stress
 from nashboard.charts.cycle_graph import cycles
@@ -22,6 +15,13 @@ from nashboard.charts.latent_map import latent
 from nashboard.charts.redundancy_map import redundancy
 from nashboard.charts.schur_plane import plane
 from nashboard.charts.theme import PAGES, Chart
+from nashboard.equilibrium.nash import NashAverage
+from nashboard.equilibrium.score_nash_average import ScoreNashAverage
+from nashboard.evaluation.audit import Audit
+from nashboard.evaluation.evaluation import Evaluation
+from nashboard.evaluation.stress import Stress
+from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.melo_ratings import MeloRatings
 
 CHARTS: dict[type, Callable[..., Chart]] = {
     Evaluation: leaderboard,

@@ -12,11 +12,11 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard.algebra.schur import Schur
-from nashboard.data.names import positions
-from nashboard.errors import InputError
 from nashboard.charts.labels import placed
 from nashboard.charts.rows import checked_kind, inline, number, text
 from nashboard.charts.theme import Chart, titled
+from nashboard.data.names import positions
+from nashboard.errors import InputError
 
 WIDEST, HIGHEST, LEAST = 560, 420, 200  # pixels
 MARGIN = 0.08  # of the picture on each side

@@ -6,9 +6,9 @@ import altair as alt
 import numpy as np
 
 from nashboard._cutting import cut, telling_head
-from nashboard.evaluation.evaluation import Evaluation
 from nashboard.charts.rows import ROW, checked_kind, checked_top, inline, text
 from nashboard.charts.theme import Chart, titled
+from nashboard.evaluation.evaluation import Evaluation
 
 SIDES: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (("left", "right", -8, 0), ("right", "left", 8, 1))
 NAME = 34  # characters of a name beside a line

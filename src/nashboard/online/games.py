@@ -12,8 +12,8 @@ from nashboard.data.columns import OUTCOME, WEIGHT, Named, one, optional, sides
 from nashboard.data.engines import lazy_frame
 from nashboard.data.outcomes import Question, Rules, SeenLabel, checked_rules, vocabulary
 from nashboard.errors import InputError
-from nashboard.ratings.kernels import Codes, Hashes
 from nashboard.online.numbering import Numbering, hashes
+from nashboard.ratings.kernels import Codes, Hashes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,9 +12,9 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError
-from nashboard.ratings import kernels
 from nashboard.online.games import Columns, Excerpt, read_games
 from nashboard.online.numbering import Numbering
+from nashboard.ratings import kernels
 
 FIRST_PLACES = 64
 ALONE = np.ones(1)

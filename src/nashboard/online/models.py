@@ -9,12 +9,12 @@ from nashboard._tables import count
 from nashboard._units import win_probability
 from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError
-from nashboard.ratings.canonical import centred, orthogonal_planes
-from nashboard.ratings.elo_ratings import EloRatings
 from nashboard.online.games import Columns
 from nashboard.online.league import League
-from nashboard.ratings.melo_ratings import MeloRatings
 from nashboard.online.state import LogPosition, read_state, write_state
+from nashboard.ratings.canonical import centred, orthogonal_planes
+from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.melo_ratings import MeloRatings
 
 
 class OnlineModel:

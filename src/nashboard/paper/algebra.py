@@ -13,11 +13,11 @@ from nashboard.algebra.operators import curl, div, grad, rot
 from nashboard.algebra.schur import schur
 from nashboard.data.datasets import alphago, roshambo, scores_of
 from nashboard.data.payoffs import payoffs
-from nashboard.ratings.elo import elo
-from nashboard.ratings.melo import melo
 from nashboard.paper.claim import Found, error
 from nashboard.paper.examples import C4, CIRCLE_AND_COPY, T4
 from nashboard.paper.part import Part
+from nashboard.ratings.elo import elo
+from nashboard.ratings.melo import melo
 
 
 def flows() -> Iterator[Floats]:

@@ -4,12 +4,12 @@ import numpy as np
 
 from nashboard._tables import Column, Table
 from nashboard._types import Floats, Ints
+from nashboard.charts.averaging import averages, weights
 from nashboard.data.datasets import scores_of
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.equilibrium.score_nash_average import ScoreNashAverage
 from nashboard.evaluation.evaluate import evaluate
-from nashboard.charts.averaging import averages, weights
 from nashboard.paper.claim import Found, error
 from nashboard.paper.part import Figure, Part
 

@@ -9,11 +9,11 @@ from nashboard.data.datasets import suite
 from nashboard.data.matches import Matches
 from nashboard.equilibrium.nash import nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
-from nashboard.ratings.elo import elo
 from nashboard.paper.claim import Found
 from nashboard.paper.examples import WIN_RATES, WIN_RATES_AND_COPY
 from nashboard.paper.figures import beside_nash
 from nashboard.paper.part import Figure, Part
+from nashboard.ratings.elo import elo
 
 FOUR = ("A", "B", "C1", "C2")
 

@@ -6,11 +6,11 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.datasets import alphago
 from nashboard.data.matches import Matches
-from nashboard.ratings.elo import elo
 from nashboard.online.models import OnlineElo
 from nashboard.paper.claim import Found, error
 from nashboard.paper.examples import ROCK_PAPER_SCISSORS, WIN_RATES_AND_COPY
 from nashboard.paper.part import Part
+from nashboard.ratings.elo import elo
 
 
 def part() -> Part:

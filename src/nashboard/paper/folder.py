@@ -12,10 +12,10 @@ from pathlib import Path
 
 from nashboard._tables import as_csv, as_markdown
 from nashboard._version import __version__
-from nashboard.data.write import WRONG_NAME, atomically
-from nashboard.errors import InputError, WriteError
 from nashboard.charts.export import save as save_chart
 from nashboard.charts.export import specification, svg
+from nashboard.data.write import WRONG_NAME, atomically
+from nashboard.errors import InputError, WriteError
 from nashboard.paper.claim import claims_table
 from nashboard.paper.part import Figure
 from nashboard.paper.reproduction import Reproduction
@@ -83,9 +83,7 @@ def html(found: Reproduction, pictures: dict[str, Picture]) -> str:
     """Return the page; everything in it is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
-        loader=PackageLoader("nashboard.paper", "."), autoescape=True, undefined=StrictUndefined
-    )
+    environment = Environment(loader=PackageLoader("nashboard.paper", "."), autoescape=True, undefined=StrictUndefined)
     page = environment.get_template("page.html.jinja")
     return page.render(found=found, pictures=pictures, version=__version__, marks=MARKS) + "\n"
 

@@ -5,14 +5,14 @@ import numpy as np
 from nashboard._tables import Column, Table
 from nashboard._types import Floats
 from nashboard.data.datasets import alphago
-from nashboard.ratings.elo import elo
-from nashboard.ratings.elo_ratings import EloRatings
-from nashboard.ratings.melo import melo
-from nashboard.ratings.melo_ratings import MeloRatings
 from nashboard.paper.claim import Found
 from nashboard.paper.elo import complete
 from nashboard.paper.figures import go_predictions, melo_plane
 from nashboard.paper.part import Figure, Part
+from nashboard.ratings.elo import elo
+from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.melo import melo
+from nashboard.ratings.melo_ratings import MeloRatings
 
 NAMES = {"v": "alpha_v", "p": "alpha_p", "Zen": "Zen"}
 PAIRS = (("v", "p"), ("v", "Zen"), ("p", "Zen"))

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from nashboard import charts
 from nashboard.data.matches import Matches
 from nashboard.errors import NashboardError
 from nashboard.evaluation.roll import matches_roll
-from nashboard import charts
 from nashboard.report.findings import FULL, Findings, Saying, size
 from nashboard.report.picture import Picture, picture
 
