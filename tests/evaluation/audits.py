@@ -3,7 +3,7 @@
 from typing import Any
 
 import nashboard as nb
-from nashboard.evaluation.audit import Audit
+from nashboard.evaluation.audit.audit import Audit
 
 
 def data_of(name: str) -> nb.Matches | nb.Scores:

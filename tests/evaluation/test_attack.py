@@ -8,10 +8,16 @@ import pytest
 
 import nashboard as nb
 from nashboard._types import Floats
-from nashboard.evaluation.attack import attack, attack_table
-from nashboard.evaluation.contest import contest
-from nashboard.evaluation.entering import enter_agents
-from nashboard.evaluation.smallest_attack import first_count, points, smallest_single, smallest_uniform
+from nashboard.evaluation.stress.attack import (
+    attack,
+    attack_table,
+    first_count,
+    points,
+    smallest_single,
+    smallest_uniform,
+)
+from nashboard.evaluation.stress.copies import enter_agents
+from nashboard.evaluation.stress.experiment import contest
 
 
 def brute_force(M: Floats, t: int, most: int) -> int | None:

@@ -12,10 +12,10 @@ from hypothesis.extra import numpy as hnp
 import nashboard as nb
 from evaluation.audits import check, data_of
 from nashboard._types import Floats
-from nashboard.evaluation.audit import audit
-from nashboard.evaluation.entering import enter_agents, enter_in_scores
-from nashboard.evaluation.importance import importance_in_scores, importance_of_agents
-from nashboard.evaluation.standing import LABELS
+from nashboard.evaluation.audit.audit import audit
+from nashboard.evaluation.audit.importance import importance_in_scores, importance_of_agents
+from nashboard.evaluation.stress.copies import enter_agents, enter_in_scores
+from nashboard.evaluation.stress.movement import LABELS
 
 
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "alphago", "atari", "suite-3", "suite-4"])

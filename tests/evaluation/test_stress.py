@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import nashboard as nb
-from nashboard.evaluation.contest import contest
-from nashboard.evaluation.entering import enter_agents, enter_in_scores
-from nashboard.evaluation.stress import Stress, stress
+from nashboard.evaluation.stress.copies import enter_agents, enter_in_scores
+from nashboard.evaluation.stress.experiment import contest
+from nashboard.evaluation.stress.stress import Stress, stress
 
 SMALL_COUNTS = st.integers(0, 3).map(float)  # few values: ties, clones and many equilibria are common
 

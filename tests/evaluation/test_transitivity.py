@@ -9,8 +9,8 @@ import pytest
 import nashboard as nb
 from evaluation.audits import check, data_of
 from nashboard.data.clusters import Clusters
-from nashboard.evaluation.audit import audit
-from nashboard.evaluation.transitivity import chance_of_the_rest, transitivity, triples_that_met
+from nashboard.evaluation.audit.audit import audit
+from nashboard.evaluation.audit.transitivity import chance_of_the_rest, transitivity, triples_that_met
 
 
 def test_rock_paper_scissors_is_a_cycle_beyond_noise() -> None:
@@ -75,7 +75,7 @@ def test_triples_are_counted_where_all_three_pairs_met(monkeypatch: pytest.Monke
         slow = sum({(a, b), (a, c), (b, c)} <= known for a, b, c in combinations(range(15), 3))
         assert triples_that_met(15, pairs) == slow
         with monkeypatch.context() as patched:
-            patched.setattr("nashboard.evaluation.transitivity.DENSE", 3)
+            patched.setattr("nashboard.evaluation.audit.transitivity.DENSE", 3)
             assert triples_that_met(15, pairs) == slow
 
 

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 import nashboard as nb
 from nashboard._types import Bools
 from nashboard.data.clusters import Clusters
-from nashboard.evaluation.entering import enter_agents
 from nashboard.evaluation.matches_again import payoff_matrix, prior_of
+from nashboard.evaluation.stress.copies import enter_agents
 from nashboard.ratings.filling import predicted_log_odds, smoothed_ratings
 from nashboard.ratings.selection import with_counts
 

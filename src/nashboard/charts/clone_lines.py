@@ -8,8 +8,8 @@ import numpy as np
 from nashboard.charts.rows import checked_kind, inline, text
 from nashboard.charts.theme import Chart, titled
 from nashboard.errors import listed, shortened
-from nashboard.evaluation.standing import LABELS, Standing
-from nashboard.evaluation.stress import Stress
+from nashboard.evaluation.stress.movement import LABELS, MethodResult
+from nashboard.evaluation.stress.stress import Stress
 
 WIDTH, HEIGHT = 200, 260
 COLOURED = 6  # winners with a colour of their own; there are no more that anybody can tell apart
@@ -64,7 +64,7 @@ def stress(found: Stress) -> Chart:
     )  # fmt: skip
 
 
-def deepest(steps: list[tuple[int, Standing]], winners: list[str]) -> int:
+def deepest(steps: list[tuple[int, MethodResult]], winners: list[str]) -> int:
     """Return the lowest rank that is drawn: all of a short board, of a long one as far as the coloured ever fall."""
     last = max(int(standing.ranks.max()) for _, standing in steps)
     place = [k for k, name in enumerate(steps[0][1].names) if name in set(winners)]
@@ -77,7 +77,7 @@ def moved(found: Stress) -> bool:
     return any(row.moved.rank_moved or row.moved.winner_changed for row in found.exact)
 
 
-def ever_first(standings: list[Standing]) -> list[str]:
+def ever_first(standings: list[MethodResult]) -> list[str]:
     """Return who is first at some time, those that are so alone and early before others."""
     firsts: dict[str, float] = {}
     for standing in standings:
@@ -87,7 +87,7 @@ def ever_first(standings: list[Standing]) -> list[str]:
     return sorted(sorted(firsts, key=lambda name: (-firsts[name], place[name]))[:COLOURED], key=place.__getitem__)
 
 
-def standing_rows(copies: int, standing: Standing, winners: list[str]) -> list[dict[str, Any]]:
+def standing_rows(copies: int, standing: MethodResult, winners: list[str]) -> list[dict[str, Any]]:
     """Return a row per agent: its rank, and where it is drawn among those that share it."""
     rows = []
     shown = set(winners)
@@ -112,7 +112,7 @@ def standing_rows(copies: int, standing: Standing, winners: list[str]) -> list[d
     return rows
 
 
-def tie_notes(steps: list[tuple[int, Standing]], winners: list[str]) -> list[dict[str, Any]]:
+def tie_notes(steps: list[tuple[int, MethodResult]], winners: list[str]) -> list[dict[str, Any]]:
     """Return a note per method and rank that several of the coloured share in the end: ``A = B = C``."""
     rows = []
     for copies, standing in {standing.method: (copies, standing) for copies, standing in steps}.values():

@@ -18,7 +18,7 @@ from nashboard.charts.rows import (
 )
 from nashboard.charts.theme import Chart, titled
 from nashboard.errors import InputError, nearest, shortened
-from nashboard.evaluation.contributions import Contribution
+from nashboard.evaluation.board.contributions import Contribution
 from nashboard.evaluation.evaluation import Evaluation
 
 KINDS = {"gain": "nash", "loss": "other", "rest": "tail", "gap": "plain"}  # and how their bars look

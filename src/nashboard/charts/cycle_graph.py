@@ -11,8 +11,8 @@ from nashboard.algebra.hodge import Hodge
 from nashboard.charts.rows import checked_top, inline, number, text
 from nashboard.charts.theme import Chart, titled
 from nashboard.errors import InputError, shortened
-from nashboard.evaluation.audit import Audit
-from nashboard.evaluation.transitivity import Transitivity
+from nashboard.evaluation.audit.audit import Audit
+from nashboard.evaluation.audit.transitivity import Transitivity
 
 SIZE = 380
 ROOM = 1.25  # of the circle's radius, so that arrows and points are not cut

@@ -22,7 +22,7 @@ from nashboard.charts.rows import (
 )
 from nashboard.charts.theme import Chart, titled
 from nashboard.errors import InputError, shortened
-from nashboard.evaluation.board import Board
+from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.intervals import Uncertainty
 from nashboard.evaluation.stability import QUESTIONS

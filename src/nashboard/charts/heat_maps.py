@@ -16,7 +16,7 @@ from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.errors import InputError, listed
-from nashboard.evaluation.board import Board
+from nashboard.evaluation.board.board import Board
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")
 

@@ -12,8 +12,8 @@ from nashboard.charts.theme import Chart, titled
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.audit import Audit, audit
-from nashboard.evaluation.redundancy import Redundancy
+from nashboard.evaluation.audit.audit import Audit, audit
+from nashboard.evaluation.audit.redundancy import Redundancy
 
 
 def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = None, top: int = 60) -> Chart:

@@ -17,9 +17,9 @@ from nashboard.charts.schur_plane import plane
 from nashboard.charts.theme import PAGES, Chart
 from nashboard.equilibrium.nash import NashAverage
 from nashboard.equilibrium.score_nash_average import ScoreNashAverage
-from nashboard.evaluation.audit import Audit
+from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.stress import Stress
+from nashboard.evaluation.stress.stress import Stress
 from nashboard.ratings.elo_ratings import EloRatings
 from nashboard.ratings.melo_ratings import MeloRatings
 

@@ -69,8 +69,8 @@ def audit(
     """
     from nashboard.cli.sections import show_sections
     from nashboard.errors import InputError, listed
-    from nashboard.evaluation.audit import audit as run
-    from nashboard.evaluation.audit import check_level
+    from nashboard.evaluation.audit.audit import audit as run
+    from nashboard.evaluation.audit.audit import check_level
     from nashboard.evaluation.comparable import matches_or_scores
 
     check_level(level)

@@ -90,7 +90,7 @@ def told(found: "Hodge", rest: str, cycles: int, split: bool) -> list[str]:
 def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
     """Return the chance of what ratings leave over, where games were counted, and what that means in words."""
     from nashboard.data.matches import NO_COUNTS, Matches
-    from nashboard.evaluation.transitivity import chance_of_the_rest, untold
+    from nashboard.evaluation.audit.transitivity import chance_of_the_rest, untold
 
     if exact:
         return None, "ratings leave nothing over: Elo can explain the results exactly"

@@ -65,7 +65,7 @@ def stress(
     from nashboard.cli.sections import show_sections
     from nashboard.errors import InputError
     from nashboard.evaluation.comparable import matches_or_scores
-    from nashboard.evaluation.stress import stress as run
+    from nashboard.evaluation.stress.stress import stress as run
 
     try:
         counts = [int(part) for part in copies.split(",")]

@@ -15,14 +15,14 @@ from nashboard.data.scaling import Scaling
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection, checked_selection
 from nashboard.errors import InputError, either, nearest
-from nashboard.evaluation.board import Board
-from nashboard.evaluation.contributions import Contribution, Mover, contributions, largest, movers
+from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.contributions import Contribution, Mover, contributions, largest, movers
+from nashboard.evaluation.classes import Classes, match_classes, payoff_classes, score_classes
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.intervals import Samples, Uncertainty, interval, uncertainty
 from nashboard.evaluation.matches_again import matches_again
 from nashboard.evaluation.matches_board import filled_sentence, matches_board, payoffs_board
 from nashboard.evaluation.provenance import described
-from nashboard.evaluation.roll import Roll, matches_roll, payoffs_roll, scores_roll
 from nashboard.evaluation.scores_again import another_suite, in_units, known, noise_of, scores_again
 from nashboard.evaluation.scores_board import scores_boards
 from nashboard.evaluation.stability import Stability, stability
@@ -116,7 +116,7 @@ def of_matches(
 ) -> Evaluation:
     """Evaluate agents against agents."""
     data.require_connected()
-    roll = matches_roll(data, merge=selection == "clone-invariant")
+    roll = match_classes(data, merge=selection == "clone-invariant")
     board, found, game, rating = matches_board(data, roll, selection, anchor, level)
     by_class = data.select([data.agents[k] for k in roll.first]) if len(roll.first) > 1 else None
     names, shares = class_names(data.agents, roll), roll.size / len(roll.label)
@@ -144,7 +144,7 @@ def of_matches(
 
 def of_payoffs(data: Payoffs, selection: Selection, settings: dict[str, Any]) -> Evaluation:
     """Evaluate a matrix of payoffs, which does not say how noisy it is."""
-    roll = payoffs_roll(data, merge=selection == "clone-invariant")
+    roll = payoff_classes(data, merge=selection == "clone-invariant")
     board, found, game = payoffs_board(data, roll, selection)
     names = class_names(data.agents, roll)
     best = np.zeros(len(names))
@@ -174,7 +174,7 @@ def of_scores(
     if data.scaling == "raw" and scaling in HAVE_UNITS:
         data = data.without_constant_tasks()
     merge = selection == "clone-invariant" and not (data.scaling == "raw" and scaling in COUNT_COPIES)
-    of_agents, of_tasks = scores_roll(data, merge=merge)
+    of_agents, of_tasks = score_classes(data, merge=merge)
     scaled = in_units(data, scaling)
     board, task_board, found, by_class = scores_boards(scaled, of_agents, of_tasks, selection)
     tasks = class_names(data.tasks, of_tasks)
@@ -246,12 +246,12 @@ def alone(plan: Plan, watched: Ints) -> Samples:
     )
 
 
-def class_ranks(board: Board, roll: Roll) -> Any:
+def class_ranks(board: Board, roll: Classes) -> Any:
     """Return the rank of each class."""
     return board.ranks[roll.first]
 
 
-def class_names(names: tuple[str, ...], roll: Roll) -> tuple[str, ...]:
+def class_names(names: tuple[str, ...], roll: Classes) -> tuple[str, ...]:
     """Return a name per class: of its first member by name."""
     found = [""] * len(roll.first)
     for name, k in zip(names, roll.label, strict=True):

@@ -15,8 +15,8 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, listed, nearest
-from nashboard.evaluation.board import Board
-from nashboard.evaluation.contributions import Contribution, Mover
+from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.contributions import Contribution, Mover
 from nashboard.evaluation.intervals import Uncertainty
 from nashboard.evaluation.stability import QUESTIONS, Stability
 
@@ -149,14 +149,14 @@ class Evaluation:
         )
 
     def audit(self, **options: Any) -> Any:
-        """Check the data: redundant entries, what tasks test, cycles, coverage; see `nashboard.evaluation.audit`."""
+        """Check the data: redundant entries, what tasks test, cycles, coverage; see `nashboard.audit`."""
         data = self.own_data("audit")
-        return import_module("nashboard.evaluation.audit").audit(data, **options)
+        return import_module("nashboard.evaluation.audit.audit").audit(data, **options)
 
     def stress(self, **options: Any) -> Any:
-        """Enter clones and see what moves; see `nashboard.evaluation.stress`."""
+        """Enter clones and see what moves; see `nashboard.stress`."""
         data = self.own_data("stress")
-        return import_module("nashboard.evaluation.stress").stress(data, **options)
+        return import_module("nashboard.evaluation.stress.stress").stress(data, **options)
 
     def own_data(self, what: str) -> Matches | Scores:
         """Return the data as they came in, or say why there are none."""

@@ -14,8 +14,8 @@ from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.equilibrium.nash import NashAverage, Selection, nash_average
 from nashboard.equilibrium.ranks import tied_ranks
 from nashboard.errors import ConvergenceError
-from nashboard.evaluation.board import Board, places, tie_groups
-from nashboard.evaluation.roll import Roll
+from nashboard.evaluation.board.board import Board, places, tie_groups
+from nashboard.evaluation.classes import Classes
 from nashboard.ratings.elo import PRIOR, elo
 from nashboard.ratings.elo_ratings import EloRatings
 from nashboard.ratings.likelihood import pair_totals
@@ -79,7 +79,7 @@ def rated_by_elo(matches: Matches, anchor: Mapping[str, float] | None, why: str)
 
 
 def matches_board(
-    matches: Matches, roll: Roll, selection: Selection, anchor: Mapping[str, float] | None, level: float
+    matches: Matches, roll: Classes, selection: Selection, anchor: Mapping[str, float] | None, level: float
 ) -> tuple[Board, NashAverage, Payoffs, Rated]:
     """Return the board of all agents, and the equilibrium and payoffs between classes that it stands on."""
     by_class = matches.select([matches.agents[k] for k in roll.first]) if len(roll.first) > 1 else None
@@ -103,14 +103,14 @@ def matches_board(
     return board, found, game, ratings
 
 
-def payoffs_board(given: Payoffs, roll: Roll, selection: Selection) -> tuple[Board, NashAverage, Payoffs]:
+def payoffs_board(given: Payoffs, roll: Classes, selection: Selection) -> tuple[Board, NashAverage, Payoffs]:
     """Return the board of a payoff matrix, which has no games and no ratings."""
     game = given.select([given.agents[k] for k in roll.first])
     found = nash_average(game, selection=selection)
     return Board(**agents_board(given.agents, game, found, roll)), found, game
 
 
-def agents_board(agents: tuple[str, ...], game: Payoffs, found: NashAverage, roll: Roll) -> dict[str, Any]:
+def agents_board(agents: tuple[str, ...], game: Payoffs, found: NashAverage, roll: Classes) -> dict[str, Any]:
     """Return the fields of a board that payoffs alone decide."""
     n = len(agents)
     averages = np.where(found.weights > 0, 0.0, np.minimum(found.averages, 0.0))
@@ -139,7 +139,7 @@ def agents_board(agents: tuple[str, ...], game: Payoffs, found: NashAverage, rol
     }
 
 
-def uniform_averages(A: Floats, roll: Roll) -> Floats:
+def uniform_averages(A: Floats, roll: Classes) -> Floats:
     """Return the plain average payoff of each agent over all agents, copies counted as often as they were entered."""
     return np.asarray((A @ (roll.size / roll.size.sum()))[roll.label])
 

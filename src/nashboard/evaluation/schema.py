@@ -12,7 +12,7 @@ come without that. Numbers that are not known are null. All arrays follow the or
     settings          n_resamples, seed, level, selection, scaling, anchor, payoffs, filled, rating (why Elo or mElo),
                       rating_errors (where the intervals of the rating come from)
     certificates      exploitability, residual, unique, scale, value
-    board             the agents, fields as in `nashboard.evaluation.board.Board`
+    board             the agents, fields as in `nashboard.evaluation.board.board.Board`
     task_board        the tasks, the same; null where there are none
     uncertainty       {question: intervals}, fields as in `nashboard.evaluation.intervals.Uncertainty`
     task_uncertainty  the same for tasks
@@ -34,8 +34,8 @@ from dataclasses import asdict
 from typing import Any
 
 from nashboard.errors import InputError, listed
-from nashboard.evaluation.board import Board
-from nashboard.evaluation.contributions import Contribution, Mover
+from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.contributions import Contribution, Mover
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.intervals import Uncertainty
 from nashboard.evaluation.stability import Stability

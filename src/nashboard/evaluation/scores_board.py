@@ -8,12 +8,12 @@ from nashboard.equilibrium.nash import Selection
 from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.equilibrium.ranks import tied_ranks
 from nashboard.equilibrium.score_nash_average import ScoreNashAverage
-from nashboard.evaluation.board import Board, places, tie_groups
-from nashboard.evaluation.roll import Roll
+from nashboard.evaluation.board.board import Board, places, tie_groups
+from nashboard.evaluation.classes import Classes
 
 
 def scores_boards(
-    scores: Scores, of_agents: Roll, of_tasks: Roll, selection: Selection
+    scores: Scores, of_agents: Classes, of_tasks: Classes, selection: Selection
 ) -> tuple[Board, Board, ScoreNashAverage, Scores]:
     """Return the boards of agents and of tasks, with the equilibrium and the scores of the classes they stand on."""
     by_class = scores.select([scores.agents[k] for k in of_agents.first], [scores.tasks[k] for k in of_tasks.first])
@@ -41,7 +41,7 @@ def side(
     weights: Floats,
     scale: float,
     uniform: Floats,
-    roll: Roll,
+    roll: Classes,
 ) -> Board:
     """Return the board of one side; everybody in the support is exactly at the best average."""
     averages = np.where(weights > 0, best, np.minimum(averages, best))

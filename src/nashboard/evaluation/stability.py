@@ -11,8 +11,8 @@ from typing import Any
 from nashboard._tables import count, number, percent
 from nashboard._types import Floats
 from nashboard.errors import listed
-from nashboard.evaluation.board import Board
-from nashboard.evaluation.data_quality import FEW
+from nashboard.evaluation.audit.data_quality import FEW
+from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.intervals import Samples, Uncertainty
 
 FEW_TASKS = 3  # one task drawn again is itself, and of two hardly more is learnt

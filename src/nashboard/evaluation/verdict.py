@@ -7,8 +7,8 @@ from nashboard.data.origin import CHOSEN
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import listed
-from nashboard.evaluation.board import Board
-from nashboard.evaluation.contributions import Mover
+from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.contributions import Mover
 from nashboard.evaluation.stability import Stability
 
 FEW = 100  # resamples below which the ends of intervals are rough

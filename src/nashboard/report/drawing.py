@@ -9,7 +9,7 @@ import numpy as np
 from nashboard import charts
 from nashboard.data.matches import Matches
 from nashboard.errors import NashboardError
-from nashboard.evaluation.roll import matches_roll
+from nashboard.evaluation.classes import match_classes
 from nashboard.report.findings import FULL, Findings, Saying, size
 from nashboard.report.picture import Picture, picture
 
@@ -85,7 +85,7 @@ def draw_structure(found: Findings, drawn: Drawings) -> None:
 
 def as_rated(matches: Matches, selection: str) -> Matches:
     """Return matches with agents in the order in which the board rates them: the same games are then held out."""
-    label = matches_roll(matches, merge=selection == "clone-invariant").label
+    label = match_classes(matches, merge=selection == "clone-invariant").label
     return matches.select([matches.agents[k] for k in np.argsort(label, kind="stable")])
 
 

@@ -16,10 +16,10 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import NashboardError
-from nashboard.evaluation.audit import Audit
+from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.comparable import comparable_matches, comparable_scores, complete_payoffs
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.stress import Stress
+from nashboard.evaluation.stress.stress import Stress
 from nashboard.evaluation.task_games import task_games
 
 T = TypeVar("T")

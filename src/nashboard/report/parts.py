@@ -6,7 +6,7 @@ A part is plain data. The template that shows it has its name: ``Facts`` is show
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nashboard.evaluation.trust import Check
+from nashboard.evaluation.audit.checks import Check
 from nashboard.report.grid import Grid
 from nashboard.report.picture import Picture
 

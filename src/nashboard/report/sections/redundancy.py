@@ -1,6 +1,6 @@
 """Redundancy: what is entered more than once, exactly or but for luck."""
 
-from nashboard.evaluation.redundancy import Redundancy
+from nashboard.evaluation.audit.redundancy import Redundancy
 from nashboard.report.findings import Findings
 from nashboard.report.grid import grid
 from nashboard.report.parts import Fold, Heading, Part, Section, Sentences

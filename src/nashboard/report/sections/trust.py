@@ -1,7 +1,7 @@
 """What to trust: the list of checks, how firm the top is, and on whom it hangs."""
 
+from nashboard.evaluation.audit.checks import Check, equilibrium_checks
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.trust import Check, equilibrium_checks
 from nashboard.report.findings import Findings
 from nashboard.report.grid import grid
 from nashboard.report.parts import Checks, Fold, Part, Section, Sentences

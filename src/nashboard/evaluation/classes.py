@@ -22,7 +22,7 @@ ROUNDS = 2  # how often signatures are refined by the signatures of the opponent
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Roll:
+class Classes:
     """Classes of identical players: the class of each player, and one member and the size of each class."""
 
     label: Ints
@@ -41,12 +41,12 @@ class Roll:
         return tuple(tuple(group) for group in members.values() if len(group) > 1)
 
 
-def everyone(n: int) -> Roll:
+def everyone(n: int) -> Classes:
     """Return a roll in which everybody is a class of its own, in the order given."""
-    return Roll(label=np.arange(n), first=np.arange(n), size=np.ones(n, dtype=np.intp))
+    return Classes(label=np.arange(n), first=np.arange(n), size=np.ones(n, dtype=np.intp))
 
 
-def matches_roll(matches: Matches, *, merge: bool = True) -> Roll:
+def match_classes(matches: Matches, *, merge: bool = True) -> Classes:
     """Return the classes of agents with the same counts against everybody else, and even among themselves."""
     n = len(matches.agents)
     i, j = np.concatenate([matches.pairs, matches.pairs[:, ::-1]]).T
@@ -110,7 +110,7 @@ def refined(n: int, i: Ints, j: Ints, counts: Floats) -> list[bytes]:
     return list(tags)
 
 
-def scores_roll(scores: Scores, *, merge: bool = True) -> tuple[Roll, Roll]:
+def score_classes(scores: Scores, *, merge: bool = True) -> tuple[Classes, Classes]:
     """Return the classes of agents with the same row and of tasks with the same column, errors included."""
     cells = np.stack([scores.values, np.nan_to_num(scores.stderr, nan=-1.0), np.nan_to_num(scores.n, nan=-1.0)], -1)
     cells = cells + 0.0
@@ -130,7 +130,7 @@ def scores_roll(scores: Scores, *, merge: bool = True) -> tuple[Roll, Roll]:
     return rolls[0], rolls[1]
 
 
-def payoffs_roll(payoffs: Payoffs, *, merge: bool = True) -> Roll:
+def payoff_classes(payoffs: Payoffs, *, merge: bool = True) -> Classes:
     """Return the classes of agents with the same payoffs."""
     n = len(payoffs.agents)
     leader = same_rows(payoffs.A[:, :, None]) if merge else np.arange(n)
@@ -160,7 +160,7 @@ def signed(
     return np.array(found, "S16")
 
 
-def in_order(leader: Ints, tags: Sequence[bytes], names: Sequence[str]) -> Roll:
+def in_order(leader: Ints, tags: Sequence[bytes], names: Sequence[str]) -> Classes:
     """Number the classes by signature, and by name where signatures agree."""
     members: dict[int, list[int]] = {}
     for k, first in enumerate(leader):
@@ -169,7 +169,7 @@ def in_order(leader: Ints, tags: Sequence[bytes], names: Sequence[str]) -> Roll:
     label = np.empty(len(leader), dtype=np.intp)
     for place, first in enumerate(order):
         label[members[first]] = place
-    return Roll(label=label, first=np.array(order), size=np.bincount(label))
+    return Classes(label=label, first=np.array(order), size=np.bincount(label))
 
 
 def digest(content: bytes) -> bytes:

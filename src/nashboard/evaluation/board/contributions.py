@@ -13,7 +13,7 @@ import numpy as np
 from nashboard._tables import number
 from nashboard._types import Floats, Ints
 from nashboard.errors import listed
-from nashboard.evaluation.board import Board
+from nashboard.evaluation.board.board import Board
 
 KEPT = 10  # contributions of each agent
 MOST = 3  # movers named

@@ -19,7 +19,7 @@ from nashboard.equilibrium.ranks import tied_ranks
 from nashboard.equilibrium.score_nash_average import ScoreNashAverage
 from nashboard.equilibrium.tolerance import TOLERANCE
 from nashboard.errors import ConvergenceError
-from nashboard.evaluation.contest import Kind
+from nashboard.evaluation.stress.experiment import Kind
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

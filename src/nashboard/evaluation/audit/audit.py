@@ -12,14 +12,7 @@ from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection, checked_selection, nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
 from nashboard.errors import InputError
-from nashboard.evaluation.clone_search import redundant_agents, redundant_tasks
-from nashboard.evaluation.comparable import comparable_matches, comparable_scores, matches_or_scores
-from nashboard.evaluation.data_quality import DataQuality, quality_of_matches, quality_of_scores
-from nashboard.evaluation.importance import Importance, importance_in_scores, importance_of_agents
-from nashboard.evaluation.redundancy import Redundancy
-from nashboard.evaluation.task_quality import TaskQuality, task_quality
-from nashboard.evaluation.transitivity import Transitivity, transitivity
-from nashboard.evaluation.trust import (
+from nashboard.evaluation.audit.checks import (
     Check,
     data_checks,
     equilibrium_checks,
@@ -30,6 +23,12 @@ from nashboard.evaluation.trust import (
     transitivity_check,
     trust_table,
 )
+from nashboard.evaluation.audit.data_quality import DataQuality, quality_of_matches, quality_of_scores
+from nashboard.evaluation.audit.importance import Importance, importance_in_scores, importance_of_agents
+from nashboard.evaluation.audit.redundancy import Redundancy, redundant_agents, redundant_tasks
+from nashboard.evaluation.audit.task_quality import TaskQuality, task_quality
+from nashboard.evaluation.audit.transitivity import Transitivity, transitivity
+from nashboard.evaluation.comparable import comparable_matches, comparable_scores, matches_or_scores
 
 ROWS = 12  # of a table in the text
 
@@ -158,8 +157,8 @@ def audit(
     level
         Chance of error of every test, over all pairs (or tasks) together; below 0.5.
     margin
-        How different two must be at least to matter; see `nashboard.evaluation.redundancy`. By default a win rate of
-        0.1 at even odds for matches, and 0.05 of a task's range for scores.
+        How different two must be at least to matter; see `nashboard.evaluation.audit.redundancy`. By default a win rate
+        of 0.1 at even odds for matches, and 0.05 of a task's range for scores.
     selection
         As for `nash_average`.
 

@@ -22,7 +22,7 @@ LABELS: dict[Method, str] = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Standing:
+class MethodResult:
     """Scores by one method, the ranks they give, and how exact they are.
 
     Parameters
@@ -56,10 +56,10 @@ class Standing:
         """Everybody in first place."""
         return tuple(self.names[k] for k in np.flatnonzero(self.ranks == 1))
 
-    def only(self, names: tuple[str, ...]) -> "Standing":
+    def only(self, names: tuple[str, ...]) -> "MethodResult":
         """Return the standing among the named, in their order."""
         place = {name: k for k, name in enumerate(self.names)}
-        return Standing(
+        return MethodResult(
             method=self.method,
             names=names,
             scores=self.scores[[place[name] for name in names]],
@@ -69,7 +69,7 @@ class Standing:
         )
 
     def __repr__(self) -> str:
-        return f"Standing({LABELS[self.method]}, {len(self.names):,} entries, first: {', '.join(self.winners[:3])})"
+        return f"MethodResult({LABELS[self.method]}, {len(self.names):,} entries, first: {', '.join(self.winners[:3])})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +133,7 @@ class Movement:
         }
 
 
-def movement(before: Standing, after: Standing) -> Movement:
+def movement(before: MethodResult, after: MethodResult) -> Movement:
     """Compare two standings by the same method, among those who are in both."""
     there = set(after.names)
     shared = tuple(name for name in before.names if name in there)

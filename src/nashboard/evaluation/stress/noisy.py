@@ -12,8 +12,8 @@ import numpy as np
 from nashboard._tables import Column, Table
 from nashboard._types import Ints
 from nashboard.data.scores import Scores
-from nashboard.evaluation.contest import Contest
-from nashboard.evaluation.standing import LABELS, Method, movement
+from nashboard.evaluation.stress.experiment import Experiment
+from nashboard.evaluation.stress.movement import LABELS, Method, movement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,13 +52,13 @@ class NoisyMovement:
         return dict(vars(self))
 
 
-def noise_is_known(game: Contest) -> bool:
+def noise_is_known(game: Experiment) -> bool:
     """Say whether luck can be drawn: games can always be played again, scores need standard errors or n."""
     return not isinstance(game.data, Scores) or bool((game.data.stderr > 0).any())
 
 
 def noisy_movements(
-    game: Contest, copies: tuple[int, ...], chosen: Ints, draws: int, seed: int
+    game: Experiment, copies: tuple[int, ...], chosen: Ints, draws: int, seed: int
 ) -> tuple[NoisyMovement, ...]:
     """Enter noisy clones again and again; the draws of each count depend on the seed and the count alone."""
     found = []

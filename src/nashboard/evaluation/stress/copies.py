@@ -48,7 +48,7 @@ def enter_agents(matches: Matches, clones: Mapping[str, int], rng: np.random.Gen
     Examples
     --------
     >>> import nashboard as nb
-    >>> from nashboard.evaluation.entering import enter_agents
+    >>> from nashboard.evaluation.stress.copies import enter_agents
     >>> nb.elo(enter_agents(nb.load_dataset("rock-paper-scissors"), {"C": 1}), prior=0).ratings.round(1)
     array([-71.9,  71.9,   0. ,   0. ])
     """

@@ -16,10 +16,11 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection, nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.equilibrium.ranks import tied_ranks
 from nashboard.errors import InputError
 from nashboard.evaluation.comparable import comparable_matches, comparable_scores, complete_payoffs
-from nashboard.evaluation.entering import enter_agents, enter_in_scores
-from nashboard.evaluation.standing import Method, Standing
+from nashboard.evaluation.stress.copies import enter_agents, enter_in_scores
+from nashboard.evaluation.stress.movement import Method, MethodResult
 from nashboard.evaluation.task_games import task_games
 from nashboard.ratings.elo import elo
 
@@ -28,7 +29,7 @@ ELO_TIES = 1e5  # ratings within a ten-thousandth of a point share a rank: the f
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Contest:
+class Experiment:
     """Who is on the board, what can be cloned, and the data behind both.
 
     Parameters
@@ -73,7 +74,7 @@ class Contest:
         """The largest gain in absolute value, the measure of a tie."""
         return float(np.abs(self.M).max()) or 1.0
 
-    def exact(self, method: Method, copies: Ints) -> Standing:
+    def exact(self, method: Method, copies: Ints) -> MethodResult:
         """Return the standing of the originals when entry k has ``copies[k]`` exact clones beside it."""
         if method == "uniform":
             m = copies + 1.0
@@ -91,7 +92,7 @@ class Contest:
         S = self.data.values
         return self.nash_of_table(S[:, index] if self.kind == "tasks" else S[index])
 
-    def noisy(self, method: Method, data: Matches | Scores) -> Standing:
+    def noisy(self, method: Method, data: Matches | Scores) -> MethodResult:
         """Return the standing of the originals in data with noisy clones."""
         if isinstance(data, Matches):
             if method == "elo":
@@ -113,27 +114,29 @@ class Contest:
             return enter_agents(self.data, clones, rng)
         return enter_in_scores(self.data, self.kind, clones, rng)
 
-    def elo(self, data: Matches | Scores) -> Standing:
+    def elo(self, data: Matches | Scores) -> MethodResult:
         """Return Elo ratings of the originals, their mean 0, so that only differences count."""
         r = elo(data if isinstance(data, Matches) else task_games(data)).ratings[: len(self.names)]
-        return Standing(method="elo", names=self.names, scores=r - r.mean() + 0.0, unit="Elo points", scale=ELO_TIES)
+        return MethodResult(
+            method="elo", names=self.names, scores=r - r.mean() + 0.0, unit="Elo points", scale=ELO_TIES
+        )
 
-    def nash_of_game(self, method: Method, A: Floats) -> Standing:
+    def nash_of_game(self, method: Method, A: Floats) -> MethodResult:
         """Return Nash averages of the originals, with their certificate."""
         found = nash_average(A, selection=self.selection)
         certificate = max(found.exploitability / (found.scale or 1.0), found.residual)
         return self.standing(method, found.averages[: len(self.names)], certificate)
 
-    def nash_of_table(self, S: Floats) -> Standing:
+    def nash_of_table(self, S: Floats) -> MethodResult:
         """Return Nash skills (or difficulties) of the originals, with their certificate."""
         found = nash_average_scores(S, selection=self.selection)
         certificate = max(found.exploitability / (found.scale or 1.0), found.residual)
         averages = found.skills if self.board == "agents" else found.difficulties
         return self.standing("nash", averages[: len(self.names)], certificate)
 
-    def standing(self, method: Method, scores: Floats, certificate: float = 0.0) -> Standing:
+    def standing(self, method: Method, scores: Floats, certificate: float = 0.0) -> MethodResult:
         """Return scores in the unit of the gains."""
-        return Standing(
+        return MethodResult(
             method=method,
             names=self.names,
             scores=np.asarray(scores),
@@ -143,7 +146,7 @@ class Contest:
         )
 
 
-def contest(data: Matches | Scores, kind: Kind | None = None, selection: Selection = "clone-invariant") -> Contest:
+def contest(data: Matches | Scores, kind: Kind | None = None, selection: Selection = "clone-invariant") -> Experiment:
     """Return the contest in which agents or tasks are cloned; by default tasks where there are tasks."""
     if kind not in (None, "agents", "tasks"):
         raise InputError(f"there are no {kind!r} to clone: use 'agents' or 'tasks'")
@@ -152,7 +155,7 @@ def contest(data: Matches | Scores, kind: Kind | None = None, selection: Selecti
             raise InputError("matches have no tasks: clone 'agents'")
         ready = comparable_matches(data)
         game = ready.payoffs
-        return Contest(
+        return Experiment(
             board="agents",
             kind="agents",
             names=game.agents,
@@ -166,7 +169,7 @@ def contest(data: Matches | Scores, kind: Kind | None = None, selection: Selecti
         )
     table = comparable_scores(data)
     scores, by_task = table.scores, kind != "agents"
-    return Contest(
+    return Experiment(
         board="agents" if by_task else "tasks",
         kind="tasks" if by_task else "agents",
         names=scores.agents if by_task else scores.tasks,
@@ -178,3 +181,27 @@ def contest(data: Matches | Scores, kind: Kind | None = None, selection: Selecti
         selection=selection,
         notes=table.notes,
     )
+
+
+def adversary(game: Experiment, counts: tuple[int, ...]) -> int:
+    """Return the entry whose clones change the winner with the fewest copies, or else move ranks most.
+
+    Every entry is tried with every number of copies; ties go to the one listed first.
+    """
+    M, n = game.M, len(game.entries)
+    totals = M.sum(axis=1)
+    before = tied_ranks(totals / n, game.scale)
+    best: tuple[float, float, float] | None = None
+    chosen = 0
+    for k in range(n):
+        soonest, most_moved = np.inf, 0.0
+        for count in counts:
+            ranks = tied_ranks((totals + count * M[:, k]) / (n + count), game.scale)
+            if ((ranks == 1) != (before == 1)).any():
+                soonest = min(soonest, float(count))
+            most_moved = max(most_moved, float(np.abs(ranks - before).max()))
+        after = (totals + counts[-1] * M[:, k]) / (n + counts[-1])
+        score = (soonest, -most_moved, -float(np.abs(after - totals / n).max()))
+        if best is None or score < best:
+            best, chosen = score, k
+    return chosen

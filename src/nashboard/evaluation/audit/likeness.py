@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nashboard._types import Floats
+from nashboard._types import Bools, Floats
 from nashboard.data.matches import Matches
 
 CLEARLY_DIFFERENT = 1e-6  # below it nobody asks whether two might be alike: p_apart is set to 1, which is safe
@@ -173,3 +173,22 @@ def distances_of_rows(S: Floats) -> Floats:
     for a, b in near:  # cancellation: subtract first
         gap[a, b] = ((S[a] - S[b]) ** 2).sum()
     return np.asarray(np.sqrt(gap / S.shape[1]))
+
+
+def holm(p: Floats, level: float) -> Bools:
+    """Return which hypotheses are rejected by Holm's rule: P(any true one among them) is at most ``level``.
+
+    Reference: Holm 1979, A simple sequentially rejective multiple test procedure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nashboard.evaluation.audit.likeness import holm
+    >>> holm(np.array([0.01, 0.04, 0.03]), 0.05)
+    array([ True, False, False])
+    """
+    order = np.argsort(p, kind="stable")
+    passed = p[order] <= level / np.arange(len(p), 0, -1)
+    rejected = np.zeros(len(p), dtype=np.bool_)
+    rejected[order] = np.logical_and.accumulate(passed) if len(p) else passed
+    return rejected

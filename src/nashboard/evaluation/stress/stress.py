@@ -19,12 +19,11 @@ from nashboard.data.names import positions
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection, checked_selection
 from nashboard.errors import InputError
-from nashboard.evaluation.adversary import adversary
-from nashboard.evaluation.attack import MOST, Attack, attack_on, attack_table
 from nashboard.evaluation.comparable import matches_or_scores
-from nashboard.evaluation.contest import Contest, Kind, contest
-from nashboard.evaluation.noisy_clones import NoisyMovement, noise_is_known, noisy_movements, noisy_table
-from nashboard.evaluation.standing import LABELS, Movement, Standing, movement, named_first
+from nashboard.evaluation.stress.attack import MOST, Attack, attack_on, attack_table
+from nashboard.evaluation.stress.experiment import Experiment, Kind, adversary, contest
+from nashboard.evaluation.stress.movement import LABELS, MethodResult, Movement, movement, named_first
+from nashboard.evaluation.stress.noisy import NoisyMovement, noise_is_known, noisy_movements, noisy_table
 
 Choice = Literal["adversary", "random"]
 COPIES = (1, 2, 5, 10, 100)
@@ -39,7 +38,7 @@ class Cloned:
 
     copies: int
     moved: Movement
-    after: Standing
+    after: MethodResult
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
@@ -77,7 +76,7 @@ class Stress:
     size: int
     cloned: tuple[str, ...]
     choice: str
-    before: tuple[Standing, ...]
+    before: tuple[MethodResult, ...]
     exact: tuple[Cloned, ...]
     noisy: tuple[NoisyMovement, ...]
     attacks: tuple[Attack, ...]
@@ -285,7 +284,7 @@ def stress(
     Examples
     --------
     >>> import nashboard as nb
-    >>> from nashboard.evaluation.stress import stress
+    >>> from nashboard.evaluation.stress.stress import stress
     >>> found = stress(nb.load_dataset("rock-paper-scissors"), of=["C"], copies=[1], targets=[], draws=0)
     >>> [(row.moved.method, row.moved.winners_after) for row in found.exact]
     [('uniform', ('B',)), ('elo', ('B',)), ('nash', ('A', 'B', 'C'))]
@@ -301,7 +300,7 @@ def stress(
 
 
 def stressed(
-    game: Contest,
+    game: Experiment,
     counts: tuple[int, ...],
     chosen: Ints,
     how: str,
@@ -341,7 +340,7 @@ def stressed(
     )
 
 
-def notes_on(game: Contest, draws: int, *, known: bool) -> list[str]:
+def notes_on(game: Experiment, draws: int, *, known: bool) -> list[str]:
     """Say what could not be tried, and how the rest is to be read."""
     notes = []
     if draws and isinstance(game.data, Matches) and np.median(game.data.games) < THIN:
@@ -371,7 +370,7 @@ def checked_copies(copies: Iterable[int] | int) -> tuple[int, ...]:
 
 
 def chosen_entries(
-    game: Contest, of: Iterable[str] | None, choice: str, counts: tuple[int, ...], seed: int
+    game: Experiment, of: Iterable[str] | None, choice: str, counts: tuple[int, ...], seed: int
 ) -> tuple[Ints, str]:
     """Return 1 where an entry is cloned, and how that was chosen."""
     chosen = np.zeros(len(game.entries), dtype=np.intp)
@@ -390,7 +389,7 @@ def chosen_entries(
     return chosen, "chosen by an adversary of the uniform average"
 
 
-def chosen_targets(game: Contest, targets: Iterable[str] | None, uniform: Any) -> list[str]:
+def chosen_targets(game: Experiment, targets: Iterable[str] | None, uniform: Any) -> list[str]:
     """Return the names for whom an attack is searched."""
     if targets is not None:
         return [targets] if isinstance(targets, str) else list(targets)

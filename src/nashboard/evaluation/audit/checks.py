@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from nashboard._tables import Column, Table
-from nashboard.evaluation.data_quality import DataQuality
-from nashboard.evaluation.importance import Importance
-from nashboard.evaluation.redundancy import Redundancy
-from nashboard.evaluation.standing import LABELS
-from nashboard.evaluation.task_quality import TaskQuality
-from nashboard.evaluation.transitivity import WEIGHTED, Transitivity
+from nashboard.evaluation.audit.data_quality import DataQuality
+from nashboard.evaluation.audit.importance import Importance
+from nashboard.evaluation.audit.redundancy import Redundancy
+from nashboard.evaluation.audit.task_quality import TaskQuality
+from nashboard.evaluation.audit.transitivity import WEIGHTED, Transitivity
+from nashboard.evaluation.stress.movement import LABELS
 
 CERTIFIED = 1e-9
 

@@ -9,8 +9,8 @@ from nashboard._tables import Column, Table, Tabular, plain
 from nashboard._types import Floats
 from nashboard.algebra.latent import Component, latent
 from nashboard.data.scores import Scores
+from nashboard.evaluation.audit.likeness import holm
 from nashboard.evaluation.comparable import known_noise
-from nashboard.evaluation.holm import holm
 
 PASSED, FAILED = 0.95, 0.05
 COMPONENTS = 3

@@ -1,0 +1,386 @@
+"""The attack: how few clones put a given agent first.
+
+Nash averages are solved on the attacked data and compared with those before.
+
+Under the uniform average entering ``c[k]`` clones of k puts t before u when
+
+    sum_k (1 + c[k]) (M[t, k] - M[u, k]) > 0
+
+so the smallest attack is an integer program, solved to optimality. Where one kind of clone is enough, the least
+count is the first whole number of an interval.
+
+Elo is the same problem where every two agents have played equally often, as on every complete table of scores: the
+maximum of the likelihood has ``sum_k m_k (P[i, k] - s(r_i - r_k)) = 0`` for every i, with ``P[i, i] = 1/2``, and the
+second part is the same rising function of ``r_i`` for everybody; so the order by Elo is the order by points,
+``P m``, and the program with ``P`` for ``M`` is exact. Elsewhere Elo is fitted anew for every attack that is tried: for
+each promising entry the counts 1, 2, 4, ... and then bisection, which finds the smallest count where an attack that
+works goes on working with more copies; then every mixture of fewer clones, where these are few enough to try them all.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations_with_replacement
+from math import comb
+from typing import Any, Literal
+
+import numpy as np
+
+from nashboard._tables import Column, Table, plain
+from nashboard._threads import threads_for
+from nashboard._types import Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.data.names import positions
+from nashboard.data.scores import Scores
+from nashboard.equilibrium.nash import Selection
+from nashboard.errors import InputError
+from nashboard.evaluation.comparable import matches_or_scores
+from nashboard.evaluation.stress.experiment import Experiment, Kind, contest
+from nashboard.evaluation.stress.movement import LABELS, MethodResult, Movement, movement, named_first
+
+Attacked = Literal["uniform", "elo"]
+MOST = 100
+CANDIDATES = 16  # entries that are tried as clones against Elo, the most promising first
+FEWER_CANDIDATES, MANY = 5, 60  # so many where there are more entries than this
+MIXTURES = 150  # fits of Elo that are spent on ruling out every smaller attack
+NODES = 1000  # of the integer program's search; one is usual
+OPTIMAL, INFEASIBLE = 0, 2  # what the solver reports
+STRICTLY = 1e-7  # a lead counts from this share of the largest gain
+CLEARLY = 1e-5  # a lead that is larger than the solver's tolerance
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Attack:
+    """The smallest set of clones that puts an agent first, or the finding that there is none.
+
+    Parameters
+    ----------
+    target
+        Who is to be first.
+    method
+        The method that is attacked: ``"uniform"`` or ``"elo"``.
+    clones
+        What is entered, ``(name, copies)``; nothing where the target is first already or cannot be made so.
+    possible
+        Whether the target is alone in first place after the attack.
+    exact
+        Whether every smaller attack is ruled out, whatever mixture of clones it enters: under the uniform average
+        always, under Elo where every two agents have played equally often (as on every complete table of scores) or
+        all smaller mixtures could be tried. Otherwise the clones are the fewest of one entry, among the entries that
+        were tried.
+    moved
+        What the attack does to the attacked method.
+    nash
+        What the same attack does to the Nash averages.
+    """
+
+    target: str
+    kind: Kind
+    method: Attacked
+    clones: tuple[tuple[str, int], ...]
+    possible: bool
+    exact: bool
+    rank_before: int
+    most: int
+    moved: Movement
+    nash: Movement
+
+    @property
+    def total(self) -> int:
+        """How many clones are entered."""
+        return sum(copies for _, copies in self.clones)
+
+    def sentence(self) -> str:
+        """Say what the attack does."""
+        label = LABELS[self.method]
+        if self.rank_before == 1 and not self.clones and self.possible:
+            return f"{self.target} is first under {label} without any clone"
+        if not self.possible:
+            proof = "no set of clones puts" if self.exact else "no attack was found that puts"
+            return f"{proof} {self.target} first under {label} with at most {self.most:,} clones"
+        what = " and ".join(
+            f"{copies:,} {'copy' if copies == 1 else 'copies'} of {name}" for name, copies in self.clones
+        )
+        shared = self.rank_before == 1 or self.target in self.moved.winners_before
+        before = f"{self.rank_before}{', shared' * shared}"
+        held = f"Nash averages moved by {self.nash.score_moved:.1e}"
+        how_few = "no fewer do" if self.exact else "the fewest of one entry, among those tried; fewer may do if mixed"
+        does = f"put{'s' * (self.total == 1)} {self.target} first under {label}"
+        return f"{what} {does} (before: {before}; {how_few}); {held}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        return {
+            "target": self.target,
+            "kind": self.kind,
+            "method": self.method,
+            "clones": [{"name": name, "copies": copies} for name, copies in self.clones],
+            "total": self.total,
+            "possible": self.possible,
+            "exact": self.exact,
+            "most": self.most,
+            "rank_before": self.rank_before,
+            "moved": self.moved.to_dict(),
+            "nash": self.nash.to_dict(),
+        }
+
+    @property
+    def proof(self) -> str:
+        """How far it is known that no smaller attack does it; where none was found, that none does."""
+        if not self.possible:
+            return f"{'proved' if self.exact else 'tried'}: none up to {self.most:,}"
+        return "proved" if self.exact else "of one entry, of those tried"
+
+    def __repr__(self) -> str:
+        found = f"{self.total:,} clones" if self.possible else "not possible"
+        return f"Attack({self.target!r} first under {LABELS[self.method]}: {found})"
+
+    def __str__(self) -> str:
+        return plain(attack_table((self,)))
+
+
+def attack(
+    data: Matches | Scores,
+    target: str,
+    *,
+    method: Attacked = "uniform",
+    kind: Kind | None = None,
+    most: int = MOST,
+    selection: Selection = "clone-invariant",
+) -> Attack:
+    """Find the smallest number of clones that puts an agent first.
+
+    Parameters
+    ----------
+    data
+        Matches, in which agents are cloned, or scores, in which tasks are.
+    target
+        The agent.
+    method
+        ``"uniform"``: the uniform average; ``"elo"``: Elo by maximum likelihood (of scores: each task is a game
+        between every two agents).
+    kind
+        What may be cloned; agents in a table of scores move the board of tasks, and then the target is a task.
+    most
+        The largest number of clones that is considered.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> from nashboard.evaluation.stress.attack import attack
+    >>> found = attack(nb.load_dataset("suite-3").scale("none"), "C")
+    >>> found.clones
+    (('task 3', 1),)
+    """
+    data = matches_or_scores(data, "attack")
+    if method not in ("uniform", "elo"):
+        raise InputError(f"there is no attack on {method!r}: use 'uniform' or 'elo'")
+    if most < 1:
+        raise InputError(f"most is {most}: at least one clone must be allowed")
+    game = contest(data, kind, selection)
+    with threads_for(len(game.entries)):
+        return attack_on(game, target, method=method, most=most)
+
+
+def attack_on(game: Experiment, target: str, *, method: Attacked, most: int) -> Attack:
+    """Search in a contest, then solve the attacked data by both methods."""
+    (t,) = positions([target], game.names, kind=game.board[:-1])
+    if method not in game.methods:
+        raise InputError("tasks have no Elo ratings: attack 'uniform', or clone tasks to move the board of agents")
+    nothing = np.zeros(len(game.entries), dtype=np.intp)
+    before = game.exact(method, nothing)
+    found: Ints | None = nothing
+    proved = True
+    if not leads(before, t):
+        if method == "uniform":
+            found, proved = smallest_uniform(game.M, t, most)
+        else:
+            found, proved = smallest_elo(game, t, most)
+    copies = nothing if found is None else found
+    return Attack(
+        target=target,
+        kind=game.kind,
+        method=method,
+        clones=tuple((game.entries[k], int(copies[k])) for k in np.flatnonzero(copies)),
+        possible=found is not None,
+        exact=proved,
+        rank_before=int(before.ranks[t]),
+        most=most,
+        moved=movement(before, game.exact(method, copies)),
+        nash=movement(game.exact("nash", nothing), game.exact("nash", copies)),
+    )
+
+
+def attack_table(attacks: tuple[Attack, ...]) -> Table:
+    """Return one row per attack."""
+    return Table(
+        title="the smallest number of clones that puts somebody first",
+        columns=(
+            Column(name="target", meaning="who is to be first"),
+            Column(name="method", meaning="the method that is attacked"),
+            Column(name="before", meaning="rank without clones"),
+            Column(name="clones", meaning="how many clones are enough; a dash where no number is"),
+            Column(name="of", meaning="what is cloned, how often"),
+            Column(name="first before", meaning="who was first"),
+            Column(name="smallest", meaning="whether every smaller attack is ruled out, mixtures included"),
+            Column(name="Nash moved", meaning="largest change of a Nash average by the same attack", decimals=4),
+        ),
+        rows=tuple(
+            (
+                found.target,
+                LABELS[found.method],
+                found.rank_before,
+                found.total if found.possible else None,
+                ", ".join(f"{copies:,} x {name}" for name, copies in found.clones) or "none",
+                named_first(found.moved.winners_before),
+                found.proof,
+                float(found.nash.score_moved) if found.possible else None,
+            )
+            for found in attacks
+        ),
+        telling=("target", "method", "clones", "of", "Nash moved", "smallest", "before", "first before"),
+    )
+
+
+def leads(standing: MethodResult, t: int) -> bool:
+    """Say whether t is alone in first place."""
+    return bool(standing.ranks[t] == 1 and (standing.ranks == 1).sum() == 1)
+
+
+def smallest_uniform(M: Floats, t: int, most: int) -> tuple[Ints | None, bool]:
+    """Return the copies of the smallest attack on the uniform average (None: there is none), and whether it is proved.
+
+    It is proved but for programs that are harder than any seen so far, whose search is cut off, and for leads so close
+    to a tie that the solver cannot tell.
+    """
+    rivals = np.delete(np.arange(len(M)), t)
+    L = (M[t] - M[rivals]) / (float(np.abs(M).max()) or 1.0)
+    need = -L.sum(axis=1)
+    single = smallest_single(L, need + STRICTLY, most)
+    best, least = single, 0  # the smallest attack so far, and how many clones any attack has at least
+    for lead in (STRICTLY, CLEARLY):
+        ceiling = most if best is None else int(best.sum())
+        copies, proved = fewest(L, need + lead, ceiling)
+        if lead == STRICTLY:
+            if not proved:
+                return best, False
+            if copies is None:
+                return best, True
+            least = int(copies.sum())
+        if copies is not None and (L @ copies >= need + STRICTLY / 2).all():
+            best = copies if best is None or copies.sum() < best.sum() else best
+        if best is not None and int(best.sum()) <= max(least, 1):
+            return best, True
+    return best, False
+
+
+def fewest(L: Floats, need: Floats, ceiling: int) -> tuple[Ints | None, bool]:
+    """Return the fewest copies with ``L copies >= need``, within the solver's tolerance, and whether that is proved."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    ones = np.ones(L.shape[1])
+    solved = milp(
+        ones,
+        constraints=[LinearConstraint(L, lb=need), LinearConstraint(ones, ub=ceiling)],
+        bounds=Bounds(0, ceiling),
+        integrality=ones.astype(np.int64),
+        options={"node_limit": NODES},
+    )
+    copies = None if solved.x is None else np.rint(solved.x).astype(np.intp)
+    return copies, solved.status in (OPTIMAL, INFEASIBLE)
+
+
+def smallest_single(L: Floats, need: Floats, most: int) -> Ints | None:
+    """Return the smallest attack that clones one entry: for entry k the counts ``c`` with ``c L[:, k] >= need``."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = need[:, None] / L
+    low = np.max(np.where(L > 0, ratio, -np.inf), axis=0, initial=0.0)
+    high = np.min(np.where(L < 0, ratio, np.inf), axis=0, initial=np.inf)
+    stuck = ((L == 0) & (need[:, None] > 0)).any(axis=0)
+    counts = np.maximum(np.ceil(low - 1e-12), 0.0)
+    counts[stuck | (counts > high) | (counts > most)] = np.inf
+    k = int(np.argmin(counts))
+    if not np.isfinite(counts[k]):
+        return None
+    copies = np.zeros(L.shape[1], dtype=np.intp)
+    copies[k] = int(counts[k])
+    return copies
+
+
+def smallest_elo(game: Experiment, t: int, most: int) -> tuple[Ints | None, bool]:
+    """Return the copies of the smallest attack on Elo that was found (None: none was), and whether it is proved."""
+    P = points(game)
+    if P is not None:
+        copies, proved = smallest_uniform(P, t, most)
+        if copies is None or leads(game.exact("elo", copies), t):
+            return copies, proved
+    single = smallest_elo_of_one_entry(game, t, most)
+    limit = most if single is None else int(single.sum()) - 1
+    n = len(game.entries)
+    if comb(n + limit, limit) - 1 > MIXTURES:  # so many mixtures of 1 to limit clones
+        return single, single is not None and limit == 0
+    for total in range(1, limit + 1):
+        for chosen in combinations_with_replacement(range(n), total):
+            copies = np.bincount(chosen, minlength=n)
+            if leads(game.exact("elo", copies), t):
+                return copies, True
+    return single, True
+
+
+def points(game: Experiment) -> Floats | None:
+    """Return what each on the board wins from each entry, where Elo's order is the order by points; else None."""
+    if not isinstance(game.data, Matches):
+        S = game.data.values  # of scores in comparable units higher is better
+        above = (S[:, None, :] > S[None, :, :]).sum(axis=1)
+        level = (S[:, None, :] == S[None, :, :]).sum(axis=1)
+        return np.asarray(above + level / 2)
+    matches = game.data
+    if matches.coverage < 1 or (matches.games != matches.games[0]).any():
+        return None
+    return np.where(np.eye(len(matches.agents), dtype=np.bool_), 0.5, matches.win_rates())
+
+
+def smallest_elo_of_one_entry(game: Experiment, t: int, most: int) -> Ints | None:
+    """Return the smallest attack on Elo that clones one entry, as far as it was found."""
+    n = len(game.entries)
+
+    def works(k: int, c: int) -> bool:
+        copies = np.zeros(n, dtype=np.intp)
+        copies[k] = c
+        return leads(game.exact("elo", copies), t)
+
+    best: tuple[int, int] | None = None
+    order = promising(game, t)
+    for k in order[: CANDIDATES if n <= MANY else FEWER_CANDIDATES]:
+        limit = most if best is None else best[1] - 1
+        c = first_count(partial(works, int(k)), limit)
+        if c is not None:
+            best = (int(k), c)
+    if best is None:
+        return None
+    copies = np.zeros(n, dtype=np.intp)
+    copies[best[0]] = best[1]
+    return copies
+
+
+def promising(game: Experiment, t: int) -> Ints:
+    """Order the entries by how much better the target does against them than its best rival."""
+    standing = game.exact("elo", np.zeros(len(game.entries), dtype=np.intp)).scores.copy()
+    standing[t] = -np.inf
+    rival = int(np.argmax(standing))
+    return np.argsort(game.M[rival] - game.M[t], kind="stable")
+
+
+def first_count(works: Callable[[int], bool], limit: int) -> int | None:
+    """Return the smallest count up to the limit that works: 1, 2, 4, ... until one does, then bisection."""
+    if limit < 1:
+        return None
+    low, c = 0, 1
+    while not works(c):
+        if c == limit:
+            return None
+        low, c = c, min(2 * c, limit)
+    while c - low > 1:
+        middle = (low + c) // 2
+        low, c = (low, middle) if works(middle) else (middle, c)
+    return c
