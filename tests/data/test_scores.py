@@ -1,5 +1,6 @@
 """Scores: directions, runs, holes and scaling."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -178,3 +179,12 @@ def test_tasks_with_one_score_for_everybody_are_left_out_and_named() -> None:
     assert left.without_constant_tasks() is left
     with pytest.raises(nb.InputError, match="nothing to compare"):
         scores.select(tasks=["easy"]).without_constant_tasks()
+
+
+def test_groups_say_to_which_task_an_item_belongs() -> None:
+    scores = nb.Scores.from_array([[1, 0, 1], [0, 0, 1]], tasks=["arc/1", "arc/2", "gsm/1"])
+    assert scores.groups is None
+    grouped = replace(scores, groups=("arc", "arc", "gsm"))
+    assert grouped.select(tasks=["gsm/1", "arc/2"]).groups == ("gsm", "arc")
+    with pytest.raises(nb.InputError, match="there are 2 groups for 3 tasks: give one each"):
+        replace(scores, groups=("arc", "gsm"))

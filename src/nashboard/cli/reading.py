@@ -36,10 +36,11 @@ ReadOption = Annotated[
         "--read",
         "-r",
         metavar="NAME=VALUE",
-        help="How to read it, may be repeated: a=, b=, outcome=, weight=, time=, cluster=, agent=, task=, score= name "
-        "columns (weight=none uses no weight; time and cluster likewise); outcomes=LABEL:VALUE,... gives labels a "
-        "meaning (none leaves rows out); self_matches=drop; where=COLUMN:VALUE,...; lower_is_better=TASK,...; "
-        "ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; separator=; table= and query= for a database.",
+        help="How to read it, may be repeated: a=, b=, outcome=, weight=, time=, cluster=, neutral=, agent=, task=, "
+        "score= name columns (weight=none uses no weight; time, cluster and neutral likewise); "
+        "outcomes=LABEL:VALUE,... gives labels a meaning (none leaves rows out); self_matches=drop; "
+        "where=COLUMN:VALUE,...; lower_is_better=TASK,...; ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; "
+        "separator=; table= and query= for a database.",
     ),
 ]
 
@@ -136,7 +137,7 @@ def option(pair: str) -> tuple[str, Any]:
             f"-r {pair!r} must be NAME=VALUE{nearest(name, PARSERS)}, with NAME one of {listed(PARSERS, 99)}"
         )
     if not value:
-        off = ", or none to use no such column" if name in ("weight", "time", "cluster") else ""
+        off = ", or none to use no such column" if name in ("weight", "time", "cluster", "neutral") else ""
         raise InputError(f"-r {name}= has no value: give one behind the equals sign{off}")
     return name, PARSERS[name](name, value)
 
@@ -208,7 +209,7 @@ def tasks_or_all(name: str, value: str) -> bool | list[str]:
     return switch(name, value) if value.casefold() in ("true", "false") else names(name, value)
 
 
-COLUMNS = ("a", "b", "outcome", "weight", "time", "cluster", "agent", "task", "score")
+COLUMNS = ("a", "b", "outcome", "weight", "time", "cluster", "neutral", "agent", "task", "score")
 WORDS = ("self_matches", "repeats", "metric", "separator")
 PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS, text) | {
     "outcomes": rules,

@@ -10,16 +10,18 @@ import polars as pl
 
 from nashboard.data.chosen import there_instead
 from nashboard.data.clusters import Clusters
-from nashboard.data.counting import MatchTable, PairCounts, counted, first_row_with
+from nashboard.data.counting import UNKNOWN, MatchTable, PairCounts, counted, first_row_with, neutral_code
 from nashboard.data.exact_sums import exactly_added_up
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Split, by_value
+from nashboard.data.sides import Sides
 from nashboard.data.spelling import text
 from nashboard.errors import InputError, listed, number_of, rows_have, shortened
 
 COUNTS = ("wins", "draws", "losses")
+SIDES = ("first", "second")
 
 
 def count_matches(table: MatchTable) -> Matches:
@@ -60,6 +62,7 @@ def matches_of(result: PairCounts) -> Matches:
         raise InputError(f"{table.source!r}: none of {number_of(rows, 'rows')} is left: {why}{there}")
     refuse_nameless(table, kept)
     refuse_weights(table, kept)
+    refuse_neutral(table, kept)
     own = kept.filter(pl.col("first") == pl.col("second"))
     if len(own) and table.self_matches == "error":
         times = int(own["rows"].sum())
@@ -86,8 +89,9 @@ def matches_of(result: PairCounts) -> Matches:
         LeftOut(what=table.unit, count=int(number) // of_each, why=why) for why, number in reasons if number
     )
     agents = pl.concat([others["first"], others["second"]]).unique().sort().to_list()
-    pairs = unordered(others, agents)
-    met = exactly_added_up(pairs, ("low", "high"), COUNTS).sort("low", "high")
+    pairs = unordered(others, agents, sided=table.sided)
+    counted_sides = [f"{side}_{count}" for side in SIDES for count in COUNTS] if table.sided else []
+    met = exactly_added_up(pairs, ("low", "high"), (*COUNTS, *counted_sides)).sort("low", "high")
     met = met.filter(pl.sum_horizontal(COUNTS) > 0).with_row_index("pair")
     if met.is_empty():
         raise InputError(f"{table.source!r} holds no match with an outcome and a weight above zero")
@@ -108,6 +112,7 @@ def matches_of(result: PairCounts) -> Matches:
             taken=taken(result),
         ),
         clusters=clusters(pairs, met) if table.cluster else None,
+        sides=sides(met) if table.sided else None,
     )
 
 
@@ -123,6 +128,7 @@ def taken(result: PairCounts) -> tuple[Fact, ...]:
         "weight": table.weight,
         "time": table.time,
         "cluster": table.cluster,
+        "neutral": table.neutral,
         "segment": table.split.column if table.split else None,
     }
     columns = columns_taken(roles, table.frame.collect_schema().names())
@@ -131,18 +137,32 @@ def taken(result: PairCounts) -> tuple[Fact, ...]:
     return (columns, Fact(name="outcomes", value=repr(shortened(table.outcome)), meaning=words.said(table.a, table.b)))
 
 
-def unordered(counts: pl.DataFrame, agents: list[str]) -> pl.DataFrame:
-    """Return the counts by positions low < high in the list of agents, seen from the lower."""
+def unordered(counts: pl.DataFrame, agents: list[str], *, sided: bool) -> pl.DataFrame:
+    """Return the counts by positions low < high in the list of agents, seen from the lower, and by first side."""
     label = pl.Enum(agents)
     first, second = (pl.col(side).cast(label).to_physical().cast(pl.Int64) for side in ("first", "second"))
     placed = counts.with_columns(first=first, second=second)
     flip = pl.col("first") > pl.col("second")
-    return placed.with_columns(
+    seen = placed.with_columns(
         low=pl.min_horizontal("first", "second"),
         high=pl.max_horizontal("first", "second"),
         wins=pl.when(flip).then("losses").otherwise("wins"),
         losses=pl.when(flip).then("wins").otherwise("losses"),
     )
+    if not sided:
+        return seen
+    placed_here = pl.col("neutral") == 0 if "neutral" in seen.columns else pl.lit(value=True)
+    return seen.with_columns(
+        pl.when(placed_here & (flip if side == "second" else ~flip)).then(count).otherwise(0.0).alias(f"{side}_{count}")
+        for side in SIDES
+        for count in COUNTS
+    )
+
+
+def sides(met: pl.DataFrame) -> Sides:
+    """Return the counts split by which agent of the pair was the first side."""
+    first, second = (met.select(f"{side}_{count}" for count in COUNTS).to_numpy() for side in SIDES)
+    return Sides(first=first, second=second)
 
 
 def clusters(pairs: pl.DataFrame, met: pl.DataFrame) -> Clusters:
@@ -184,6 +204,17 @@ def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
             f"{table.source!r}, column {table.weight!r}: {rows_have(int(bad))} a weight that is missing, negative or "
             f"not finite{where}; a weight must be a number of at least 0"
         )
+
+
+def refuse_neutral(table: MatchTable, kept: pl.DataFrame) -> None:
+    """Raise an error where the column of neutral places holds something else than true and false."""
+    if table.neutral is None or not (bad := int(kept.filter(pl.col("neutral") == UNKNOWN)["rows"].sum())):
+        return
+    where = first_row_with(table, neutral_code(table.frame, table.neutral) == UNKNOWN)
+    raise InputError(
+        f"{table.source!r}, column {table.neutral!r}: {rows_have(bad)} neither true nor false{where}; write true or "
+        f"false, or pass neutral=False to leave the column out"
+    )
 
 
 def uneven_weights(table: MatchTable, kept: pl.DataFrame) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.recoding import MISSING
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, listed, nearest, rows_have, shortened
 
@@ -22,7 +23,6 @@ NUMBER = r"(?i:[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|infinity
 # The same in small letters, without the signs in which the engines' own patterns differ.
 LOWER_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)"
 NO_SCORE = "leave a cell empty where there is no score"
-MISSING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "missing")
 CELL = {
     "agent": pl.String,
     "task": pl.String,

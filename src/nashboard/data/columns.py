@@ -31,6 +31,8 @@ OUTCOME = ("winner", "outcome", "result", "score", "win", "label", "preference")
 WEIGHT = ("weight", "weights")
 TIME = ("time", "timestamp", "tstamp", "date", "datetime", "created_at")
 CLUSTER = ("cluster",)
+NEUTRAL = ("neutral", "neutral_venue", "neutral_site", "neutral_ground")
+OPPONENT = "opponent"  # beside a column of this name, the first agent is the one that reports, not the first side
 
 AGENT = ("agent", "model", "model_name", "method", "algorithm", "system", "player", "bot", "submission")
 TASK = (

@@ -27,12 +27,14 @@ from nashboard.data.outcomes import (
     refuse_ambiguous,
     vocabulary,
 )
+from nashboard.data.recoding import MISSING, NO, YES, lowered
 from nashboard.data.scan import Scan
 from nashboard.data.segments import Split
 from nashboard.data.spelling import INFINITY, grouped_as_text, key, spelt, text
 from nashboard.data.totals import Totals
 from nashboard.errors import InputError
 
+UNKNOWN = 2  # the code of a cell that is neither true nor false
 SAMPLE = 10_000  # rows from which the meaning of labels is learnt; later surprises are caught by the count
 
 
@@ -60,6 +62,8 @@ class MatchTable:
     weighed: bool = False  # the weight is a column of the table, not a number of games that a format counted
     time: str | None = None
     cluster: str | None = None
+    neutral: str | None = None  # the column that says that neither agent was the first side
+    sided: bool = False  # the first agent of a row is the first side of the match: home, white, left
     filters: tuple[Filter, ...] = ()
     rules: Rules = field(default_factory=dict)
     self_matches: Literal["error", "drop"] = "error"
@@ -216,6 +220,8 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
     label = label_of(table.frame, table.outcome) if words else column(table.frame, table.outcome).cast(nw.Float64)
     columns = {name: key(table.frame, source) for name, source in table.keys.items()}
     columns |= {"left_out": left_out(table.filters), "weight": weight, "label": label}
+    if table.neutral is not None:
+        columns["neutral"] = neutral_code(table.frame, table.neutral)
     if words and words.by_name:
         columns |= {"won": label == text(table.frame, table.a), "lost": label == text(table.frame, table.b)}
     if table.time is not None:
@@ -246,7 +252,7 @@ def pair_counts(table: MatchTable, words: Vocabulary | None) -> Totals:
     shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound", *uneven)
     return Totals(
         rows=rows,
-        keys=("left_out", *table.keys),
+        keys=("left_out", *table.keys, *(["neutral"] if table.neutral is not None else [])),
         sums=(*shares, *marks) if whole else marks,
         fractions=() if whole else shares,
         names=tuple(side for side in ("first", "second") if grouped_as_text(table.key_kinds[side])),
@@ -261,6 +267,16 @@ def left_out(filters: tuple[Filter, ...]) -> nw.Expr:
     for k, rule in reversed(list(enumerate(filters, start=1))):
         number = nw.when(rule.keep).then(number).otherwise(nw.lit(k))
     return number
+
+
+def neutral_code(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
+    """Return 1 where a column says that a match was at a neutral place, 0 where it says not, else UNKNOWN."""
+    word = lowered(frame, name).fill_null("")
+    return (
+        nw.when(word.is_in(YES))
+        .then(nw.lit(1))
+        .otherwise(nw.when(word.is_in([*NO, *MISSING])).then(nw.lit(0)).otherwise(nw.lit(UNKNOWN)))
+    )
 
 
 def indicator(condition: nw.Expr, *, one: int = 1, zero: int = 0) -> nw.Expr:

@@ -19,6 +19,7 @@ from nashboard.data.clusters import Clusters
 from nashboard.data.matrices import COUNTS, MOST_GAMES, game_counts, refuse_cells
 from nashboard.data.names import checked_names, positions
 from nashboard.data.origin import MEMORY, Origin
+from nashboard.data.sides import Sides
 from nashboard.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class Matches(Tabular):
         Where the data came from.
     clusters
         The same counts split by cluster, where a cluster column was read.
+    sides
+        The same counts split by which agent was the first side (home, white, left); None where that is unknown.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Matches(Tabular):
     losses: Floats
     origin: Origin = MEMORY
     clusters: Clusters | None = None
+    sides: Sides | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "agents", checked_names(self.agents, size=len(self.agents), kind="agent"))
@@ -87,6 +91,8 @@ class Matches(Tabular):
                 raise InputError(f"{name} of {a!r} against {b!r} are {counts[bad[0]]:g}: {COUNTS}")
         if (self.games <= 0).any():
             raise InputError("every listed pair must have met: leave out the pairs without games")
+        if self.sides is not None:
+            refuse_sides(self, self.sides)
 
     @staticmethod
     def from_frame(frame: Any, **options: Any) -> "Matches":
@@ -296,6 +302,7 @@ class Matches(Tabular):
             losses=total(np.where(flip, self.wins, self.losses)),
             origin=self.origin.noting(note),
             clusters=None if self.clusters is None else self.clusters.renumbered(place, flip),
+            sides=None if self.sides is None else self.sides.renumbered(place, flip, code.size),
         )
 
     def win_rates(self) -> Floats:
@@ -324,7 +331,7 @@ class Matches(Tabular):
     def write(self, path: str | Path) -> None:
         """Write the pair counts to a csv, tsv, parquet or json lines file that `read_matches` reads back.
 
-        An agent without games is kept by a row of zeros. Clusters are not written.
+        An agent without games is kept by a row of zeros. Clusters and sides are not written.
         """
         import polars as pl
 
@@ -378,6 +385,19 @@ class Matches(Tabular):
         n = len(self.agents)
         met = f"{len(self.pairs):,} of {n * (n - 1) // 2:,} pairs met"
         return f"Matches({n:,} agents, {met}, {count(self.n_games)} games)"
+
+
+def refuse_sides(matches: Matches, sides: Sides) -> None:
+    """Raise an error where the games with a first side are not among the games of a pair."""
+    if len(sides.first) != len(matches.pairs) or len(sides.second) != len(matches.pairs):
+        raise InputError(f"sides must have a row for each of the {len(matches.pairs):,} pairs")
+    counts = np.stack([matches.wins, matches.draws, matches.losses], axis=1)
+    more = (sides.first + sides.second > counts * (1 + ROUNDING) + ROUNDING).any(axis=1)
+    if more.any():
+        a, b = (matches.agents[k] for k in matches.pairs[np.flatnonzero(more)[0]])
+        raise InputError(
+            f"sides count more games of {a!r} against {b!r} than there are: replace sides= as well, or None"
+        )
 
 
 def whole(value: float) -> int | float:

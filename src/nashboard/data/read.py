@@ -49,6 +49,7 @@ def read_matches(
     weight: str | Literal[False] | None = None,
     time: str | Literal[False] | None = None,
     cluster: str | Literal[False] | None = None,
+    neutral: str | Literal[False] | None = None,
     outcomes: Rules | None = None,
     self_matches: Literal["error", "drop"] = "error",
     where: Mapping[str, object] | None = None,
@@ -76,6 +77,9 @@ def read_matches(
         Columns, where they have other than the usual names. ``weight=False``, ``time=False`` and ``cluster=False``
         leave out a column that would be taken by its usual name (``.origin.notes`` say so of a weight); a row of
         weight 2 counts as two matches.
+    neutral
+        A column of true and false: whether a match was at a neutral place, so that neither agent was the first side.
+        ``.sides`` of the result counts the other games by first side; ``neutral=False`` leaves the column out.
     outcomes
         Rules for outcome labels: ``{"player one": 1, "stalemate": 0.5, "aborted": None}``; None leaves rows out.
     self_matches
@@ -98,9 +102,9 @@ def read_matches(
     Matches(3 agents, 2 of 3 pairs met, 2 games)
     """
     options = Options(
-        a=a, b=b, outcome=outcome, weight=weight, time=time, cluster=cluster, outcomes=outcomes or {},
-        self_matches=self_matches, where=where or {}, symmetrise=symmetrise, separator=separator,
-        table=table, query=query,
+        a=a, b=b, outcome=outcome, weight=weight, time=time, cluster=cluster, neutral=neutral,
+        outcomes=outcomes or {}, self_matches=self_matches, where=where or {}, symmetrise=symmetrise,
+        separator=separator, table=table, query=query,
     )  # fmt: skip
     return expect(from_anything(source, options, format, wanted=Matches), Matches, source)
 

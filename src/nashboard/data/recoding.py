@@ -12,6 +12,8 @@ from nashboard.data.spelling import text
 FINITE_NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$"
 
 
+MISSING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "missing")  # words for a missing value, folded
+YES, NO = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
 TRUTHS = {"true": "1", "false": "0"}  # as json and Python's own files write them; a frame's truths are numbers too
 
 

@@ -45,6 +45,8 @@ class Scores(Tabular):
         How the values were scaled; ``"raw"`` as read.
     filled
         ``(m, n)`` where a score was not measured but filled in by `fill`.
+    groups
+        ``(n,)`` for a table of items (questions, samples): the task that each column belongs to; None for tasks.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Scores(Tabular):
     scaling: str = "raw"
     origin: Origin = MEMORY
     filled: Bools = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
+    groups: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         values = floats(self.values, "the scores", ndim=2)
@@ -93,6 +96,8 @@ class Scores(Tabular):
                 raise InputError(f"there must be {what} for each score: {values.shape}, not {array.shape}")
             bad = ~(np.isnan(array) | (np.isfinite(array) & (array >= 0)))
             refuse_cells(bad, array, agents, f"{what} must be finite and not negative", columns=tasks)
+        if self.groups is not None and len(self.groups) != n:
+            raise InputError(f"there are {len(self.groups):,} groups for {n:,} tasks: give one each")
         direction = np.broadcast_to(np.asarray(self.lower_is_better, dtype=np.bool_), (n,))
         runs = np.where(missing, 0, np.maximum(np.asarray(self.runs, dtype=np.intp), 1))
         for name, value in (
@@ -103,6 +108,7 @@ class Scores(Tabular):
             ("stderr", frozen_copy(np.where(missing, np.nan, stderr))),
             ("n", frozen_copy(np.where(missing, np.nan, items))),
             ("runs", frozen_copy(runs, np.intp)),
+            ("groups", None if self.groups is None else tuple(map(str, self.groups))),
             ("filled", frozen_copy(np.broadcast_to(self.filled, values.shape), np.bool_)),
         ):
             object.__setattr__(self, name, value)
@@ -218,6 +224,7 @@ class Scores(Tabular):
             n=self.n[cut],
             runs=self.runs[cut],
             filled=self.filled[cut],
+            groups=None if self.groups is None else tuple(self.groups[k] for k in columns),
         )
 
     def drop(self, what: Literal["agents", "tasks"]) -> "Scores":

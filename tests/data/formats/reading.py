@@ -1,6 +1,7 @@
 """What the tests of the formats share: the hand-written files, and data in a form that can be compared."""
 
 import gzip
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def everything(data: nb.Matches | nb.Scores | nb.Payoffs) -> dict[str, Any]:
             return [repr(cell) for cell in value.ravel().tolist()]  # NaN is equal to NaN only as text
         if isinstance(value, Origin):
             return (value.format, value.rows, value.left_out, value.notes, value.period)
-        return {name: plain(part) for name, part in vars(value).items()} if hasattr(value, "size") else value
+        return {name: plain(part) for name, part in vars(value).items()} if is_dataclass(value) else value
 
     return {name: plain(getattr(data, name)) for name in data.__dataclass_fields__}
 

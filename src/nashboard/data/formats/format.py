@@ -35,6 +35,7 @@ class Options:
     weight: Named = None
     time: Named = None
     cluster: Named = None
+    neutral: Named = None
     outcomes: Rules = field(default_factory=dict)
     self_matches: Literal["error", "drop"] = "error"
     where: Mapping[str, object] = field(default_factory=dict)
@@ -145,7 +146,7 @@ class Format:
 
 
 GAME_OPTIONS = ("a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "separator")
-MATCH_OPTIONS = (*GAME_OPTIONS, "segment")
+MATCH_OPTIONS = (*GAME_OPTIONS, "neutral", "segment")
 # What can be said about a format, by its name, or else by what it makes.
 TAKEN: dict[str, tuple[str, ...]] = {
     "matches": MATCH_OPTIONS,

@@ -39,7 +39,14 @@ def read_alpaca_eval(source: Input) -> Matches:
         unrated = Filter(keep=nw.col("rated"), why="no preference was given")
         known = rows.with_columns(rated=rated, share=share, unknown=unknown).with_columns(outcome.alias(column))
         return from_rows(
-            source, "alpaca-eval", rows=known, filters=(unrated,), a="generator_1", b="generator_2", outcome=column
+            source,
+            "alpaca-eval",
+            rows=known,
+            filters=(unrated,),
+            a="generator_1",
+            b="generator_2",
+            outcome=column,
+            sided=False,  # the judge sees the two answers in random order
         )
 
     understood = ~nw.col("share").is_null()
@@ -117,7 +124,7 @@ def read_mt_bench(source: Input) -> Matches:
     judged = Filter(keep=(first != "error") & (second != "error"), why="the judge failed (error)")
     return from_rows(
         source, "mt-bench", rows=rows.with_columns(verdict=verdict), filters=(judged,), a="model_1", b="model_2",
-        outcome="verdict", notes=("where the two games of a pair disagree the match is a draw",),
+        outcome="verdict", sided=False, notes=("where the two games of a pair disagree the match is a draw",),
     )  # fmt: skip
 
 

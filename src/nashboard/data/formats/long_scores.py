@@ -7,14 +7,14 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.cells import LOWER_NUMBER, MISSING, NUMBER, number, scores_of
+from nashboard.data.cells import LOWER_NUMBER, NUMBER, number, scores_of
 from nashboard.data.chosen import chosen_rows, shown, there_instead
 from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TASK, derived, one, optional, recognised
 from nashboard.data.counting import Filter
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
-from nashboard.data.recoding import TRUTHS, as_number, recoded
+from nashboard.data.recoding import MISSING, NO, TRUTHS, YES, as_number, recoded
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
 from nashboard.data.segments import by_value, checked_split
@@ -25,7 +25,6 @@ from nashboard.errors import InputError, listed
 OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
 ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": "lower is better"}  # in words
 METRIC = ("metric", "metric_name")
-YES, NO = ["true", "t", "yes", "y", "1", "1.0"], ["false", "f", "no", "n", "0", "0.0"]
 
 
 def is_long(columns: Sequence[str], options: Options) -> bool:

@@ -7,7 +7,20 @@ import narwhals as nw
 
 from nashboard.data.assembly import count_matches
 from nashboard.data.chosen import chosen_rows
-from nashboard.data.columns import CLUSTER, OUTCOME, TIME, WEIGHT, Named, one, optional, sides, usual_sides
+from nashboard.data.columns import (
+    CLUSTER,
+    NEUTRAL,
+    OPPONENT,
+    OUTCOME,
+    TIME,
+    WEIGHT,
+    Named,
+    folded,
+    one,
+    optional,
+    sides,
+    usual_sides,
+)
 from nashboard.data.counting import Filter, MatchTable
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.matches import Matches
@@ -35,8 +48,12 @@ def matches_from(
     certain: bool = False,
     games: int = 1,
     unit: str = "rows",
+    sided: bool = True,
 ) -> Matches:
-    """Count the matches of a frame; a format's own columns stand where the user named none."""
+    """Count the matches of a frame; a format's own columns are used where the user named none.
+
+    ``sided`` is whether the first agent of a row is the first side of the match (home, white, left).
+    """
     columns = frame.collect_schema().names()
     first, second = sides(columns, source, said_or(options.a, a), said_or(options.b, b))
     result = one("outcome", OUTCOME, columns, source, said_or(options.outcome, outcome))
@@ -57,6 +74,8 @@ def matches_from(
             weighed=weighing is not None and weighing != weight,
             time=optional("time", TIME, columns, source, options.time),
             cluster=optional("cluster", CLUSTER, columns, source, said_or(options.cluster, cluster)),
+            neutral=optional("neutral", NEUTRAL, columns, source, options.neutral),
+            sided=sided and folded(second) != OPPONENT,
             filters=(*filters, *chosen_rows(frame, options.where, source, scan)),
             rules=options.outcomes,
             self_matches=options.self_matches,

@@ -41,7 +41,14 @@ def read_pair_counts(source: Input) -> Matches:
         ]
     )
     plain = replace(source, options=replace(source.options, a=None, b=None))
-    details = {"a": "agent_a", "b": "agent_b", "outcome": "outcome", "weight": "weight", "certain": True}
+    details = {
+        "a": "agent_a",
+        "b": "agent_b",
+        "outcome": "outcome",
+        "weight": "weight",
+        "certain": True,
+        "sided": False,
+    }
     try:
         return from_rows(plain, "pair-counts", rows=stacked, games=len(named), **details)
     except InputError:

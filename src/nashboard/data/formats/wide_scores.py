@@ -8,12 +8,12 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from nashboard.data.cells import CELL, MISSING, NO_SCORE, averages_left_out, number, runs_of, scores_of
+from nashboard.data.cells import CELL, NO_SCORE, averages_left_out, number, runs_of, scores_of
 from nashboard.data.columns import AGENT, STDERR, derived, given, optional, recognised
 from nashboard.data.engines import collected
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.origin import Fact, LeftOut, Origin
-from nashboard.data.recoding import TRUTHS, as_number, lowered
+from nashboard.data.recoding import MISSING, TRUTHS, as_number, lowered
 from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
 from nashboard.data.spelling import key, spelling, spelt, text
