@@ -46,9 +46,9 @@ from .evaluation.stress.stress import Stress as Stress
 from .evaluation.stress.stress import stress as stress
 from .online.models import OnlineElo as OnlineElo
 from .online.models import OnlineMelo as OnlineMelo
+from .ratings.elo import EloRatings as EloRatings
 from .ratings.elo import elo as elo
-from .ratings.elo_ratings import EloRatings as EloRatings
+from .ratings.melo import MeloRatings as MeloRatings
 from .ratings.melo import melo as melo
-from .ratings.melo_ratings import MeloRatings as MeloRatings
 
 __version__: str

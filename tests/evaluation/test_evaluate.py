@@ -21,8 +21,8 @@ from nashboard.evaluation.classes import match_classes
 from nashboard.evaluation.intervals import Samples, uncertainty
 from nashboard.evaluation.matches_again import payoff_matrix, replayed
 from nashboard.evaluation.scores_again import another_suite, scores_again
+from nashboard.ratings.cross_validation import with_counts
 from nashboard.ratings.filling import smoothed_ratings
-from nashboard.ratings.selection import with_counts
 
 UNMOVED = ("averages", "gaps", "ranks")
 RESAMPLED = ("average_low", "average_high", "gap_low", "gap_high", "rank_low", "rank_high", "support", "groups")

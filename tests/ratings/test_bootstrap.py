@@ -7,7 +7,7 @@ import pytest
 
 import nashboard as nb
 from nashboard.data.clusters import Clusters
-from nashboard.ratings.bootstrap import reweighted
+from nashboard.ratings.errors import reweighted
 from ratings.leagues import planted
 
 MANY: dict[str, Any] = {"errors": "bootstrap", "n_resamples": 400}

@@ -13,8 +13,8 @@ from nashboard._types import Bools
 from nashboard.data.clusters import Clusters
 from nashboard.evaluation.matches_again import payoff_matrix, prior_of
 from nashboard.evaluation.stress.copies import enter_agents
+from nashboard.ratings.cross_validation import with_counts
 from nashboard.ratings.filling import predicted_log_odds, smoothed_ratings
-from nashboard.ratings.selection import with_counts
 
 LADDER = [0.0, -0.9, -1.6, -2.5, -3.1]  # logits
 

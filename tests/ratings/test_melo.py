@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 import nashboard as nb
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard.ratings.canonical import centred, orthogonal_planes, product
+from nashboard.ratings.cross_validation import candidate, compared, dealt
 from nashboard.ratings.likelihood import pair_totals
-from nashboard.ratings.melo_loss import MeloLoss
-from nashboard.ratings.selection import candidate, compared, dealt
+from nashboard.ratings.melo_fit import MeloLoss, centred, orthogonal_planes, product
 from reference_ratings import paper_norm_and_log_loss
 
 
@@ -198,8 +197,8 @@ def test_one_anchor_shifts_and_several_are_refused() -> None:
 def test_large_fits_estimate_their_errors_near_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     _, _, matches = planted(20, k=1, games=100, seed=17)
     exact = nb.melo(matches)
-    monkeypatch.setattr("nashboard.ratings.melo_errors.DENSE", 5)
-    monkeypatch.setattr("nashboard.ratings.melo_starts.DENSE", 5)
+    monkeypatch.setattr("nashboard.ratings.melo_fit.DENSE", 5)
+    monkeypatch.setattr("nashboard.ratings.melo_fit.DENSE", 5)
     rough = nb.melo(matches)
     np.testing.assert_allclose(rough.leads(), exact.leads(), atol=1e-4)
     assert np.median(np.abs(rough.stderr / exact.stderr - 1)) < 0.3

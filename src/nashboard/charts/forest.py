@@ -26,8 +26,8 @@ from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.intervals import Uncertainty
 from nashboard.evaluation.stability import QUESTIONS
-from nashboard.ratings.elo_ratings import EloRatings
-from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.ratings.elo import EloRatings
+from nashboard.ratings.melo import MeloRatings
 
 
 def leaderboard(evaluation: Evaluation, *, top: int = 30) -> Chart:

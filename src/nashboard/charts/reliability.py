@@ -9,9 +9,9 @@ from nashboard.charts.rows import inline, number, text
 from nashboard.charts.theme import Chart, titled
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
-from nashboard.ratings.calibration import Calibration, calibration_of, held_out_calibration
-from nashboard.ratings.elo_ratings import EloRatings
-from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.ratings.cross_validation import Calibration, calibration_of, held_out_calibration
+from nashboard.ratings.elo import EloRatings
+from nashboard.ratings.melo import MeloRatings
 
 SIZE = 340
 GUESSING = math.log(2)  # nats per game

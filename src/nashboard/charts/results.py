@@ -20,8 +20,8 @@ from nashboard.equilibrium.score_nash_average import ScoreNashAverage
 from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.stress import Stress
-from nashboard.ratings.elo_ratings import EloRatings
-from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.ratings.elo import EloRatings
+from nashboard.ratings.melo import MeloRatings
 
 CHARTS: dict[type, Callable[..., Chart]] = {
     Evaluation: leaderboard,

@@ -35,7 +35,7 @@ def evaluate_segments(
     from nashboard.errors import InputError
     from nashboard.evaluation.segments import comparison
     from nashboard.evaluation.selecting import check_missing
-    from nashboard.ratings.anchors import checked_anchor
+    from nashboard.ratings.rating import checked_anchor
 
     with reading(source):
         found = read_segments(source, column, format=as_format, **reader_options(read))

@@ -27,7 +27,7 @@ from nashboard.evaluation.scores_again import another_suite, in_units, known, no
 from nashboard.evaluation.scores_board import scores_boards
 from nashboard.evaluation.stability import Stability, stability
 from nashboard.evaluation.verdict import clone_warning, data_warnings, resampling_warning, sentences
-from nashboard.ratings.anchors import checked_anchor
+from nashboard.ratings.rating import checked_anchor
 
 # Under these a task's unit depends on how often an agent was entered, so copies cannot be taken together.
 COUNT_COPIES = ("rank", "zscore")

@@ -16,9 +16,9 @@ from nashboard.equilibrium.nash import Selection, nash_average
 from nashboard.evaluation import resampling
 from nashboard.evaluation.intervals import Samples, joined
 from nashboard.evaluation.pooling import Pooling, pooling
-from nashboard.ratings.bootstrap import clusters_reweighted
+from nashboard.ratings.cross_validation import with_counts
+from nashboard.ratings.errors import clusters_reweighted
 from nashboard.ratings.filling import predicted_log_odds, smoothed_ratings
-from nashboard.ratings.selection import with_counts
 
 PSEUDO = 0.5  # wins added to each side: the prior of the payoffs
 

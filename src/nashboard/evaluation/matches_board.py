@@ -16,13 +16,11 @@ from nashboard.equilibrium.ranks import tied_ranks
 from nashboard.errors import ConvergenceError
 from nashboard.evaluation.board.board import Board, places, tie_groups
 from nashboard.evaluation.classes import Classes
-from nashboard.ratings.elo import PRIOR, elo
-from nashboard.ratings.elo_ratings import EloRatings
+from nashboard.ratings.cross_validation import EXACT, FOLDS, compared
+from nashboard.ratings.elo import PRIOR, EloRatings, elo
 from nashboard.ratings.likelihood import pair_totals
-from nashboard.ratings.melo import melo
-from nashboard.ratings.melo_loss import MeloLoss
-from nashboard.ratings.melo_ratings import MeloRatings
-from nashboard.ratings.selection import EXACT, FOLDS, compared
+from nashboard.ratings.melo import MeloRatings, melo
+from nashboard.ratings.melo_fit import MeloLoss
 
 COMPARED = 500_000  # pairs up to which mElo is tried, about 1,000 agents that all met: two seconds for two fits
 FEW_PAIRS = 5_000  # up to which it is fitted five times, to hold out every game once; beyond, once

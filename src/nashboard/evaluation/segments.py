@@ -8,7 +8,7 @@ from nashboard.data.matches import Matches, whole
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.ratings.anchors import checked_anchor
+from nashboard.ratings.rating import checked_anchor
 
 
 def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluation]:

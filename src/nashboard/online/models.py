@@ -12,9 +12,9 @@ from nashboard.errors import InputError
 from nashboard.online.games import Columns
 from nashboard.online.league import League
 from nashboard.online.state import LogPosition, read_state, write_state
-from nashboard.ratings.canonical import centred, orthogonal_planes
-from nashboard.ratings.elo_ratings import EloRatings
-from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.ratings.elo import EloRatings
+from nashboard.ratings.melo import MeloRatings
+from nashboard.ratings.melo_fit import centred, orthogonal_planes
 
 
 class OnlineModel:

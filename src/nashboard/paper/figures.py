@@ -9,7 +9,7 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard.charts.rows import axis_of_names, inline
 from nashboard.charts.theme import THEMES, Chart, titled
-from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.ratings.melo import MeloRatings
 
 SIZE = 280
 # Numbers stand inside the cells, so cells have one set of colours on light and dark pages.

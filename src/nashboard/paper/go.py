@@ -9,10 +9,8 @@ from nashboard.paper.claim import Found
 from nashboard.paper.elo import complete
 from nashboard.paper.figures import go_predictions, melo_plane
 from nashboard.paper.part import Figure, Part
-from nashboard.ratings.elo import elo
-from nashboard.ratings.elo_ratings import EloRatings
-from nashboard.ratings.melo import melo
-from nashboard.ratings.melo_ratings import MeloRatings
+from nashboard.ratings.elo import EloRatings, elo
+from nashboard.ratings.melo import MeloRatings, melo
 
 NAMES = {"v": "alpha_v", "p": "alpha_p", "Zen": "Zen"}
 PAIRS = (("v", "p"), ("v", "Zen"), ("p", "Zen"))

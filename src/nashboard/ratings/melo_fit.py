@@ -1,24 +1,349 @@
-"""Fitting mElo: from starts to the best minimum found.
+"""The cyclic part in one form: centred, planes orthogonal, the strongest first, signs fixed.
+
+Symbols: ``C`` (n, 2k) two columns per plane; ``K = C W C'`` with ``K[i, j] = sum over planes of C[i, 2t] C[j, 2t+1] -
+C[j, 2t] C[i, 2t+1]``, what the cyclic part adds to the lead of i over j. Many ``C`` have one ``K``, and the pair
+``(r, C)`` can be changed without changing ``grad(r) + K``; here is the one that is shown.
+
+The loss of mElo as a landscape for `trust_region`: what may move, and what each step means.
+
+Symbols: ``Z`` (nodes, 1 + 2k), ratings ``r`` in column 0, then the planes ``C``; the last node is the average agent of
+`likelihood`, whose cyclic part is zero. ``C`` is centred, so that ratings keep their meaning. The penalty
+``mu / 2 |C|^2`` is a Gaussian prior; over all ``C`` with the same products it amounts to ``mu`` times the sum of the
+planes' strengths, so weak planes vanish.
+
+With ``orthogonal`` each column of ``C`` is also orthogonal to the centred ratings, as in the paper: a curved
+set, on which gradient and Hessian are those of the Lagrangian, projected onto the tangent space.
+
+Where the fit of mElo starts from: its loss has several valleys, so several starts are tried, all deterministic.
+
+Symbols: ``R`` antisymmetric values on the pairs that met, 0 elsewhere; a start is ``C`` (n, 2k), centred, in logits.
+
+Standard errors of mElo's ratings, from the curvature of the penalised loss at its minimum.
+
+The Hessian is taken in ratings and planes together and inverted on the directions that change a prediction; the
+ratings' part of the inverse is their covariance. It is an approximation: it holds the valley to be a paraboloid, which
+it is with many games per agent, and the planes' prior for right. In leagues with few games resample instead.
+
+Fitting mElo: from starts to the best minimum found.
 
 Symbols: as in `melo_loss`; everything here is in logits.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from nashboard._threads import threads_for
-from nashboard._types import Floats
+from nashboard._types import Floats, Ints
+from nashboard.algebra.hodge import hodge
+from nashboard.algebra.planes import canonical, dense_planes
+from nashboard.algebra.schur import schur
 from nashboard.data.matches import Matches
+from nashboard.data.payoffs import payoffs
 from nashboard.errors import ConvergenceError
+from nashboard.ratings import kernels
+from nashboard.ratings.errors import diagonal
 from nashboard.ratings.likelihood import PairTotals
-from nashboard.ratings.melo_loss import MeloLoss
-from nashboard.ratings.melo_ratings import End
-from nashboard.ratings.melo_starts import starts, steepest_planes
 from nashboard.ratings.newton import newton
-from nashboard.ratings.trust_region import minimise
+from nashboard.ratings.trust_region import LocalModel, inner_step, minimise
+
+
+def centred(r: Floats, C: Floats) -> tuple[Floats, Floats]:
+    """Move the mean of ``C`` into the ratings: ``grad(r) + K`` stays as it is (reading of section 3.1).
+
+    With ``C = D + 1 m'``: ``c_i x c_j = d_i x d_j + d_i x m - d_j x m``, and the last two are a gradient.
+    """
+    m = C.mean(axis=0)
+    D = C - m
+    return r + cross(D, m), D
+
+
+def cross(C: Floats, m: Floats) -> Floats:
+    """Return ``c_i x m`` summed over planes, for each row of ``C``."""
+    return np.asarray(C[:, 0::2] @ m[1::2] - C[:, 1::2] @ m[0::2])
+
+
+def product(C: Floats, D: Floats) -> Floats:
+    """Return ``C W D'``: what rows of ``C`` gain on rows of ``D``."""
+    return np.asarray(C[:, 0::2] @ D[:, 1::2].T - C[:, 1::2] @ D[:, 0::2].T)
+
+
+def orthogonal_planes(C: Floats) -> tuple[Floats, Floats]:
+    """Return ``C`` with the same ``K`` and orthogonal columns, and the strength of each plane, descending.
+
+    In plane ``t`` both columns have squared length ``strength[t]``; the plane is turned so that the agent furthest
+    out lies at angle 0, the first of them on a tie (the convention of `Schur`).
+    """
+    n, width = C.shape
+    if not C.any():
+        return np.zeros_like(C), np.zeros(width // 2)
+    Q, R = np.linalg.qr(C)
+    small, s = dense_planes(product(R, R))
+    planes, s = canonical(Q @ small, s, n, 1.0)
+    out, strengths = np.zeros_like(C), np.zeros(width // 2)  # more planes than n // 2 are zero
+    out[:, : 2 * s.size], strengths[: s.size] = planes * np.repeat(np.sqrt(s), 2), s
+    return out + 0.0, strengths
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeloLoss:
+    """The penalised loss of mElo on pair counts."""
+
+    totals: PairTotals
+    mu: float
+    orthogonal: bool = False
+
+    @cached_property
+    def average_plays(self) -> bool:
+        """Whether the average agent has games, that is, whether there is a prior."""
+        return bool((self.totals.j == self.totals.agents).any())
+
+    def leads(self, Z: Floats) -> Floats:
+        """Return the lead on each pair."""
+        return np.asarray(kernels.leads(np.ascontiguousarray(Z), self.totals.i, self.totals.j))
+
+    def loss(self, Z: Floats) -> float:
+        """Return the penalised loss."""
+        return self.totals.loss(self.leads(Z)) + self.mu / 2 * float((Z[:, 1:] ** 2).sum())
+
+    def local(self, Z: Floats) -> LocalModel:
+        """Return gradient, Hessian products and preconditioner, on the tangent space."""
+        t = self.totals
+        x = self.leads(Z)
+        g, h = t.derivatives(x)
+        G = kernels.pulled(Z, g, t.i, t.j)
+        G[:, 1:] += self.mu * Z[:, 1:]
+        G = self.flat(G)
+        normals = Normals(Z, t.agents) if self.orthogonal and Z.shape[1] > 1 and Z[:, 0].any() else None
+        pull = normals.multipliers(G) if normals else np.zeros(0)
+
+        def tangent(D: Floats) -> Floats:
+            D = self.flat(D)
+            return normals.removed(D) if normals else D
+
+        def hessian(D: Floats) -> Floats:
+            H = kernels.curved(Z, D, g, h, t.i, t.j)
+            H[:, 1:] += self.mu * D[:, 1:]
+            return tangent(normals.bent(H, D, pull) if normals else H)
+
+        blocks = kernels.blocks(Z, h, t.i, t.j)
+        size = Z.shape[1]
+        blocks[:, np.arange(1, size), np.arange(1, size)] += self.mu
+        lift = 1e-6 * np.trace(blocks, axis1=1, axis2=2).max() / size
+        inverse = np.linalg.inv(blocks + lift * np.eye(size))
+
+        def precondition(D: Floats) -> Floats:
+            return tangent(np.einsum("nst,nt->ns", inverse, D))
+
+        return LocalModel(gradient=tangent(G), tangent=tangent, hessian=hessian, precondition=precondition)
+
+    def moved(self, Z: Floats, step: Floats) -> Floats:
+        """Return the point after a step, back on the set of points that are allowed."""
+        Z = Z + step
+        if self.orthogonal:
+            r = Z[:-1, 0] - Z[:-1, 0].mean()
+            if r.any():
+                Z[:-1, 1:] -= np.outer(r, r @ Z[:-1, 1:]) / (r @ r)
+        return Z
+
+    def flat(self, D: Floats) -> Floats:
+        """Keep the average agent without planes, the planes centred, and the mean rating where it is."""
+        D = D.copy()
+        D[-1, 1 if self.average_plays else 0 :] = 0.0
+        total = np.add.reduce(D)  # mean() takes three times as long, and this is half of a step
+        D[:-1, 1:] -= total[1:] / (len(D) - 1)
+        rated = len(D) if self.average_plays else len(D) - 1
+        D[:rated, 0] -= total[0] / rated
+        return D
+
+
+class Normals:
+    """The directions that break ``r'C = 0``: for column ``t``, ``C[:, t]`` in the ratings and ``r`` in that column."""
+
+    def __init__(self, Z: Floats, agents: int) -> None:
+        self.r, self.C = Z[:agents, 0] - Z[:agents, 0].mean(), Z[:agents, 1:]
+        self.gram = self.C.T @ self.C + float(self.r @ self.r) * np.eye(self.C.shape[1])
+
+    def multipliers(self, D: Floats) -> Floats:
+        """Return the coefficients of the normals nearest to ``D``."""
+        n = self.r.size
+        return np.asarray(np.linalg.solve(self.gram, self.C.T @ D[:n, 0] + self.r @ D[:n, 1:]))
+
+    def removed(self, D: Floats) -> Floats:
+        """Return the part of ``D`` along the tangent space."""
+        return self.bent(D, self.stacked(), self.multipliers(D))
+
+    def stacked(self) -> Floats:
+        """Return ratings and planes side by side, which is what the normals are made of."""
+        return np.column_stack([self.r, self.C])
+
+    def bent(self, H: Floats, D: Floats, multipliers: Floats) -> Floats:
+        """Subtract the second derivative of the constraints in direction ``D``, times the multipliers."""
+        n = self.r.size
+        H = H.copy()
+        H[:n, 0] -= D[:n, 1:] @ multipliers
+        H[:n, 1:] -= np.outer(D[:n, 0], multipliers)
+        return H
+
+
+ALL_PLANES = 300  # agents up to which all planes are computed at once
+GOLDEN = (np.sqrt(5) - 1) / 2
+
+
+def starts(matches: Matches, totals: PairTotals, r: Floats, k: int) -> Iterator[tuple[str, Floats]]:
+    """Yield named starts for ``k`` planes, given the Elo ratings ``r`` in logits.
+
+    The planes of the smoothed logits; the planes in which the loss of Elo falls fastest; and two that know nothing but
+    the order of the ratings: agents on circles, and on a spiral.
+    """
+    yield "Hodge and Schur", hodge_and_schur(matches, r, k)
+    if k > 1:  # with one plane this is where "plane by plane" starts
+        yield "steepest planes", steepest_planes(totals, r, np.zeros((r.size, 0)), k)
+    place = np.empty(r.size)
+    place[np.argsort(-r, kind="stable")] = np.arange(r.size)
+    turns = np.arange(1, k + 1)
+    yield "circles", around(2 * np.pi * place[:, None] * turns / r.size, np.ones((r.size, k)))
+    yield "spiral", around(2 * np.pi * place[:, None] * GOLDEN * turns, np.sqrt((place[:, None] + 1) / r.size))
+
+
+def hodge_and_schur(matches: Matches, r: Floats, k: int) -> Floats:
+    """Return the strongest planes of what ratings leave over of the smoothed logits.
+
+    Where all pairs met, this is the Schur decomposition of ``rot(A)``. Otherwise pairs that never met count as
+    explained by the Elo ratings, and the others are scaled up by the share of pairs that met.
+    """
+    if len(matches.pairs) == r.size * (r.size - 1) // 2 and r.size <= ALL_PLANES:
+        decomposed = schur(hodge(payoffs(matches)).cyclic, k=k)
+        return weighted(decomposed.Q, decomposed.strengths)
+    i, j = matches.pairs.T
+    half = matches.draws / 2 + 0.5
+    logits = np.log(matches.wins + half) - np.log(matches.losses + half)
+    return weighted(*leading_planes(r.size, i, j, (logits - (r[i] - r[j])) / matches.coverage, k))
+
+
+def steepest_planes(totals: PairTotals, r: Floats, C: Floats, k: int) -> Floats:
+    """Return ``k`` planes in which the loss falls fastest at ``r`` and ``C``, as far as Newton would go."""
+    i, j = totals.i, totals.j
+    met = j < totals.agents
+    i, j = i[met], j[met]
+    x = r[i] - r[j] + pairwise(C, i, j)
+    part = PairTotals(agents=totals.agents, i=i, j=j, won=totals.won[met], lost=totals.lost[met])
+    slopes, curvatures = part.derivatives(x)
+    planes = weighted(*leading_planes(r.size, i, j, -slopes, k))
+    y = pairwise(planes, i, j)
+    bend = float(curvatures @ y**2)
+    reach = -float(slopes @ y) / bend if bend > 0 else 1.0
+    return np.asarray(planes * np.sqrt(max(reach, 1e-12)))
+
+
+def pairwise(C: Floats, i: Ints, j: Ints) -> Floats:
+    """Return the products of ``C`` on pairs."""
+    return np.asarray((C[i, 0::2] * C[j, 1::2] - C[i, 1::2] * C[j, 0::2]).sum(axis=1))
+
+
+def leading_planes(n: int, i: Ints, j: Ints, values: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return the ``k`` strongest planes of the centred ``R``: ``(n, 2k)`` orthonormal columns and strengths.
+
+    The planes of an antisymmetric matrix are the eigenvectors of the Hermitian ``i R`` with positive eigenvalues.
+    """
+    R = csr_array((np.concatenate([values, -values]), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n))
+    if n <= ALL_PLANES:
+        dense = R.toarray()
+        dense -= dense.mean(axis=1, keepdims=True)
+        dense -= dense.mean(axis=0)
+        Q, s = dense_planes(dense)
+        return Q[:, : 2 * k], s[:k]
+
+    def matvec(v: Floats) -> Floats:
+        w = R @ (v - v.mean())
+        return np.asarray(1j * (w - w.mean()))
+
+    v0 = np.cos(np.arange(1, n + 1) ** 1.5) + 0j
+    s, vectors = eigsh(LinearOperator((n, n), matvec=matvec, dtype=np.complex128), k=k, which="LA", v0=v0, tol=1e-4)
+    order = np.argsort(-s, kind="stable")
+    Q = np.empty((n, 2 * k))
+    # i R z = s z with z = (u - i v) / sqrt(2) means R v = s u and R u = -s v
+    Q[:, 0::2], Q[:, 1::2] = np.sqrt(2) * vectors[:, order].real, -np.sqrt(2) * vectors[:, order].imag
+    return Q, np.maximum(s[order], 0.0)
+
+
+def weighted(Q: Floats, strengths: Floats) -> Floats:
+    """Return planes as coordinates whose products have the planes' strengths."""
+    return np.asarray(Q * np.repeat(np.sqrt(strengths), 2))
+
+
+def around(angles: Floats, radii: Floats) -> Floats:
+    """Return points at given angles and radii, two columns per plane, centred."""
+    C = np.empty((len(angles), 2 * angles.shape[1]))
+    C[:, 0::2], C[:, 1::2] = radii * np.cos(angles), radii * np.sin(angles)
+    return np.asarray(C - C.mean(axis=0))
+
+
+DENSE = 1000  # unknowns up to which the Hessian is formed
+
+
+def melo_standard_errors(landscape: MeloLoss, Z: Floats, origin: Floats) -> Floats:
+    """Return ``(n,)`` standard errors in logits of ``r - origin' r``, for weights ``origin`` (n,) that sum to 1.
+
+    Exact inverse up to 1,000 unknowns, then an estimate of its diagonal from 64 fixed probe vectors.
+    """
+    n = landscape.totals.agents
+    local = landscape.local(Z)
+
+    def spread(columns: Floats) -> Floats:
+        """Put values of the agents' ratings where they belong in ``Z``, one array per column."""
+        D = np.zeros((columns.shape[1], *Z.shape))
+        D[:, :n, 0] = (columns - np.outer(origin, columns.sum(axis=0))).T
+        return D
+
+    if Z.size <= DENSE:
+        unit = np.eye(Z.size).reshape(-1, *Z.shape)
+        H = np.stack([local.hessian(local.tangent(D)) for D in unit]).reshape(Z.size, -1)
+        bends, axes = np.linalg.eigh((H + H.T) / 2)
+        real = bends > 1e-10 * bends[-1]  # the others change nothing: constants, turns of a plane
+        root = axes[:, real] / np.sqrt(bends[real])
+
+        def solve(D: Floats) -> Floats:
+            return np.asarray((D.reshape(len(D), -1) @ root) @ root.T).reshape(D.shape)
+
+    else:
+
+        def solve(D: Floats) -> Floats:
+            return np.stack([-solved(local.tangent(right)) for right in D])
+
+        def solved(right: Floats) -> Floats:
+            small = 1e-4 * float(np.linalg.norm(right))
+            return inner_step(replace(local, gradient=right), 1e150, small)[0]
+
+    def covariance(columns: Floats) -> Floats:
+        y = solve(spread(columns))[:, :n, 0].T
+        return np.asarray(y - origin @ y)
+
+    return np.asarray(np.sqrt(np.maximum(diagonal(covariance, n, exact=Z.size <= DENSE), 0.0)))
+
 
 ROUGH = 1e-4  # of the first gradient: where a rough fit ends; held-out losses then have six right digits
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """Where one start of the fit led: the mean loss per game there, with the prior's share, in nats."""
+
+    start: str
+    loss: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A number of planes that was tried: the mean loss per game on games held out, and its standard error."""
+
+    k: int
+    log_loss: float
+    stderr: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,5 +1,11 @@
-"""What the fields of rating results have in common: checks, intervals, rows of a leaderboard, plain values."""
+"""What the fields of rating results have in common: checks, intervals, rows of a leaderboard, plain values.
 
+Anchors: agents whose ratings are held, ``{"gnugo": 1800}``, checked once for every rating.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -7,7 +13,7 @@ import numpy as np
 from nashboard._tables import Cell
 from nashboard._types import Floats, floats, frozen_copy, read_only
 from nashboard.data.matches import whole
-from nashboard.data.names import checked_names
+from nashboard.data.names import checked_names, positions
 from nashboard.errors import InputError, either, listed, nearest
 
 NORMAL_95 = 1.959963984540054  # 97.5th percentile of the normal distribution
@@ -73,3 +79,19 @@ def chosen(value: str, allowed: tuple[str, ...], what: str) -> str:
     if value not in allowed:
         raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
     return value
+
+
+def checked_anchor(anchor: Mapping[str, float] | None, agents: Sequence[str]) -> dict[int, float]:
+    """Return the held ratings in Elo points, by the place of the agent; nothing where there is no anchor."""
+    given = {} if anchor is None else anchor
+    if not isinstance(given, Mapping):
+        name = given if isinstance(given, str) and given else next(iter(agents), "gnugo")
+        raise InputError(
+            f"the anchor is {given!r}: it must be a mapping from agents to the ratings that are held, such as "
+            f"{{{name!r}: 1500}}"
+        )
+    places = positions(given, agents, kind="agent")
+    for name, points in given.items():
+        if isinstance(points, bool) or not isinstance(points, Real) or not math.isfinite(points):
+            raise InputError(f"the anchor of {name!r} is {points!r}: it must be a finite number of Elo points")
+    return dict(zip(places, map(float, given.values()), strict=True))
