@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from nashboard._cutting import cut, telling_head
 from nashboard._screen import on_screen
 from nashboard._tables import Column, Table, width
+from nashboard._text import distinct_head, shorten_to
 
 LONG = [f"organisation/model-family-large-v{k:03d}-instruct-2024-05" for k in range(40)]
 
@@ -118,12 +118,12 @@ def test_no_line_is_too_long_and_no_number_is_cut(names: list[str], values: list
 
 
 def test_long_names_are_cut_where_they_stay_different() -> None:
-    head = telling_head(LONG, 34)
-    shown = {cut(name, 34, head) for name in LONG}
+    head = distinct_head(LONG, 34)
+    shown = {shorten_to(name, 34, head) for name in LONG}
     assert len(shown) == 40
     assert {len(name) for name in shown} == {34}
-    assert cut("short", 34, head) == "short"
-    assert telling_head(["x" * 50, "y" * 50], 34) == 17
+    assert shorten_to("short", 34, head) == "short"
+    assert distinct_head(["x" * 50, "y" * 50], 34) == 17
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

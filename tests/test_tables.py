@@ -4,11 +4,12 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from nashboard._tables import Column, Table, as_csv, as_html, as_json, as_latex, as_markdown, number, plain
-from nashboard.errors import either, listed
+from nashboard._text import either, listed
 
 TABLE = Table(
     title="Board",
@@ -102,3 +103,17 @@ def test_names_in_messages_are_shortened() -> None:
     assert listed(["a", "b" * 60, "start" + "c" * 100 + "end"]) == (
         f"'a', '{'b' * 60}' and 'start{'c' * 25}…{'c' * 26}end'"
     )
+
+
+def test_frames_and_files_hold_the_same_cells(tmp_path: Path) -> None:
+    table = Table(
+        columns=tuple(Column(name=name) for name in ("agent", "value", "value")),
+        rows=(("x", 1.5, None), ("<y>", float("nan"), 2)),
+    )
+    expected = {"agent": ["x", "<y>"], "value": [1.5, None], "value 3": [None, 2]}
+    assert table.to_polars().to_dict(as_series=False) == expected
+    assert table.to_pandas().isna().to_numpy().tolist() == [[False, False, True], [False, True, False]]
+    assert table.to_csv(tmp_path / "t.csv") == "agent,value,value\nx,1.5,\n<y>,,2\n"
+    assert (tmp_path / "t.csv").read_bytes() == b"agent,value,value\nx,1.5,\n<y>,,2\n"
+    assert "&lt;y&gt;" in table.to_html(tmp_path / "t.html")
+    assert (tmp_path / "t.html").read_text(encoding="utf-8") == table.to_html()

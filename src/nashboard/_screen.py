@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nashboard._cutting import cut, telling_head
 from nashboard._tables import Table, printable, width
-from nashboard.errors import shortened
+from nashboard._text import distinct_head, shorten_to, shortened
 
 if TYPE_CHECKING:
     import rich.console
@@ -70,8 +69,8 @@ def telling_width(texts: Sequence[str]) -> int:
     words = {word for text in texts for word in text.split()}
     longest = max(map(width, words), default=0)
     for most in range(NAME, longest, 10):
-        head = telling_head(list(words), most)
-        if len({cut(word, most, head) for word in words}) == len(words):
+        head = distinct_head(list(words), most)
+        if len({shorten_to(word, most, head) for word in words}) == len(words):
             return most
     return longest
 
@@ -110,10 +109,10 @@ def fitting(texts: Sequence[str], size: int) -> list[str]:
     most = max(3, size // 2 if wide else size)  # characters that take two columns each
     if all(width(word) <= size for text in texts for word in text.split()):
         return list(texts)
-    head = telling_head([word for text in texts for word in text.split()], most)
+    head = distinct_head([word for text in texts for word in text.split()], most)
     return [wrappable(text, most, head) for text in texts]
 
 
 def wrappable(text: str, most: int, head: int) -> str:
     """Return a text whose words are at most so long."""
-    return " ".join(cut(word, most, head) for word in text.split(" "))
+    return " ".join(shorten_to(word, most, head) for word in text.split(" "))

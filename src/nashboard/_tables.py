@@ -14,8 +14,14 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from nashboard.errors import shortened
+from nashboard._text import shortened
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 MOST_CHARACTERS = 80  # of a cell in text: one name from a stranger's file must not fill the screen
 Cell = str | int | float | bool | None
@@ -82,11 +88,53 @@ class Table:
         said.pop("", None)
         return replace(self, notes=(*self.notes, *(f"{', '.join(names)}: {text}" for text, names in said.items())))
 
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return a pandas data frame, one row per row; missing cells are missing values."""
+        import pandas
+
+        return pandas.DataFrame(self.to_columns())
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return a Polars data frame, one row per row; missing cells are nulls."""
+        import polars
+
+        return polars.DataFrame(self.to_columns(), strict=False)
+
+    def to_columns(self) -> dict[str, list[Cell]]:
+        """Return the cells of every column; where two columns share a name, the later one has its number behind it."""
+        found: dict[str, list[Cell]] = {}
+        for k, column in enumerate(self.columns):
+            name = column.name if column.name not in found else f"{column.name} {k + 1}"
+            found[name] = [None if is_missing(row[k]) else row[k] for row in self.rows]
+        return found
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Return csv with full precision, and write it to a file if a path is given."""
+        return written(as_csv(self), path)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return an HTML table that can be embedded in a page, and write it to a file if a path is given."""
+        return written(as_html(self), path)
+
     def __str__(self) -> str:
         return plain(self)
 
     def _repr_html_(self) -> str:
         return as_html(self)
+
+
+def is_missing(cell: Cell) -> bool:
+    """Say whether a cell has no value."""
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def written(text: str, path: str | Path | None) -> str:
+    """Return a text that was written to a file, if there is one."""
+    if path is not None:
+        from nashboard.data.write import atomically
+
+        atomically(Path(path), lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+    return text
 
 
 class Tabular(ABC):
@@ -95,6 +143,14 @@ class Tabular(ABC):
     @abstractmethod
     def table(self) -> Table:
         """Return the whole table."""
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the table as a pandas data frame."""
+        return self.table().to_pandas()
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return the table as a Polars data frame."""
+        return self.table().to_polars()
 
     def __str__(self) -> str:
         return plain(self.table().head(20))
@@ -189,7 +245,7 @@ def as_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in table.columns])
-    writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
+    writer.writerows([["" if is_missing(cell) else cell for cell in row] for row in table.rows])
     return text.getvalue()
 
 

@@ -52,7 +52,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         LOG.replace(",", ";"),
         "matches",
         {"separator": ","},
-        "single column 'model_a;model_b;winner' .* separated by a semicolon: pass separator=';'",
+        "single column 'model_a;model_b;winner' .* separated by a semicolon, pass separator=';'",
     ),
     "a file with no separator at all": ("log.csv", "hello\nworld\n", "matches", {}, "has a single column 'hello'"),
     "bytes that are not UTF-8": (
@@ -101,14 +101,14 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         "a,b,winner,result\nx,y,a,1\n",
         "matches",
         {},
-        "several columns that may be the outcome: 'winner' and 'result'; pass outcome= to choose",
+        "several columns that may be the outcome: 'winner' and 'result': pass outcome= to choose",
     ),
     "two pairs of agent columns": (
         "log.csv",
         "left,right,model_a,model_b,winner\nx,y,x,y,tie\n",
         "matches",
         {},
-        "several pairs of columns that may be the agents: 'model_a' and 'model_b' or 'left' and 'right'; pass a= and b=",
+        "several pairs of columns that may be the agents: 'model_a' and 'model_b' or 'left' and 'right': pass a= and b=",
     ),
     "an unknown outcome": (
         "log.csv",
@@ -116,7 +116,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         "matches",
         {},
         r"column 'winner' has an unknown outcome: 'modelb' in 2 rows \(first in data row 3\) \(did you mean 'model_b'\?\); known are .*"
-        r"pass a rule such as outcomes={'modelb': 0} \(on the command line -r outcomes=modelb:0\), or None for 0 to leave",
+        r"pass a rule such as outcomes={'modelb': 0}, or none instead of 0 to leave",
     ),
     "a missing outcome": ("log.csv", LOG + "x,z,\n", "matches", {}, r"unknown outcome: nothing in 1 row \(first in data row 3\)"),
     "an unknown outcome among rows that are left out and rows that are kept": (
@@ -146,7 +146,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         LOG + "z,z,tie\n",
         "matches",
         {},
-        r"'z' met themselves in 1 row \(first in data row 3\); self_matches='drop' leaves such rows out",
+        r"'z' met themselves in 1 row \(first in data row 3\): self_matches='drop' leaves such rows out",
     ),
     "a negative weight": (
         "log.csv",
@@ -178,7 +178,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         "agent,go\nx,1\ny,3\nx,2\n",
         "scores",
         {},
-        "agent 'x' stands in data rows 1 and 3; names must be unique, or pass repeats='runs'",
+        "agent 'x' stands in data rows 1 and 3, but names must be unique: pass repeats='runs'",
     ),
     "a row that is too short": (
         "s.csv",

@@ -11,7 +11,8 @@ import pytest
 
 import nashboard as nb
 from fuzz.surviving import survive
-from nashboard.errors import LONGEST, nearest
+from nashboard._text import nearest
+from nashboard.errors import LONGEST
 from nashboard.online.logs import last_line_end
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from nashboard._text import listed, shortened
 from nashboard.charts.rows import checked_kind, inline, text
 from nashboard.charts.theme import Chart, titled
-from nashboard.errors import listed, shortened
 from nashboard.evaluation.stress.movement import LABELS, MethodResult
 from nashboard.evaluation.stress.stress import Stress
 

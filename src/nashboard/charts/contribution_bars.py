@@ -5,6 +5,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from nashboard._text import nearest, shortened
 from nashboard.charts.rows import (
     ROW,
     axis_of_names,
@@ -17,7 +18,7 @@ from nashboard.charts.rows import (
     unit_words,
 )
 from nashboard.charts.theme import Chart, titled
-from nashboard.errors import InputError, nearest, shortened
+from nashboard.errors import InputError
 from nashboard.evaluation.board.contributions import Contribution
 from nashboard.evaluation.evaluation import Evaluation
 

@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from nashboard._text import shortened
 from nashboard._types import Floats
 from nashboard.charts.rows import (
     ROW,
@@ -21,7 +22,7 @@ from nashboard.charts.rows import (
     unit_words,
 )
 from nashboard.charts.theme import Chart, titled
-from nashboard.errors import InputError, shortened
+from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.intervals import Uncertainty

@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nashboard._text import listed
 from nashboard._types import Bools, Floats, Ints
 from nashboard.algebra.operators import divergence, gradient
 from nashboard.charts.rows import axis_of_names, cells, checked_choice, checked_top, more, number, plural, text
@@ -15,7 +16,7 @@ from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import nash_average
 from nashboard.equilibrium.nash_scores import nash_average_scores
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")

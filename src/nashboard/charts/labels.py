@@ -6,8 +6,8 @@ Names that find no free place are left to the tooltip, the ones that matter leas
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from nashboard._text import shortened
 from nashboard._types import Floats
-from nashboard.errors import shortened
 
 CHARACTER, LINE = 6.4, 13  # pixels of a character and of a line at 11 points: generous, since fonts differ
 MOST = 26  # characters of a name in a plot

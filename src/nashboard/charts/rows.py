@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 import altair as alt
 import numpy as np
 
-from nashboard._cutting import telling_head
+from nashboard._text import distinct_head, either, nearest
 from nashboard._types import Floats
-from nashboard.errors import InputError, either, nearest
+from nashboard.errors import InputError
 
 Side = Literal["agents", "tasks"]
 ROW = 20  # pixels of a row with a name
@@ -102,7 +102,7 @@ def axis_of_names(title: str | None = None, most: int = 34, names: Sequence[str]
 
     Where the names are given, they are cut where most of them stay different from each other.
     """
-    name, head = "datum.label", telling_head(names, most)
+    name, head = "datum.label", distinct_head(names, most)
     ends = f"slice({name}, 0, {head}) + '…' + slice({name}, -{most - 1 - head})"
     shown = f"length({name}) > {most} ? {ends} : {name}"
     # names are cut once, by characters: the limit in pixels would cut off their ends again

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from nashboard._cutting import cut, telling_head
+from nashboard._text import distinct_head, shorten_to
 from nashboard.charts.rows import ROW, checked_kind, checked_top, inline, text
 from nashboard.charts.theme import Chart, titled
 from nashboard.evaluation.evaluation import Evaluation
@@ -37,11 +37,11 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     others = board.rating_ranks if board.rating_name else board.uniform_ranks
     shown = board.order[:top]
     left = {int(k): place for place, k in enumerate(shown[np.argsort(others[shown], kind="stable")])}
-    head = telling_head([board.names[k] for k in shown], NAME)
+    head = distinct_head([board.names[k] for k in shown], NAME)
     rows: list[dict[str, Any]] = []
     for right, k in enumerate(shown):
         before, after = int(others[k]), int(board.ranks[k])
-        name = cut(board.names[k], NAME, head)
+        name = shorten_to(board.names[k], NAME, head)
         rows.append(
             {
                 "name": board.names[k],

@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 
 import altair as alt
 
-from nashboard.errors import InputError, either, nearest
+from nashboard._text import either, nearest
+from nashboard.errors import InputError
 
 Theme = Literal["light", "dark"]
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart

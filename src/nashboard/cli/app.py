@@ -24,6 +24,7 @@ from nashboard.cli.hodge import hodge
 from nashboard.cli.inspect import inspect
 from nashboard.cli.latent import latent
 from nashboard.cli.melo import melo
+from nashboard.cli.messages import spell_options
 from nashboard.cli.nash import nash
 from nashboard.cli.online import online
 from nashboard.cli.paper import paper
@@ -31,7 +32,6 @@ from nashboard.cli.predict import predict
 from nashboard.cli.reading import with_database_options
 from nashboard.cli.report import report
 from nashboard.cli.stress import stress
-from nashboard.cli.typed_words import in_typed_words
 from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b
@@ -59,7 +59,7 @@ COMMANDS = (
     evaluate, report, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets, paper
 )  # fmt: skip
 for command in COMMANDS:
-    app.command()(ended_well(in_typed_words(with_database_options(command))))
+    app.command()(ended_well(spell_options(with_database_options(command))))
 
 
 def print_version(asked: bool) -> None:

@@ -67,8 +67,9 @@ def audit(
       nashboard audit dataset:atari --format json
       nashboard audit scores.csv --show alike-tasks --format csv
     """
+    from nashboard._text import listed
     from nashboard.cli.sections import show_sections
-    from nashboard.errors import InputError, listed
+    from nashboard.errors import InputError
     from nashboard.evaluation.audit.audit import audit as run
     from nashboard.evaluation.audit.audit import check_level
     from nashboard.evaluation.comparable import matches_or_scores

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nashboard._text import either
 from nashboard.cli import evaluation_options as options
 from nashboard.cli.output import FORMATS, Format, PrintOption, printed, say, show, tell
 from nashboard.cli.ratings_options import Anchor
 from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data
-from nashboard.errors import InputError, either
+from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.evaluation.evaluation import Evaluation

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nashboard._text import listed
 from nashboard.cli.ending import INTERRUPTED, TERMINATED, without_native_noise
 from nashboard.cli.output import Format, FormatOption, show, tell
 from nashboard.cli.reading import reader_options
 from nashboard.cli.shrinking import named_if_it_shrinks
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.data.outcomes import Rules

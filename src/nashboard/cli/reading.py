@@ -1,7 +1,7 @@
 """How every command is told what to read: FILE, ``--as NAME`` and ``-r NAME=VALUE``.
 
-The readers' options keep their Python names on the command line, so that an error message which says
-``pass outcome=`` helps in both places; see ``typed_words``.
+The readers' options keep their Python names on the command line, and `cli.messages` spells them
+in error messages as they are typed.
 """
 
 import contextlib
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nashboard._text import listed, nearest
 from nashboard.cli.ending import without_native_noise
 from nashboard.cli.output import tell, working
 from nashboard.cli.shrinking import named_if_it_shrinks
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.data.formats.format import Data

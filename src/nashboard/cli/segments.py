@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nashboard._tables import MACHINE_FORMATS
+from nashboard.cli.messages import spelling
 from nashboard.cli.output import FORMATS, Format, say, show, tell
 from nashboard.cli.reading import reader_options, reading
-from nashboard.cli.typed_words import typed
 
 if TYPE_CHECKING:
     from nashboard._tables import Table
@@ -42,7 +42,7 @@ def evaluate_segments(
     for note in found.notes:
         tell(note)
     for value, why in found.refused.items():
-        tell(f"{column} = {value} left out: {typed(why, ('read', 'missing'))}")
+        tell(f"{column} = {value} left out: {why.render(spelling(('read', 'missing')))}")
     for data in found.parts.values():
         check_missing(data, missing)  # not a reason to leave a segment out
     if found.parts:
@@ -54,15 +54,16 @@ def evaluate_segments(
         if board is not None:
             boards[value] = board
     if not boards:
-        why = "no row has a value" if not found.parts and not found.refused else "see the reasons above"
-        raise InputError(f"no segment of {column!r} could be evaluated: {why}")
+        reason = "no row has a value" if not found.parts and not found.refused else "see the reasons above"
+        raise InputError(f"no segment of {column!r} could be evaluated: {reason}")
     show_boards(boards, column, comparison(boards, column, found.notes), output, how, without=found.without)
 
 
 def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, how: Format) -> None:
     """Evaluate every group of agents that never met another, and print, or write, the boards."""
+    from nashboard._text import listed
     from nashboard.data.matches import Matches
-    from nashboard.errors import InputError, listed
+    from nashboard.errors import InputError
     from nashboard.evaluation.segments import evaluate_components, summary_of_components
 
     if not isinstance(data, Matches):
@@ -136,7 +137,7 @@ def one_segment(
         held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
         found = evaluate(data, **options | {"anchor": held or None})
     except InputError as error:
-        tell(f"{name} left out: {typed(str(error), ('read', 'missing'))}")
+        tell(f"{name} left out: {error.render(spelling(('read', 'missing')))}")
         return None
     for warning in found.warnings:
         tell(f"{name}: warning: {warning}")

@@ -8,7 +8,8 @@ import re
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
-from nashboard.errors import InputError, either, nearest
+from nashboard._text import either, nearest
+from nashboard.errors import InputError
 
 DATABASES = ("sqlite", "duckdb", "postgresql", "postgres")
 # What Polars reads on its own, by byte ranges, with credentials from the usual places of each service.

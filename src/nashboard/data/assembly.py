@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from nashboard._text import listed, number_of, rows_have, shortened
 from nashboard.data.chosen import there_instead
 from nashboard.data.clusters import Clusters
 from nashboard.data.counting import UNKNOWN, MatchTable, PairCounts, counted, first_row_with, neutral_code
@@ -18,7 +19,7 @@ from nashboard.data.origin import Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Split, by_value
 from nashboard.data.sides import Sides
 from nashboard.data.spelling import text
-from nashboard.errors import InputError, listed, number_of, rows_have, shortened
+from nashboard.errors import InputError
 
 COUNTS = ("wins", "draws", "losses")
 SIDES = ("first", "second")
@@ -45,7 +46,7 @@ def split_up(found: PairCounts, split: Split) -> None:
             table = replace(found.table, notes=(*found.table.notes, split.said(value)))
             split.parts[value] = matches_of(replace(found, table=table, counts=counts))
         except InputError as error:
-            split.refused[value] = str(error)
+            split.refused[value] = error
 
 
 def matches_of(result: PairCounts) -> Matches:
@@ -69,7 +70,9 @@ def matches_of(result: PairCounts) -> Matches:
         where = first_row_with(table, text(table.frame, table.a) == text(table.frame, table.b))
         raise InputError(
             f"{table.source!r}: {listed(own['first'].unique().sort(), 3)} met themselves in {times:,} "
-            f"row{'s' * (times != 1)}{where}; self_matches='drop' leaves such rows out"
+            f"row{'s' * (times != 1)}{where}",
+            hint="{option} leaves such rows out",
+            option={"self_matches": "drop"},
         )
     others = kept.filter(pl.col("first") != pl.col("second"))
     if others.is_empty():

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from nashboard._text import listed, nearest, rows_have, shortened
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.recoding import MISSING
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, listed, nearest, rows_have, shortened
+from nashboard.errors import InputError
 
 # A number as every reader writes it: Python alone also takes 1_000 and the digits of other scripts.
 NUMBER = r"(?i:[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|infinity|nan))"
@@ -107,7 +108,8 @@ def naming(source: str) -> Iterator[None]:
         yield
     except InputError as error:
         here = str(error).startswith(repr(source))
-        raise InputError(str(error) if here else f"{source!r}: {error}") from None
+        message = error.message if here else f"{source!r}: {error.message}"
+        raise InputError(message, error.hint, error.options) from None
 
 
 def directions(
@@ -133,7 +135,9 @@ def refuse_torn(cells: pl.DataFrame, source: str) -> None:
     torn = said["task"].filter(said["task"].is_duplicated()).unique().sort()
     if len(torn):
         raise InputError(
-            f"{source!r} says of {listed(torn)} both that lower and that higher is better: pass lower_is_better="
+            f"{source!r} says of {listed(torn)} both that lower and that higher is better",
+            hint="pass {option}",
+            option="lower_is_better",
         )
 
 
@@ -156,7 +160,7 @@ def averages_left_out(names: Sequence[str], what: str = "columns", count: int | 
     return (LeftOut(what=what, count=len(names) if count is None else count, why=why),) if names else ()
 
 
-def number(value: object, where: str, hint: str = NO_SCORE) -> float | None:
+def number(value: object, where: str, hint: str = NO_SCORE, option: Mapping[str, object] | None = None) -> float | None:
     """Return a cell as a number, None where it is missing; text is an error that says where it stands."""
     if value is None or (isinstance(value, str) and value.strip().casefold() in MISSING):
         return None
@@ -166,5 +170,5 @@ def number(value: object, where: str, hint: str = NO_SCORE) -> float | None:
     if text.lower() in ("true", "false"):  # csv and json lines are read as text
         return float(text.lower() == "true")
     if not re.fullmatch(NUMBER, text):
-        raise InputError(f"{where} is {text[:60]!r}, not a number; {hint}")
+        raise InputError(f"{where} is {text[:60]!r}, not a number", hint, option)
     return float(text)

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import narwhals as nw
 import polars as pl
 
+from nashboard._text import listed, nearest
 from nashboard.data.cells import NUMBER
 from nashboard.data.columns import given
 from nashboard.data.counting import Filter, left_out
@@ -22,7 +23,7 @@ from nashboard.data.engines import collected, column
 from nashboard.data.recoding import as_number
 from nashboard.data.scan import Scan
 from nashboard.data.spelling import key, moments, spelt, text
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError
 
 TRUTHS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 MISSING = ("None", "nan", "NaN", "NaT", "<NA>")  # how what is missing is written, where it is no text

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from nashboard.errors import InputError, listed, nearest, shortened
+from nashboard._text import listed, nearest, shortened
+from nashboard.errors import InputError
 
 # The two sides of a match, as the tables that people hold name them.
 SIDES = (
@@ -96,8 +97,10 @@ def one(role: str, usual: Sequence[str], columns: Sequence[str], source: str, na
     found = optional(role, usual, columns, source, named)
     if found is None:
         raise InputError(
-            f"{source!r} has no column for the {role}: it needs one of {listed(usual, 4)}, or pass {role}= "
-            f"(its columns are {listed(columns, 12)})"
+            f"{source!r} has no column for the {role}: it needs one of {listed(usual, 4)}, but its columns "
+            f"are {listed(columns, 12)}",
+            hint="pass {option}",
+            option=role,
         )
     return found
 
@@ -116,7 +119,9 @@ def optional(role: str, usual: Sequence[str], columns: Sequence[str], source: st
     found = recognised(usual, columns)
     if len(found) > 1:
         raise InputError(
-            f"{source!r} has several columns that may be the {role}: {listed(found)}; pass {role}= to choose"
+            f"{source!r} has several columns that may be the {role}: {listed(found)}",
+            hint="pass {option} to choose",
+            option=role,
         )
     return found[0] if found else None
 
@@ -132,12 +137,17 @@ def sides(columns: Sequence[str], source: str, a: str | None, b: str | None) -> 
     found = usual_sides(columns)
     if len(found) > 1:
         choices = " or ".join(f"{x!r} and {y!r}" for x, y in found)
-        raise InputError(f"{source!r} has several pairs of columns that may be the agents: {choices}; pass a= and b=")
+        raise InputError(
+            f"{source!r} has several pairs of columns that may be the agents: {choices}",
+            hint="pass {a} and {b}",
+            option={"a": None, "b": None},
+        )
     if not found:
         near = near_side(columns)
         raise InputError(
-            f"{source!r} has no columns for the two agents of a match{near}: name them model_a and model_b, or pass "
-            f"a= and b= (its columns are {listed(columns, 12)})"
+            f"{source!r} has no columns for the two agents of a match{near}; its columns are {listed(columns, 12)}",
+            hint="name them model_a and model_b, or pass {a} and {b}",
+            option={"a": None, "b": None},
         )
     return found[0]
 

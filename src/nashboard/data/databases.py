@@ -20,9 +20,10 @@ from urllib.parse import quote, unquote
 import narwhals as nw
 import polars as pl
 
+from nashboard._text import first_line, listed, nearest
 from nashboard.data.addresses import ADDRESS, scheme_of, scrubbed, without_secrets
 from nashboard.data.kinds import database_of
-from nashboard.errors import InputError, MissingExtraError, first_line, listed, nearest
+from nashboard.errors import InputError, MissingExtraError
 
 # PostgreSQL's types that every engine knows; all others (enumerations, citext, uuid, json) are taken as their text.
 PLAIN_TYPES = re.compile(
@@ -63,7 +64,7 @@ def database_relation(source: str, table: str | None, query: str | None) -> Iter
             said = f"{name}, {what}" if query is not None else f"{name}, {what} {table}"
             yield Relation(name=said, format=f"{kind} {what}", frame=frame)
     except InputError as error:
-        raise InputError(scrubbed(str(error), source)) from None
+        raise InputError(scrubbed(error.message, source), error.hint, error.options) from None
     except (MissingExtraError, MemoryError):
         raise
     # whatever the database or its driver raises is about the user's address, file or query; Rust's panics are apart
@@ -98,8 +99,9 @@ def chosen_table(table: str | None, there: list[str], name: str) -> str:
         if len(there) == 1:
             return there[0]
         raise InputError(
-            f"{name!r} holds {f'the tables {listed(sorted(there), 12)}' if there else 'no table'}: pass table= or "
-            f"query= (on the command line --table or --query)"
+            f"{name!r} holds {f'the tables {listed(sorted(there), 12)}' if there else 'no table'}",
+            hint="pass {table} or {query}",
+            option={"table": None, "query": None},
         )
     if table not in there and "." not in table:  # a name with a dot may stand in another schema
         held = f"there are {listed(sorted(there), 12)}" if there else "it holds no table at all"

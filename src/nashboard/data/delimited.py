@@ -7,12 +7,14 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 
+from nashboard._text import listed
 from nashboard.data.kinds import HEAD, head_of
 from nashboard.data.sources import LONGEST_RECORD, PlainFile
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 FIELD_LIMIT = threading.RLock()
 SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
+ONE_SEPARATOR = "separate cells by a comma, a tab, a semicolon or a bar, or pass {option}"
 
 
 def recognised_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str, ...]]:
@@ -33,10 +35,11 @@ def recognised_header(file: PlainFile, separator: str | None) -> tuple[str, tupl
         header = tuple(records[0])  # white space that tells two names apart belongs to them
     if len(header) < 2:
         better = [mark for mark in SEPARATORS if mark != separator and len(first_records(text, mark)[0]) > 1]
-        hint = f"; it looks separated by {SEPARATORS[better[0]]}: pass separator={better[0]!r}" if better else ""
+        hint = f"it looks separated by {SEPARATORS[better[0]]}, pass {{option}}" if better else ONE_SEPARATOR
         raise InputError(
-            f"{file.name!r} has a single column {header[0][:60]!r} when cut at {SEPARATORS.get(separator, separator)}"
-            f"{hint or ': cells must be separated by a comma, a tab, a semicolon or a bar, or pass separator='}"
+            f"{file.name!r} has a single column {header[0][:60]!r} when cut at {SEPARATORS.get(separator, separator)}",
+            hint,
+            {"separator": better[0] if better else None},
         )
     twice = sorted(name for name, number in Counter(header).items() if number > 1)
     if twice:

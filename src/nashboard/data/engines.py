@@ -18,10 +18,11 @@ import narwhals as nw
 import polars as pl
 from narwhals.exceptions import DuplicateError
 
+from nashboard._text import first_line, listed
 from nashboard.data.exact_sums import joined
 from nashboard.data.scan import Scan
 from nashboard.data.totals import Totals, run
-from nashboard.errors import InputError, NashboardError, first_line, listed
+from nashboard.errors import InputError, NashboardError
 
 LOOK = 1000  # objects of a column that are looked at to learn what they are
 READABLE = "a path, an address, or a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis"

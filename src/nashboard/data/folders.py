@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from nashboard.errors import InputError, listed
+from nashboard._text import listed
+from nashboard.errors import InputError
 
 # Text tables, by the ends of their names; both spellings of json lines are one kind.
 TEXT_TABLES = {".csv": ".csv", ".tsv": ".tsv", ".jsonl": ".jsonl", ".ndjson": ".jsonl"}

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from nashboard._tables import Column, Table, count
+from nashboard._text import listed, number_of, shortened
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.origin import Fact, Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.errors import listed, number_of, shortened
 
 MOST_NAMES = 5
 MOST_CHARACTERS = 400  # a sentence about the data may name several agents

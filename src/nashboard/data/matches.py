@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular, count
+from nashboard._text import listed
 from nashboard._types import Floats, Ints, frozen_copy, square
 from nashboard.data.clusters import Clusters
 from nashboard.data.matrices import COUNTS, MOST_GAMES, game_counts, refuse_cells
 from nashboard.data.names import checked_names, positions
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.sides import Sides
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from nashboard.errors import InputError, listed, nearest, shortened
+from nashboard._text import listed, nearest, shortened
+from nashboard.errors import InputError
 
 HALF_CHARACTER = "holds half a character (a surrogate without its other half), which no table of text can hold"
 HALF = re.compile(r"[\ud800-\udfff]")

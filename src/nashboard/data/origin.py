@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nashboard.errors import listed, number_of, shortened
+from nashboard._text import listed, number_of, shortened
 
 CHOSEN = "only rows where"  # how a note begins that tells what the user asked for
 

@@ -4,12 +4,12 @@ An outcome is the share of the point that the first agent takes: 1 a win, 0 a lo
 """
 
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nashboard.errors import InputError, closest, listed, shortened
+from nashboard._text import closest, listed, shortened
+from nashboard.errors import InputError
 
 # What a label means can be given by the user: a share in [0, 1], or None to leave such rows out.
 Rules = Mapping[Any, float | None]
@@ -226,7 +226,9 @@ def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None
     if torn and all(side is not None and name is not None for side, name, _ in both):
         raise InputError(
             f"{asked.source!r}, column {asked.outcome!r} is ambiguous: {torn[0]!r} may be a side or the name of an "
-            f"agent; rename the agents, or say which side won with a rule such as outcomes={{{torn[0]!r}: 1}}"
+            f"agent",
+            hint="rename the agents, or say which side won with a rule such as {option}",
+            option={"outcomes": {torn[0]: 1}},
         )
 
 
@@ -256,13 +258,16 @@ def unknown_labels(
     near = words[first]
     said = None if near is None else meaning(near, sides or {})
     share = 0.5 if said is None else said
-    advice = first_and_second(labels, known or {}) or (
+    hint, rule = first_and_second(labels, known or {}) or (
         ("turn margins or points into numbers in [0, 1], or " if numbers else "")
-        + f"pass a rule such as {rule({first: share})}, or None for {share:g} to leave such {unit}s out"
+        + f"pass a rule such as {{option}}, or none instead of {share:g} to leave such {unit}s out",
+        {first: share},
     )
     return InputError(
         f"{source!r}, column {column!r} has {what}: {shown}{more}; known are numbers in [0, 1], the winner's own "
-        f"name, {listed(USUAL, 99)}; {advice}"
+        f"name, {listed(USUAL, 99)}",
+        hint,
+        {"outcomes": {shortened(label): int(meant) if meant in (0, 1) else meant for label, meant in rule.items()}},
     )
 
 
@@ -278,25 +283,16 @@ def repeated_header(count: int, source: str, row: str) -> InputError:
     return InputError(f"{source!r}: {row or 'a row'} repeats the header: remove it")
 
 
-def first_and_second(labels: Mapping[str, int], known: Mapping[str, float]) -> str:
-    """Return the advice for outcomes 1 and 2, which probably say which of the two agents won; nothing for others."""
+def first_and_second(labels: Mapping[str, int], known: Mapping[str, float]) -> tuple[str, dict[str, float]] | None:
+    """Return hint and rule for outcomes 1 and 2, which probably say which of the two agents won; None for others."""
     ones = [label for label in known if is_number(label) and float(label) == 1]
     noughts = [label for label in known if is_number(label) and float(label) == 0]
     if [float(label) for label in labels if is_number(label)] != [2.0] or len(labels) > 1 or len(ones) != 1:
-        return ""
+        return None
     said = {ones[0]: 1.0, next(iter(labels)): 0.0} | dict.fromkeys(noughts[:1], 0.5)
     drawn = f", and {noughts[0]} that neither did" if noughts else ""
     first, second = ones[0], next(iter(labels))
-    return f"if {first} and {second} say that the first or the second agent won{drawn}, pass {rule(said)}"
-
-
-def rule(said: Mapping[str, float]) -> str:
-    """Return how to pass a rule: in Python, and on the command line as a shell takes it."""
-    in_python = ", ".join(f"{shortened(label)!r}: {share:g}" for label, share in said.items())
-    pairs = ",".join(f"{shortened(label)}:{share:g}" for label, share in said.items())
-    if any("," in label for label in said):  # there a comma separates labels
-        return f"outcomes={{{in_python}}}"
-    return f"outcomes={{{in_python}}} (on the command line -r {shlex.quote(f'outcomes={pairs}')})"
+    return f"if {first} and {second} say that the first or the second agent won{drawn}, pass {{option}}", said
 
 
 def is_number(label: str) -> bool:

@@ -13,9 +13,10 @@ from urllib.parse import unquote
 
 import polars as pl
 
+from nashboard._text import listed
 from nashboard.data.columns import AGENT, OUTCOME, SCORE, SIDES, TASK, TIME, WEIGHT, recognised
 from nashboard.data.sources import PlainFile
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark call the folder of rows without a value
 # What Polars reads, too: it passes over a second sign of equality, wildcards, and escapes that are no text.

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular
+from nashboard._text import either, nearest
 from nashboard._types import Floats, frozen_copy, square
 from nashboard.data.matches import Matches
 from nashboard.data.matrices import refuse_cells
 from nashboard.data.names import checked_names, positions
 from nashboard.data.origin import MEMORY, Origin
-from nashboard.errors import InputError, either, nearest
+from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -199,8 +200,8 @@ def payoffs(
     unmet = n * (n - 1) // 2 - len(matches.pairs)
     if unmet and fill == "error":
         raise InputError(
-            f"{unmet:,} pairs never met (coverage {matches.coverage:.1%}), among them {named_unmet(matches)}: "
-            f"fill='model' takes what Elo predicts, fill='zero' calls them even, or select agents that all met"
+            f"{unmet:,} pairs never met (coverage {matches.coverage:.1%}), among them {named_unmet(matches)}",
+            hint="fill='model' takes what Elo predicts, fill='zero' calls them even, or select agents that all met",
         )
     won, lost = smoothed_counts(matches, prior)
     values = log_odds(matches, won, lost) if scale == "logit" else (won - lost) / (won + lost)

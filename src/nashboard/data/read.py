@@ -10,6 +10,7 @@ import narwhals as nw
 import polars as pl
 from narwhals.exceptions import NarwhalsError
 
+from nashboard._text import first_line, listed, nearest, shortened
 from nashboard.data.abandoned import ELSEWHERE, temporary_folder
 from nashboard.data.addresses import DATABASES, scheme_of, scrubbed, without_secrets
 from nashboard.data.columns import OUTCOME, sides
@@ -32,7 +33,7 @@ from nashboard.data.scan import Scan
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments, Split
 from nashboard.data.sources import NO_ROOM, PlainFile, plain_files
-from nashboard.errors import InputError, WriteError, first_line, listed, nearest, shortened
+from nashboard.errors import InputError, WriteError
 
 Kind = TypeVar("Kind", Matches, Scores, Payoffs)
 DATASET = "dataset:"
@@ -237,7 +238,7 @@ def from_anything(source: Any, options: Options, format: str | None, wanted: typ
         try:
             return from_table(remote_scan(source, options.separator), options, format, wanted)
         except InputError as error:  # the signature of a web address must not stand in what a library says
-            raise InputError(scrubbed(str(error), source)) from None
+            raise InputError(scrubbed(error.message, source), error.hint, error.options) from None
     return from_source(source, options, format, wanted)
 
 

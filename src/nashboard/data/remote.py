@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
+from nashboard._text import either, first_line
 from nashboard.data.addresses import scrubbed, without_secrets
 from nashboard.data.delimited import SEPARATORS
 from nashboard.data.kinds import Kind
 from nashboard.data.parts import folder_values
 from nashboard.data.scan import DIFFERENT, FETCH, FIRST_LINES, Scan, late_roles, scan_objects
-from nashboard.errors import InputError, either, first_line
+from nashboard.errors import InputError
 
 # There are no first bytes to look at before the file is fetched, so here the name has to tell the kind.
 ENDINGS: dict[str, Kind] = {

@@ -8,8 +8,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from nashboard._text import listed
 from nashboard._types import Bools, Floats
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 Scaling = Literal["range", "rank", "zscore", "none", "reference"]
 SCALINGS: tuple[str, ...] = get_args(Scaling)

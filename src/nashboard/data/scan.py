@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import narwhals as nw
 import polars as pl
 
+from nashboard._text import first_line, listed
 from nashboard.data.columns import CLUSTER, ITEMS, LOWER, OUTCOME, RUNS, STDERR, TIME, WEIGHT, recognised, usual_sides
 from nashboard.data.delimited import SEPARATORS, check_records, not_utf8, recognised_header
 from nashboard.data.json_objects import list_to_lines, parsed
@@ -24,7 +25,7 @@ from nashboard.data.kinds import Kind, kind_of
 from nashboard.data.parquet_claims import checked_rows
 from nashboard.data.parts import Part, folder_values, parquet_parts, united
 from nashboard.data.sources import PlainFile, check_lines
-from nashboard.errors import InputError, first_line, listed
+from nashboard.errors import InputError
 
 SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
 FIRST_LINES = 1000

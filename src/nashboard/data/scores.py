@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular
+from nashboard._text import either, listed, nearest
 from nashboard._types import Bools, Floats, Ints, floats, frozen_copy
 from nashboard.data.matrices import identical_rows, refuse_cells
 from nashboard.data.names import checked_names, positions
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.scaling import SCALINGS, Scaling, scaled
-from nashboard.errors import InputError, either, listed, nearest
+from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -177,8 +178,8 @@ class Scores(Tabular):
             raise InputError(
                 f"{self.missing.sum():,} of {self.missing.size:,} scores are missing "
                 f"(agents with most: {worst(self.missing.sum(axis=1), self.agents)}; "
-                f"tasks with most: {worst(self.missing.sum(axis=0), self.tasks)}): "
-                f"use drop('agents'), drop('tasks') or fill('mean')"
+                f"tasks with most: {worst(self.missing.sum(axis=0), self.tasks)})",
+                hint="use drop('agents'), drop('tasks') or fill('mean')",
             )
 
     def scale(self, method: Scaling = "range", *, reference: tuple[str, str] | None = None) -> "Scores":

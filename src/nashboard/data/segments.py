@@ -7,12 +7,13 @@ import narwhals as nw
 import polars as pl
 
 from nashboard._tables import Cell, Column, Table, as_html, plain
+from nashboard._text import number_of, rows_have
 from nashboard.data.columns import given
 from nashboard.data.engines import collected
 from nashboard.data.origin import CHOSEN
 from nashboard.data.scan import Scan
 from nashboard.data.spelling import key
-from nashboard.errors import InputError, number_of, rows_have
+from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.data.matches import Matches
@@ -39,7 +40,7 @@ class Segments:
 
     column: str
     parts: "dict[str, Matches | Scores]" = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, InputError] = field(default_factory=dict)
     without: int = 0
 
     @property
@@ -80,7 +81,7 @@ class Split:
 
     column: str
     parts: "dict[str, Matches | Scores]" = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, InputError] = field(default_factory=dict)
     without: list[int] = field(default_factory=list)
 
     def said(self, value: str) -> str:

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from nashboard._text import listed, nearest
 from nashboard.data.abandoned import ELSEWHERE, temporary_folder
 from nashboard.data.addresses import scheme_of, without_secrets
 from nashboard.data.folders import tables_in
 from nashboard.data.watching import unchanged
-from nashboard.errors import InputError, WriteError, listed, nearest
+from nashboard.errors import InputError, WriteError
 
 CHUNK = 1 << 20
 # No line, json object or quoted field of a real data set comes near this; a hostile one goes past it.

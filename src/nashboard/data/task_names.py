@@ -4,8 +4,8 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
+from nashboard._text import listed, shortened
 from nashboard.data.columns import folded
-from nashboard.errors import listed, shortened
 
 # Ends of names, the part before them being a task; lm-evaluation-harness puts a filter behind a comma. The short ones
 # may also be a language: their values decide.

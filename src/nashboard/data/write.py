@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nashboard._text import either
 from nashboard.data.abandoned import claimed, sweep_parts
-from nashboard.errors import InputError, WriteError, either
+from nashboard.errors import InputError, WriteError
 
 if TYPE_CHECKING:
     import polars as pl

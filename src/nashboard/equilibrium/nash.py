@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._notebook import Drawn
 from nashboard._tables import Column, Table
+from nashboard._text import either, nearest
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
@@ -25,7 +26,7 @@ from nashboard.equilibrium.population import Population
 from nashboard.equilibrium.ranks import tied_ranks
 from nashboard.equilibrium.source import Source, source_of
 from nashboard.equilibrium.stopping import Progress, progress_on
-from nashboard.errors import InputError, either, nearest
+from nashboard.errors import InputError
 
 Selection = Literal["clone-invariant", "maxent"]
 

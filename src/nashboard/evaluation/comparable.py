@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,8 +5,9 @@ from importlib import import_module
 from pathlib import Path
 
 from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain
+from nashboard._text import either
 from nashboard.data.write import atomically, check_place
-from nashboard.errors import InputError, either
+from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
 
 

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from nashboard._text import either, nearest
 from nashboard._types import Floats, Ints
 from nashboard._version import __version__
 from nashboard._workers import Plan, plan_of
@@ -14,7 +15,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scaling import Scaling
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash import Selection, checked_selection
-from nashboard.errors import InputError, either, nearest
+from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Contribution, Mover, contributions, largest, movers
 from nashboard.evaluation.classes import Classes, match_classes, payoff_classes, score_classes

@@ -11,10 +11,11 @@ import numpy as np
 
 from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, percent, plain
+from nashboard._text import listed, nearest
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Contribution, Mover
 from nashboard.evaluation.intervals import Uncertainty

@@ -33,7 +33,8 @@ from an Elo fit of the classes, which copies do not move either.
 from dataclasses import asdict
 from typing import Any
 
-from nashboard.errors import InputError, listed
+from nashboard._text import listed
+from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Contribution, Mover
 from nashboard.evaluation.evaluation import Evaluation

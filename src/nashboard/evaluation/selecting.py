@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from nashboard._text import either, nearest
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Filling, Scores, worst
-from nashboard.errors import InputError, either, nearest
+from nashboard.errors import InputError
 
 Data = Matches | Scores | Payoffs
 

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from nashboard._tables import count, number, percent
+from nashboard._text import listed
 from nashboard._types import Floats
-from nashboard.errors import listed
 from nashboard.evaluation.audit.data_quality import FEW
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.intervals import Samples, Uncertainty

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from nashboard._text import listed
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.errors import listed
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Mover
 from nashboard.evaluation.stability import Stability

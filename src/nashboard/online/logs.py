@@ -18,12 +18,13 @@ from typing import Any
 
 import polars as pl
 
+from nashboard._text import first_line
 from nashboard.data.columns import OUTCOME, WEIGHT, one, optional, sides
 from nashboard.data.delimited import SEPARATORS
 from nashboard.data.kinds import kind_of
 from nashboard.data.parquet_claims import checked_rows
 from nashboard.data.sources import LONGEST_RECORD, STANDARD_INPUT, PlainFile
-from nashboard.errors import InputError, first_line
+from nashboard.errors import InputError
 from nashboard.online.games import Columns
 
 PIECE = 8 << 20

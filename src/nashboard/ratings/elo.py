@@ -14,6 +14,7 @@ import numpy as np
 
 from nashboard._notebook import Drawn
 from nashboard._tables import Column, Table, count
+from nashboard._text import listed
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats
 from nashboard._units import POINTS_PER_LOGIT, win_probability
@@ -21,7 +22,6 @@ from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
-from nashboard.errors import listed
 from nashboard.ratings.errors import spread_of_ratings, spread_plan, standard_errors
 from nashboard.ratings.likelihood import (
     PairTotals,

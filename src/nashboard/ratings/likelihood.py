@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nashboard._text import listed
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 TOLERANCE = 1e-8  # of the gradient's norm, in logits and games
 

@@ -398,7 +398,9 @@ def checked_k(k: object, most: int, agents: int) -> int:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= most:
         raise InputError(
             f"k is {k!r}: with {agents:,} agents there can be 0 to {most:,} planes (each takes two dimensions beside "
-            f"the mean), or k='auto'"
+            f"the mean)",
+            hint="use a smaller number, or {option}",
+            option={"k": "auto"},
         )
     return int(k)
 
@@ -411,5 +413,7 @@ def refuse_runaway(matches: Matches, totals: PairTotals, x: Floats) -> None:
         a, b = (matches.agents[node] for node in (totals.i[far[0]], totals.j[far[0]]))
         raise ConvergenceError(
             f"the likelihood of mElo has no maximum: {a!r} against {b!r} was entirely one-sided, and the planes follow "
-            f"such pairs to infinity; pass a cyclic_prior= above 0"
+            f"such pairs to infinity",
+            hint="pass a {option} above 0",
+            option="cyclic_prior",
         )

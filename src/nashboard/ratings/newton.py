@@ -59,7 +59,9 @@ def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float, *,
         if failed:
             raise ConvergenceError(
                 "the ratings cannot be worked out in double precision: anchors, weights or the prior lie too many "
-                "orders of magnitude apart; bring them closer together, or pass a larger prior="
+                "orders of magnitude apart",
+                hint="bring them closer together, or pass a larger {option}",
+                option="prior",
             )
 
         def solve_dense(v: Floats) -> Floats:
@@ -121,8 +123,9 @@ def newton(totals: PairTotals, r: Floats, free: Bools, *, close: float = 0.0) ->
         if longest <= close:
             return norm
     raise ConvergenceError(
-        f"Elo did not converge in {MOST_STEPS:,} steps: the gradient's norm is {norm:.2g}, wanted {tolerance:.2g}; "
-        f"a larger prior= makes the ratings finite"
+        f"Elo did not converge in {MOST_STEPS:,} steps: the gradient's norm is {norm:.2g}, wanted {tolerance:.2g}",
+        hint="a larger {option} makes the ratings finite",
+        option="prior",
     )
 
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import Cell
+from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, floats, frozen_copy, read_only
 from nashboard.data.matches import whole
 from nashboard.data.names import checked_names, positions
-from nashboard.errors import InputError, either, listed, nearest
+from nashboard.errors import InputError
 
 NORMAL_95 = 1.959963984540054  # 97.5th percentile of the normal distribution
 

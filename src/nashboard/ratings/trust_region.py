@@ -73,7 +73,9 @@ def minimise(landscape: Landscape, Z: Floats, *, tolerance: float) -> tuple[Floa
         return Z, norm
     raise ConvergenceError(
         f"the fit stopped at a gradient of norm {norm:.2g}, wanted {tolerance:.2g}: some predictions may run to "
-        f"infinity; pass a larger prior="
+        f"infinity",
+        hint="pass a larger {option}",
+        option="prior",
     )
 
 

@@ -112,7 +112,7 @@ def test_rows_can_be_chosen_by_value() -> None:
 def test_two_pairs_of_agent_columns_are_never_guessed_between(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("model_a,model_b,player_1,player_2,winner\nx,y,p,q,model_a\n")
-    with pytest.raises(nb.InputError, match="'model_a' and 'model_b' or 'player_1' and 'player_2'; pass a= and b="):
+    with pytest.raises(nb.InputError, match="'model_a' and 'model_b' or 'player_1' and 'player_2': pass a= and b="):
         nb.read_matches(file)
 
 

@@ -102,7 +102,7 @@ def test_a_number_is_the_same_in_long_and_wide_tables(number: str, tmp_path: Pat
 
 @pytest.mark.parametrize("text", ["1_000", "１２", "٣", "0x10", "1e", "1 000", "12%", "1.2.3", "one"])
 def test_what_only_looks_like_a_number_is_refused_in_long_and_wide_tables(text: str, tmp_path: Path) -> None:
-    said = re.escape(f"{text!r}, not a number; leave a cell empty")
+    said = re.escape(f"{text!r}, not a number: leave a cell empty")
     with pytest.raises(nb.InputError, match=f"table.csv', data row 1, column 'score' is {said}"):
         nb.read_scores(file_of(tmp_path, f"model,task,score\nx,t,{text}\ny,t,2\n"))
     with pytest.raises(nb.InputError, match=f"table.csv', data row 1, column 't' is {said}"):
@@ -184,10 +184,10 @@ def test_columns_of_lists_and_objects_are_left_out_and_said_to_be(tmp_path: Path
 
 def test_a_column_of_text_is_refused_with_the_way_to_leave_it_out(tmp_path: Path) -> None:
     file = file_of(tmp_path, "model,t,org\nx,1,Meta\ny,2,Acme\n")
-    with pytest.raises(nb.InputError, match=r"'org' is 'Meta', not a number; leave .*, or pass ignore=\['org'\] if"):
+    with pytest.raises(nb.InputError, match=r"'org' is 'Meta', not a number: leave .*, or pass ignore=\['org'\] if"):
         nb.read_scores(file)
     assert nb.read_scores(file, ignore=["org"]).tasks == ("t",)
-    with pytest.raises(nb.InputError, match=r"if rows are matches, .* a=, b= and outcome= .*-r outcome="):
+    with pytest.raises(nb.InputError, match=r"if rows are matches, .* a=, b= and outcome="):
         nb.read_scores(file)
 
 

@@ -103,7 +103,7 @@ def test_the_usual_names_of_columns_are_recognised(header: str, tmp_path: Path) 
 def test_two_candidates_for_a_column_are_never_guessed_between(tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
     file.write_text("model,task,score,value\nx,t,1,2\ny,t,2,3\n")
-    with pytest.raises(nb.InputError, match="several columns that may be the score: 'score' and 'value'; pass score="):
+    with pytest.raises(nb.InputError, match="several columns that may be the score: 'score' and 'value': pass score="):
         nb.read_scores(file)
 
 
@@ -167,7 +167,7 @@ def test_the_column_of_agents_can_be_given(tmp_path: Path) -> None:
 def test_repeated_agents_of_a_wide_table_are_runs_only_when_asked(tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
     file.write_text("agent,t,u\nx,1,5\nx,4,\nx,7,9\ny,0,0\n")
-    with pytest.raises(nb.InputError, match=r"agent 'x' stands in data rows 1 and 2; .*repeats='runs'"):
+    with pytest.raises(nb.InputError, match=r"agent 'x' stands in data rows 1 and 2, .*repeats='runs'"):
         nb.read_scores(file)
     scores = nb.read_scores(file, repeats="runs")
     assert table(scores) == {"x": {"t": 4, "u": 7}, "y": {"t": 0, "u": 0}}

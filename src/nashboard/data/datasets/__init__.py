@@ -8,11 +8,12 @@ from importlib.resources import files
 import numpy as np
 
 from nashboard._tables import Column, Table
+from nashboard._text import listed, nearest
 from nashboard.data.matches import Matches
 from nashboard.data.origin import Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError
 
 Data = Matches | Scores | Payoffs
 

@@ -3,6 +3,7 @@
 To add one: write a file here with a `Format`, and name it in the list below.
 """
 
+from nashboard._text import listed, nearest
 from nashboard.data.formats.arena import ARENA
 from nashboard.data.formats.every_eval_ever import EVERY_EVAL_EVER
 from nashboard.data.formats.format import Format, Input
@@ -16,7 +17,7 @@ from nashboard.data.formats.pair_counts import PAIR_COUNTS
 from nashboard.data.formats.payoff_matrix import PAYOFF_MATRIX
 from nashboard.data.formats.rliable import RLIABLE
 from nashboard.data.formats.wide_scores import WIDE_SCORES
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError
 
 FORMATS: tuple[Format, ...] = (
     *GAMES,

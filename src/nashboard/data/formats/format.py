@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import narwhals as nw
 
+from nashboard._text import listed
 from nashboard.data.columns import Named, given
 from nashboard.data.json_objects import document
 from nashboard.data.kinds import Kind, kind_of, one_line
@@ -18,7 +19,7 @@ from nashboard.data.scan import Scan, scan
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Split
 from nashboard.data.sources import PlainFile
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 Data = Matches | Scores | Payoffs
 TABLES = ("delimited", "parquet", "json lines", "json list")

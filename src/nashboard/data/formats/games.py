@@ -9,13 +9,14 @@ from typing import TextIO
 import narwhals as nw
 import polars as pl
 
+from nashboard._text import listed
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.match_tables import matches_from
 from nashboard.data.matches import Matches
 from nashboard.data.origin import LeftOut
 from nashboard.data.outcomes import KNOWN, Rules, checked_rules, folded, is_number, unknown_labels
 from nashboard.data.sources import PlainFile, check_lines
-from nashboard.errors import InputError, MissingExtraError, listed
+from nashboard.errors import InputError, MissingExtraError
 
 Game = tuple[str, str, str, str]  # white, black, result, date
 FINISHED = re.compile(r"Finished game \d+ \((.+) vs (.+)\): (\S+)")

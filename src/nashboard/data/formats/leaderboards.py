@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from nashboard._text import listed
 from nashboard.data.cells import Cell, averages_left_out, frame_of, number, scores_of
 from nashboard.data.columns import derived
 from nashboard.data.engines import collected
@@ -13,7 +14,7 @@ from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.wide_scores import MOST_ROWS, scores_from_wide
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 OPENCOMPASS_KEYS = ("dataset", "version", "metric", "mode")
 DETAIL = re.compile(r"# |truncated$")  # HELM: what was run, such as "# eval" and "# prompt tokens"

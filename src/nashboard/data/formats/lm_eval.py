@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nashboard._text import listed, nearest
 from nashboard.data.cells import Cell, frame_of, number, scores_of
 from nashboard.data.folders import below
 from nashboard.data.formats.format import Format, Input
@@ -12,7 +13,7 @@ from nashboard.data.json_objects import document
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile
-from nashboard.errors import InputError, listed, nearest
+from nashboard.errors import InputError
 
 # The metric that a task is usually quoted by comes first; metric= chooses another.
 PREFERRED = (
@@ -139,7 +140,9 @@ def refuse_mixed_metrics(used: dict[tuple[str, str], str], name: str) -> None:
         if metric != other_metric:
             raise InputError(
                 f"{name!r}: the task {task!r} is scored by {other_metric!r} for {other!r} but by {metric!r} for "
-                f"{model!r}: pass metric= to choose one"
+                f"{model!r}",
+                hint="pass {option} to choose one",
+                option="metric",
             )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from nashboard._text import listed
 from nashboard.data.cells import LOWER_NUMBER, NUMBER, number, scores_of
 from nashboard.data.chosen import chosen_rows, shown, there_instead
 from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TASK, derived, one, optional, recognised
@@ -20,7 +21,7 @@ from nashboard.data.scores import Scores
 from nashboard.data.segments import by_value, checked_split
 from nashboard.data.spelling import key, spelt, text
 from nashboard.data.task_names import low_by_name
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
 ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": "lower is better"}  # in words
@@ -109,7 +110,7 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
             made.append(table.scores(sums, measured.get(value), split.said(value)))
             split.parts[value] = made[-1]
         except InputError as error:
-            split.refused[value] = str(error)
+            split.refused[value] = error
     if not made:
         raise InputError(f"{source!r}: no {split.column} has scores that can be read{split.reason()}")
     return made[0]  # the caller takes them all from the split
@@ -183,7 +184,9 @@ def refuse_unknown_directions(words: pl.DataFrame, roles: dict[str, str], source
     if len(unknown):
         raise InputError(
             f"{source!r}, column {roles['lower_is_better']!r} is {listed(unknown['lower_is_better'], 3)} in "
-            f"{unknown['rows'].sum():,} rows: write true or false, or pass lower_is_better="
+            f"{unknown['rows'].sum():,} rows",
+            hint="write true or false, or pass {option}",
+            option="lower_is_better",
         )
 
 
@@ -198,11 +201,15 @@ def refuse_several_metrics(used: pl.DataFrame, column: str, source: str) -> None
             here = used.filter(pl.col("agent").eq_missing(agent) & pl.col("task").eq_missing(task))
             raise InputError(
                 f"{source!r}, column {column!r}: {agent!r} has scores by {len(here)} metrics on {task!r}, which are "
-                f"not runs of one: pass metric= to choose"
+                f"not runs of one",
+                hint="pass {option} to choose one",
+                option="metric",
             )
         raise InputError(
             f"{source!r}, column {column!r}: the task {task!r} is scored by {other_metric or 'nothing'!r} for "
-            f"{other!r} but by {metric or 'nothing'!r} for {agent!r}: pass metric= to choose one"
+            f"{other!r} but by {metric or 'nothing'!r} for {agent!r}",
+            hint="pass {option} to choose one",
+            option="metric",
         )
 
 
@@ -216,8 +223,9 @@ def one_row_per_cell(found: pl.DataFrame, source: str) -> pl.DataFrame:
         torn = found.filter((pl.col("low") > 0) & (pl.col("high") > 0))
         if len(torn):
             raise InputError(
-                f"{source!r} says of {listed(torn['task'].unique().sort())} both that lower and that higher is "
-                f"better: pass lower_is_better="
+                f"{source!r} says of {listed(torn['task'].unique().sort())} both that lower and that higher is better",
+                hint="pass {option}",
+                option="lower_is_better",
             )
         lower = pl.when(pl.col("low") + pl.col("high") > 0).then(pl.col("low") > 0)
     return found.select(

@@ -6,6 +6,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.cells import naming, number
 from nashboard.data.formats.format import Format, Input
@@ -13,7 +14,7 @@ from nashboard.data.matches import ROUNDING, Matches
 from nashboard.data.origin import Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scan import without_blank_lines
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 PERHAPS_PERCENTAGES = (
     "every pair adds up to 100: read as 100 games a pair; if these are percentages, divide them by 100, "

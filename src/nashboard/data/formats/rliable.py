@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from nashboard._text import listed
 from nashboard._types import Floats, floats
 from nashboard.data.cells import directions, naming
 from nashboard.data.formats.format import Format, Input
@@ -15,7 +16,7 @@ from nashboard.data.kinds import head_of
 from nashboard.data.origin import Origin
 from nashboard.data.scores import Scores
 from nashboard.data.sources import PlainFile, one_file
-from nashboard.errors import InputError, listed
+from nashboard.errors import InputError
 
 LEAGUE = "league.json"  # among the arrays that nashboard online writes
 LARGEST_ARRAY = 1 << 30  # bytes, unpacked

@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from nashboard._text import listed, shortened
 from nashboard.data.cells import CELL, NO_SCORE, averages_left_out, number, runs_of, scores_of
 from nashboard.data.columns import AGENT, STDERR, derived, given, optional, recognised
 from nashboard.data.engines import collected
@@ -25,7 +26,7 @@ from nashboard.data.task_names import (
     spreads_of,
     taken_for_errors,
 )
-from nashboard.errors import InputError, listed, shortened
+from nashboard.errors import InputError
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
 BOOKKEEPING = re.compile(r"seed|run|run id|trial|index|id|row", re.IGNORECASE)
@@ -42,8 +43,10 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     large = len(table) > MOST_ROWS
     if large and options.repeats != "runs":
         raise InputError(
-            f"{source!r} has more than {MOST_ROWS:,} rows: a wide table has one for each agent; name the columns of "
-            f"a long one with agent=, task= and score=, or pass repeats='runs' if these are repeated runs"
+            f"{source!r} has more than {MOST_ROWS:,} rows, and a wide table has one for each agent",
+            hint="name the columns of a long one with {agent}, {task} and {score}, or pass {repeats} if these are "
+            "repeated runs",
+            option={"agent": None, "task": None, "score": None, "repeats": "runs"},
         )
     nested = nested_columns(table, scan)
     table = table.drop(nested, strict=False)
@@ -229,8 +232,9 @@ def refuse_repeats(names: list[str], source: str) -> None:
     for row, name in enumerate(names, start=1):
         if (other := first.setdefault(name, row)) != row:
             raise InputError(
-                f"{source!r}: agent {name!r} stands in data rows {other:,} and {row:,}; names must be unique, "
-                f"or pass repeats='runs' if these are repeated runs"
+                f"{source!r}: agent {name!r} stands in data rows {other:,} and {row:,}, but names must be unique",
+                hint="pass {option} if these are repeated runs",
+                option={"repeats": "runs"},
             )
 
 
@@ -242,8 +246,9 @@ def agent_column(table: pl.DataFrame, options: Options, source: str) -> str:
     first = next((name for name in table.columns if not is_unnamed_index(table[name])), table.columns[0])
     if table[first].dtype.is_numeric() or not table[first].cast(pl.String).cast(pl.Float64, strict=False).null_count():
         raise InputError(
-            f"{source!r} has no column of agents: name it 'agent' or 'model', put it first, or pass agent= "
-            f"(its columns are {listed(table.columns, 12)})"
+            f"{source!r} has no column of agents; its columns are {listed(table.columns, 12)}",
+            hint="name it 'agent' or 'model', put it first, or pass {option}",
+            option="agent",
         )
     return first
 
@@ -273,10 +278,11 @@ def is_unnamed_index(column: pl.Series) -> bool:
 def score(value: object, row: int, task: str, source: str) -> float | None:
     """Return a cell as a number; a column of text is likelier a detail of the agents than a task."""
     hint = (
-        f"{NO_SCORE}, or pass ignore=[{task!r}] if the column is no task; if rows are matches, name the columns with "
-        f"a=, b= and outcome= (on the command line -r a=... -r b=... -r outcome=...)"
+        f"{NO_SCORE}, or pass {{ignore}} if the column is not a task; if rows are matches, name the columns with "
+        f"{{a}}, {{b}} and {{outcome}}"
     )
-    return number(value, f"{source!r}, data row {row:,}, column {task!r}", hint)
+    options = {"ignore": [task], "a": None, "b": None, "outcome": None}
+    return number(value, f"{source!r}, data row {row:,}, column {task!r}", hint, options)
 
 
 def agent_names(column: pl.Series, source: str) -> list[str]:

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import Column, Table, as_html, count, plain
+from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores, worst
-from nashboard.errors import listed
 from nashboard.evaluation.comparable import known_noise
 
 FEW = 10  # games of a pair below which its payoff is hardly known

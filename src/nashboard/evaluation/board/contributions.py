@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import number
+from nashboard._text import listed
 from nashboard._types import Floats, Ints
-from nashboard.errors import listed
 from nashboard.evaluation.board.board import Board
 
 KEPT = 10  # contributions of each agent

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._text import nearest
 from nashboard._types import Floats, Ints, read_only
-from nashboard.errors import InputError, nearest
+from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
 
 TIE = 1e-9  # gaps closer than this share of the largest gap of a draw are equal: what rounding leaves of a tie
