@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from results import RESULTS, ROOT, SMALL, Row, read
 
-from nashboard.data.write import atomically
+from nashboard._files import atomically
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 SMALL_PAGE = ROOT / "out" / "benchmarks.md"

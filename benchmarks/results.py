@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nashboard.data.write import atomically
+from nashboard._files import atomically
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"  # of the full version

@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 from collections.abc import Callable
 
-from nashboard.data.write import atomically
+from nashboard._files import atomically
 from nashboard.errors import NashboardError
 
 

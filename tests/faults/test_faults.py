@@ -18,7 +18,7 @@ import pytest
 
 import nashboard as nb
 from faults.commands import run, sentence
-from nashboard.data.write import atomically
+from nashboard._files import atomically
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs files and signals as Unix has them")
 LOG = "model_a,model_b,winner\n" + "x,y,model_a\ny,z,tie\n" * 50_000

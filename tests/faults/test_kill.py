@@ -1,4 +1,4 @@
-"""Killed at any moment, a command leaves the old output or the new one, and nothing that the next run does not sweep.
+"""Killed at any moment, a command leaves the old output or the new one, and no part that the next run does not remove.
 
 ``python tests/faults/kill.py --times 200`` does it at length.
 """
@@ -11,8 +11,7 @@ import pytest
 
 from faults.kill import kill_all
 from faults.victims import OLD, PAGES, VICTIMS, are_pages, is_json, is_league, is_page, is_paper, prepare
-from nashboard.data.abandoned import LOCK, claimed, sweep_folders
-from nashboard.data.write import atomically
+from nashboard._files import atomically, create_locked
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals and locks as Unix has them")
@@ -48,20 +47,9 @@ def test_an_abandoned_part_is_swept_by_the_next_write_and_a_living_one_is_not(tm
     path = tmp_path / "board.json"
     (tmp_path / ".board.json.0123.part").write_text("half of a bo")
     living = tmp_path / ".board.json.4567.part"
-    held = claimed(living)
+    held = create_locked(living)
     atomically(path, lambda part: part.write_text("whole"))
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [living.name, path.name]
-    assert held > 0
-
-
-def test_abandoned_temporary_folders_are_swept_and_living_ones_are_not(tmp_path: Path) -> None:
-    for name in ("nashboard-dead", "nashboard-living", "somebody else's"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "nashboard-dead" / LOCK).touch()
-    (tmp_path / "nashboard-dead" / "unpacked-0").write_text("a large file")
-    held = claimed(tmp_path / "nashboard-living" / LOCK)
-    sweep_folders(tmp_path)
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["nashboard-living", "somebody else's"]
     assert held > 0
 
 

@@ -42,14 +42,23 @@ def test_no_temporary_folder_is_one_sentence(
     place = tmp_path / "nowhere"
     if what != "not there":  # only the others need a file system of their own
         place = mounted("ro") if what == "read-only" else request.getfixturevalue("full")
-    log = tmp_path / "log.csv"
-    log.write_text(LOG)
+    log = tmp_path / "log.csv.gz"
+    log.write_bytes(gzip.compress(LOG.encode()))
     state = ["--state", str(tmp_path / "league.npz")] if command == "online" else []
     done = run(command, str(log), *state, program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(place)})
     said = sentence(done)
     assert f"{str(place)!r}" in said
     assert "set TMPDIR to a folder that can be written and has room" in said
     assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_a_plain_csv_needs_no_temporary_folder(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(LOG)
+    nowhere = os.environ | {"TMPDIR": str(tmp_path / "nowhere")}
+    done = run("inspect", str(log), program=("-c", ONLY_ONE), env=nowhere)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "3" in done.stdout
 
 
 def test_a_data_set_of_our_own_needs_no_temporary_folder(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from nashboard._files import atomically
 from nashboard.charts.theme import PAGES, Chart, Theme, themed
-from nashboard.data.write import atomically
 from nashboard.errors import InputError
 from nashboard.report.scripts import drawing_script
 

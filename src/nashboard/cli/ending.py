@@ -62,13 +62,13 @@ def forget_output() -> None:
 
 def refused(error: OSError) -> str:
     """Say in one sentence what the system refused: to take the output, to make a temporary file, or to use a file."""
-    from nashboard.data.abandoned import ELSEWHERE, NO_FOLDER, no_temporary_place
+    from nashboard._files import ELSEWHERE, NO_FOLDER, describe_no_temporary_folder
 
     reason = " ".join((error.strerror or str(error)).split())
     if output_failed(error):
         return f"cannot print the result: {reason}"
     if NO_FOLDER in reason:
-        return no_temporary_place(error)
+        return describe_no_temporary_folder(error)
     if error.filename is None:
         return f"the system refused to go on: {reason}"
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)

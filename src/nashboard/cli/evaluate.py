@@ -97,7 +97,7 @@ def evaluate(
 
 def check_target(output: Path, *, several: bool) -> None:
     """Say that one board, or several, cannot be written to a file."""
-    from nashboard.data.write import check_place
+    from nashboard._files import check_place
     from nashboard.evaluation.document import checked_target
 
     if several and output.suffix.lower() not in FORMATS:

@@ -12,7 +12,6 @@ from nashboard._text import listed
 from nashboard.cli.ending import INTERRUPTED, TERMINATED, without_native_noise
 from nashboard.cli.output import Format, FormatOption, show, tell
 from nashboard.cli.reading import reader_options
-from nashboard.cli.shrinking import named_if_it_shrinks
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,14 +57,14 @@ def online(
       nashboard online log.csv --state league.npz -r outcome=verdict -r outcomes="both good:0.5,spam:none"
       tail -f games.jsonl | nashboard online - --state league.npz
     """
-    from nashboard.data.write import check_place
+    from nashboard._files import check_place
     from nashboard.online.follow import Interruption, follow
 
     check_place(state)
     columns, outcomes = reading_of(pairs, {"a": a, "b": b, "outcome": outcome, "weight": weight})
     model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
     progress, told = None, time.monotonic()
-    with Interruption().watched() as stop, named_if_it_shrinks(source), without_native_noise():
+    with Interruption().watched() as stop, without_native_noise():
         for progress in follow(model, source, state, columns, stop, outcomes=outcomes, from_start=from_start):
             if sys.stderr.isatty():
                 typer.echo(f"\r{summary(model, progress)} ", err=True, nl=False)

@@ -15,7 +15,6 @@ import typer
 from nashboard._text import listed, nearest
 from nashboard.cli.ending import without_native_noise
 from nashboard.cli.output import tell, working
-from nashboard.cli.shrinking import named_if_it_shrinks
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def reading(source: str, part: str = "") -> Iterator[None]:
     from nashboard.data.addresses import without_secrets
 
     name = without_secrets(source)
-    with named_if_it_shrinks(name), working(f"Reading {name}{part} ..."), without_native_noise():
+    with working(f"Reading {name}{part} ..."), without_native_noise():
         yield
 
 

@@ -89,7 +89,7 @@ def show_boards(
 ) -> None:
     """Print, or write, several boards and the table that sums them up."""
     if output is not None:
-        from nashboard.data.write import atomically
+        from nashboard._files import atomically
 
         text = rendered(boards, column, table, FORMATS[output.suffix.lower()], without)
         atomically(output, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))

@@ -10,8 +10,8 @@ import narwhals as nw
 import polars as pl
 from narwhals.exceptions import NarwhalsError
 
+from nashboard._files import ELSEWHERE, NO_ROOM, Workspace
 from nashboard._text import first_line, listed, nearest, shortened
-from nashboard.data.abandoned import ELSEWHERE, temporary_folder
 from nashboard.data.addresses import DATABASES, scheme_of, scrubbed, without_secrets
 from nashboard.data.columns import OUTCOME, sides
 from nashboard.data.columns import recognised as usual_columns
@@ -32,7 +32,7 @@ from nashboard.data.remote import remote_scan
 from nashboard.data.scan import Scan
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments, Split
-from nashboard.data.sources import NO_ROOM, PlainFile, plain_files
+from nashboard.data.sources import PlainFile, plain_files
 from nashboard.errors import InputError, WriteError
 
 Kind = TypeVar("Kind", Matches, Scores, Payoffs)
@@ -298,8 +298,8 @@ def refuse_other_kind(entry: Format, wanted: type[Data] | None, files: Input) ->
 @contextlib.contextmanager
 def opened(source: str | Path, options: Options) -> Iterator[Input]:
     """Yield the files behind a source; temporary files live as long."""
-    with plain_files(source) as files, temporary_folder() as folder:
-        yield Input(tuple(files), folder, options)
+    with Workspace() as workspace, plain_files(source, workspace) as files:
+        yield Input(tuple(files), workspace, options)
 
 
 def from_frame(
@@ -315,7 +315,9 @@ def from_frame(
     if format is not None:
         raise InputError(f"format={format!r} is for files; name the columns of a {engine} instead")
     columns = tuple(frame.collect_schema().names())
-    seen = Input((), Path(), options, Scan(files=(), kind="parquet", columns=columns, frame=pl.LazyFrame(), label=name))
+    seen = Input(
+        (), Workspace(), options, Scan(files=(), kind="parquet", columns=columns, frame=pl.LazyFrame(), label=name)
+    )
     layout = next((entry for entry in FRAME_FORMATS if entry.fits(seen)), None)
     if layout is not None and options.a is None:
         refuse_other_kind(layout, wanted, seen)
@@ -331,7 +333,7 @@ def from_frame(
 
 def from_table(table: Scan, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
     """Read a table that is no file of this machine: it has columns to be recognised by, and no first bytes."""
-    seen = Input((), Path(), options, table)
+    seen = Input((), Workspace(), options, table)
     by_columns = (*FRAME_FORMATS, *MATCH_TABLES, GENERIC_MATCHES, LONG_SCORES, WIDE_SCORES)
     entry = named(format) if format else next(entry for entry in by_columns if entry.fits(seen))
     if entry not in by_columns:

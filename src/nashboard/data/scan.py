@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import narwhals as nw
 import polars as pl
 
+from nashboard._files import Workspace
 from nashboard._text import first_line, listed
 from nashboard.data.columns import CLUSTER, ITEMS, LOWER, OUTCOME, RUNS, STDERR, TIME, WEIGHT, recognised, usual_sides
 from nashboard.data.delimited import SEPARATORS, check_records, not_utf8, recognised_header
@@ -110,8 +111,8 @@ class Scan:
         return scan_objects([file.path for file in self.files], schema, self.late)
 
 
-def scan(files: Sequence[PlainFile], folder: Path, separator: str | None = None) -> Scan:
-    """Return a lazy scan of one or more files of one kind; ``folder`` takes temporary files."""
+def scan(files: Sequence[PlainFile], workspace: Workspace, separator: str | None = None) -> Scan:
+    """Return a lazy scan of one or more files of one kind; the workspace takes temporary files."""
     kinds = {kind_of(file): file for file in files}
     if len(kinds) > 1:
         raise InputError(
@@ -123,18 +124,19 @@ def scan(files: Sequence[PlainFile], folder: Path, separator: str | None = None)
     if kind == "delimited":
         return scan_delimited(files, separator)
     if kind == "json list":
-        lines = [list_to_lines(file, folder / f"lines-{k}") for k, file in enumerate(files)]
+        lines = [list_to_lines(file, workspace.path(f"lines-{k}")) for k, file in enumerate(files)]
         return scan_lines(lines, kind)
     if kind == "json lines":
-        return scan_lines([without_mark(file, folder / f"plain-{k}") for k, file in enumerate(files)], kind)
+        return scan_lines([without_mark(file, workspace, f"plain-{k}") for k, file in enumerate(files)], kind)
     raise InputError(f"{files[0].name!r} is {kind}, not a table of rows and columns")
 
 
-def without_mark(file: PlainFile, target: Path) -> PlainFile:
+def without_mark(file: PlainFile, workspace: Workspace, copy_name: str) -> PlainFile:
     """Return a file without the byte order mark that some programs put first."""
     with file.path.open("rb") as stream:
         if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
             return file
+        target = workspace.path(copy_name)
         with target.open("wb") as copy:
             shutil.copyfileobj(stream, copy)
     return PlainFile(path=target, name=file.name)

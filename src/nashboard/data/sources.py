@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from nashboard._files import ELSEWHERE, NO_ROOM, Workspace
 from nashboard._text import listed, nearest
-from nashboard.data.abandoned import ELSEWHERE, temporary_folder
 from nashboard.data.addresses import scheme_of, without_secrets
 from nashboard.data.folders import tables_in
 from nashboard.data.watching import unchanged
@@ -28,7 +28,6 @@ CHUNK = 1 << 20
 # No line, json object or quoted field of a real data set comes near this; a hostile one goes past it.
 LONGEST_RECORD = 64 << 20
 STANDARD_INPUT = "-"
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # The source is open by then: these are about the copy.
 NO_COPY = (*NO_ROOM, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT)
@@ -46,21 +45,25 @@ class PlainFile:
 
 
 @contextlib.contextmanager
-def plain_files(source: str | Path, *, may_grow: bool = False) -> Iterator[list[PlainFile]]:
-    """Yield the plain files behind a source; temporary ones are removed afterwards.
+def plain_files(
+    source: str | Path, workspace: Workspace | None = None, *, may_grow: bool = False
+) -> Iterator[list[PlainFile]]:
+    """Yield the plain files behind a source; unpacked copies are in the workspace, or removed afterwards.
 
     A file that changes inside the block is an error, unless it ``may_grow`` and its reader looks after that.
     """
-    with temporary_folder() as folder:
+    with contextlib.ExitStack() as stack:
+        if workspace is None:
+            workspace = stack.enter_context(Workspace())
         if str(source) == STANDARD_INPUT:
-            named = [(Path(folder, "standard-input"), "standard input")]
+            named = [(workspace.path("standard-input"), "standard input")]
             if sys.stdin is None:
                 raise InputError("standard input is closed: there is nothing to read")
             spool(sys.stdin.buffer, named[0][0], "standard input")
         else:
             named = [(path, str(path)) for path in existing_paths(source)]
-        with unchanged([] if may_grow else [path for path, _ in named]):
-            yield [uncompressed(path, name, Path(folder, f"unpacked-{k}")) for k, (path, name) in enumerate(named)]
+        stack.enter_context(unchanged([] if may_grow else [path for path, _ in named]))
+        yield [uncompressed(path, name, workspace, f"unpacked-{k}") for k, (path, name) in enumerate(named)]
 
 
 def existing_paths(source: str | Path) -> list[Path]:
@@ -92,8 +95,8 @@ def existing_paths(source: str | Path) -> list[Path]:
     raise InputError(f"there is no file {str(source)!r}{near}")
 
 
-def uncompressed(path: Path, name: str, target: Path) -> PlainFile:
-    """Return the file itself, or its unpacked copy at ``target``."""
+def uncompressed(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:
+    """Return the file itself, or its unpacked ``copy`` in the workspace."""
     if path.is_dir():
         return PlainFile(path=path, name=name)
     try:
@@ -106,11 +109,11 @@ def uncompressed(path: Path, name: str, target: Path) -> PlainFile:
                 raise InputError(f"{name!r} is empty")
             if magic.startswith(GZIP):
                 with gzip.open(stream) as unpacked:
-                    spool(unpacked, target, name)
+                    spool(unpacked, target := workspace.path(copy), name)
             elif magic == ZSTD:
-                spool(ZstdStream(stream), target, name)
+                spool(ZstdStream(stream), target := workspace.path(copy), name)
             elif glob.has_magic(str(path)):
-                target.symlink_to(path.resolve())  # scanners would take the name for a pattern
+                (target := workspace.path(copy)).symlink_to(path.resolve())  # scanners take the name for a pattern
             else:
                 return PlainFile(path=path, name=name)
     except WriteError:
@@ -144,7 +147,10 @@ def spool(stream: Any, target: Path, name: str) -> None:
 
 
 class ZstdStream:
-    """Reads a zstandard file by chunks, and notices when it ends too early."""
+    """Read a zstandard file by chunks.
+
+    The library's own readers take a file that is cut short for a whole one; this one raises an EOFError.
+    """
 
     def __init__(self, stream: IO[bytes]) -> None:
         import zstandard

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from nashboard._files import atomically, check_place
 from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain
 from nashboard._text import either
-from nashboard.data.write import atomically, check_place
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
 

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from nashboard._files import atomically
 from nashboard._types import Floats
 from nashboard.data.names import checked_names
-from nashboard.data.write import atomically
 from nashboard.errors import InputError
 from nashboard.online.league import League
 

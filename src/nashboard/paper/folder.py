@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from nashboard._files import WRONG_NAME, atomically
 from nashboard._tables import as_csv, as_markdown
 from nashboard._version import __version__
 from nashboard.charts.export import save as save_chart
 from nashboard.charts.export import specification, svg
-from nashboard.data.write import WRONG_NAME, atomically
 from nashboard.errors import InputError, WriteError
 from nashboard.paper.claim import claims_table
 from nashboard.paper.part import Figure

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nashboard.data.write import atomically
+from nashboard._files import atomically
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.report.findings import Saying

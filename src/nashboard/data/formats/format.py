@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import narwhals as nw
 
+from nashboard._files import Workspace
 from nashboard._text import listed
 from nashboard.data.columns import Named, given
 from nashboard.data.json_objects import document
@@ -63,7 +63,7 @@ class Input:
     """The files behind a source, opened as far as a format needs them; or a frame that is a table already."""
 
     files: tuple[PlainFile, ...]
-    folder: Path
+    workspace: Workspace
     options: Options
     table: Scan | None = None
     frame: nw.LazyFrame[Any] | None = None  # a frame that stays in its own engine
@@ -89,7 +89,7 @@ class Input:
     @cached_property
     def scan(self) -> Scan:
         """The files as one table."""
-        return self.table if self.table is not None else scan(self.files, self.folder, self.options.separator)
+        return self.table if self.table is not None else scan(self.files, self.workspace, self.options.separator)
 
     @property
     def disk(self) -> Scan | None:

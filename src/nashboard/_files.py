@@ -1,0 +1,140 @@
+"""Writing files whole or not at all, and temporary folders that are removed.
+
+A file is written beside its target and then moved into its place, so that a run that is killed leaves the old file or
+the new one. While it writes, a run holds a lock on the unfinished part; a part that can be locked was left by a run
+that was killed, and the next write to the same target removes it.
+"""
+
+import contextlib
+import errno
+import glob
+import os
+import secrets
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from nashboard.errors import InputError, WriteError
+
+if sys.platform != "win32":
+    import fcntl
+
+# Another name would help; anything else, such as a full disk, is no fault of the user's.
+WRONG_NAME = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP, errno.ENOTEMPTY)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+ELSEWHERE = "set TMPDIR to a folder that can be written and has room"
+NO_FOLDER = "No usable temporary directory found"  # as Python words it, with all folders that were tried
+
+
+def check_place(path: str | Path) -> None:
+    """Raise an error, before long work, if nothing can be written at a path: no such folder, or it is a folder."""
+    path = Path(path)
+    with name_refusals(path):
+        if not path.parent.is_dir():
+            raise InputError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}, make it first")
+        if path.is_dir():
+            raise InputError(f"cannot write {str(path)!r}: it is a folder")
+
+
+@contextlib.contextmanager
+def name_refusals(path: Path) -> Iterator[None]:
+    """Turn what the system refuses while a file is written into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        kind = InputError if error.errno in WRONG_NAME else WriteError
+        raise kind(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+def atomically(path: str | Path, write: Callable[[Path], object]) -> None:
+    """Let ``write`` fill a temporary file in the target's folder, then move it into the target's place."""
+    path = Path(path)
+    check_place(path)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    lock = None
+    try:
+        with name_refusals(path):
+            remove_abandoned_parts(path)
+            lock = create_locked(part)
+            write(part)
+            os.fsync(lock)  # or a power cut could leave the new name with no content
+            part.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def create_locked(path: Path) -> int:
+    """Create a file and return it open and locked; its permissions follow the user's umask."""
+    while True:
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        if sys.platform == "win32" or (try_lock(descriptor) and os.fstat(descriptor).st_nlink):
+            return descriptor
+        os.close(descriptor)  # another run took it for an abandoned part and removed it
+
+
+def try_lock(descriptor: int) -> bool:
+    """Try to lock an open file; return whether no other process holds it."""
+    if sys.platform == "win32":
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def remove_abandoned_parts(path: Path) -> None:
+    """Remove the unfinished parts that killed runs left beside a file."""
+    with contextlib.suppress(OSError):
+        for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+            descriptor = os.open(part, os.O_RDWR)
+            try:
+                if try_lock(descriptor):
+                    part.unlink(missing_ok=True)
+            finally:
+                os.close(descriptor)
+
+
+def describe_no_temporary_folder(error: OSError) -> str:
+    """Return one sentence: where no temporary file could be made, why, and what to do."""
+    reason = error.strerror or str(error)  # names the folders itself where none of them can be used
+    if NO_FOLDER not in reason:
+        reason = f"{tempfile.gettempdir()!r} cannot be used ({reason})"
+    return f"cannot make temporary files: {reason}; {ELSEWHERE}"
+
+
+class Workspace:
+    """A temporary folder that is made when the first file in it is needed; most sources need none.
+
+    Examples
+    --------
+    >>> with Workspace() as workspace:
+    ...     path = workspace.path("unpacked")
+    ...     path.parent.is_dir()
+    True
+    >>> path.parent.is_dir()
+    False
+    """
+
+    def __init__(self) -> None:
+        self.folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file of that name in the folder."""
+        if self.folder is None:
+            try:
+                self.folder = tempfile.TemporaryDirectory(prefix="nashboard-", ignore_cleanup_errors=True)
+            except OSError as error:
+                raise WriteError(describe_no_temporary_folder(error)) from None
+        return Path(self.folder.name, name)
+
+    def __enter__(self) -> "Workspace":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.folder is not None:
+            self.folder.cleanup()
