@@ -1,0 +1,621 @@
+"""A hierarchical model of matches: ratings, a cyclic part for each pair, and how large both are.
+
+The log-odds that ``i`` beats ``j`` are
+
+    x_ij = r_i - r_j + c_ij  (+ h where i moves first, - h where j does),
+    r_i ~ N(0, sigma^2),   c_ij ~ N(0, tau^2) for each unordered pair,
+    sigma ~ half-normal(1.5),   tau ~ half-Cauchy(0.1),
+
+and the points of a pair are binomial given ``x``. Where a ladder explains the results, ``tau`` is close to 0 and
+payoffs are differences of ratings; where cycles are real, ``tau`` is large and every pair keeps its own payoff. A pair
+without games has ``c ~ N(0, tau^2)``, and an agent with few games stays close to the average agent.
+
+**Computation.** Given ``r``, the pairs are independent, and each ``c`` is integrated numerically (adaptive
+Gauss-Hermite quadrature), which leaves a log-concave likelihood ``l(r_i - r_j)`` per pair. For ``sigma`` and ``tau`` on
+a grid, Newton's method finds the mode of ``r``, and Laplace's approximation the weight of the grid point. The grid is
+refined until it resolves the posterior. A draw picks a grid point, then ``r`` from the normal approximation
+(its mean corrected for skewness to first order), then each ``c`` given ``r`` exactly, by rejection sampling.
+
+**Information.** Draws make a result less variable than a coin toss, ``p (1 - p) - d / 4`` for a share ``d`` of draws,
+and games of one cluster may agree with each other. Counts are divided by this dispersion before they are fitted.
+
+References
+----------
+Tierney and Kadane (1986), Accurate approximations for posterior moments; Rue, Martino and Chopin (2009), INLA.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nashboard._compiled import compiled
+from nashboard._threads import threads_for
+from nashboard._types import Floats, Ints, read_only
+from nashboard.data.matches import Matches
+from nashboard.ratings.hierarchical_systems import System, system_for
+
+SIGMA_SCALE, TAU_SCALE = 1.5, 0.1  # of the half-normal prior of sigma and the half-Cauchy prior of tau
+SIGMA_RANGE, TAU_RANGE = (0.05, 8.0), (0.01, 5.0)
+FEW_PAIRS = 3_000  # up to which sigma is integrated; beyond, its relative error is small and its mode is used
+BLOCK = 4_000_000  # numbers that the fits of one block of grid points may occupy
+RESOLVED = 1.5  # log-density between neighbours at the peak below which the grid is fine enough
+NEGLIGIBLE = 7.0  # log-density below the peak beyond which the grid is cut
+HOPELESS = 50.0  # log-density below the peak beyond which larger values of tau are not tried
+LEAST_DISPERSION = 0.1
+PRIOR_GAMES = 20.0  # games' worth of evidence that clusters do not matter, before they are measured
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairCounts:
+    """What the model sees of each pair: points and games in effective numbers, per side that moved first.
+
+    ``won`` and ``games`` are ``(p, k)``, ``k`` 1, or 3 for: first agent first, second agent first, neutral. ``moves``
+    is the sign of the first-side advantage in each column. ``dispersion`` is what counts were divided by.
+    """
+
+    n: int
+    i: Ints
+    j: Ints
+    won: Floats
+    games: Floats
+    moves: Floats
+    dispersion: float
+
+    @cached_property
+    def neighbours(self) -> tuple[Ints, Ints]:
+        """Return the pairs of each agent: those of agent ``k`` are ``pair[start[k] : start[k + 1]]``."""
+        agent = np.concatenate([self.i, self.j])
+        order = np.argsort(agent, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(agent, minlength=self.n))])
+        return start.astype(np.int64), (order % max(len(self.i), 1)).astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Modes:
+    """The fits at some grid points: one row each."""
+
+    sigma: Floats  # (G,)
+    tau: Floats  # (G,)
+    ratings: Floats  # (G, n) modes
+    cyclic: Floats  # (G, p) modes of c given the ratings
+    slope: Floats  # (G, p) first derivative of the log-likelihood
+    curvature: Floats  # (G, p) minus its second derivative
+    log_density: Floats  # (G,) log posterior density of (log sigma, log tau), up to a constant
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelDraws:
+    """Draws from the posterior; the cyclic parts are drawn when they are asked for, each from a key of its own.
+
+    ``ratings`` are (S, n) with mean 0 in each draw, ``sigma`` and ``tau`` (S,), ``seeds`` the keys of the draws.
+    """
+
+    ratings: Floats
+    sigma: Floats
+    tau: Floats
+    seeds: Any
+    counts: PairCounts
+    offsets: Floats
+
+    def payoffs(self, draws: slice) -> Floats:
+        """Return the log-odds of all pairs in some draws, ``(b, n, n)``."""
+        r, c = self.ratings[draws].copy(), self.counts
+        A = np.empty((len(r), c.n, c.n))
+        draw_all_pairs(c.won, c.games, self.offsets, c.i, c.j, r, self.tau[draws].copy(), self.seeds[draws].copy(), A)
+        return A
+
+    def columns(self, draw: int, agents: Ints) -> Floats:
+        """Return the log-odds of everybody against some agents in one draw, ``(n, k)``."""
+        c = self.counts
+        start, pair = c.neighbours
+        X = np.empty((len(agents), c.n))
+        draw_columns(
+            c.won, c.games, self.offsets, c.i, c.j, start, pair, self.ratings[draw].copy(), self.tau[draw],
+            self.seeds[draw], np.array(agents), X,
+        )  # fmt: skip
+        return X.T
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class HierarchicalFit:
+    """The posterior of the hierarchical model of matches.
+
+    Parameters
+    ----------
+    agents
+        Names, in the order of the matches.
+    ratings
+        Posterior means in log-odds, mean 0.
+    expected
+        ``(p,)`` posterior mean log-odds of the pairs that met.
+    sigma, tau
+        Posterior means of the spread of ratings and of the cyclic parts.
+    advantage, advantage_stderr
+        Log-odds that moving first is worth, where the matches record sides; else 0.
+    grid, weights
+        ``(G, 2)`` values of sigma and tau, and their posterior probabilities.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> from nashboard.ratings.hierarchical import fit_hierarchical
+    >>> fit = fit_hierarchical(nb.Matches.from_counts([[0, 8, 9], [2, 0, 7], [1, 3, 0]], agents=["a", "b", "c"]))
+    >>> fit.ratings.round(1).tolist()
+    [1.1, -0.1, -1.0]
+    """
+
+    agents: tuple[str, ...]
+    ratings: Floats
+    expected: Floats
+    sigma: float
+    tau: float
+    advantage: float
+    advantage_stderr: float
+    grid: Floats
+    weights: Floats
+    counts: PairCounts
+    modes: Modes
+    system: System
+
+    @property
+    def tau_interval(self) -> tuple[float, float]:
+        """The central 95% of the posterior of tau."""
+        order = np.argsort(self.grid[:, 1], kind="stable")
+        below = np.cumsum(self.weights[order])
+        low, high = np.searchsorted(below, [0.025, 0.975])
+        values = self.grid[order, 1]
+        return float(values[low]), float(values[min(high, len(values) - 1)])
+
+    @cached_property
+    def cyclic_share(self) -> float:
+        """Expected share of the variance of log-odds between two agents that is cyclic."""
+        sigma, tau = self.grid.T
+        return float(self.weights @ (tau**2 / (tau**2 + 2 * sigma**2)))
+
+    def draw(self, count: int, rng: np.random.Generator) -> ModelDraws:
+        """Draw ratings, and keys for the cyclic parts; each draw has a random stream of its own."""
+        counts = self.counts
+        order = np.lexsort(self.grid.T)
+        points = (rng.random() + np.arange(count)) / count  # systematic: each grid point as often as its weight says
+        at = order[np.minimum(np.searchsorted(np.cumsum(self.weights[order]), points), len(order) - 1)]
+        seeds = rng.integers(2**63, size=count, dtype=np.uint64)
+        ratings = np.empty((count, counts.n))
+        with threads_for(counts.n):
+            for g in np.unique(at):
+                chosen = np.flatnonzero(at == g)
+                precision = 1 / self.grid[g, 0] ** 2
+                W = self.modes.curvature[g]
+                centre = self.modes.ratings[g] + self.skewness_shift(int(g))
+                streams = [np.random.default_rng(int(seed)) for seed in seeds[chosen]]
+                ratings[chosen] = centre + self.system.sample(W, precision, streams)
+        ratings -= ratings.mean(axis=1, keepdims=True)
+        sigma, tau = self.grid[at].T
+        offsets = counts.moves * self.advantage
+        return ModelDraws(ratings=ratings, sigma=sigma, tau=tau, seeds=seeds, counts=counts, offsets=offsets)
+
+    def skewness_shift(self, g: int) -> Floats:
+        """Return mean minus mode to first order: ``H^-1 B' (l''' v) / 2`` with ``v = diag(B H^-1 B')``."""
+        counts = self.counts
+        r, W, sigma = self.modes.ratings[g], self.modes.curvature[g], self.grid[g, 0]
+        variances = self.system.pair_variances(W, 1 / sigma**2)
+        if variances is None:
+            return np.zeros(counts.n)
+        d = r[counts.i] - r[counts.j]
+        step = 0.05
+        _, _, above, _ = integrate(counts, (d + step)[None], self.grid[g : g + 1, 1], self.advantage)
+        _, _, below, _ = integrate(counts, (d - step)[None], self.grid[g : g + 1, 1], self.advantage)
+        third = (below - above)[0] / (2 * step)
+        force = signed_sums(counts, (third * variances / 2)[None])[0]
+        return np.asarray(self.system.solve(W[None], np.array([1 / sigma**2]), force[None])[0])
+
+    def __repr__(self) -> str:
+        return f"HierarchicalFit({len(self.agents):,} agents, sigma {self.sigma:.3g}, tau {self.tau:.3g})"
+
+
+def fit_hierarchical(matches: Matches, *, first_advantage: bool = True) -> HierarchicalFit:
+    """Fit the hierarchical model: ratings, cyclic parts, and the posterior of their sizes.
+
+    Parameters
+    ----------
+    matches
+        Who met whom, and how it ended. Agents need not be connected: what links them is the prior.
+    first_advantage
+        Whether to fit an advantage of the first side where the matches record sides.
+    """
+    counts = count_pairs(matches)
+    system = system_for(counts.n, counts.i, counts.j)
+    with threads_for(counts.n):
+        advantage, stderr = 0.0, 0.0
+        if first_advantage and counts.moves.any():
+            advantage, stderr = fit_advantage(counts, system)
+        modes = fit_grid(counts, system, advantage)
+    grid = np.stack([modes.sigma, modes.tau], axis=1)
+    weights = np.exp(modes.log_density - modes.log_density.max())
+    weights /= weights.sum()
+    sigma, tau = grid.T
+    # the mean of c given r is tau^2 l'
+    cyclic = weights @ (tau[:, None] ** 2 * modes.slope)
+    ratings = weights @ modes.ratings
+    ratings = ratings - ratings.mean()
+    return HierarchicalFit(
+        agents=matches.agents,
+        ratings=read_only(ratings),
+        expected=read_only(ratings[counts.i] - ratings[counts.j] + cyclic),
+        sigma=float(weights @ sigma),
+        tau=float(weights @ tau),
+        advantage=advantage,
+        advantage_stderr=stderr,
+        grid=read_only(grid),
+        weights=read_only(weights),
+        counts=counts,
+        modes=modes,
+        system=system,
+    )
+
+
+def count_pairs(matches: Matches) -> PairCounts:
+    """Return points and effective games per pair, split by the side that moved first where that is known."""
+    i, j = (np.array(column) for column in matches.pairs.T)
+    sides = getattr(matches, "sides", None)
+    won, games = (matches.wins + matches.draws / 2)[:, None], matches.games[:, None]
+    moves = np.zeros(1)
+    if sides is not None:
+        known = [np.asarray(sides.first), np.asarray(sides.second)]
+        points = np.stack([part[:, 0] + part[:, 1] / 2 for part in known], axis=1)
+        played = np.stack([part.sum(axis=1) for part in known], axis=1)
+        won = np.hstack([points, np.maximum(won - points.sum(axis=1, keepdims=True), 0.0)])
+        games = np.hstack([played, np.maximum(games - played.sum(axis=1, keepdims=True), 0.0)])
+        moves = np.array([1.0, -1.0, 0.0])
+    n = len(matches.agents)
+    spread = measure_dispersion(matches)
+    return PairCounts(
+        n=n,
+        i=i,
+        j=j,
+        won=np.array(won / spread, order="C"),
+        games=np.array(games / spread, order="C"),
+        moves=moves,
+        dispersion=spread,
+    )
+
+
+def measure_dispersion(matches: Matches) -> float:
+    """Return the variance of results relative to independent decisive games: below 1 with draws, above with clusters.
+
+    Of single games it is ``1 - sum(d) / 4 / sum(n p (1 - p))`` around smoothed shares ``p``. With clusters it is
+    measured between them, around each pair's own share ``q``: if the points of a cluster with ``m`` of the pair's ``N``
+    games have variance ``phi m q (1 - q)``, then ``sum (points - q m)^2`` has mean ``phi q (1 - q) (N - sum m^2 / N)``,
+    and ``phi`` is the ratio of both sides, summed over all pairs. A few games' worth of prior evidence keeps it away
+    from 0 where pairs have hardly any cluster.
+    """
+    points = matches.wins + matches.draws / 2
+    share = (points + 0.5) / (matches.games + 1)
+    coin = float((matches.games * share * (1 - share)).sum())
+    single = max(1 - float(matches.draws.sum()) / 4 / coin, LEAST_DISPERSION) if coin > 0 else 1.0
+    split = matches.clusters
+    if split is None:
+        return single
+    pairs = len(matches.pairs)
+    code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
+    m = np.bincount(where, split.wins + split.draws + split.losses)
+    won, pair = np.bincount(where, split.wins + split.draws / 2), code % pairs
+    N = np.maximum(np.bincount(pair, m, minlength=pairs), 1e-300)
+    q = np.bincount(pair, won, minlength=pairs) / N
+    mean = float((q * (1 - q) * (N - np.bincount(pair, m**2, minlength=pairs) / N)).sum())
+    scatter = float(((won - q[pair] * m) ** 2).sum())
+    prior = PRIOR_GAMES / 4
+    return max((scatter + prior * single) / (mean + prior), LEAST_DISPERSION)
+
+
+def fit_advantage(counts: PairCounts, system: System) -> tuple[float, float]:
+    """Return the first-side advantage that maximises the marginal likelihood, and its standard error."""
+    step, h, curvature = 0.05, 0.0, 0.0
+    point = np.array([[1.0, 0.1]])
+    start: Floats | None = None
+    for _ in range(6):
+        values = []
+        for value in (h - step, h, h + step):
+            modes = find_modes(counts, system, point, value, start)
+            start = modes.ratings[-1]
+            values.append(float(modes.log_density[0]))
+        slope = (values[2] - values[0]) / (2 * step)
+        curvature = (2 * values[1] - values[0] - values[2]) / step**2
+        if curvature <= 0:
+            break
+        move = float(np.clip(slope / curvature, -1.0, 1.0))
+        h += move
+        if abs(move) < 1e-4:
+            break
+    return h, float(1 / np.sqrt(curvature)) if curvature > 0 else float("inf")
+
+
+def fit_grid(counts: PairCounts, system: System, advantage: float) -> Modes:
+    """Fit at the points of a grid over (log sigma, log tau), zoomed in until it resolves the posterior.
+
+    With many pairs only tau has a grid, and sigma is at its mode.
+    """
+    shape = (5, 8) if len(counts.i) <= FEW_PAIRS else (1, 7)
+    box = np.log([SIGMA_RANGE, TAU_RANGE])
+    start: Floats | None = None
+    for _ in range(6):
+        axes = [np.linspace(low, high, size) for (low, high), size in zip(box, shape, strict=True)]
+        grid = np.exp(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2))
+        modes = find_modes(counts, system, grid, advantage, start, learn_sigma=shape[0] == 1)
+        surface = modes.log_density.reshape(shape)
+        best = int(modes.log_density.argmax())
+        start = modes.ratings[best]
+        box[0, 0] = np.log(modes.sigma[best]) if shape[0] == 1 else box[0, 0]
+        fine = True
+        for axis, profile in enumerate((surface.max(axis=1), surface.max(axis=0))):
+            peak = int(profile.argmax())
+            beside = profile[max(peak - 1, 0) : peak + 2]
+            if profile.max() - beside.min() <= RESOLVED:
+                continue
+            fine = False
+            kept = np.flatnonzero(profile >= profile.max() - NEGLIGIBLE)
+            gap = axes[axis][1] - axes[axis][0]
+            low, high = axes[axis][kept[0]] - 0.8 * gap, axes[axis][kept[-1]] + 0.8 * gap
+            box[axis] = max(low, box[axis][0]), min(high, box[axis][1])
+        if fine:
+            break
+    return modes
+
+
+def find_modes(
+    counts: PairCounts,
+    system: System,
+    grid: Floats,
+    advantage: float,
+    start: Floats | None = None,
+    *,
+    learn_sigma: bool = False,
+) -> Modes:
+    """Find the mode of the ratings at every grid point by Newton's method, in blocks that bound memory."""
+    size = 1 if learn_sigma else max(1, int(BLOCK // (system.size + 12 * len(counts.i))))
+    parts: list[Modes] = []
+    for at in range(0, len(grid), size):
+        block = grid[at : at + size].copy()
+        if parts and learn_sigma:  # one point after the other, in ascending tau, until the density has vanished
+            block[:, 0] = parts[-1].sigma[-1]
+            if parts[-1].log_density[-1] < max(part.log_density[-1] for part in parts) - HOPELESS:
+                parts.append(replace(parts[-1], tau=block[:, 1], log_density=np.array([-np.inf])))
+                continue
+        parts.append(find_some_modes(counts, system, block, advantage, start, learn_sigma))
+        start = parts[-1].ratings[-1]
+    names = Modes.__dataclass_fields__
+    return Modes(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+
+
+def find_some_modes(
+    counts: PairCounts, system: System, grid: Floats, advantage: float, start: Floats | None, learn_sigma: bool
+) -> Modes:
+    """Find the modes of one block of grid points, all at once.
+
+    Steps are damped by ``log(1 + s) / s`` for the largest change ``s`` of a log-odds: with a logistic likelihood every
+    such step goes uphill (Bach 2010, Self-concordant analysis for logistic regression). With ``learn_sigma`` the
+    given sigma is a start, and MacKay's fixed point ``sigma^2 = r'r / (n - tr H^-1 / sigma^2)`` is found on the way.
+    """
+    sigma, tau = (np.array(column) for column in grid.T)
+    r = np.zeros((len(grid), counts.n)) if start is None else np.tile(start, (len(grid), 1))
+    c = np.zeros((len(grid), len(counts.i)))
+    for _ in range(60):
+        precision = 1 / sigma**2
+        _, slope, curvature, c = integrate(counts, r[:, counts.i] - r[:, counts.j], tau, advantage, c)
+        gradient = signed_sums(counts, slope) - precision[:, None] * r
+        step = system.solve(curvature, precision, gradient)
+        most = np.abs(step[:, counts.i] - step[:, counts.j]).max(axis=1, initial=0.0)
+        r = r + step * (np.log1p(most) / np.maximum(most, 1e-300))[:, None]
+        moved = 0.0
+        if learn_sigma and most.max() < 0.5:
+            known = np.maximum(counts.n - precision * system.traces(curvature, precision), 0.1)
+            # the half-normal prior of sigma, in log sigma: + 1 - sigma^2 / SIGMA_SCALE^2
+            found = np.sqrt((r**2).sum(axis=1) / np.maximum(known - 1 + sigma**2 / SIGMA_SCALE**2, 0.1))
+            found = np.clip(found, *SIGMA_RANGE)
+            moved, sigma = float(np.abs(np.log(found / sigma)).max()), found
+        if most.max() < 2e-3 and moved < 2e-3:
+            break
+    precision = 1 / sigma**2
+    value, slope, curvature, c = integrate(counts, r[:, counts.i] - r[:, counts.j], tau, advantage, c)
+    log_prior = -(sigma**2) / (2 * SIGMA_SCALE**2) + np.log(sigma) - np.log1p((tau / TAU_SCALE) ** 2) + np.log(tau)
+    log_density = (
+        value.sum(axis=1)
+        - precision * (r**2).sum(axis=1) / 2
+        - counts.n * np.log(sigma)
+        - system.log_determinants(curvature, precision) / 2
+        + log_prior
+    )
+    return Modes(sigma=sigma, tau=tau, ratings=r, cyclic=c, slope=slope, curvature=curvature, log_density=log_density)
+
+
+def signed_sums(counts: PairCounts, values: Floats) -> Floats:
+    """Return ``B' values``: sums over each agent's pairs, minus where it is the second, ``(G, n)``."""
+    G, n = len(values), counts.n
+    shift = np.arange(G)[:, None] * n
+    total = np.bincount((shift + counts.i).ravel(), values.ravel(), minlength=G * n)
+    total -= np.bincount((shift + counts.j).ravel(), values.ravel(), minlength=G * n)
+    return np.asarray(total.reshape(G, n))
+
+
+def integrate(
+    counts: PairCounts, d: Floats, tau: Floats, advantage: float, c: Floats | None = None
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Integrate the cyclic parts: log-likelihood of each difference of ratings, slope, minus curvature, mode of c."""
+    nodes, weights = np.polynomial.hermite.hermgauss(7 if len(counts.i) <= FEW_PAIRS else 3)
+    shape = d.shape
+    found = (np.empty(shape), np.empty(shape), np.empty(shape), np.zeros(shape) if c is None else c.copy(order="C"))
+    log_weights = np.log(weights) + nodes**2 - np.log(np.pi) / 2
+    integrate_pairs(
+        counts.won, counts.games, counts.moves * advantage, np.array(d, order="C"), np.array(tau, order="C"),
+        np.sqrt(2.0) * nodes, log_weights, *found,
+    )  # fmt: skip
+    return found
+
+
+@compiled(
+    "void(f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8[::1], "
+    "f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])"
+)
+def integrate_pairs(  # type: ignore[no-untyped-def]
+    won, games, offsets, d, tau, nodes, log_weights, value, slope, curvature, mode
+):
+    """Integrate the likelihood over c ~ N(0, tau^2) for every grid point and pair; ``mode`` is read and written."""
+    pairs, sides = won.shape
+    logs, first, second = np.empty(len(nodes)), np.empty(len(nodes)), np.empty(len(nodes))
+    for g in range(d.shape[0]):
+        t2 = tau[g] * tau[g]
+        for k in range(pairs):
+            c, D = mode[g, k], 0.0
+            for _ in range(60):
+                slope_c, D = 0.0, 0.0
+                for s in range(sides):
+                    if games[k, s] > 0:
+                        p = 1 / (1 + np.exp(-(d[g, k] + offsets[s] + c)))
+                        slope_c += won[k, s] - games[k, s] * p
+                        D += games[k, s] * p * (1 - p)
+                step = (t2 * slope_c - c) / (1 + t2 * D)
+                size = abs(step)
+                if size > 1e-12:
+                    c += step * np.log1p(size) / size
+                if size < 1e-4:
+                    break
+            scale = np.sqrt(t2 / (1 + t2 * D))
+            best = -np.inf
+            for q in range(len(nodes)):
+                at = c + scale * nodes[q]
+                total, rest, information = -at * at / (2 * t2) + log_weights[q], 0.0, 0.0
+                for s in range(sides):
+                    if games[k, s] > 0:
+                        x = d[g, k] + offsets[s] + at
+                        e = np.exp(-abs(x))
+                        p = (1.0 if x >= 0 else e) / (1 + e)
+                        total += won[k, s] * x - games[k, s] * (max(x, 0.0) + np.log1p(e))
+                        rest += won[k, s] - games[k, s] * p
+                        information += games[k, s] * p * (1 - p)
+                logs[q], first[q], second[q] = total, rest, information
+                best = max(best, total)
+            mass, mean, square, info = 0.0, 0.0, 0.0, 0.0
+            for q in range(len(nodes)):
+                w = np.exp(logs[q] - best)
+                mass += w
+                mean += w * first[q]
+                info += w * second[q]
+            mean /= mass
+            for q in range(len(nodes)):
+                square += np.exp(logs[q] - best) * (first[q] - mean) ** 2
+            value[g, k] = best + np.log(mass * scale / tau[g])
+            slope[g, k] = mean
+            # log-concave, so this is positive; the bound is for rounding
+            curvature[g, k] = max((info - square) / mass, 1e-3 * info / (mass * (1 + t2 * info / mass)))
+            mode[g, k] = c
+
+
+@compiled("u8(u8, u8)")
+def mixed(state, key):  # type: ignore[no-untyped-def]
+    """Return 64 random bits that depend on both numbers (the finaliser of splitmix64)."""
+    z = state + (key + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled("f8(u8)")
+def uniform_of(bits):  # type: ignore[no-untyped-def]
+    """Return a number in (0, 1) made of 53 bits."""
+    return (np.float64(bits >> np.uint64(11)) + 0.5) * (1.0 / 9007199254740992.0)
+
+
+@compiled("f8(u8)")
+def normal_of(bits):  # type: ignore[no-untyped-def]
+    """Return a standard normal number made of a key, by the method of Box and Muller."""
+    u = uniform_of(mixed(bits, np.uint64(1)))
+    v = uniform_of(mixed(bits, np.uint64(2)))
+    return np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v)
+
+
+@compiled("f8(f8[::1], f8[::1], f8[::1], f8, f8, u8)")
+def draw_one(won, games, offsets, d, tau, key):  # type: ignore[no-untyped-def]
+    """Draw c of one pair given the difference of ratings, exactly, by rejection.
+
+    The log-likelihood ``L`` is concave, so ``L(c) <= L(m) + L'(m) (c - m)`` for any ``m``, and the prior times this
+    bound is ``N(tau^2 L'(m), tau^2)``. A proposal is accepted with ``exp(L(c) - L(m) - L'(m) (c - m))``: most often for ``m``
+    near the mode.
+    """
+    t2 = tau * tau
+    m, D, slope, level = 0.0, 0.0, 0.0, 0.0
+    for _ in range(100):
+        slope, D, level = 0.0, 0.0, 0.0
+        for s in range(len(won)):
+            if games[s] > 0:
+                x = d + offsets[s] + m
+                e = np.exp(-abs(x))
+                p = (1.0 if x >= 0 else e) / (1 + e)
+                slope += won[s] - games[s] * p
+                D += games[s] * p * (1 - p)
+                level += won[s] * x - games[s] * (max(x, 0.0) + np.log1p(e))
+        step = (t2 * slope - m) / (1 + t2 * D)
+        size = abs(step)
+        if size * np.sqrt(1 + t2 * D) < 0.1 * tau:
+            break
+        m += step * np.log1p(size) / size
+    if t2 * D > 1000.0:  # thousands of games: normal
+        return m + step + np.sqrt(t2 / (1 + t2 * D)) * normal_of(key)
+    trial = np.uint64(0)
+    while True:
+        bits = mixed(key, trial)
+        c = t2 * slope + tau * normal_of(bits)
+        log_likelihood = 0.0
+        for s in range(len(won)):
+            if games[s] > 0:
+                x = d + offsets[s] + c
+                log_likelihood += won[s] * x - games[s] * (max(x, 0.0) + np.log1p(np.exp(-abs(x))))
+        if np.log(uniform_of(mixed(bits, np.uint64(3)))) <= log_likelihood - level - slope * (c - m):
+            return c
+        trial += np.uint64(1)
+
+
+@compiled("u8(u8, i8, i8)")
+def pair_key(seed, i, j):  # type: ignore[no-untyped-def]
+    """Return the key of an unordered pair in one draw."""
+    return mixed(mixed(seed, np.uint64(min(i, j))), np.uint64(max(i, j)))
+
+
+@compiled("void(f8[:,::1], f8[:,::1], f8[::1], i8[::1], i8[::1], f8[:,::1], f8[::1], u8[::1], f8[:,:,::1])")
+def draw_all_pairs(won, games, offsets, first, second, ratings, tau, seeds, A):  # type: ignore[no-untyped-def]
+    """Draw the log-odds of all pairs in every draw."""
+    n = ratings.shape[1]
+    for s in range(len(ratings)):
+        r = ratings[s]
+        met = np.zeros((n, n), dtype=np.bool_)
+        for k in range(len(first)):
+            i, j = first[k], second[k]
+            met[i, j] = True
+            d = r[i] - r[j]
+            A[s, i, j] = d + draw_one(won[k], games[k], offsets, d, tau[s], pair_key(seeds[s], i, j))
+            A[s, j, i] = -A[s, i, j]
+        for i in range(n):
+            A[s, i, i] = 0.0
+            for j in range(i + 1, n):
+                if not met[i, j]:
+                    A[s, i, j] = r[i] - r[j] + tau[s] * normal_of(pair_key(seeds[s], i, j))
+                    A[s, j, i] = -A[s, i, j]
+
+
+@compiled(
+    "void(f8[:,::1], f8[:,::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8, u8, i8[::1], f8[:,::1])"
+)
+def draw_columns(won, games, offsets, first, second, start, pair, r, tau, seed, agents, X):  # type: ignore[no-untyped-def]
+    """Draw the log-odds of everybody against some agents in one draw; row k of ``X`` is against ``agents[k]``."""
+    for k in range(len(agents)):
+        a = agents[k]
+        for i in range(len(r)):
+            c = tau * normal_of(pair_key(seed, i, a))
+            X[k, i] = r[i] - r[a] + (c if i < a else -c)
+        X[k, a] = 0.0
+        for at in range(start[a], start[a + 1]):
+            q = pair[at]
+            i, j = first[q], second[q]
+            d = r[i] - r[j]
+            x = d + draw_one(won[q], games[q], offsets, d, tau, pair_key(seed, i, j))
+            X[k, i + j - a] = x if j == a else -x
