@@ -38,7 +38,7 @@ from nashboard.ratings.hierarchical_systems import System, system_for
 
 SIGMA_SCALE, TAU_SCALE = 1.5, 0.1  # of the half-normal prior of sigma and the half-Cauchy prior of tau
 SIGMA_RANGE, TAU_RANGE = (0.05, 8.0), (0.01, 5.0)
-FEW_PAIRS = 3_000  # up to which sigma is integrated; beyond, its relative error is small and its mode is used
+FEW_PAIRS = 1_000  # up to which sigma is integrated; beyond, its relative error is small and its mode is used
 BLOCK = 4_000_000  # numbers that the fits of one block of grid points may occupy
 RESOLVED = 1.5  # log-density between neighbours at the peak below which the grid is fine enough
 NEGLIGIBLE = 7.0  # log-density below the peak beyond which the grid is cut
@@ -539,8 +539,8 @@ def draw_one(won, games, offsets, d, tau, key):  # type: ignore[no-untyped-def]
     """Draw c of one pair given the difference of ratings, exactly, by rejection.
 
     The log-likelihood ``L`` is concave, so ``L(c) <= L(m) + L'(m) (c - m)`` for any ``m``, and the prior times this
-    bound is ``N(tau^2 L'(m), tau^2)``. A proposal is accepted with ``exp(L(c) - L(m) - L'(m) (c - m))``: most often for ``m``
-    near the mode.
+    bound is ``N(tau^2 L'(m), tau^2)``. A proposal is accepted with ``exp(L(c) - L(m) - L'(m) (c - m))``, which is
+    likely for ``m`` near the mode.
     """
     t2 = tau * tau
     m, D, slope, level = 0.0, 0.0, 0.0, 0.0
