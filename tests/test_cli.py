@@ -7,42 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from nashboard.cli.app import main
+from commands import Run
 from nashboard.cli.reading import option, reader_options
 from nashboard.errors import InputError
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["nashboard", *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return int(stopped.value.code or 0)
-
-
-def test_help_names_the_commands_and_shows_examples(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, "--help") == 0
-    out = capsys.readouterr().out
+def test_help_names_the_commands_and_shows_examples(command: Run) -> None:
+    done = command("--help")
+    out = done.stdout
     assert "inspect" in out
     assert "nashboard inspect battles.parquet" in out
 
 
 @pytest.mark.parametrize("arguments", [["inspct"], ["inspect"], ["inspect", "x", "--formt", "json"]])
-def test_wrong_use_exits_with_2_and_says_so_on_standard_error(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, *arguments) == 2
-    out, err = capsys.readouterr()
+def test_wrong_use_exits_with_2_and_says_so_on_standard_error(arguments: list[str], command: Run) -> None:
+    done = command(*arguments, code=2)
+    out, err = done.stdout, done.stderr
     assert out == ""
     assert "Usage" in err
 
 
-def test_inspect_fits_one_screen_and_explains_every_number(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, "inspect", "dataset:atari") == 0
-    out, err = capsys.readouterr()
+def test_inspect_fits_one_screen_and_explains_every_number(command: Run) -> None:
+    done = command("inspect", "dataset:atari")
+    out, err = done.stdout, done.stderr
     assert err == ""
     lines = out.splitlines()
     assert lines[0].split() == ["what", "found", "meaning"]
@@ -51,37 +38,31 @@ def test_inspect_fits_one_screen_and_explains_every_number(
 
 
 @pytest.mark.parametrize("how", ["json", "csv", "md", "latex"])
-def test_machines_get_their_formats(
-    how: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, "inspect", "dataset:alphago", "--format", how) == 0
-    out = capsys.readouterr().out
-    assert out.startswith({"json": "[\n", "csv": "what,", "md": "| what |", "latex": "\\begin{tabular}"}[how])
+def test_machines_get_their_formats(how: str, command: Run) -> None:
+    done = command("inspect", "dataset:alphago", "--format", how)
+    out = done.stdout
+    assert out.startswith({"json": "{\n", "csv": "what,", "md": "| what |", "latex": "\\begin{tabular}"}[how])
     if how == "json":
-        assert {row["what"]: row["found"] for row in json.loads(out)}["agents"] == "8"
+        assert {row["what"]: row["found"] for row in json.loads(out)["rows"]}["agents"] == "8"
 
 
-def test_datasets_lists_all_and_tells_the_source_of_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, "datasets") == 0
-    assert "roshambo" in capsys.readouterr().out
-    assert run(monkeypatch, "datasets", "roshambo") == 0
-    assert "Lanctot et al. 2023" in capsys.readouterr().out
-    assert run(monkeypatch, "datasets", "rosambo") == 2
-    assert "did you mean 'roshambo'?" in capsys.readouterr().err
+def test_datasets_lists_all_and_tells_the_source_of_one(command: Run) -> None:
+    done = command("datasets")
+    assert "roshambo" in done.stdout
+    done = command("datasets", "roshambo")
+    assert "Lanctot et al. 2023" in done.stdout
+    done = command("datasets", "rosambo", code=2)
+    assert "did you mean 'roshambo'?" in done.stderr
 
 
-def test_columns_can_be_named_on_the_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_columns_can_be_named_on_the_command_line(tmp_path: Path, command: Run) -> None:
     path = tmp_path / "log.csv"
     path.write_text("p,q,who\nx,y,x\ny,z,y\nz,z,draw\n")
     options = ["-r", "a=p", "-r", "b=q", "-r", "outcome=who"]
-    assert run(monkeypatch, "inspect", str(path), *options) == 2
-    assert "-r self_matches=drop leaves such rows out" in capsys.readouterr().err
-    assert run(monkeypatch, "inspect", str(path), *options, "-r", "self_matches=drop") == 0
-    assert "an agent met itself" in capsys.readouterr().out
+    done = command("inspect", str(path), *options, code=2)
+    assert "-r self_matches=drop leaves such rows out" in done.stderr
+    done = command("inspect", str(path), *options, "-r", "self_matches=drop")
+    assert "an agent met itself" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -135,27 +116,23 @@ def test_a_reading_option_that_stands_twice_adds_up_or_is_an_error() -> None:
         reader_options(["outcomes=ja:1", "outcomes=ja:0"])
 
 
-def test_where_with_two_values_keeps_the_rows_of_both(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_with_two_values_keeps_the_rows_of_both(tmp_path: Path, command: Run) -> None:
     path = tmp_path / "log.csv"
     path.write_text("a,b,winner,language,weight\nx,y,a,en,2\nx,y,b,de,2\nx,y,b,fr,2\n")
     for options in (["-r", "where=language:en,language:de"], ["-r", "where=language:en", "-r", "where=language:de"]):
-        assert run(monkeypatch, "inspect", str(path), *options, "-r", "weight=none", "--format", "csv") == 0
-        assert "games,2," in (found := capsys.readouterr().out)
+        done = command("inspect", str(path), *options, "-r", "weight=none", "--format", "csv")
+        assert "games,2," in (found := done.stdout)
         assert "left out,1 row,language is not en or de" in found
-    assert run(monkeypatch, "inspect", str(path), "-r", "cluster=false", "--format", "csv") == 0
-    assert "column 'weight' is used: a row of weight 2 counts as two matches" in capsys.readouterr().out
+    done = command("inspect", str(path), "-r", "cluster=false", "--format", "csv")
+    assert "column 'weight' is used: a row of weight 2 counts as two matches" in done.stdout
 
 
-def test_an_agent_has_one_anchor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_agent_has_one_anchor(tmp_path: Path, command: Run) -> None:
     path = tmp_path / "log.csv"
     path.write_text("a,b,winner\nx,y,a\nx,y,b\n")
-    assert run(monkeypatch, "elo", str(path), "--anchor", "x=1500", "--anchor", "x=1600") == 2
-    assert "--anchor holds 'x' at 1500 and at 1600: give it one rating" in capsys.readouterr().err
-    assert run(monkeypatch, "elo", str(path), "--anchor", "x=1500", "--anchor", "x=1500.0") == 0
+    done = command("elo", str(path), "--anchor", "x=1500", "--anchor", "x=1600", code=2)
+    assert "--anchor gives 'x' two ratings, 1500 and 1600: give one" in done.stderr
+    done = command("elo", str(path), "--anchor", "x=1500", "--anchor", "x=1500.0")
 
 
 def test_output_into_a_pipe_that_closes_early_is_no_error_message() -> None:

@@ -56,7 +56,7 @@ def test_markdown_and_latex_escape_what_is_special_to_them() -> None:
 
 def test_csv_and_json_keep_full_precision() -> None:
     assert list(csv.reader(io.StringIO(as_csv(TABLE))))[1] == ["日本", "-0.0001", "1200"]
-    assert json.loads(as_json(TABLE))[1] == {"agent": "a|b & <i>", "score": None, "games": None}
+    assert json.loads(as_json(TABLE))["rows"][1] == {"agent": "a|b & <i>", "score": None, "games": None}
 
 
 def test_a_long_table_says_how_many_rows_are_not_shown() -> None:

@@ -282,11 +282,20 @@ def as_latex(table: Table) -> str:
     return f"\\begin{{tabular}}{{{letters}}}\n\\toprule\n{head}\n\\midrule\n{rows}\n\\bottomrule\n\\end{{tabular}}\n"
 
 
+TABLE_SCHEMA = "nashboard/table/1"
+
+
 def as_json(table: Table) -> str:
-    """Return a list of objects, one per row; what is missing or not finite becomes null."""
+    """Return one object: a schema tag, the columns with their meanings, a row per object, and the notes."""
     names = [column.name for column in table.columns]
-    rows = [dict(zip(names, map(json_cell, row), strict=True)) for row in table.rows]
-    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    content = {
+        "schema": TABLE_SCHEMA,
+        "title": table.title,
+        "columns": {column.name: column.meaning for column in table.columns},
+        "rows": [dict(zip(names, map(json_cell, row), strict=True)) for row in table.rows],
+        "notes": [note for note in table.notes if note],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def json_cell(cell: Cell) -> Cell:

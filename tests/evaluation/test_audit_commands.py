@@ -68,6 +68,6 @@ def test_copies_that_are_no_numbers_are_refused() -> None:
     assert "whole numbers" in str(done.exception)
 
 
-def test_a_confidence_for_a_level_is_refused_before_anything_is_read() -> None:
-    done = RUN.invoke(app, ["audit", "no-such-file.csv", "--level", "0.95"])
-    assert "it is a chance of error, such as 0.05" in str(done.exception)
+def test_a_chance_of_error_for_a_level_is_refused_before_anything_is_read() -> None:
+    done = RUN.invoke(app, ["audit", "no-such-file.csv", "--level", "0.05"])
+    assert "the level is 0.95" in str(done.exception)

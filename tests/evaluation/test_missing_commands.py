@@ -32,7 +32,7 @@ def test_every_command_says_what_it_did_about_holes(name: str, command: Run, hol
     asked = [name, holes, *FAST.get(name, []), "--missing"]
     assert "1 missing score filled with" in command(*asked, "worst").stderr
     assert "1 agent with missing scores dropped: 'bob'" in command(*asked, "drop-agents").stderr
-    assert "no way 'wurst' to treat missing scores (did you mean 'worst'?)" in command(*asked, "wurst", code=2).stderr
+    assert "'wurst' is not one of 'drop-agents', " in command(*asked, "wurst", code=2).stderr
 
 
 def test_what_is_asked_for_is_done(command: Run, holes: str) -> None:

@@ -52,7 +52,7 @@ def write_log(path: Path, games: int, *, seed: int = 0) -> pl.DataFrame:
 def test_elo_prints_the_leaderboard() -> None:
     result = run("elo", "dataset:alphago", "--format", "json")
     assert result.exit_code == 0
-    rows = json.loads(result.stdout)
+    rows = json.loads(result.stdout)["rows"]
     assert rows[0]["agent"] == "alpha_rvp"
     data = nb.load_dataset("alphago")
     assert isinstance(data, nb.Matches)
@@ -60,21 +60,19 @@ def test_elo_prints_the_leaderboard() -> None:
 
 
 def test_elo_takes_anchors() -> None:
-    rows = json.loads(run("elo", "dataset:alphago", "--anchor", "Zen=1000", "--format", "json").stdout)
+    rows = json.loads(run("elo", "dataset:alphago", "--anchor", "Zen=1000", "--format", "json").stdout)["rows"]
     assert next(row["rating"] for row in rows if row["agent"] == "Zen") == 1000
     assert isinstance(run("elo", "dataset:alphago", "--anchor", "Zen").exception, InputError)
 
 
 def test_elo_takes_errors_by_resampling() -> None:
     words = ("elo", "dataset:alphago", "--format", "json", "--resamples", "20", "--seed", "3")
-    rows = json.loads(run(*words, "--errors", "bootstrap").stdout)
+    rows = json.loads(run(*words, "--errors", "bootstrap").stdout)["rows"]
     data = nb.load_dataset("alphago")
     assert isinstance(data, nb.Matches)
     expected = nb.elo(data, errors="bootstrap", n_resamples=20, rng=3)
     assert rows[0]["low"] == pytest.approx(float(expected.interval[0][expected.ratings.argmax()]))
-    refused = run(*words, "--errors", "bootstrapped").exception
-    assert isinstance(refused, InputError)
-    assert "did you mean 'bootstrap'?" in str(refused)
+    assert "'hessian', 'sandwich', 'bootstrap'" in run(*words, "--errors", "bootstrapped").stderr
 
 
 @pytest.mark.parametrize(
@@ -96,11 +94,11 @@ def test_melo_prints_the_planes_and_the_selection() -> None:
 
 
 def test_predict_shows_elo_melo_and_what_was_seen() -> None:
-    rows = json.loads(run("predict", "dataset:alphago", "alpha_v", "Zen", "--format", "json").stdout)
+    rows = json.loads(run("predict", "dataset:alphago", "alpha_v", "Zen", "--format", "json").stdout)["rows"]
     assert [row["by"] for row in rows] == ["Elo", "mElo, 1 plane", "seen"]
     assert rows[0]["probability"] == pytest.approx(0.58, abs=0.005)
     assert rows[2]["probability"] == pytest.approx(0.4)
-    turned = json.loads(run("predict", "dataset:alphago", "Zen", "alpha_v", "--format", "json").stdout)
+    turned = json.loads(run("predict", "dataset:alphago", "Zen", "alpha_v", "--format", "json").stdout)["rows"]
     assert turned[2]["probability"] == pytest.approx(0.6)
     assert isinstance(run("predict", "dataset:alphago", "alpha_v", "Zan").exception, InputError)
 
@@ -287,7 +285,7 @@ def test_predict_reads_a_league(tmp_path: Path) -> None:
     log, state = tmp_path / "log.csv", tmp_path / "league.npz"
     write_log(log, 100)
     run("online", log, "--state", state, "--k", 1)
-    rows = json.loads(run("predict", state, "agent 1", "agent 2", "--format", "json").stdout)
+    rows = json.loads(run("predict", state, "agent 1", "agent 2", "--format", "json").stdout)["rows"]
     assert rows[0]["probability"] == pytest.approx(load(state).predict("agent 1", "agent 2"))
 
 
@@ -349,5 +347,5 @@ def test_standard_input_is_read_to_its_end(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "nashboard", "online", "-", "--state", str(state), "--format", "json"]
     for games in (5, 10):  # what comes through a pipe is always new
         done = subprocess.run(command, input=lines, capture_output=True, check=True, timeout=120)
-        assert json.loads(done.stdout)[0]["agent"] == "ann"
+        assert json.loads(done.stdout)["rows"][0]["agent"] == "ann"
         assert load(state).league.games == games

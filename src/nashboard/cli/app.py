@@ -1,36 +1,44 @@
-"""The ``nashboard`` command: what people type.
+"""The ``nashboard`` command.
 
-Data goes to standard output, messages to standard error. Exit code 0 done, 1 failed, 2 wrong use or
-wrong input, 130 stopped by Ctrl-C, 141 the reader of a pipe has gone, 143 terminated. Each command is a
-file beside this one; nothing heavy is imported until a command runs.
+Data goes to standard output, messages to standard error. Exit code 0 done, 1 failed, 2 wrong use or wrong input,
+130 stopped by Ctrl-C, 141 closed pipe, 143 terminated. Each command is a file beside this one; nothing heavy is
+imported until a command runs.
 """
 
-import io
-import os
+import functools
+import inspect
 import signal
 import sys
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
+from nashboard._progress import Progress
 from nashboard._version import __version__
 from nashboard.cli.audit import audit
 from nashboard.cli.datasets import datasets
 from nashboard.cli.elo import elo
-from nashboard.cli.ending import TERMINATED, ended_well, refused, stopped, unread
 from nashboard.cli.evaluate import evaluate
 from nashboard.cli.hodge import hodge
-from nashboard.cli.inspect import inspect
+from nashboard.cli.inspect import inspect as inspect_file
 from nashboard.cli.latent import latent
 from nashboard.cli.melo import melo
-from nashboard.cli.messages import spell_options
+from nashboard.cli.messages import spelling
 from nashboard.cli.nash import nash
 from nashboard.cli.online import online
+from nashboard.cli.options import CONTEXT, Quiet
 from nashboard.cli.paper import paper
 from nashboard.cli.predict import predict
-from nashboard.cli.reading import with_database_options
 from nashboard.cli.report import report
+from nashboard.cli.streams import (
+    PIPE_CLOSED,
+    TERMINATED,
+    check_streams,
+    describe_refusal,
+    discard_output,
+    report_interrupt,
+)
 from nashboard.cli.stress import stress
 from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
 
@@ -45,21 +53,81 @@ Examples:
   nashboard online games.csv --state league.npz
   nashboard paper -o reproduced
 """
+COMMANDS: dict[str, Callable[..., None]] = {
+    "evaluate": evaluate,
+    "report": report,
+    "audit": audit,
+    "stress": stress,
+    "inspect": inspect_file,
+    "nash": nash,
+    "elo": elo,
+    "melo": melo,
+    "predict": predict,
+    "online": online,
+    "hodge": hodge,
+    "latent": latent,
+    "datasets": datasets,
+    "paper": paper,
+}
+DATABASE_OPTIONS = {
+    "table": typer.Option("--table", metavar="NAME", help="The table of a database to read."),
+    "query": typer.Option("--query", metavar="SQL", help="The query of a database whose result is read."),
+}
 
 app = typer.Typer(
-    help="Leaderboards that cannot be moved by entering the same agent or task twice.",
+    help="Leaderboards that redundant entries cannot move and that noise does not decide.",
     epilog=EXAMPLES,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (
-    evaluate, report, audit, stress, inspect, nash, elo, melo, predict, online, hodge, latent, datasets, paper
-)  # fmt: skip
-for command in COMMANDS:
-    app.command()(ended_well(spell_options(with_database_options(command))))
+
+
+def complete_command(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with what all commands have.
+
+    These are ``--quiet``; ``--table`` and ``--query`` for commands that read; errors that spell options as they are
+    typed; and a quiet end where the reader of a pipe has gone.
+    """
+    signature = inspect.signature(command)
+    reads = "read" in signature.parameters
+
+    @functools.wraps(command)
+    def run(*, context: typer.Context, quiet: bool, **values: Any) -> None:
+        CONTEXT.set(context)
+        Progress.quiet = quiet
+        if reads:
+            named = {name: values.pop(name) for name in DATABASE_OPTIONS}
+            given = [f"{name}={value}" for name, value in named.items() if value is not None]
+            values["read"] = [*(values["read"] or []), *given]
+        try:
+            command(**values)
+            sys.stdout.flush()  # here rather than when Python ends, where a failure is a traceback
+        except NashboardError as error:
+            error.args = (error.render(spelling(signature.parameters)), *error.args[1:])
+            raise
+        except KeyboardInterrupt:
+            raise typer.Exit(report_interrupt()) from None
+        except BrokenPipeError:  # as in `nashboard ... | head`
+            discard_output()
+            raise typer.Exit(PIPE_CLOSED) from None
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    added = {name: Annotated[str | None, option] for name, option in DATABASE_OPTIONS.items()} if reads else {}
+    parameters = [
+        inspect.Parameter("context", kind, annotation=typer.Context),
+        *(parameter.replace(kind=kind) for parameter in signature.parameters.values()),
+        *(inspect.Parameter(name, kind, default=None, annotation=what) for name, what in added.items()),
+        inspect.Parameter("quiet", kind, default=False, annotation=Quiet),
+    ]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+for name, function in COMMANDS.items():
+    app.command(name)(complete_command(function))
 
 
 def print_version(asked: bool) -> None:
@@ -75,32 +143,27 @@ def options(
         bool, typer.Option("--version", callback=print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Take the options before a command."""
 
 
 def main() -> None:
     """Run the command; turn our own errors into one sentence and the right exit code."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # as any exit: temporary files are removed
-    if sys.stderr is None:  # closed by the user: nobody listens
-        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - as long as the process lives
-    if sys.stdout is None:
-        typer.echo("nashboard: standard output is closed: there is nowhere to print to", err=True)
-        sys.exit(1)
-    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # unbuffered, a short write would be lost
-        sys.stdout = io.TextIOWrapper(io.BufferedWriter(sys.stdout.buffer), sys.stdout.encoding, write_through=False)
+    check_streams()
     try:
         app()
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # a help text that nobody reads: typer ends with 1
-            sys.exit(unread())
+        if isinstance(end.__context__, BrokenPipeError):  # a help text that nobody reads
+            discard_output()
+            sys.exit(PIPE_CLOSED)
         raise
     except NashboardError as error:
         typer.echo(f"nashboard: {error}", err=True)
         sys.exit(1 if isinstance(error, ConvergenceError | WorkerError | WriteError) else 2)
     except KeyboardInterrupt:
-        sys.exit(stopped())
+        sys.exit(report_interrupt())
     except OSError as error:
-        typer.echo(f"nashboard: {refused(error)}", err=True)
+        typer.echo(f"nashboard: {describe_refusal(error)}", err=True)
         sys.exit(1)
     except MemoryError:
         typer.echo("nashboard: not enough memory for this input", err=True)

@@ -5,8 +5,22 @@ from typing import Annotated
 
 import typer
 
-from nashboard.cli.output import Format, FormatOption, show, tell, working
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data, whole
+from nashboard._progress import show_progress
+from nashboard._text import either
+from nashboard.cli.options import (
+    LEVEL,
+    AsOption,
+    Format,
+    FormatOption,
+    Level,
+    Missing,
+    ReadOption,
+    SourceArgument,
+    refuse,
+)
+from nashboard.cli.output import note, show, show_sections
+from nashboard.cli.reading import source_data, whole
+from nashboard.errors import InputError
 
 
 class Shown(StrEnum):
@@ -38,28 +52,21 @@ TABLES = {
 
 def audit(
     source: SourceArgument,
-    level: Annotated[
-        float, typer.Option(help="Chance of error of every test, over all pairs or tasks together.")
-    ] = 0.05,
+    level: Level = LEVEL,
     margin: Annotated[
-        float | None, typer.Option(help="How different two must be to matter: win rate at even odds, or scaled score.")
+        float | None, typer.Option(help="Smallest difference that matters: win rate at even odds, or scaled score.")
     ] = None,
     what: Annotated[
-        Shown, typer.Option("--show", help="The table of csv, md and latex; text and json hold all.")
-    ] = Shown.trust,
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WAY",
-            help="Missing scores: drop-agents, drop-tasks, or fill with mean, median or worst; they are counted, and "
-            "the larger complete part is looked at, unless given.",
-        ),
+        Shown | None, typer.Option("--show", help="The table of csv, md and latex; trust unless given.")
     ] = None,
+    missing: Missing = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
 ) -> None:
-    """Ask how good the evaluation is: clones, importance, what tasks test, cycles, data, and whether to trust it.
+    """Check the evaluation itself: near-duplicates, decisive entries, task quality, cycles, missing data.
+
+    Missing scores are counted, and the larger complete part is audited, unless --missing is given.
 
     \b
     Examples:
@@ -67,30 +74,28 @@ def audit(
       nashboard audit dataset:atari --format json
       nashboard audit scores.csv --show alike-tasks --format csv
     """
-    from nashboard._text import listed
-    from nashboard.cli.sections import show_sections
-    from nashboard.errors import InputError
     from nashboard.evaluation.audit.audit import audit as run
     from nashboard.evaluation.audit.audit import check_level
     from nashboard.evaluation.comparable import matches_or_scores
 
-    check_level(level)
-    read_in = source_data(source, as_format, read)  # holes are audited too, that is what an audit is for
+    if how in (Format.text, Format.json):
+        refuse(("what",), f"{how} contains all tables")
+    check_level(round(1 - level, 12))
+    read_in = source_data(source, as_format, read)  # missing scores are audited too
     data = matches_or_scores(read_in if missing is None else whole(read_in, missing), "nashboard audit")
-    with working("Looking at it from all sides ..."):
-        found = run(data, level=level, margin=margin)
+    with show_progress("Auditing ..."):
+        found = run(data, level=round(1 - level, 12), margin=margin)
     tables = found.tables()
     if how is Format.json:
         typer.echo(found.to_json(), nl=False)
     elif how is Format.text:
-        show_sections((*found.notes, *found.summary()), found.shown())  # first of all what was left out
+        show_sections((*found.notes, *found.summary()), found.shown())
     else:
-        for note in found.notes:
-            tell(note)
-        name = TABLES.get(what.value, what.value)
+        for line in found.notes:
+            note(line)
+        asked = what or Shown.trust
+        name = TABLES.get(asked.value, asked.value)
         if name not in tables:
             there = [word for word in Shown if TABLES.get(word.value, word.value) in tables]
-            raise InputError(
-                f"there is nothing to show of {what.value!r} here: there are {listed(map(str, there), 99)}"
-            )
+            raise InputError(f"there is no table {asked.value!r} for these data: use {either(map(str, there))}")
         show(tables[name], how)

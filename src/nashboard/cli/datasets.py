@@ -4,14 +4,15 @@ from typing import Annotated
 
 import typer
 
-from nashboard.cli.output import Format, FormatOption, say, show
+from nashboard.cli.options import Format, FormatOption, refuse
+from nashboard.cli.output import say, show
 
 
 def datasets(
     name: Annotated[str | None, typer.Argument(help="Show where this data set comes from.")] = None,
     how: FormatOption = Format.text,
 ) -> None:
-    """List the bundled data sets, or tell where one comes from.
+    """List the bundled data sets, or describe one and its source.
 
     \b
     Examples:
@@ -23,4 +24,5 @@ def datasets(
     if name is None:
         show(catalogue(), how)
     else:
+        refuse(("how",), "the description of a data set is text")
         say(described(name))

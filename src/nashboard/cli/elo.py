@@ -4,9 +4,19 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from nashboard.cli.output import Format, FormatOption, show
-from nashboard.cli.ratings_options import Anchor, Errors, Prior, anchors, matches_in
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument
+from nashboard.cli.options import (
+    Anchor,
+    AsOption,
+    Errors,
+    Format,
+    FormatOption,
+    Prior,
+    ReadOption,
+    SourceArgument,
+    parse_anchors,
+    read_matches_from,
+)
+from nashboard.cli.output import show
 from nashboard.errors import InputError
 
 
@@ -48,11 +58,11 @@ def elo(
     for option, value in resampling.items():
         if value is not None and errors in (None, "hessian", "sandwich"):
             raise InputError(f"{option} is for --errors bootstrap: leave it out, or add --errors bootstrap")
-    matches = matches_in(source, as_format, read)
+    matches = read_matches_from(source, as_format, read)
     found = fit(
         matches,
         prior=PRIOR if prior is None else prior,
-        anchor=anchors(anchor),
+        anchor=parse_anchors(anchor),
         errors=cast(Any, errors),
         n_resamples=100 if resamples is None else resamples,
         rng=seed or 0,

@@ -1,58 +1,42 @@
 """``nashboard evaluate FILE``: the board, the verdict in a few sentences, and warnings."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nashboard._text import either
-from nashboard.cli import evaluation_options as options
-from nashboard.cli.output import FORMATS, Format, PrintOption, printed, say, show, tell
-from nashboard.cli.ratings_options import Anchor
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.cli import options
+from nashboard.cli.options import AsOption, Format, PrintOption, ReadOption, SourceArgument
+from nashboard.cli.output import FORMATS, note, printed_format, say, show, write_table
+from nashboard.cli.reading import keep_connected, source_data
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.evaluation.evaluation import Evaluation
 
 
-class Components(StrEnum):
-    """What ``--components`` takes."""
-
-    error = "error"
-    each = "each"
-
-
 def evaluate(
     source: SourceArgument,
-    resamples: options.Resamples = 200,
-    seed: options.Seed = 0,
-    level: options.Level = 0.95,
+    resamples: options.Resamples = options.RESAMPLES,
+    seed: options.Seed = options.SEED,
+    level: options.Level = options.LEVEL,
     agents: options.Agents = None,
     exclude: options.Exclude = None,
     segment: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
     ] = None,
-    components: Annotated[
-        Components, typer.Option(help="Groups of agents that never met: an error that names them, or one board each.")
-    ] = Components.error,
-    anchor: Anchor = None,
-    scaling: options.ScalingOption = "range",
-    selection: options.SelectionOption = "clone-invariant",
+    min_games: options.MinGames = None,
+    components: options.ComponentsOption = options.Components.error,
+    anchor: options.Anchor = None,
+    scaling: options.ScalingOption = options.Scaling.range,
+    selection: options.SelectionOption = options.Selection.clone_invariant,
     missing: options.Missing = None,
-    tasks: Annotated[bool, typer.Option("--tasks", help="Show the board of tasks too.")] = False,
+    tasks: options.Tasks = False,
+    top: options.Top = None,
     workers: options.Workers = None,
     backend: options.Backend = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Write to a file: .json, .md, .csv, .tex or .txt; one board also .html, the report.",
-        ),
-    ] = None,
+    output: options.OutputOption = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: PrintOption = None,
@@ -67,60 +51,87 @@ def evaluate(
       nashboard evaluate two-leagues.csv --components each
       nashboard evaluate dataset:atari -o atari.html
     """
-    from nashboard.evaluation.evaluate import evaluate as evaluated
+    from nashboard.data.scores import Scores
+    from nashboard.evaluation.evaluate import evaluate as run
     from nashboard.evaluation.selecting import chosen, completed
 
+    several = segment is not None or components is options.Components.each
+    refuse_contradictions(several=several, segment=segment, output=output)
     if output is not None:  # before the work, which a wrong name would waste
-        check_target(output, several=segment is not None or components is Components.each)
-    shown = printed(how, output)
-    asked = options.asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
+        check_target(output, several=several)
+    shown = printed_format(how, output)
+    settings = options.evaluation_settings(
+        resamples=resamples,
+        seed=seed,
+        level=level,
+        anchor=anchor,
+        scaling=scaling,
+        selection=selection,
+        workers=workers,
+        backend=backend,
+    )
     if segment is not None:
         from nashboard.cli.segments import evaluate_segments
 
-        evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, asked, output, shown)
+        evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, settings, output, shown)
         return
     data = completed(chosen(source_data(source, as_format, read), agents, exclude), missing)
-    if components is Components.each:
+    if isinstance(data, Scores):
+        options.refuse(("anchor", "min_games", "components"), "it is for matches, and these are scores")
+    else:
+        options.refuse(("scaling", "tasks"), "it is for scores of agents on tasks, and these are matches")
+        data = keep_connected(data, components, min_games)
+    if components is options.Components.each:
         from nashboard.cli.segments import evaluate_each
 
-        evaluate_each(data, asked, output, shown)
+        evaluate_each(data, settings, output, shown)
         return
-    found = evaluated(data, **asked)
-    if output is not None:
-        found.report(output)
-        tell(f"Wrote {str(output)!r}.")
+    found = run(data, **settings)
+    if output is None:
+        print_evaluation(found, shown, tasks=tasks, top=top)
+    elif tasks:
+        write_table(found.tasks(), output)
     else:
-        print_evaluation(found, shown, tasks)
+        found.report(output)
+        note(f"Wrote {str(output)!r}.")
     for warning in found.warnings:
-        tell(f"warning: {warning}")
+        note(f"warning: {warning}")
+
+
+def refuse_contradictions(*, several: bool, segment: str | None, output: Path | None) -> None:
+    """Refuse options that would have no effect together with others."""
+    if segment is not None:
+        options.refuse(("components", "min_games"), "--segment evaluates every segment on its own")
+    if several:
+        options.refuse(("tasks", "top"), "several boards are shown, each with its agents")
+    if output is not None:
+        options.refuse(("top",), "a file contains all rows")
+        if output.suffix.lower() in (".json", ".html"):
+            options.refuse(("tasks",), f"a file that ends in {output.suffix.lower()} contains agents and tasks")
 
 
 def check_target(output: Path, *, several: bool) -> None:
-    """Say that one board, or several, cannot be written to a file."""
+    """Refuse a file that one board, or several, cannot be written to."""
     from nashboard._files import check_place
     from nashboard.evaluation.document import checked_target
 
     if several and output.suffix.lower() not in FORMATS:
-        raise InputError(
-            f"cannot write {str(output)!r}: several boards are written as {either(FORMATS)}; the page that "
-            f"nashboard report makes is of one board"
-        )
+        raise InputError(f"cannot write {str(output)!r}: several boards are written as {either(FORMATS)}")
     if several:
         check_place(output)
     else:
         checked_target(output)
 
 
-def print_evaluation(found: "Evaluation", how: Format, tasks: bool) -> None:
-    """Print an evaluation to standard output: boards and verdict as text, or what a machine asks for."""
+def print_evaluation(found: "Evaluation", how: Format, *, tasks: bool, top: int | None) -> None:
+    """Print an evaluation to standard output: verdict and board as text, or what a machine asks for."""
     if how is Format.json:
+        options.refuse(("tasks", "top"), "json contains agents and tasks, all of them")
         typer.echo(found.to_json(), nl=False)
         return
-    show(found.leaderboard(), how)
-    if tasks:
-        typer.echo("")
-        show(found.tasks(), how)
+    table = found.tasks() if tasks else found.leaderboard()
     if how is Format.text:
-        say("\n" + "\n".join(found.verdict))
-    elif how is Format.md:
+        say("\n".join(found.verdict) + "\n")
+    show(table if top is None else table.head(top), how)
+    if how is Format.md:
         typer.echo("\n" + "\n".join(f"- {line}" for line in found.verdict))

@@ -1,13 +1,13 @@
 """``nashboard hodge``: how much ratings explain, and what goes round in cycles."""
 
-import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.cli.output import Format, FormatOption, say, show
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.cli.options import AsOption, Format, FormatOption, ReadOption, SourceArgument
+from nashboard.cli.output import say, show, show_json
+from nashboard.cli.reading import source_data
 
 if TYPE_CHECKING:
     from nashboard.algebra.hodge import Hodge
@@ -55,7 +55,7 @@ def hodge(
     chance, rest = left_over(data, found.elo_is_exact)
     if how is Format.json:
         whole = {**found.to_dict(cycles=cycles, split=split), "p_noise": chance}
-        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        show_json(whole, "hodge/1")
         return
     if what is Shown.cycles:
         show(found.cycles_table(cycles), how, explained=True)

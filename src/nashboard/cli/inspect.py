@@ -1,7 +1,8 @@
 """``nashboard inspect FILE``: what was read, on one screen."""
 
-from nashboard.cli.output import Format, FormatOption, show
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard.cli.options import AsOption, Format, FormatOption, ReadOption, SourceArgument
+from nashboard.cli.output import show
+from nashboard.cli.reading import source_data
 
 
 def inspect(

@@ -1,13 +1,12 @@
 """``nashboard latent``: what tasks test beyond an average."""
 
-import json
 from typing import Annotated
 
 import typer
 
-from nashboard.cli.evaluation_options import Missing
-from nashboard.cli.output import Format, FormatOption, show
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data, varied, whole
+from nashboard.cli.options import AsOption, Format, FormatOption, Missing, ReadOption, SourceArgument
+from nashboard.cli.output import show, show_json
+from nashboard.cli.reading import source_data, varied, whole
 
 
 def latent(
@@ -39,7 +38,7 @@ def latent(
     most = min(len(data.agents), len(data.tasks)) - 1
     found = decompose(data, k=min(components, most))
     if how is Format.json:
-        typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        show_json(found.to_dict(), "latent/1")
         return
     notes = (
         "",

@@ -4,9 +4,20 @@ from typing import Annotated
 
 import typer
 
-from nashboard.cli.output import Format, FormatOption, show, tell
-from nashboard.cli.ratings_options import Anchor, Planes, Prior, anchors, matches_in, planes
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument
+from nashboard.cli.options import (
+    Anchor,
+    AsOption,
+    Format,
+    FormatOption,
+    Planes,
+    Prior,
+    ReadOption,
+    SourceArgument,
+    parse_anchors,
+    parse_planes,
+    read_matches_from,
+)
+from nashboard.cli.output import show, tell
 
 
 def melo(
@@ -35,13 +46,13 @@ def melo(
     from nashboard.ratings.elo import PRIOR
     from nashboard.ratings.melo import melo as fit
 
-    matches = matches_in(source, as_format, read)
+    matches = read_matches_from(source, as_format, read)
     ratings = fit(
         matches,
-        planes(k),
+        parse_planes(k),
         prior=PRIOR if prior is None else prior,
         cyclic_prior=cyclic_prior,
-        anchor=anchors(anchor),
+        anchor=parse_anchors(anchor),
         orthogonal=orthogonal,
     )
     if ratings.candidates:

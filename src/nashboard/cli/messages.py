@@ -3,32 +3,13 @@
 Errors carry their hints as data (`nashboard.errors`); here the options in them are spelled as this command takes them.
 """
 
-import functools
-import inspect
 import shlex
-from collections.abc import Callable, Collection
-from typing import ParamSpec
+from collections.abc import Collection
 
 from nashboard.cli.reading import PARSERS
-from nashboard.errors import NashboardError, Spelling
+from nashboard.errors import Spelling
 
-Parameters = ParamSpec("Parameters")
 DATABASE = ("table", "query")  # options of readers that are also options of the command
-
-
-def spell_options(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """Return a command whose errors name options as they are typed."""
-    taken = inspect.signature(command).parameters
-
-    @functools.wraps(command)
-    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-        except NashboardError as error:
-            error.args = (error.render(spelling(taken)), *error.args[1:])
-            raise
-
-    return run
 
 
 def spelling(taken: Collection[str]) -> Spelling:

@@ -1,56 +1,74 @@
-"""``nashboard nash``: who is unbeatable, and how far the others are from it."""
+"""``nashboard nash``: the equilibrium of the payoffs exactly as given, with its certificates."""
 
-import sys
-from typing import Annotated
-
-import typer
-
-from nashboard.cli.evaluation_options import Missing
-from nashboard.cli.output import Format, FormatOption, show, tell
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data, varied, whole
+from nashboard._progress import Progress
+from nashboard.cli.options import (
+    AsOption,
+    Components,
+    ComponentsOption,
+    Format,
+    FormatOption,
+    MinGames,
+    Missing,
+    ReadOption,
+    Selection,
+    SelectionOption,
+    SourceArgument,
+    Tasks,
+    Top,
+    refuse,
+)
+from nashboard.cli.output import note, show, show_json
+from nashboard.cli.reading import keep_connected, source_data, varied, whole
 
 
 def nash(
     source: SourceArgument,
-    selection: Annotated[
-        str, typer.Option(help="Which equilibrium where there are many: clone-invariant or maxent.")
-    ] = "clone-invariant",
-    tasks: Annotated[bool, typer.Option("--tasks", help="Show the tasks instead of the agents (scores only).")] = False,
-    top: Annotated[int | None, typer.Option(help="Show only the first so many rows.", min=1)] = None,
+    selection: SelectionOption = Selection.clone_invariant,
+    tasks: Tasks = False,
+    top: Top = None,
+    min_games: MinGames = None,
+    components: ComponentsOption = Components.error,
     missing: Missing = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
 ) -> None:
-    """Show Nash averages: weights, averages, margins, clones and certificates.
+    """Show Nash averages of the results as given: weights, averages, margins, copies and certificates.
 
     \b
     Examples:
       nashboard nash battles.parquet
       nashboard nash dataset:atari --tasks
-      nashboard nash scores.csv --missing worst
+      nashboard nash scores.csv --missing worst --format json
     """
     from nashboard.data.scores import Scores
-    from nashboard.equilibrium.nash import checked_selection, nash_average
+    from nashboard.equilibrium.nash import NashAverage, checked_selection, nash_average
     from nashboard.equilibrium.nash_scores import nash_average_scores
     from nashboard.errors import InputError
 
-    chosen = checked_selection(selection)
+    if how is Format.json:
+        refuse(("tasks", "top"), "json contains agents and tasks, all of them")
+    if components is Components.each:
+        raise InputError("--components each is for nashboard evaluate: use --components largest")
+    chosen = checked_selection(selection.value)
     data = whole(source_data(source, as_format, read), missing)
-    watched = sys.stderr.isatty()
     if isinstance(data, Scores):
-        data = varied(data)
-        of_scores = nash_average_scores(data, selection=chosen, progress=watched)
-        table, groups = (
-            (of_scores.task_table(), of_scores.task_clone_groups)
-            if tasks
-            else (of_scores.table(), of_scores.agent_clone_groups)
-        )
-    elif tasks:
-        raise InputError("--tasks needs scores of agents on tasks; these are matches between agents")
+        refuse(("min_games", "components"), "it is for matches, and these are scores")
+        of_scores = nash_average_scores(varied(data), selection=chosen, progress=not Progress.quiet)
+        if how is Format.json:
+            show_json(of_scores.to_dict(), "nash-scores/1")
+            return
+        table = of_scores.task_table() if tasks else of_scores.table()
+        groups = of_scores.task_clone_groups if tasks else of_scores.agent_clone_groups
     else:
-        result = nash_average(data, selection=chosen, progress=watched)
+        refuse(("tasks",), "it is for scores of agents on tasks, and these are matches")
+        result: NashAverage = nash_average(
+            keep_connected(data, components, min_games), selection=chosen, progress=not Progress.quiet
+        )
+        if how is Format.json:
+            show_json(result.to_dict(), "nash/1")
+            return
         table, groups = result.table(), result.clone_groups
     show(table if top is None else table.head(top), how, explained=True)
     for number, group in enumerate(groups, start=1):
-        tell(f"clones {number}: {', '.join(group)}")
+        note(f"copies {number}: {', '.join(group)}")

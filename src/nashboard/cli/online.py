@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nashboard._text import listed
-from nashboard.cli.ending import INTERRUPTED, TERMINATED, without_native_noise
-from nashboard.cli.output import Format, FormatOption, show, tell
+from nashboard.cli.options import Format, FormatOption
+from nashboard.cli.output import show, tell
 from nashboard.cli.reading import reader_options
+from nashboard.cli.streams import INTERRUPTED, TERMINATED, without_native_noise
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,14 +1,13 @@
 """``nashboard paper``: every number, table and figure of the paper, beside ours."""
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from nashboard.cli.output import Format, FormatOption, say, show, tell
+from nashboard._progress import show_progress
+from nashboard.cli.options import Format, FormatOption
+from nashboard.cli.output import note, say, show, show_json
 
 
 def paper(
@@ -31,29 +30,14 @@ def paper(
     from nashboard.paper.reproduction import reproduction
 
     ready(output)  # before the work, which a wrong folder would waste
-    with progress() as step:
-        found = reproduction(lambda part: step(f"Computing: {part}"))
-        page = write_folder(found, output, step)
+    with show_progress("Reproducing the paper ...") as progress:
+        found = reproduction(lambda part: progress.step(f"Computing: {part}"))
+        page = write_folder(found, output, progress.step)
     if how is Format.text:
         show(found.differences())
         say("\n" + found.summary)
     elif how is Format.json:
-        import json
-
-        typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        show_json(found.to_dict(), "paper/1")
     else:
         show(found.table(), how)
-    tell(f"Wrote {str(page)!r}.")
-
-
-@contextlib.contextmanager
-def progress() -> Iterator[Callable[[str], object]]:
-    """Return a function that names the step: in place on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-
-    with Console(stderr=True).status("Reading the paper ...") as status:
-        yield lambda step: status.update(escape(step))
+    note(f"Wrote {str(page)!r}.")

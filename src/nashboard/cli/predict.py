@@ -5,9 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nashboard._tables import Cell, Column, Table
-from nashboard.cli.output import Format, FormatOption, show
-from nashboard.cli.ratings_options import Planes, Prior, matches_in, planes
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument
+from nashboard.cli.options import (
+    AsOption,
+    Format,
+    FormatOption,
+    Planes,
+    Prior,
+    ReadOption,
+    SourceArgument,
+    parse_planes,
+    read_matches_from,
+    refuse,
+)
+from nashboard.cli.output import show
 
 if TYPE_CHECKING:
     from nashboard.data.matches import Matches
@@ -33,10 +43,12 @@ def predict(
     from nashboard.online.state import is_state
 
     league = is_state(source)
+    if league:
+        refuse(("k", "prior", "as_format", "read"), f"{source!r} is an online league, which has its own ratings")
     rows = (
         from_league(source, first, second)
         if league
-        else from_matches(matches_in(source, as_format, read), first, second, k, prior)
+        else from_matches(read_matches_from(source, as_format, read), first, second, k, prior)
     )
     show(
         Table(
@@ -92,7 +104,7 @@ def from_matches(
     weak = PRIOR if prior is None else prior
     models: dict[str, Any] = {"Elo": elo(matches, prior=weak)}
     if k != "0":
-        cyclic = melo(matches, planes(k), prior=weak)
+        cyclic = melo(matches, parse_planes(k), prior=weak)
         models[f"mElo, {cyclic.k} plane{'s' * (cyclic.k != 1)}"] = cyclic
     low, high = min(i, j), max(i, j)
     pair = (matches.pairs == (low, high)).all(axis=1).nonzero()[0]

@@ -5,44 +5,18 @@ in error messages as they are typed.
 """
 
 import contextlib
-import functools
-import inspect
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from nashboard._text import listed, nearest
-from nashboard.cli.ending import without_native_noise
-from nashboard.cli.output import tell, working
+from nashboard._progress import show_progress
+from nashboard._text import listed, nearest, number_of
+from nashboard.cli.output import note
+from nashboard.cli.streams import without_native_noise
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.data.formats.format import Data
     from nashboard.data.scores import Scores
-
-SourceArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="A file, a folder, a glob, - for standard input, dataset:NAME, or an address: sqlite:///FILE, "
-        "duckdb:///FILE, postgresql://USER@HOST/DATABASE, s3://..., gs://..., az://..., hf://..., https://...",
-    ),
-]
-AsOption = Annotated[str | None, typer.Option("--as", metavar="FORMAT", help="Read it as this format.")]
-ReadOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--read",
-        "-r",
-        metavar="NAME=VALUE",
-        help="How to read it, may be repeated: a=, b=, outcome=, weight=, time=, cluster=, neutral=, agent=, task=, "
-        "score= name columns (weight=none uses no weight; time, cluster and neutral likewise); "
-        "outcomes=LABEL:VALUE,... gives labels a meaning (none leaves rows out); self_matches=drop; "
-        "where=COLUMN:VALUE,...; lower_is_better=TASK,...; ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; "
-        "separator=; table= and query= for a database.",
-    ),
-]
 
 
 def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> "Data":
@@ -60,34 +34,8 @@ def reading(source: str, part: str = "") -> Iterator[None]:
     from nashboard.data.addresses import without_secrets
 
     name = without_secrets(source)
-    with working(f"Reading {name}{part} ..."), without_native_noise():
+    with show_progress(f"Reading {name}{part} ..."), without_native_noise():
         yield
-
-
-TABLE = typer.Option("--table", metavar="NAME", help="The table of a database to read.")
-QUERY = typer.Option("--query", metavar="SQL", help="The query of a database whose answer is read.")
-
-
-def with_database_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that also takes ``--table`` and ``--query``, if it takes ``-r``: they are readers' options."""
-    plain = inspect.signature(command)
-    if "read" not in plain.parameters:
-        return command
-
-    @functools.wraps(command)
-    def wrapped(*, table: str | None, query: str | None, **values: Any) -> None:
-        said = [f"{name}={value}" for name, value in (("table", table), ("query", query)) if value is not None]
-        command(**values | {"read": [*(values["read"] or []), *said]})
-
-    kind = inspect.Parameter.KEYWORD_ONLY
-    new = [
-        inspect.Parameter(name, kind, default=None, annotation=Annotated[str | None, how])
-        for name, how in (("table", TABLE), ("query", QUERY))
-    ]
-    old = [parameter.replace(kind=kind) for parameter in plain.parameters.values()]
-    wrapped.__signature__ = plain.replace(parameters=[*old, *new])  # type: ignore[attr-defined] # how inspect is told
-    wrapped.__annotations__ = {**command.__annotations__, **{new_one.name: new_one.annotation for new_one in new}}
-    return wrapped
 
 
 def varied(scores: "Scores") -> "Scores":
@@ -106,11 +54,42 @@ def whole(data: "Data", missing: str | None) -> "Data":
     return left
 
 
+def keep_connected(data: "Data", components: str, min_games: int | None) -> "Data":
+    """Return the data of agents with enough games, and of the largest group that met if that is asked for.
+
+    Each repeats until nothing changes: an agent that is left out takes its games with it.
+    """
+    from nashboard.data.matches import Matches
+
+    if not isinstance(data, Matches):
+        if min_games is not None or components != "error":
+            option = "--min-games" if min_games is not None else "--components"
+            raise InputError(f"{option} has no effect: it is for matches, and these are {type(data).__name__.lower()}")
+        return data
+    while True:
+        kept = list(data.agents)
+        if min_games is not None:
+            kept = [name for name, games in zip(data.agents, data.games_per_agent, strict=True) if games >= min_games]
+            if len(kept) < 2:
+                raise InputError(f"--min-games {min_games} leaves {number_of(len(kept), 'agents')}: lower it")
+        elif components == "largest":
+            kept = [name for name in data.agents if name in set(data.components[0])]
+        left = len(data.agents) - len(kept)
+        if left:
+            why = f"with fewer than {min_games} games" if min_games is not None else "outside the largest group"
+            note(f"{number_of(left, 'agents')} {why} left out")
+            data = data.select(kept)
+        elif min_games is not None:
+            min_games = None  # done: the groups are next
+        else:
+            return data
+
+
 def tell_new_notes(before: "Data", after: "Data") -> None:
     """Say what was done to data."""
-    for note in after.origin.notes:
-        if note not in before.origin.notes:
-            tell(note)
+    for new in after.origin.notes:
+        if new not in before.origin.notes:
+            note(new)
 
 
 def reader_options(pairs: list[str] | None) -> dict[str, Any]:

@@ -1,21 +1,26 @@
 """``nashboard report FILE``: one page that people open, read and pass on."""
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nashboard.cli import evaluation_options as options
-from nashboard.cli.output import tell
-from nashboard.cli.ratings_options import Anchor
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data
+from nashboard._progress import show_progress
+from nashboard.cli import options
+from nashboard.cli.options import AsOption, ReadOption, SourceArgument
+from nashboard.cli.output import note
+from nashboard.cli.reading import keep_connected, source_data
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
+    from nashboard.data.formats.format import Data
     from nashboard.evaluation.evaluation import Evaluation
+
+
+EVALUATING = (  # options that a saved evaluation has no use for
+    "resamples", "seed", "level", "agents", "exclude", "min_games", "components", "anchor", "scaling", "selection",
+    "missing", "workers", "backend", "as_format", "read", "table", "query",
+)  # fmt: skip
 
 
 def report(
@@ -30,14 +35,16 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="The heading; the name of the file unless given.")] = None,
-    resamples: options.Resamples = 200,
-    seed: options.Seed = 0,
-    level: options.Level = 0.95,
+    resamples: options.Resamples = options.RESAMPLES,
+    seed: options.Seed = options.SEED,
+    level: options.Level = options.LEVEL,
     agents: options.Agents = None,
     exclude: options.Exclude = None,
-    anchor: Anchor = None,
-    scaling: options.ScalingOption = "range",
-    selection: options.SelectionOption = "clone-invariant",
+    min_games: options.MinGames = None,
+    components: options.ComponentsOption = options.Components.error,
+    anchor: options.Anchor = None,
+    scaling: options.ScalingOption = options.Scaling.range,
+    selection: options.SelectionOption = options.Selection.clone_invariant,
     missing: options.Missing = None,
     workers: options.Workers = None,
     backend: options.Backend = None,
@@ -62,27 +69,45 @@ def report(
         raise InputError("--open needs a file: what goes to standard output cannot be opened")
     if path is not None:
         checked_target(path)
-    asked = options.asked(resamples, seed, level, anchor, scaling, selection, workers, backend)
-    found = saved(source) or evaluated(source, as_format, read, (agents, exclude), missing, asked)
-    with steps() as say:
+        if path.suffix.lower() != ".html":
+            options.refuse(("title", "look"), f"a file that ends in {path.suffix} is not a page")
+    found = saved(source)
+    if found is not None:
+        options.refuse(EVALUATING, f"{source!r} is a saved evaluation; give it the data to evaluate again")
+    else:
+        settings = options.evaluation_settings(
+            resamples=resamples,
+            seed=seed,
+            level=level,
+            anchor=anchor,
+            scaling=scaling,
+            selection=selection,
+            workers=workers,
+            backend=backend,
+        )
+        data = completed_data(source, as_format, read, (agents, exclude), missing, components, min_games)
+        found = evaluated(data, settings)
+    with show_progress("Writing the report ...") as progress:
         if path is None:
             from nashboard.report.report import as_page
 
-            text = as_page(found, title=title, say=say)
+            text = as_page(found, title=title, say=progress.step)
         else:
-            found.report(path, title=title, say=say)
+            found.report(path, title=title, say=progress.step)
     if path is None:
         typer.echo(text, nl=False)
+    elif path.suffix.lower() == ".html":
+        note(f"Wrote the report to {str(path)!r} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser.")
     else:
-        tell(f"Wrote the report to {str(path)!r} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser.")
+        note(f"Wrote {str(path)!r}.")
     for warning in found.warnings:
-        tell(f"warning: {warning}")
+        note(f"warning: {warning}")
     if look and path is not None:
         typer.launch(path.resolve().as_uri())
 
 
 def default_name(source: str) -> str:
-    """Return the file to write where none is named: beside nothing of the user's, in the folder they work in."""
+    """Return the file to write where none is named: in the current folder, named after the source."""
     name = PurePath(source.removeprefix("dataset:")).name
     stem = name.split(".")[0] if "*" not in name and name != "-" else ""
     return f"{stem}-report.html" if stem else "report.html"
@@ -103,29 +128,31 @@ def saved(source: str) -> "Evaluation | None":
     return Evaluation.from_json(path.read_text(encoding="utf-8"))
 
 
-def evaluated(
+def completed_data(
     source: str,
     as_format: str | None,
     read: list[str] | None,
     patterns: tuple[list[str] | None, list[str] | None],
     missing: str | None,
-    asked: dict[str, Any],
-) -> "Evaluation":
-    """Read and evaluate what the command line names."""
-    from nashboard.evaluation.evaluate import evaluate
+    components: str,
+    min_games: int | None,
+) -> "Data":
+    """Read what the command line names, with the agents that it asks for and without holes."""
+    from nashboard.data.scores import Scores
     from nashboard.evaluation.selecting import chosen, completed
 
-    return evaluate(completed(chosen(source_data(source, as_format, read), *patterns), missing), **asked)
+    data = completed(chosen(source_data(source, as_format, read), *patterns), missing)
+    if isinstance(data, Scores):
+        options.refuse(("anchor", "min_games", "components"), "it is for matches, and these are scores")
+        return data
+    options.refuse(("scaling",), "it is for scores of agents on tasks, and these are matches")
+    if components == options.Components.each:
+        raise InputError("a report shows one board: use --components largest, or nashboard evaluate --components each")
+    return keep_connected(data, components, min_games)
 
 
-@contextlib.contextmanager
-def steps() -> Iterator[Callable[[str], None]]:
-    """Return what is called with a few words before each step; a person who watches standard error sees them."""
-    if not sys.stderr.isatty():
-        yield lambda what: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
+def evaluated(data: "Data", settings: dict[str, Any]) -> "Evaluation":
+    """Return the evaluation of data."""
+    from nashboard.evaluation.evaluate import evaluate
 
-    with Console(stderr=True).status("") as status:
-        yield lambda what: status.update(escape(what))
+    return evaluate(data, **settings)

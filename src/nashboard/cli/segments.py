@@ -8,7 +8,8 @@ import typer
 
 from nashboard._tables import MACHINE_FORMATS
 from nashboard.cli.messages import spelling
-from nashboard.cli.output import FORMATS, Format, say, show, tell
+from nashboard.cli.options import Format
+from nashboard.cli.output import FORMATS, say, show, tell
 from nashboard.cli.reading import reader_options, reading
 
 if TYPE_CHECKING:

@@ -5,9 +5,20 @@ from typing import Annotated
 
 import typer
 
-from nashboard.cli.evaluation_options import Missing
-from nashboard.cli.output import Format, FormatOption, show, working
-from nashboard.cli.reading import AsOption, ReadOption, SourceArgument, source_data, whole
+from nashboard._progress import show_progress
+from nashboard.cli.options import (
+    SEED,
+    AsOption,
+    Format,
+    FormatOption,
+    Missing,
+    ReadOption,
+    Seed,
+    SourceArgument,
+    refuse,
+)
+from nashboard.cli.output import show
+from nashboard.cli.reading import source_data, whole
 
 
 class Shown(StrEnum):
@@ -34,27 +45,31 @@ class Choice(StrEnum):
 
 def stress(
     source: SourceArgument,
-    of: Annotated[list[str] | None, typer.Option("--of", help="Clone this agent or task; may be repeated.")] = None,
-    choice: Annotated[Choice, typer.Option(help="Who is cloned where --of names nobody.")] = Choice.adversary,
-    kind: Annotated[Cloned | None, typer.Option(help="What is cloned; tasks where there are tasks.")] = None,
+    of: Annotated[list[str] | None, typer.Option("--of", help="Copy this agent or task; can be repeated.")] = None,
+    choice: Annotated[Choice, typer.Option(help="How the entry to copy is chosen, without --of.")] = Choice.adversary,
+    kind: Annotated[Cloned | None, typer.Option(help="What is copied; tasks unless given, if there are tasks.")] = None,
     copies: Annotated[str, typer.Option(help="Numbers of copies, separated by commas.")] = "1,2,5,10,100",
     target: Annotated[
-        list[str] | None, typer.Option("--target", help="Search the smallest attack that puts this one first.")
+        list[str] | None,
+        typer.Option(
+            "--target", help="Search the smallest number of copies that puts this one first; can be repeated."
+        ),
     ] = None,
-    most: Annotated[int, typer.Option(help="The largest number of clones in an attack.", min=1)] = 100,
+    most: Annotated[int, typer.Option(help="Largest number of copies in an attack.", min=1)] = 100,
     draws: Annotated[
-        int | None, typer.Option(help="How often the luck of noisy clones is drawn; 20, fewer for many agents.", min=0)
+        int | None,
+        typer.Option(help="Draws for noisy copies; 20 unless given, fewer for many agents.", min=0),
     ] = None,
-    seed: Annotated[int, typer.Option(help="For noisy clones and random choice.", min=0)] = 0,
+    seed: Seed = SEED,
     what: Annotated[
-        Shown, typer.Option("--show", help="The table of csv, md and latex; text and json hold all.")
-    ] = Shown.exact,
+        Shown | None, typer.Option("--show", help="The table of csv, md and latex; exact unless given.")
+    ] = None,
     missing: Missing = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
 ) -> None:
-    """Enter clones of agents or tasks, and show what moves: uniform average, Elo, Nash.
+    """Enter copies of agents or tasks, and show what moves: plain average, Elo, Nash average.
 
     \b
     Examples:
@@ -62,17 +77,21 @@ def stress(
       nashboard stress dataset:atari --of venture --target human
       nashboard stress scores.csv --kind agents --copies 1,10 --format json
     """
-    from nashboard.cli.sections import show_sections
+    from nashboard.cli.output import show_sections
     from nashboard.errors import InputError
     from nashboard.evaluation.comparable import matches_or_scores
     from nashboard.evaluation.stress.stress import stress as run
 
+    if how in (Format.text, Format.json):
+        refuse(("what",), f"{how} contains all tables")
+    if of:
+        refuse(("choice",), "--of names what is copied")
     try:
         counts = [int(part) for part in copies.split(",")]
     except ValueError:
         raise InputError(f"--copies {copies!r} must be whole numbers separated by commas, such as 1,10,100") from None
     data = whole(source_data(source, as_format, read), missing)
-    with working("Entering clones ..."):
+    with show_progress("Entering copies ..."):
         found = run(
             matches_or_scores(data, "nashboard stress"),
             copies=counts,
@@ -90,4 +109,4 @@ def stress(
         show_sections(found.verdict(), found.tables().values(), found.notes)
     else:
         every = {"exact": found.table, "attacks": found.attack_table, "noisy": found.noisy_table}
-        show(every[what.value](), how)
+        show(every[(what or Shown.exact).value](), how)

@@ -1,0 +1,49 @@
+"""Progress of long work on standard error: on a terminal, where somebody asked for it, and never with ``--quiet``."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+
+class Progress:
+    """What work reports while it runs; without a display both methods do nothing."""
+
+    quiet = False  # set by --quiet, for the whole process
+
+    def __init__(self, bars: "Bars | None" = None, task: "TaskID | None" = None) -> None:
+        self.bars = bars
+        self.task = task
+
+    def step(self, what: str) -> None:
+        """Show what is being done now."""
+        if self.bars is not None and self.task is not None:
+            from rich.markup import escape
+
+            self.bars.update(self.task, description=escape(what))
+
+    def advance(self, count: int = 1) -> None:
+        """Count finished pieces of work."""
+        if self.bars is not None and self.task is not None:
+            self.bars.advance(self.task, count)
+
+
+@contextmanager
+def show_progress(what: str, *, total: int | None = None, asked: bool = True) -> Iterator[Progress]:
+    """Show a line of progress inside the block: with a bar where the total is known, else with a spinner."""
+    if Progress.quiet or not asked or not sys.stderr.isatty():
+        yield Progress()
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    shown = [BarColumn(), TaskProgressColumn(), TimeRemainingColumn()] if total is not None else []
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), *shown)
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        yield Progress(bars, bars.add_task(escape(what), total=total))

@@ -1,0 +1,250 @@
+"""Every option that more than one command takes, once: its name, its meaning and what it accepts.
+
+A command declares ``level: options.Level = options.LEVEL``. Options that would have no effect are refused by
+`refuse`, and `evaluation_settings` translates options into the arguments of `nashboard.evaluate`.
+"""
+
+from collections.abc import Iterable
+from contextvars import ContextVar
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nashboard._text import nearest
+from nashboard.errors import InputError
+
+if TYPE_CHECKING:
+    from nashboard.data.matches import Matches
+
+LEVEL, RESAMPLES, SEED = 0.95, 200, 0
+CONTEXT: ContextVar[typer.Context] = ContextVar("CONTEXT")  # of the running command
+
+
+class Format(StrEnum):
+    """What ``--format`` takes."""
+
+    text = "text"
+    json = "json"
+    csv = "csv"
+    md = "md"
+    latex = "latex"
+
+
+class MissingWay(StrEnum):
+    """What ``--missing`` takes."""
+
+    drop_agents = "drop-agents"
+    drop_tasks = "drop-tasks"
+    mean = "mean"
+    median = "median"
+    worst = "worst"
+
+
+class Scaling(StrEnum):
+    """What ``--scaling`` takes."""
+
+    range = "range"
+    rank = "rank"
+    zscore = "zscore"
+    none = "none"
+
+
+class Selection(StrEnum):
+    """What ``--selection`` takes."""
+
+    clone_invariant = "clone-invariant"
+    maxent = "maxent"
+
+
+class Components(StrEnum):
+    """What ``--components`` takes."""
+
+    error = "error"
+    largest = "largest"
+    each = "each"
+
+
+class Noise(StrEnum):
+    """What ``--noise`` takes."""
+
+    model = "model"
+    none = "none"
+
+
+class ErrorMethod(StrEnum):
+    """What ``--errors`` takes."""
+
+    hessian = "hessian"
+    sandwich = "sandwich"
+    bootstrap = "bootstrap"
+
+
+# what to read ---------------------------------------------------------------------------------------------------------
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A file, a folder, a glob, - for standard input, dataset:NAME, or an address: sqlite:///FILE, "
+        "duckdb:///FILE, postgresql://USER@HOST/DATABASE, s3://..., gs://..., az://..., hf://..., https://...",
+    ),
+]
+AsOption = Annotated[str | None, typer.Option("--as", metavar="FORMAT", help="Read FILE as this format.")]
+ReadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        "-r",
+        metavar="NAME=VALUE",
+        help="Reader option, can be repeated: a=, b=, outcome=, weight=, time=, cluster=, agent=, task=, score= name "
+        "columns (weight=none uses no weight; time and cluster likewise); outcomes=LABEL:VALUE,... defines labels "
+        "(none leaves rows out); self_matches=drop; where=COLUMN:VALUE,...; lower_is_better=TASK,...; "
+        "ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; separator=; table= and query= for a database.",
+    ),
+]
+
+# which entries --------------------------------------------------------------------------------------------------------
+Agents = Annotated[
+    list[str] | None, typer.Option(metavar="PATTERN", help="Only these agents, such as 'gpt-*'; can be repeated.")
+]
+Exclude = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Not these agents; can be repeated.")]
+Missing = Annotated[
+    MissingWay | None, typer.Option(help="Missing scores: drop agents or tasks, or fill in the task's mean, ...")
+]
+ComponentsOption = Annotated[
+    Components, typer.Option(help="Groups of agents that never met: an error, the largest group, or each group.")
+]
+MinGames = Annotated[int | None, typer.Option(help="Leave out agents with fewer games.", min=1)]
+
+# how to evaluate ------------------------------------------------------------------------------------------------------
+Resamples = Annotated[int, typer.Option(help="Number of draws from the posterior.", min=1)]
+Seed = Annotated[int, typer.Option(help="Seed of all random numbers; the same seed gives the same output.", min=0)]
+Level = Annotated[float, typer.Option(help="Level of intervals and tests: 0.95 for 95%.")]
+NoiseOption = Annotated[
+    Noise, typer.Option(help="Whether results contain noise (model), or are exact as in the paper (none).")
+]
+ScalingOption = Annotated[Scaling, typer.Option(help="Units of raw scores.")]
+SelectionOption = Annotated[Selection, typer.Option(help="Which equilibrium, where there are several.")]
+Anchor = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=RATING", help="Fix the rating of an agent; can be repeated.")
+]
+Errors = Annotated[
+    ErrorMethod | None,
+    typer.Option(help="How standard errors are computed; hessian unless given, sandwich where there are clusters."),
+]
+Prior = Annotated[
+    float | None, typer.Option(help="Drawn games of each agent against an average one; 0.01 unless given.")
+]
+Planes = Annotated[str, typer.Option("--k", metavar="K", help="Number of planes for cycles, or auto.")]
+Workers = Annotated[
+    int | None, typer.Option(help="Number of workers; all cores unless given. Results do not depend on it.", min=1)
+]
+Backend = Annotated[str | None, typer.Option(metavar="NAME", help="Kind of workers: threading, or loky for processes.")]
+
+# what to show ---------------------------------------------------------------------------------------------------------
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print the result.")]
+PrintOption = Annotated[  # where -o may be given too
+    Format | None,
+    typer.Option("--format", help="How to print the result; with -o the ending decides.", show_default="text"),
+]
+Tasks = Annotated[bool, typer.Option("--tasks", help="Show the tasks instead of the agents (scores only).")]
+Top = Annotated[int | None, typer.Option(help="Show only this many rows.", min=1)]
+Call = Annotated[
+    str | None, typer.Option(metavar="NOUN", help="What agents are called, in the plural: models, teams, players.")
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write to a file: .json, .md, .csv, .tex or .txt; one board also .html, the report.",
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes; only results and errors.")]
+
+
+def given_options() -> dict[str, str]:
+    """Return the options of the running command that the user typed, and how they are spelled."""
+    context = CONTEXT.get(None)
+    if context is None:  # called as a function
+        return {}
+    return {
+        str(parameter.name): max(parameter.opts, key=len)
+        for parameter in context.command.params
+        if parameter.param_type_name == "option"
+        and (source := context.get_parameter_source(str(parameter.name))) is not None
+        and source.name == "COMMANDLINE"
+    }
+
+
+def refuse(names: Iterable[str], why: str) -> None:
+    """Raise an error if the user typed any of these options, since they would have no effect."""
+    typed = given_options()
+    for name in names:
+        if name in typed:
+            raise InputError(f"{typed[name]} has no effect: {why}")
+
+
+def evaluation_settings(
+    *,
+    resamples: int,
+    seed: int,
+    level: float,
+    anchor: list[str] | None,
+    scaling: Scaling,
+    selection: Selection,
+    workers: int | None,
+    backend: str | None,
+) -> dict[str, Any]:
+    """Return options of the command as arguments of `nashboard.evaluate`."""
+    return {
+        "n_resamples": resamples,
+        "rng": seed,
+        "level": level,
+        "anchor": parse_anchors(anchor),
+        "scaling": scaling.value,
+        "selection": selection.value,
+        "progress": True,
+        "workers": workers,
+        "backend": backend,
+    }
+
+
+def parse_anchors(given: list[str] | None) -> dict[str, float] | None:
+    """Return the ratings of all ``--anchor NAME=RATING``."""
+    found: dict[str, float] = {}
+    for text in given or []:
+        name, equals, rating = text.rpartition("=")
+        try:
+            value = float(rating)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InputError(f"--anchor takes an agent and a rating, such as --anchor gnugo=1800, not {text!r}")
+        if found.setdefault(name, value) != value:
+            raise InputError(f"--anchor gives {name!r} two ratings, {found[name]:g} and {value:g}: give one")
+    return found or None
+
+
+def parse_planes(text: str) -> Any:
+    """Return the value of ``--k``: a number, or "auto"."""
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"--k takes a whole number or auto, not {text!r}{nearest(text, ['auto'])}") from None
+
+
+def read_matches_from(source: str, as_format: str | None, pairs: list[str] | None) -> "Matches":
+    """Read matches; ratings have no use for anything else."""
+    from nashboard.cli.reading import source_data
+    from nashboard.data.matches import Matches
+
+    data = source_data(source, as_format, pairs)
+    if not isinstance(data, Matches):
+        kind = type(data).__name__.lower()
+        raise InputError(f"{source!r} contains {kind}, not matches: ratings need results of matches")
+    return data
