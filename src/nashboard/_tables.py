@@ -131,7 +131,7 @@ def is_missing(cell: Cell) -> bool:
 def written(text: str, path: str | Path | None) -> str:
     """Return a text that was written to a file, if there is one."""
     if path is not None:
-        from nashboard.data.write import atomically
+        from nashboard._files import atomically
 
         atomically(Path(path), lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
     return text
