@@ -25,10 +25,10 @@ from .data.read import read_scores as read_scores
 from .data.read import read_segments as read_segments
 from .data.scores import Scores as Scores
 from .data.segments import Segments as Segments
-from .equilibrium.nash import NashAverage as NashAverage
-from .equilibrium.nash import nash_average as nash_average
-from .equilibrium.nash_scores import nash_average_scores as nash_average_scores
-from .equilibrium.score_nash_average import ScoreNashAverage as ScoreNashAverage
+from .equilibrium.nash_average import nash_average as nash_average
+from .equilibrium.nash_average import nash_average_scores as nash_average_scores
+from .equilibrium.results import NashAverage as NashAverage
+from .equilibrium.results import ScoreNashAverage as ScoreNashAverage
 from .errors import ConvergenceError as ConvergenceError
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError

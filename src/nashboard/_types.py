@@ -22,13 +22,26 @@ def read_only(array: NDArray[T]) -> NDArray[T]:
 def floats(values: ArrayLike, what: str, *, ndim: int) -> Floats:
     """Return a fresh array of 64-bit floats with ``ndim`` axes, or say why that cannot be done."""
     try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.asanyarray(values)
+        refuse_unreal(given, what)
+        array = np.array(given, dtype=np.float64, subok=False)
+    except (TypeError, ValueError, RuntimeError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{what} must be an array of numbers: {error}") from None
     if array.ndim != ndim:
         shape = {1: "one axis", 2: "two axes (rows and columns)"}[ndim]
         raise InputError(f"{what} must have {shape}, not shape {array.shape}")
     return array
+
+
+def refuse_unreal(array: NDArray[Any], what: str) -> None:
+    """Raise an error if an array has masked cells or complex numbers, which a plain conversion would drop."""
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        count = int(np.ma.count_masked(array))
+        raise InputError(f"{what} has {count:,} masked cells: fill them, or leave those rows and columns out")
+    if np.iscomplexobj(array):
+        raise InputError(f"{what} holds complex numbers: pass real ones, for example the real part")
 
 
 def square(values: ArrayLike, what: str) -> Floats:

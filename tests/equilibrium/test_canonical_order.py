@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, dense, rng_of, rounded, seeds, signs, uniform
-from nashboard.equilibrium.canonical_order import order_of_agents, order_of_sides
-from nashboard.equilibrium.symmetric import symmetric_equilibrium
+from nashboard.equilibrium.solver import canonical_orders, solve
 
 
 def scaled_agents(seed: int, n: int) -> Matrix:
@@ -52,7 +51,7 @@ def test_sorted_players_are_the_same_matrix_whoever_came_first(seed: int, n: int
     A = dense(seed, n)
     who = rng_of(seed + 1).permutation(n)
     B = A[np.ix_(who, who)]
-    one, other = order_of_agents(A), order_of_agents(B)
+    one, other = canonical_orders(A, 1)[0], canonical_orders(B, 1)[0]
     np.testing.assert_array_equal(A[np.ix_(one, one)], B[np.ix_(other, other)])
 
 
@@ -62,14 +61,14 @@ def test_sorted_agents_and_tasks_are_the_same_table(seed: int, m: int, n: int) -
     S = uniform(seed, m, n)
     rng = rng_of(seed + 1)
     T = S[np.ix_(rng.permutation(m), rng.permutation(n))]
-    np.testing.assert_array_equal(S[np.ix_(*order_of_sides(S))], T[np.ix_(*order_of_sides(T))])
+    np.testing.assert_array_equal(S[np.ix_(*canonical_orders(S, 2))], T[np.ix_(*canonical_orders(T, 2))])
 
 
 @given(seed=seeds, n=st.integers(2, 12))
 @settings(max_examples=25)
 def test_ties_are_told_apart_by_whom_the_payoffs_are_against(seed: int, n: int) -> None:
     # equal payoffs everywhere: the order is still a permutation, and joins only what stands alike
-    for order, size in ((order_of_agents(signs(seed, n)), n), (order_of_sides(rounded(seed, n, 3))[1], 3)):
+    for order, size in ((canonical_orders(signs(seed, n), 1)[0], n), (canonical_orders(rounded(seed, n, 3), 2)[1], 3)):
         assert sorted(order) == list(range(size))
 
 
@@ -79,16 +78,16 @@ def test_a_path_of_five_is_sorted_from_its_ends_inwards() -> None:
     for seed in range(10):
         who = rng_of(seed).permutation(5)
         B = A[np.ix_(who, who)]
-        order = order_of_agents(B)
-        assert who[order].tolist() == who[order_of_agents(B)].tolist()
-        np.testing.assert_array_equal(B[np.ix_(order, order)], A[np.ix_(*2 * [order_of_agents(A)])])
+        order = canonical_orders(B, 1)[0]
+        assert who[order].tolist() == who[canonical_orders(B, 1)[0]].tolist()
+        np.testing.assert_array_equal(B[np.ix_(order, order)], A[np.ix_(*2 * [canonical_orders(A, 1)[0]])])
 
 
 def test_the_same_bits_come_out_in_every_order() -> None:
     A = dense(5, 30) / 8
-    one = symmetric_equilibrium(A, np.zeros(30))
+    one = solve(A, [np.zeros(30)]).sides[0]
     for seed in range(5):
         who = rng_of(seed).permutation(30)
-        other = symmetric_equilibrium(np.ascontiguousarray(A[np.ix_(who, who)]), np.zeros(30))
+        other = solve(np.ascontiguousarray(A[np.ix_(who, who)]), [np.zeros(30)]).sides[0]
         np.testing.assert_array_equal(other.weights, one.weights[who])
         np.testing.assert_array_equal(other.y, one.y[who])

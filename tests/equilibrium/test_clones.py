@@ -1,6 +1,7 @@
 """Who is a clone of whom, and what stands for a class, follow from the payoffs alone."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,10 +13,9 @@ import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, dense, rng_of, seeds
 from hard_games import crumbs, hard_game, hard_table, wild
 from nashboard.equilibrium.clones import Classes, between_classes, identical_agents, identical_rows, irrational_weights
-from nashboard.equilibrium.models import RatingsModel
-from nashboard.equilibrium.population import Matrix as Payoffs
-from nashboard.equilibrium.population import Population
-from nashboard.equilibrium.tolerance import ZERO
+from nashboard.equilibrium.game import AgentsGame, RatingsModel
+from nashboard.equilibrium.game import Matrix as Payoffs
+from nashboard.equilibrium.thresholds import ZERO
 
 TIGHT = 1e-9
 Indices = NDArray[np.intp]
@@ -75,9 +75,8 @@ def test_long_runs_are_compared_part_by_part(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_middle_stands_for_a_class_and_stays_antisymmetric() -> None:
     A = antisymmetric(np.array([[0, 1, 1 + ZERO / 2, 3], [0, 0, 0, 2], [0, 0, 0, 2], [0, 0, 0, 0.0]]))
-    population = Population.of(Payoffs(A=A))
-    everybody = np.arange(population.size)
-    K = population.block(everybody, everybody) * 2.0**population.exponent
+    game = AgentsGame.of(Payoffs(A=A), ("a", "b", "c", "d"))
+    K = game.block([np.arange(3)]) * 2.0**game.exponent
     np.testing.assert_array_equal(K, -K.T)
     np.testing.assert_array_equal(K[0], [0, 1 + ZERO / 4, 3])
     assert nb.nash_average(A).clone_groups == (("agent 2", "agent 3"),)
@@ -99,10 +98,12 @@ class Model:
 def test_a_model_has_the_same_classes_and_payoffs_as_its_matrix() -> None:
     who = np.array([0, 1, 2, 3, 1, 2, 2])
     A = dense(3, 4)[np.ix_(who, who)] + ZERO / 8 * antisymmetric(rng_of(0).normal(size=(7, 7)))
-    matrix, model = Population.of(Payoffs(A=A)), Population.of(Model(A))
-    assert partition(matrix.classes) == partition(model.classes) == partition(identical_agents(Model(A), matrix.scale))
-    every = np.arange(matrix.size)
-    np.testing.assert_array_equal(matrix.block(every, every), model.block(every, every))
+    matrix, model = AgentsGame.of(Payoffs(A=A), (*"abcdefg",)), Model(A)
+    by_columns = identical_agents(7, model.columns, model.product, ZERO * matrix.scale)
+    assert partition(matrix.classes[0]) == partition(by_columns)
+    every = [np.arange(matrix.sizes[0])]
+    read = replace(matrix, model=model)  # fetched column by column
+    np.testing.assert_array_equal(matrix.block(every), read.block(every))
     np.testing.assert_allclose(nb.nash_average(Model(A)).weights, nb.nash_average(A).weights, atol=TIGHT)
 
 

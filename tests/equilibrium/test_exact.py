@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import nashboard as nb
 from equilibrium_games import Matrix, rng_of, seeds
 from hard_games import HARD, hard_game, hard_table
-from nashboard.equilibrium.exact import directions, exact_side, reduced, solver
-from nashboard.equilibrium.exact_simplex import exact_face, whole_numbers
+from nashboard.equilibrium.exact import directions, exact_face, exact_side, reduced, solver, whole_numbers
 from reference_equilibrium import exact_value, optimal_vertices
 
 TIGHT = 1e-9
@@ -50,8 +49,7 @@ def test_fractions_and_doubles_give_the_same_answer(family: str, monkeypatch: py
     games = [hard_game(family, seed, most=9) for seed in range(12)]
     tables = [hard_table(family, seed, most=9) for seed in range(12)]
     before = [nb.nash_average(A) for A in games], [nb.nash_average_scores(S) for S in tables]
-    monkeypatch.setattr("nashboard.equilibrium.symmetric.side_face", lambda *ignored: None)
-    monkeypatch.setattr("nashboard.equilibrium.rectangular.side_face", lambda *ignored: None)
+    monkeypatch.setattr("nashboard.equilibrium.solver.find_side_face", lambda *ignored: None)
     for A, old in zip(games, before[0], strict=True):
         new = nb.nash_average(A)
         np.testing.assert_allclose(new.weights, old.weights, atol=TIGHT)

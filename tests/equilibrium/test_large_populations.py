@@ -11,12 +11,9 @@ from numpy.typing import NDArray
 
 import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, seeds
-from nashboard.equilibrium.models import PayoffModel, RatingsModel
-from nashboard.equilibrium.oracle import DIRECT, oracle_equilibrium
-from nashboard.equilibrium.population import Matrix as MatrixModel
-from nashboard.equilibrium.population import Population
-from nashboard.equilibrium.rectangular import rectangular_equilibrium
-from nashboard.equilibrium.symmetric import symmetric_equilibrium
+from nashboard.equilibrium.game import PayoffModel, RatingsModel, game_of, matrix_of
+from nashboard.equilibrium.oracle import DIRECT, find_equilibrium
+from nashboard.equilibrium.solver import solve
 
 
 def realistic(seed: int, n: int, planes: int = 2, noise: float = 0.05) -> Matrix:
@@ -29,7 +26,7 @@ def realistic(seed: int, n: int, planes: int = 2, noise: float = 0.05) -> Matrix
 
 def whole(A: Matrix) -> NDArray[np.float64]:
     """Solve without the oracle."""
-    return symmetric_equilibrium(A / np.abs(A).max(), np.zeros(len(A))).weights
+    return solve(A / np.abs(A).max(), [np.zeros(len(A))]).sides[0].weights
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -156,8 +153,6 @@ def test_wrong_models_are_explained(ratings: list[float], cyclic: Any, words: st
 
 
 def test_a_large_matrix_is_used_without_a_copy_when_it_is_antisymmetric() -> None:
-    from nashboard.equilibrium.source import matrix_of
-
     A = antisymmetric(np.random.default_rng(2).normal(size=(1100, 1100)))
     assert matrix_of(A).A is A
     noisy = A.copy()
@@ -180,7 +175,7 @@ def test_a_large_matrix_is_used_without_a_copy_when_it_is_antisymmetric() -> Non
 def test_progress_is_told_while_agents_join() -> None:
     told: list[tuple[int, float]] = []
     A = realistic(0, 300)
-    oracle_equilibrium(Population.of(MatrixModel(A=A)), np.zeros(300), lambda count, gap: told.append((count, gap)))
+    find_equilibrium(game_of(A), [np.zeros(300)], lambda count, gap: told.append((count, gap)))
     assert len(told) > 3
 
 
@@ -189,7 +184,7 @@ def test_an_interrupt_leaves_the_solver_at_once() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        oracle_equilibrium(Population.of(MatrixModel(A=realistic(0, 300))), np.zeros(300), stop)
+        find_equilibrium(game_of(realistic(0, 300)), [np.zeros(300)], stop)
 
 
 def low_rank_table(seed: int, m: int, n: int) -> Matrix:
@@ -204,9 +199,9 @@ def test_large_tables_give_the_answer_of_the_whole(m: int, n: int, kind: str) ->
     rng = np.random.default_rng(m + n)
     S = low_rank_table(m, m, n) if kind == "low rank" else rng.random((m, n))
     result = nb.nash_average_scores(S)
-    whole_table = rectangular_equilibrium(S / np.abs(S).max(), np.zeros(m), np.zeros(n))
-    np.testing.assert_allclose(result.agent_weights, whole_table.agents.weights, atol=1e-10)
-    np.testing.assert_allclose(result.task_weights, whole_table.tasks.weights, atol=1e-10)
+    agents, tasks = solve(S / np.abs(S).max(), [np.zeros(m), np.zeros(n)]).sides
+    np.testing.assert_allclose(result.agent_weights, agents.weights, atol=1e-10)
+    np.testing.assert_allclose(result.task_weights, tasks.weights, atol=1e-10)
 
 
 def test_ties_in_large_tables_are_found() -> None:

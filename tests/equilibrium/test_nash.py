@@ -92,7 +92,7 @@ def test_small_integer_games_agree_with_exact_arithmetic(seed: int, n: int, fami
     # over classes, a member of a class of m with weight w has log total log(m w)
     assert uphill(result.weights, vertices, None if plain else 1 / sizes) <= TIGHT
     distinct = {tuple(sum(u[k] for k in range(n) if (A[k] == A[i]).all()) for i in range(n)) for u in vertices}
-    assert result.unique == (len(distinct) == 1)
+    assert result.unique == (len(distinct) == 1 and (n == 1 or bool(A.any())))  # of even payoffs, every mixture is one
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -258,7 +258,6 @@ def test_the_text_shows_weights_certificates_and_no_negative_zero() -> None:
         ([[0, 1, 2]], "square"),
         ([0, 1], "two axes"),
         (np.zeros((0, 0)), "empty"),
-        (nb.load_dataset("atari"), "nash_average_scores"),
     ],
 )
 def test_wrong_input_is_explained(data: object, words: str) -> None:
@@ -268,4 +267,4 @@ def test_wrong_input_is_explained(data: object, words: str) -> None:
 
 def test_an_unknown_selection_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(nb.InputError, match=r"did you mean 'maxent'.*'clone-invariant' or 'maxent'"):
-        nb.nash_average([[0.0]], selection="maxnt")  # type: ignore[arg-type]  # the mistake is the test
+        nb.nash_average([[0.0]], selection="maxnt")  # type: ignore[call-overload]  # the mistake is the test

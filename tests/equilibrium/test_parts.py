@@ -21,15 +21,13 @@ from equilibrium_games import (
     signs,
 )
 from nashboard.equilibrium import twofold
-from nashboard.equilibrium.certificate import entropy_residual, require_certified
+from nashboard.equilibrium.central_path import central_path, dense_game, rectangular_game, stacked_game
+from nashboard.equilibrium.certificate import Certificate, entropy_residual, require_certified
 from nashboard.equilibrium.clones import identical_rows
 from nashboard.equilibrium.entropy import maximum_entropy
-from nashboard.equilibrium.interior_point import central_path
-from nashboard.equilibrium.newton_systems import dense_game, rectangular_game, stacked_game
-from nashboard.equilibrium.ranks import tied_ranks
-from nashboard.equilibrium.stopping import missed, progress_on
-from nashboard.equilibrium.symmetric import symmetric_equilibrium
-from nashboard.equilibrium.tolerance import ZERO
+from nashboard.equilibrium.results import tied_ranks
+from nashboard.equilibrium.solver import missed, progress_on, solve
+from nashboard.equilibrium.thresholds import ZERO
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -122,37 +120,41 @@ def test_a_margin_that_touches_without_pressing_is_harmless() -> None:
 @pytest.mark.parametrize("shift", [1e-3, 1e-6, 1e-8])
 def test_the_residual_sees_an_equilibrium_that_is_not_the_most_even(shift: float) -> None:
     K = disjoint_cycles(0, 3) / 4
-    side = symmetric_equilibrium(K, np.zeros(len(K)))
-    assert entropy_residual(K, side, side.support, np.zeros(len(K))) < 1e-15
+    side = solve(K, [np.zeros(len(K))]).sides[0]
+    assert entropy_residual(K, side, side, np.zeros(len(K)), 0.0) < 1e-15
     other = side.weights.copy()
     other[:3] *= 1 + shift
     other /= other.sum()
     assert (K @ other).max() < 1e-15  # still an equilibrium
     moved = replace(side, weights=other)
-    assert entropy_residual(K, moved, side.support, np.zeros(len(K))) > shift / 100
+    assert entropy_residual(K, moved, side, np.zeros(len(K)), 0.0) > shift / 100
 
 
 def test_wrong_multipliers_cannot_make_a_residual_small() -> None:
     K = signs(11, 9)
-    side = symmetric_equilibrium(K, np.zeros(9))
+    side = solve(K, [np.zeros(9)]).sides[0]
     for y in (np.zeros(9), -side.y + 1):
         if side.support.sum() > 1 and np.ptp(side.weights[side.support]) > 1e-3:
-            assert entropy_residual(K, replace(side, y=y, y_low=0 * y), side.support, np.zeros(9)) > 1e-4
+            assert entropy_residual(K, replace(side, y=y, y_low=0 * y), side, np.zeros(9), 0.0) > 1e-4
+
+
+def certificate(residual: float) -> Certificate:
+    return Certificate(residual=residual, complementarity=0.0, condition=1.0)
 
 
 def test_missed_tolerances_raise_and_say_what_was_reached() -> None:
     with pytest.raises(nb.ConvergenceError, match=r"gains 1\.0e-03.*residual is 0\.0e\+00"):
-        require_certified(1e-3, 0.0, 1.0)
+        require_certified(certificate(0.0), 1e-3, 1.0)
     with pytest.raises(nb.ConvergenceError, match="residual is nan"):
-        require_certified(0.0, float("nan"), 1.0)
-    require_certified(1e-10, 1e-10, 1.0)
+        require_certified(certificate(float("nan")), 0.0, 1.0)
+    require_certified(certificate(1e-10), 1e-10, 1.0)
+    with pytest.raises(nb.ConvergenceError, match="who has weight could not be proved"):
+        require_certified(Certificate(residual=0.0, complementarity=1e-11, condition=1.0), 0.0, 1.0)
     assert "reached nothing" in str(missed(None))
 
 
 def test_a_path_without_a_proved_face_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    import nashboard.equilibrium.symmetric
-
-    monkeypatch.setattr(nashboard.equilibrium.symmetric, "side_face", lambda *ignored: None)
+    monkeypatch.setattr("nashboard.equilibrium.solver.find_side_face", lambda *ignored: None)
     with pytest.raises(nb.ConvergenceError, match="could not be proved: the interior point reached a gap of"):
         nb.nash_average(signs(0, 60))
 
@@ -187,7 +189,7 @@ def test_progress_on_a_terminal_rewrites_one_line(
 ) -> None:
     clock = iter([0.0, 0.5, 2.0, 3.0])
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("nashboard.equilibrium.stopping.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("nashboard.equilibrium.solver.time.perf_counter", lambda: next(clock))
     with progress_on(True) as show:
         show(1, 0.5)
         show(2, 0.25)

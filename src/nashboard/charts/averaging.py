@@ -22,8 +22,7 @@ from nashboard.charts.rows import (
     unit_words,
 )
 from nashboard.charts.theme import Chart, titled
-from nashboard.equilibrium.nash import NashAverage
-from nashboard.equilibrium.score_nash_average import ScoreNashAverage
+from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
 

@@ -14,8 +14,7 @@ from nashboard.charts.theme import Chart, titled
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash import nash_average
-from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board
 

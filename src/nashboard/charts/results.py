@@ -15,8 +15,7 @@ from nashboard.charts.latent_map import latent
 from nashboard.charts.redundancy_map import redundancy
 from nashboard.charts.schur_plane import plane
 from nashboard.charts.theme import PAGES, Chart
-from nashboard.equilibrium.nash import NashAverage
-from nashboard.equilibrium.score_nash_average import ScoreNashAverage
+from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.stress import Stress

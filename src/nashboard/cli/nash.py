@@ -42,15 +42,15 @@ def nash(
       nashboard nash scores.csv --missing worst --format json
     """
     from nashboard.data.scores import Scores
-    from nashboard.equilibrium.nash import NashAverage, checked_selection, nash_average
-    from nashboard.equilibrium.nash_scores import nash_average_scores
+    from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+    from nashboard.equilibrium.results import NashAverage, check_selection
     from nashboard.errors import InputError
 
     if how is Format.json:
         refuse(("tasks", "top"), "json contains agents and tasks, all of them")
     if components is Components.each:
         raise InputError("--components each is for nashboard evaluate: use --components largest")
-    chosen = checked_selection(selection.value)
+    chosen = check_selection(selection.value)
     data = whole(source_data(source, as_format, read), missing)
     if isinstance(data, Scores):
         refuse(("min_games", "components"), "it is for matches, and these are scores")

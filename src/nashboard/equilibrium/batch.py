@@ -15,17 +15,15 @@ from numpy.typing import ArrayLike
 
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
+from nashboard.equilibrium.central_path import Iterate, beginning, newton_step, stacked_game
 from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
-from nashboard.equilibrium.face import EPS
-from nashboard.equilibrium.interior_point import Iterate, beginning, newton_step
-from nashboard.equilibrium.nash import Selection, checked_selection, nash_average
-from nashboard.equilibrium.nash_scores import collapsed, nash_average_scores, near_one
-from nashboard.equilibrium.newton_systems import stacked_game
-from nashboard.equilibrium.tolerance import TOLERANCE, ZERO
+from nashboard.equilibrium.game import collapse, near_one
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import Selection, check_selection
+from nashboard.equilibrium.thresholds import ENOUGH, EPS, TOLERANCE, ZERO
 from nashboard.errors import InputError
 
 TOGETHER = 64  # games in a stack: enough to spread the overhead, few enough for the caches
-ENOUGH = 1e-10  # the gap at which a game that is not finished goes to the solver for single games
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,15 +53,15 @@ class ScoreNashAverages:
 
 def nash_averages(games: ArrayLike, *, selection: Selection = "clone-invariant") -> NashAverages:
     """Solve many games, ``(games, n, n)`` antisymmetric matrices, each as `nash_average` would."""
-    selection = checked_selection(selection)
+    selection = check_selection(selection)
     A = np.asarray(games, dtype=np.float64)
     if A.ndim != 3 or A.shape[1] != A.shape[2] or 0 in A.shape:
         raise InputError(f"a stack of games must have shape (games, n, n), not {A.shape}")
     size = largest_of_each(A)
     K = np.ldexp(A, -np.frexp(size)[1][:, None, None])
-    classes = {int(k): identical_rows(A[k], *(2 * [float(size[k])])) for k in np.flatnonzero(crowded(A))}
+    classes = {int(k): identical_rows(A[k], float(size[k]), float(size[k])) for k in np.flatnonzero(crowded(A))}
     for k, c in classes.items():
-        K[k] = padded(collapsed(K[k], c, c), A.shape[1:], below=-1.0, right=1.0)
+        K[k] = padded(collapse(K[k], c, c), A.shape[1:], below=-1.0, right=1.0)
     p, residual = stacked(K, (0,))
     unique = np.isfinite(residual)
     for k, c in classes.items():
@@ -87,7 +85,7 @@ def nash_averages(games: ArrayLike, *, selection: Selection = "clone-invariant")
 
 def nash_averages_scores(tables: ArrayLike, *, selection: Selection = "clone-invariant") -> ScoreNashAverages:
     """Solve many tables, ``(tables, m, n)`` agents by tasks, each as `nash_average_scores` would."""
-    selection = checked_selection(selection)
+    selection = check_selection(selection)
     S = np.asarray(tables, dtype=np.float64)
     if S.ndim != 3 or 0 in S.shape:
         raise InputError(f"a stack of tables must have shape (tables, m, n), not {S.shape}")
@@ -100,7 +98,7 @@ def nash_averages_scores(tables: ArrayLike, *, selection: Selection = "clone-inv
         if hard[k]:
             size = float(np.ptp(S[k])), float(np.abs(S[k]).max())
             rows, columns = classes[k] = identical_rows(S[k], *size), identical_rows(S[k].T, *size)
-            table = padded(collapsed(table, rows, columns), (m, n), below=-2.0, right=2.0)
+            table = padded(collapse(table, rows, columns), (m, n), below=-2.0, right=2.0)
         K[k, :m, m:] = table
     K[:, m:, :m] = -K[:, :m, m:].transpose(0, 2, 1)
     x, residual = stacked(K, (0, m))
@@ -210,7 +208,7 @@ def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tup
     """Return the equilibria on given supports and their residuals, not finite where it is not proved unique.
 
     Solve ``K p = E'v, E p = 1`` on the support (other players' equations are ``p_i = 0``). The proof: the
-    system is regular by the rule of `tolerance`, all weights are positive and all margins of the others too. And
+    system is regular by the rule of `thresholds`, all weights are positive and all margins of the others too. And
     it is so regular that rounding cannot move a weight by more than the tolerance: the others need the twofold
     precision of the solver for single games.
     """

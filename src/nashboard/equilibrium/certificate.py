@@ -1,56 +1,103 @@
 """Certificates: how far an answer can be from right, whoever found it.
 
+One side of a game is ``F``, what each opponent (row) gets against each own player (column); ``x`` the own weights,
+``q`` a mixture of the opponents and ``y`` multipliers of the rows, both witnesses that need not be trusted.
+
 *Exploitability*: what the best deviation gains, ``max(F x) - v``. Zero at an equilibrium.
 
-*Residual*: whether the equilibrium is the one of maximum entropy. Take any multipliers ``y`` of the rows, not
-negative outside the opponents' support (there they are clipped). For every equilibrium ``x'``,
+*Complementarity*: rows with weight in ``q`` have to be tight, ``F x = v``, and ``q`` has to be an equilibrium of the
+opponents, ``q'F >= v``. Then every equilibrium ``x'`` makes the same rows tight, because ``q'F x' = v``.
+
+*Residual*: whether the equilibrium is the one of maximum entropy. Take any multipliers ``y``, not negative outside the
+rows just shown to be tight (there they are clipped). For every equilibrium ``x'``,
 
     H(x') <= log sum m exp(-F'y) + v sum(y)        (weak duality)
 
-and the bound is reached only by ``q = softmax(log m - F'y)``. So the weights are right when ``x = q`` and
-rows with ``y > 0`` are tight. The residual is the larger of ``max |x - q|`` and ``sum y (v - F x)`` over the
-rows outside the opponents' support. It is computed from payoffs, weights and multipliers alone, in
-twice the working precision, and knows nothing of how they were found. A slack that the last bits of the weights and
-of the value could have made counts as zero: the residual is then that of a mixture which rounds to this one.
+and the bound is reached only by ``s = softmax(log m - F'y)``. So the weights are right when ``x = s`` and
+rows with ``y > 0`` are tight. The residual is the larger of ``max |x - s|`` and ``sum y (v - F x)`` over the
+other rows, in twice the working precision. A slack that the last bits of the weights and of the value could have made
+counts as zero: the residual is then that of a mixture which rounds to this one.
+
+*Condition*: how far a weight moves, at most and to first order, when every payoff changes by a small share of the
+largest one. On the support, ``M x = v, 1'x = 1`` is a square system ``B``, and ``|dx| <= |B^-1| |dM x|``. It is
+infinite where there are many equilibria, and where a change of 1e-9 could already change who has weight.
 """
 
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from nashboard._types import Bools, Floats
+import numpy as np
+from scipy.linalg.lapack import dgecon, dgetrf
+
+from nashboard._types import Floats
 from nashboard.equilibrium import twofold
-from nashboard.equilibrium.side import SideSolution
-from nashboard.equilibrium.tolerance import TOLERANCE
+from nashboard.equilibrium.face import SideSolution
+from nashboard.equilibrium.thresholds import COMPLEMENTARY, EPS, ROUNDING, TOLERANCE
 from nashboard.errors import ConvergenceError
 
-ROUNDING = 4 * float(np.finfo(float).eps)  # what the last bits of weights and of the value are worth in a sum of them
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """What payoffs, weights and witnesses prove about one game, in units of the largest payoff."""
+
+    residual: float
+    complementarity: float
+    condition: float
 
 
-def require_certified(exploitability: float, residual: float, scale: float, rounding: float = 0.0) -> None:
-    """Raise an error that says what was reached, unless both certificates are within the tolerance.
+def certify(F: Floats, sides: Sequence[SideSolution], log_m: Sequence[Floats]) -> Certificate:
+    """Return the certificate of a game with one group of players (``F`` antisymmetric) or two (``F`` a table)."""
+    if len(sides) == 1:
+        parts = [(F, sides[0], sides[0], log_m[0], 0.0)]
+    else:
+        agents, tasks = sides
+        v = value_between(F, agents, tasks)
+        parts = [(F, tasks, agents, log_m[1], v), (-F.T, agents, tasks, log_m[0], -v)]
+    found = [
+        (
+            entropy_residual(F, own, opponents, log_m, v),
+            complementarity(F, own.weights, opponents.inner, v),
+            condition(F, own.weights, opponents.inner, v),
+        )
+        for F, own, opponents, log_m, v in parts
+    ]
+    residual, gap, moved = (max(values) for values in zip(*found, strict=True))
+    return Certificate(residual=residual, complementarity=gap, condition=moved)
+
+
+def require_certified(certificate: Certificate, exploitability: float, scale: float, rounding: float = 0.0) -> None:
+    """Raise an error that says what was reached, unless all certificates are within their tolerance.
 
     ``rounding`` is what the last bits of the payoffs are worth, where it can exceed the tolerance (scores far
     from zero that hardly differ).
     """
-    if not (exploitability <= TOLERANCE * scale + rounding and residual <= TOLERANCE):
+    if not (exploitability <= TOLERANCE * scale + rounding and certificate.residual <= TOLERANCE):
         raise ConvergenceError(
             f"the equilibrium misses its tolerance of {TOLERANCE:g}: a deviation gains {exploitability:.1e} "
-            f"where the largest payoff is {scale:.4g}, and the maximum-entropy residual is {residual:.1e}. "
+            f"where the largest payoff is {scale:.4g}, and the maximum-entropy residual is {certificate.residual:.1e}. "
             f"The payoffs may span too many orders of magnitude: scale them, or round them to the digits "
             f"that were measured"
+        )
+    if not certificate.complementarity <= COMPLEMENTARY:
+        raise ConvergenceError(
+            f"who has weight could not be proved: players with weight miss the value by "
+            f"{certificate.complementarity:.1e} of the largest payoff, more than {COMPLEMENTARY:.1e}. Round the "
+            f"payoffs to the digits that were measured, or allow an exploitability with tolerance="
         )
 
 
 def value_between(S: Floats, agents: SideSolution, tasks: SideSolution) -> float:
     """Return what the mixtures of agents and tasks get against each other."""
-    rows, columns = agents.support.nonzero()[0], tasks.support.nonzero()[0]
+    rows, columns = agents.weights.nonzero()[0], tasks.weights.nonzero()[0]
     p, q = agents.weights.take(rows), tasks.weights.take(columns)
     high, low = twofold.product(S.take(rows, axis=0).take(columns, axis=1), q)
     return float(p @ high + p @ low)
 
 
-def entropy_residual(F: Floats, side: SideSolution, tight: Bools, log_m: Floats, value: float = 0.0) -> float:
-    """Return the residual of one side; ``tight`` are the rows in the opponents' support."""
-    own = side.support
+def entropy_residual(F: Floats, side: SideSolution, opponents: SideSolution, log_m: Floats, value: float) -> float:
+    """Return the residual of one side; rows with weight in ``opponents.inner`` may have multipliers of any sign."""
+    own = side.weights > 0
+    tight = opponents.inner > 0
     x = side.weights[own]
     y = np.where(tight, side.y, np.maximum(side.y, 0.0))
     used = y.nonzero()[0]
@@ -68,3 +115,36 @@ def entropy_residual(F: Floats, side: SideSolution, tight: Bools, log_m: Floats,
     high, low = twofold.product(pressing, x)
     slack = np.abs((value - high) - low) - ROUNDING * (abs(value) + np.abs(pressing) @ x)
     return max(apart, float(y[used][loose] @ np.maximum(slack, 0.0)))
+
+
+def complementarity(F: Floats, x: Floats, q: Floats, value: float) -> float:
+    """Return by how much rows with weight in ``q`` miss being tight, or ``q`` an equilibrium; beyond rounding."""
+    own, tight = x.nonzero()[0], q.nonzero()[0]
+    M = F.take(tight, axis=0)
+    block = M.take(own, axis=1)
+    missed = np.abs(block @ x[own] - value) - len(own) * EPS * (abs(value) + np.abs(block) @ x[own])
+    gains = (value - q[tight] @ M) - len(tight) * EPS * (abs(value) + q[tight] @ np.abs(M))
+    return max(float(missed.max(initial=0.0)), float(gains.max(initial=0.0)))
+
+
+def condition(F: Floats, x: Floats, q: Floats, value: float) -> float:
+    """Return how far a weight moves per share of the largest payoff by which payoffs change."""
+    own, tight = x.nonzero()[0], q.nonzero()[0]
+    if len(own) == F.shape[1] == 1:
+        return 0.0
+    if len(own) != len(tight):
+        return float("inf")
+    k, columns = len(own), F.take(own, axis=1)
+    B = np.empty((k + 1, k + 1), order="F")
+    B[:k, :k], B[:k, k], B[k, :k], B[k, k] = columns.take(tight, axis=0), -1.0, 1.0, 0.0
+    lu, _, singular = dgetrf(B)
+    norm = float(np.abs(B).sum(axis=1).max())
+    reciprocal = 0.0 if singular else float(dgecon(lu, norm, norm="I")[0])
+    if reciprocal * norm < EPS:
+        return float("inf")
+    largest = float(np.abs(F).max())
+    moved = largest / (reciprocal * norm)
+    margins = np.delete(value - columns @ x[own], tight)
+    reach = TOLERANCE * moved
+    certain = x[own].min() > reach and margins.min(initial=np.inf) > 2 * largest * (TOLERANCE + reach)
+    return moved if certain else float("inf")

@@ -1,6 +1,6 @@
 """Clones: players that nobody can tell apart by their payoffs.
 
-Two players are identical when all their payoffs are the same, by the rule of `tolerance`. Since identical
+Two players are identical when all their payoffs are the same, by the rule of `thresholds`. Since identical
 players are also identical as opponents, one pass is enough: classes of the collapsed game stay distinct.
 The game is solved between classes, and each class shares its weight evenly among its members, which is what
 makes the answer independent of how often somebody enters (property P1 of the paper, see the docs).
@@ -18,8 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from nashboard._types import Bools, Floats, Ints, read_only
-from nashboard.equilibrium.models import PayoffModel
-from nashboard.equilibrium.tolerance import ZERO
+from nashboard.equilibrium.thresholds import ZERO
 
 CELLS = 1 << 22  # how many cells are compared at a time
 
@@ -111,29 +110,27 @@ def irrational_weights(k: int) -> Floats:
     return read_only(1.0 + np.mod(np.arange(1, k + 1) * ((np.sqrt(5.0) - 1) / 2), 1.0) ** 2)
 
 
-def identical_rows(rows: Floats, scale: float, largest: float) -> Classes:
-    """Sort rows into classes whose members differ by at most ``ZERO * scale`` in every cell.
+def identical_rows(rows: Floats, scale: float, largest: float, zero: float = ZERO) -> Classes:
+    """Sort rows into classes whose members differ by at most ``zero * scale`` in every cell.
 
     ``largest`` is the largest absolute value, whose last bit is what rounding can do to a sum.
     """
-    same = ZERO * scale
+    same = zero * scale
     weights = irrational_weights(rows.shape[1])
     gap = 2 * (same + float(np.spacing(largest))) * float(weights.sum())
     step = max(1, CELLS // max(rows.shape[1], 1))
     return classes_of(Players(payoffs=lambda k: rows[k], sums=rows @ weights, gap=gap, same=same, step=step))
 
 
-def identical_agents(model: PayoffModel, scale: float) -> Classes:
-    """Sort the agents of a model into classes by their payoffs against everybody."""
-    same = ZERO * scale
-    weights = irrational_weights(model.size)
-
-    def payoffs(k: Ints) -> Floats:
-        return np.asarray(model.columns(k), dtype=np.float64).T
-
+def identical_agents(
+    size: int, columns: Callable[[Ints], Floats], product: Callable[[Floats], Floats], same: float
+) -> Classes:
+    """Sort the agents of a model into classes by their payoffs against everybody, ``-columns(indices).T``."""
+    weights = irrational_weights(size)
     gap = 2 * same * float(weights.sum())
-    step = max(1, CELLS // model.size)
-    return classes_of(Players(payoffs=payoffs, sums=np.asarray(model.product(weights)), gap=gap, same=same, step=step))
+    step = max(1, CELLS // size)
+    sums = np.asarray(product(weights))
+    return classes_of(Players(payoffs=lambda k: columns(k).T, sums=sums, gap=gap, same=same, step=step))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -242,10 +239,12 @@ def linked(players: Players, members: Ints, away: Floats) -> tuple[Ints, Floats]
 
 def cut(players: Players, chain: Ints, links: Floats) -> Iterator[tuple[Ints, bool]]:
     """Yield the largest groups of single linkage in which no two differ by more than the rule."""
-    width = players.width(chain)
-    if width <= players.same:
-        yield chain, width > 0
-        return
-    at = np.flatnonzero(links[1:] == links[1:].max()) + 1
-    for part, inside in zip(np.split(chain, at), np.split(links, at), strict=True):
-        yield from cut(players, part, inside)
+    waiting = [(chain, links)]
+    while waiting:
+        chain, links = waiting.pop()
+        width = players.width(chain)
+        if width <= players.same:
+            yield chain, width > 0
+            continue
+        at = np.flatnonzero(links[1:] == links[1:].max()) + 1
+        waiting.extend(zip(np.split(chain, at), np.split(links, at), strict=True))

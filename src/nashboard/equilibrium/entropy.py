@@ -26,12 +26,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from nashboard._types import Bools, Floats
-
-VIOLATED = 1e-15  # a margin below zero by more than this is violated
-NEAR = 1e-13  # equations that are off by less are solved, up to rounding
-LAST = 1e-22  # where the path ends: multipliers and margins that are both zero are about its root there
-HUGE = 600.0  # logarithms above this would overflow
-FAR = 10.0  # how far a logarithm may fall in one step, or by as much as it is: then no system can lose the weight
+from nashboard.equilibrium.thresholds import FAR, HUGE, NEAR, PATH_END, VIOLATED
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -156,7 +151,7 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
         y = y + reach * dy
         t = t + min(1.0, 0.9 / max(worst(dt, t), 1e-300)) * dt
         if -float(slope @ dy) < 0.1 * aim.min() or since == 30:  # on the path, or as near as rounding allows
-            if aim[0] < LAST * dual.inside[0]:
+            if aim[0] < PATH_END * dual.inside[0]:
                 break
             aim, since = 0.1 * aim, 0
             t = np.clip(t, 0.01 * aim / y[across:], 100 * aim / y[across:])

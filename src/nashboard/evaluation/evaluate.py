@@ -14,7 +14,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scaling import Scaling
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash import Selection, checked_selection
+from nashboard.equilibrium.results import Selection, check_selection
 from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Contribution, Mover, contributions, largest, movers
@@ -83,7 +83,7 @@ def evaluate(
     >>> result.support
     ('rainbow', 'prioritized_ddqn_rank', 'human', 'popart_ddqn')
     """
-    selection = checked_selection(selection)
+    selection = check_selection(selection)
     if not (isinstance(level, float) and 0 < level < 1):
         raise InputError(f"the level is {level!r}: it must lie between 0 and 1, such as 0.95")
     plan = plan_of(n_resamples, rng, workers, progress, backend)

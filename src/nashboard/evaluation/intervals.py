@@ -8,7 +8,7 @@ import numpy as np
 
 from nashboard._tables import Cell
 from nashboard._types import Bools, Floats, Ints
-from nashboard.equilibrium.ranks import tied_ranks
+from nashboard.equilibrium.results import tied_ranks
 
 DUST = 1e-12  # of the scale: what rounding leaves of zero
 

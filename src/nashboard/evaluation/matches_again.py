@@ -12,7 +12,8 @@ from nashboard._workers import Plan
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
 from nashboard.equilibrium.batch import nash_averages
-from nashboard.equilibrium.nash import Selection, nash_average
+from nashboard.equilibrium.nash_average import nash_average
+from nashboard.equilibrium.results import Selection
 from nashboard.evaluation import resampling
 from nashboard.evaluation.intervals import Samples, joined
 from nashboard.evaluation.pooling import Pooling, pooling

@@ -11,8 +11,8 @@ from nashboard._tables import count
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
-from nashboard.equilibrium.nash import NashAverage, Selection, nash_average
-from nashboard.equilibrium.ranks import tied_ranks
+from nashboard.equilibrium.nash_average import nash_average
+from nashboard.equilibrium.results import NashAverage, Selection, tied_ranks
 from nashboard.errors import ConvergenceError
 from nashboard.evaluation.board.board import Board, places, tie_groups
 from nashboard.evaluation.classes import Classes

@@ -12,8 +12,8 @@ from nashboard._workers import Plan
 from nashboard.data.scaling import Scaling
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.batch import nash_averages_scores
-from nashboard.equilibrium.nash import Selection
-from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.equilibrium.nash_average import nash_average_scores
+from nashboard.equilibrium.results import Selection
 from nashboard.evaluation import resampling
 from nashboard.evaluation.intervals import Samples, joined
 from nashboard.evaluation.matches_again import PSEUDO

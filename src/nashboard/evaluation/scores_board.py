@@ -4,10 +4,8 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash import Selection
-from nashboard.equilibrium.nash_scores import nash_average_scores
-from nashboard.equilibrium.ranks import tied_ranks
-from nashboard.equilibrium.score_nash_average import ScoreNashAverage
+from nashboard.equilibrium.nash_average import nash_average_scores
+from nashboard.equilibrium.results import ScoreNashAverage, Selection, tied_ranks
 from nashboard.evaluation.board.board import Board, places, tie_groups
 from nashboard.evaluation.classes import Classes
 

@@ -7,8 +7,8 @@ from nashboard._types import Floats, Ints
 from nashboard.charts.averaging import averages, weights
 from nashboard.data.datasets import scores_of
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash_scores import nash_average_scores
-from nashboard.equilibrium.score_nash_average import ScoreNashAverage
+from nashboard.equilibrium.nash_average import nash_average_scores
+from nashboard.equilibrium.results import ScoreNashAverage
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.paper.claim import Found, error
 from nashboard.paper.part import Figure, Part

@@ -7,8 +7,7 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.datasets import suite
 from nashboard.data.matches import Matches
-from nashboard.equilibrium.nash import nash_average
-from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.paper.claim import Found
 from nashboard.paper.examples import WIN_RATES, WIN_RATES_AND_COPY
 from nashboard.paper.figures import beside_nash

@@ -4,7 +4,7 @@ import numpy as np
 
 from nashboard._tables import Column, Table
 from nashboard._types import Floats
-from nashboard.equilibrium.nash import nash_average
+from nashboard.equilibrium.nash_average import nash_average
 from nashboard.paper.claim import Found, error
 from nashboard.paper.examples import C3, T3
 from nashboard.paper.figures import by_epsilon

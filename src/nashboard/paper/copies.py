@@ -5,8 +5,7 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard.data.datasets import alphago, roshambo, scores_of
 from nashboard.data.payoffs import payoffs
-from nashboard.equilibrium.nash import nash_average
-from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.paper.claim import Found, error
 from nashboard.paper.examples import C3, T3, with_copy
 from nashboard.paper.part import Part

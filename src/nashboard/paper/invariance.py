@@ -7,7 +7,7 @@ from nashboard._types import Floats
 from nashboard.algebra.operators import div, grad, rot
 from nashboard.data.datasets import alphago, roshambo
 from nashboard.data.payoffs import payoffs
-from nashboard.equilibrium.nash import nash_average
+from nashboard.equilibrium.nash_average import nash_average
 from nashboard.paper.claim import EXACT, Found, error
 from nashboard.paper.examples import C3, C4, CIRCLE, CIRCLE_AND_COPY, T3, with_copy
 from nashboard.paper.figures import beside_nash

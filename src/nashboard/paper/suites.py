@@ -7,7 +7,7 @@ from nashboard._types import Floats
 from nashboard.algebra.antisymmetrise import game_of_scores
 from nashboard.algebra.averages import averages
 from nashboard.data.datasets import scores_of
-from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.paper.claim import Found, error
 from nashboard.paper.examples import C4
 from nashboard.paper.invariance import moved

@@ -9,8 +9,8 @@ from nashboard._tables import Table, as_html, plain
 from nashboard._threads import threads_for
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash import Selection, checked_selection, nash_average
-from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import Selection, check_selection
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.checks import (
     Check,
@@ -173,7 +173,7 @@ def audit(
     """
     data = matches_or_scores(data, "audit")
     check_level(level)
-    selection = checked_selection(selection)
+    selection = check_selection(selection)
     with threads_for(len(data.agents)):
         if isinstance(data, Matches):
             return audit_of_matches(data, level, margin, selection)

@@ -14,10 +14,8 @@ import numpy as np
 from nashboard._tables import Column, Table, Tabular, plain
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
-from nashboard.equilibrium.nash import NashAverage, Selection
-from nashboard.equilibrium.ranks import tied_ranks
-from nashboard.equilibrium.score_nash_average import ScoreNashAverage
-from nashboard.equilibrium.tolerance import TOLERANCE
+from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, tied_ranks
+from nashboard.equilibrium.thresholds import TOLERANCE
 from nashboard.errors import ConvergenceError
 from nashboard.evaluation.stress.experiment import Kind
 

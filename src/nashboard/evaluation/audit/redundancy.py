@@ -29,7 +29,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.clones import identical_rows
-from nashboard.equilibrium.nash import Selection
+from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.likeness import Likeness, distances_of_rows, holm, likeness_of_agents, likeness_of_rows
 from nashboard.evaluation.stress.experiment import Kind, contest

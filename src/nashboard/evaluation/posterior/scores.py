@@ -16,8 +16,8 @@ from nashboard._types import Bools, Floats
 from nashboard.data.scaling import Scaling, beaten_share
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.batch import nash_averages_scores
-from nashboard.equilibrium.nash import Selection
-from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.equilibrium.nash_average import nash_average_scores
+from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.low_rank import choose_rank, draw_tables
 

@@ -32,7 +32,7 @@ from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash import Selection
+from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
 from nashboard.evaluation.comparable import matches_or_scores
 from nashboard.evaluation.stress.experiment import Experiment, Kind, contest

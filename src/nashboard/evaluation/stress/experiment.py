@@ -14,9 +14,8 @@ from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash import Selection, nash_average
-from nashboard.equilibrium.nash_scores import nash_average_scores
-from nashboard.equilibrium.ranks import tied_ranks
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import Selection, tied_ranks
 from nashboard.errors import InputError
 from nashboard.evaluation.comparable import comparable_matches, comparable_scores, complete_payoffs
 from nashboard.evaluation.stress.copies import enter_agents, enter_in_scores

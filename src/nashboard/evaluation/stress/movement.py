@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._types import Floats, Ints, read_only
-from nashboard.equilibrium.ranks import tied_ranks
+from nashboard.equilibrium.results import tied_ranks
 
 Method = Literal["uniform", "elo", "nash", "nash refilled"]
 LABELS: dict[Method, str] = {

@@ -17,7 +17,7 @@ from nashboard._types import Ints
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash import Selection, checked_selection
+from nashboard.equilibrium.results import Selection, check_selection
 from nashboard.errors import InputError
 from nashboard.evaluation.comparable import matches_or_scores
 from nashboard.evaluation.stress.attack import MOST, Attack, attack_on, attack_table
@@ -291,7 +291,7 @@ def stress(
     """
     data = matches_or_scores(data, "stress")
     counts = checked_copies(copies)
-    game = contest(data, kind, checked_selection(selection))
+    game = contest(data, kind, check_selection(selection))
     chosen, how = chosen_entries(game, of, choice, counts, rng)
     if draws is None:
         draws = DRAWS if len(game.entries) <= MANY else FEWER_DRAWS

@@ -1,0 +1,572 @@
+"""Every input becomes a game once: checked, scaled near 1, with its true scale and its classes of copies.
+
+A game has groups of players. Agents against agents is one group, with payoffs ``A = -A'``; agents against tasks are
+two, with scores ``S``. Identical players form classes (`clones`), and everything after this file sees the payoffs
+between classes, multiplied by a power of two so that nothing is rounded.
+
+Payoffs need not be written down. Any object with these three can be given to `nash_average`:
+
+    size              how many agents
+    columns(indices)  (size, len(indices)) payoffs of every agent against those agents
+    product(weights)  (size,) average payoff of every agent against a mixture, ``A @ weights``
+
+An attribute ``agents`` with names is used where there is one. Ratings with cyclic planes, what mElo learns, become a
+`RatingsModel`, whose products cost ``O(n k)``. Models of up to 1,024 agents are written out and checked in full; of
+larger ones samples, and every payoff that takes part in a solve, are checked.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nashboard._types import Floats, Ints, floats, frozen_copy, refuse_unreal
+from nashboard.algebra.hodge import Hodge
+from nashboard.data.matches import Matches
+from nashboard.data.matrices import refuse_cells
+from nashboard.data.names import checked_names
+from nashboard.data.payoffs import ROUNDING, Payoffs, payoffs
+from nashboard.data.scores import Scores
+from nashboard.equilibrium.clones import Classes, between_classes, identical_agents, identical_rows
+from nashboard.equilibrium.results import Selection
+from nashboard.equilibrium.thresholds import EPS, NARROW, ZERO
+from nashboard.errors import InputError
+
+SMALL = 1024  # up to this size a copy costs nothing
+BLOCK = 256  # large matrices are checked in square blocks of this size, which fit the caches
+CELLS = 1 << 25  # how many cells of a model's columns are in memory at a time
+SAMPLE = 32  # agents of a large model whose payoffs are checked against each other
+
+
+@runtime_checkable
+class PayoffModel(Protocol):
+    """What `nash_average` needs of a model; see the module's text."""
+
+    @property
+    def size(self) -> int:
+        """How many agents."""
+        ...
+
+    def columns(self, indices: Ints) -> Floats:
+        """Payoffs of every agent against the agents of these indices, ``(size, len(indices))``."""
+        ...
+
+    def product(self, weights: Floats) -> Floats:
+        """Average payoff of every agent against a mixture, ``(size,)``."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Matrix:
+    """An antisymmetric matrix as a `PayoffModel`; nothing is copied.
+
+    ``exact`` is false where the last bits of the two directions disagree; blocks then average them.
+    """
+
+    A: Floats
+    exact: bool = True
+
+    @property
+    def size(self) -> int:
+        """How many agents."""
+        return len(self.A)
+
+    def columns(self, indices: Ints) -> Floats:
+        """Payoffs of every agent against some; rows are contiguous, so they are what is read."""
+        return -self.A[indices].T
+
+    def block(self, rows: Ints, columns: Ints) -> Floats:
+        """Payoffs of some agents against some others."""
+        block = self.A[np.ix_(rows, columns)]
+        return block if self.exact else block / 2 - self.A[np.ix_(columns, rows)].T / 2
+
+    def product(self, weights: Floats) -> Floats:
+        """Average payoff against a mixture; only the rows of agents with weight are read."""
+        held = np.flatnonzero(weights)
+        if 2 * len(held) > len(weights):
+            return self.A @ weights
+        return -(weights[held] @ self.A[held])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RatingsModel:
+    """Ratings plus cyclic planes, what mElo learns (section 3.1 of the paper).
+
+    ``r`` (n,) ratings, ``C`` (n, 2k) cyclic coordinates, one pair of columns per plane; the payoff of i against j is
+    ``r_i - r_j + sum_p C[i, 2p] C[j, 2p+1] - C[j, 2p] C[i, 2p+1]``, in the unit of the ratings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nashboard.equilibrium.game import RatingsModel
+    >>> turn = np.linspace(0, 2 * np.pi, 5, endpoint=False)
+    >>> model = RatingsModel.from_arrays(np.zeros(5), np.column_stack([np.cos(turn), np.sin(turn)]))
+    >>> model.product(np.full(5, 0.2)).round(12) + 0.0
+    array([0., 0., 0., 0., 0.])
+    """
+
+    agents: tuple[str, ...]
+    ratings: Floats
+    cyclic: Floats
+
+    def __post_init__(self) -> None:
+        n = len(self.ratings)
+        if self.cyclic.ndim != 2 or len(self.cyclic) != n or self.cyclic.shape[1] % 2:
+            raise InputError(
+                f"cyclic coordinates must have one row per agent and two columns per plane, "
+                f"({n}, 2k), not shape {self.cyclic.shape}"
+            )
+        for what, array in (("ratings", self.ratings), ("cyclic coordinates", self.cyclic)):
+            if not np.isfinite(array).all():
+                raise InputError(f"{what} must be finite: {int((~np.isfinite(array)).sum()):,} are not")
+        if not n:
+            raise InputError("the model is empty: it needs at least one agent")
+
+    @staticmethod
+    def from_arrays(
+        ratings: ArrayLike, cyclic: ArrayLike | None = None, agents: Iterable[object] | None = None
+    ) -> "RatingsModel":
+        """Make a model of ``(n,)`` ratings and ``(n, 2k)`` cyclic coordinates."""
+        r = floats(ratings, "the ratings", ndim=1)
+        C = np.zeros((len(r), 0)) if cyclic is None else floats(cyclic, "the cyclic coordinates", ndim=2)
+        names = checked_names(agents, size=len(r), kind="agent")
+        return RatingsModel(agents=names, ratings=frozen_copy(r), cyclic=frozen_copy(C))
+
+    @property
+    def size(self) -> int:
+        """How many agents."""
+        return len(self.ratings)
+
+    def columns(self, indices: Ints) -> Floats:
+        """Payoffs of every agent against some, ``(n, len(indices))``."""
+        return self.block(np.arange(self.size), indices)
+
+    def block(self, rows: Ints, columns: Ints) -> Floats:
+        """Payoffs of some agents against some others."""
+        a, b = self.cyclic[rows], self.cyclic[columns]
+        turning = a[:, ::2] @ b[:, 1::2].T - a[:, 1::2] @ b[:, ::2].T
+        return np.asarray(self.ratings[rows][:, None] - self.ratings[columns] + turning)
+
+    def product(self, weights: Floats) -> Floats:
+        """Average payoff of every agent against a mixture, ``(n,)``."""
+        held = np.flatnonzero(weights)
+        w = weights[held]
+        return np.asarray(
+            self.ratings * w.sum() - w @ self.ratings[held] + self.cyclic @ swapped(w @ self.cyclic[held])
+        )
+
+    def centred(self) -> "RatingsModel":
+        """Return the same payoffs with cyclic coordinates and ratings of mean 0.
+
+        With ``C = D + 1 m'``, ``c_i x c_j = d_i x d_j + d_i x m - d_j x m``, and the last two are a gradient.
+        """
+        m = self.cyclic.mean(axis=0)
+        D = self.cyclic - m
+        r = self.ratings + D @ swapped(m)
+        return RatingsModel(agents=self.agents, ratings=r - r.mean(), cyclic=D)
+
+    def scale(self, rounds: int = 8) -> float:
+        """Return the largest payoff, or of a large model the largest that a search finds; never more than it.
+
+        From an agent to the opponent it gains or loses most against, from there to that one's, and so on, from
+        the agents at both ends of every coordinate.
+        """
+        ends = np.column_stack([self.ratings, self.cyclic])
+        at = np.unique(np.concatenate([ends.argmin(axis=0), ends.argmax(axis=0)]))
+        best = 0.0
+        for _ in range(rounds):
+            columns = np.abs(self.columns(at))
+            largest = float(columns.max(initial=0.0))
+            if largest <= best:
+                break
+            best, at = largest, np.unique(columns.argmax(axis=0))
+        return best
+
+    def signatures(self) -> Floats:
+        """Return rows whose distances bound the largest difference between the payoffs of two agents.
+
+        With ``C`` centred, the payoffs of i are ``r_i 1 + C W c_i`` up to what all agents share. ``C = Q R`` with
+        orthonormal ``Q``, so two agents differ by at most ``|r_i - r_j| + max |Q row| |R W (c_i - c_j)|``. A plane
+        that changes no payoff changes no signature.
+        """
+        model = self.centred()
+        Q, R = np.linalg.qr(model.cyclic)
+        reach = float(np.sqrt((Q**2).sum(axis=1).max(initial=0.0)))
+        rows = np.column_stack([model.ratings, reach * (swapped(model.cyclic) @ R.T)])
+        return np.asarray(rows * (1 + np.sqrt(Q.shape[1])))
+
+    def __repr__(self) -> str:
+        return f"RatingsModel({self.size:,} agents, {self.cyclic.shape[1] // 2} cyclic planes)"
+
+
+def swapped(C: Floats) -> Floats:
+    """Return ``C W'``: the columns of each plane exchanged, the second of them negative."""
+    other: Floats = np.empty_like(C)
+    other[..., ::2], other[..., 1::2] = C[..., 1::2], -C[..., ::2]
+    return other
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AgentsGame:
+    """Agents against agents: one group of players."""
+
+    agents: tuple[str, ...]
+    model: PayoffModel
+    classes: tuple[Classes]
+    scale: float
+    unit: str
+    made: str
+    precision: float = 0.0
+
+    @staticmethod
+    def of(
+        model: PayoffModel, agents: tuple[str, ...], unit: str = "given", made: str = "", precision: float = 0.0
+    ) -> "AgentsGame":
+        """Check a model, and find its scale and its classes; ``precision`` is what its payoffs are known to."""
+        if not isinstance(model, Matrix) and model.size <= SMALL:
+            model = written_out(model, agents)
+        same = max(ZERO, precision)
+        if isinstance(model, Matrix):
+            scale = largest(model.A)
+            classes = identical_rows(model.A, scale, scale, same)
+        elif isinstance(model, RatingsModel):
+            scale = model.scale()
+            rows = model.signatures()
+            classes = identical_rows(rows, scale, largest(rows), same)
+        else:
+            scale = sampled_scale(model, agents)
+            classes = identical_agents(model.size, lambda k: columns_of(model, k), model.product, same * scale)
+        return AgentsGame(
+            agents=agents, model=model, classes=(classes,), scale=scale, unit=unit, made=made, precision=precision
+        )
+
+    @cached_property
+    def exponent(self) -> int:
+        """The power of two by which payoffs are divided."""
+        return int(np.frexp(self.scale)[1]) if self.scale > 0 else 0
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many classes each group of players has."""
+        return (len(self.classes[0].first),)
+
+    def block(self, members: Sequence[Ints]) -> Floats:
+        """Payoffs between some classes, scaled."""
+        return self.between(members[0], members[0])
+
+    def extend(self, F: Floats, members: Sequence[Ints], joining: Sequence[Ints]) -> Floats:
+        """Return the payoffs of a larger set; only the new ones are fetched."""
+        old, together = len(F), np.append(members[0], joining[0])
+        larger = np.zeros((len(together), len(together)))
+        larger[:old, :old] = F
+        larger[:, old:] = self.between(together, joining[0])
+        larger[old:, :old] = -larger[:old, old:].T
+        return larger
+
+    def between(self, rows: Ints, columns: Ints) -> Floats:
+        """Payoffs of some classes against others, scaled."""
+        fetch = self.model.block if isinstance(self.model, Matrix | RatingsModel) else self.fetch
+        (classes,) = self.classes
+        return np.ldexp(between_classes(fetch, classes, classes, rows, columns), -self.exponent)
+
+    def fetch(self, rows: Ints, columns: Ints) -> Floats:
+        """Return the payoffs of some agents against some others, of a model that has only columns."""
+        step = max(1, CELLS // self.model.size)
+        parts = [columns_of(self.model, columns[at : at + step])[rows] for at in range(0, len(columns), step)]
+        block = np.hstack(parts)
+        if len(rows) == len(columns) and (rows == columns).all():
+            refuse_one_way(block, [self.agents[k] for k in rows])
+        return block
+
+    def gains(self, mixtures: Sequence[Floats], value: float | None = None) -> list[Floats]:
+        """What every class gains against a mixture of classes, scaled."""
+        first = self.classes[0].first
+        if len(first) == self.model.size:
+            return [np.ldexp(self.model.product(mixtures[0]), -self.exponent)]
+        everybody = np.zeros(self.model.size)
+        everybody[first] = mixtures[0]
+        return [np.ldexp(self.model.product(everybody)[first], -self.exponent)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoresGame:
+    """Agents against tasks: two groups of players. ``S`` scores as given, ``K`` between classes and scaled."""
+
+    agents: tuple[str, ...]
+    tasks: tuple[str, ...]
+    S: Floats
+    K: Floats
+    exponent: int
+    classes: tuple[Classes, Classes]
+    scale: float
+    scaling: str
+    precision: float = 0.0
+
+    @staticmethod
+    def of(
+        S: Floats, agents: tuple[str, ...], tasks: tuple[str, ...], scaling: str, precision: float = 0.0
+    ) -> "ScoresGame":
+        """Find the classes of agents and of tasks, and scale the scores."""
+        spread, top = float(np.ptp(S)), float(np.abs(S).max())
+        same = max(ZERO, precision)
+        classes = identical_rows(S, spread, top, same), identical_rows(S.T, spread, top, same)
+        K, exponent = near_one(collapse(S, *classes))
+        return ScoresGame(
+            agents=agents,
+            tasks=tasks,
+            S=S,
+            K=K,
+            exponent=exponent,
+            classes=classes,
+            scale=spread,
+            scaling=scaling,
+            precision=precision,
+        )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many classes each group of players has."""
+        return self.K.shape
+
+    def block(self, members: Sequence[Ints]) -> Floats:
+        """Scores between some classes, scaled."""
+        whole = all(len(some) == size for some, size in zip(members, self.sizes, strict=True))
+        return self.K if whole else self.K[np.ix_(*members)]
+
+    def extend(self, F: Floats, members: Sequence[Ints], joining: Sequence[Ints]) -> Floats:
+        """Return the scores of a larger set."""
+        return self.block([np.append(old, new) for old, new in zip(members, joining, strict=True)])
+
+    def gains(self, mixtures: Sequence[Floats], value: float | None = None) -> list[Floats]:
+        """What every class of agents gains over the value, and what every class of tasks takes below it."""
+        p, q = mixtures
+        skills, scores = multiply(self.K, q), multiply(self.K.T, p)
+        v = float(p @ skills) if value is None else value
+        return [skills - v, v - scores]
+
+
+Game = AgentsGame | ScoresGame
+
+
+def log_multiplicities(game: Game, selection: Selection) -> list[Floats]:
+    """Return the logarithms of what each class counts in the entropy: its size, or 1 whatever its size."""
+    return [np.log(c.size) if selection == "maxent" else np.zeros(len(c.size)) for c in game.classes]
+
+
+def game_of(data: Any) -> Game:
+    """Turn data into a game: arrays, `Payoffs`, `Matches`, `Scores`, ratings, models, matrix games of OpenSpiel."""
+    if isinstance(data, Matches):
+        data = payoffs(data, fill="model")  # pairs that never met; `made` says how many
+    if isinstance(data, Payoffs):
+        return AgentsGame.of(Matrix(A=data.A), data.agents, data.scale, data.made)
+    if isinstance(data, Scores):
+        data.require_complete()
+        scores = data.scale("range") if data.scaling == "raw" else data
+        return ScoresGame.of(scores.values, scores.agents, scores.tasks, scores.scaling)
+    if isinstance(data, Hodge):
+        raise InputError(
+            "a Hodge decomposition is not a game: pass the data that it was made from, or its transitive or cyclic part"
+        )
+    if callable(getattr(data, "row_utilities", None)) and callable(getattr(data, "col_utilities", None)):
+        return matrix_game(data)
+    if isinstance(getattr(data, "ratings", None), np.ndarray):
+        model = ratings_model(data)
+        return AgentsGame.of(
+            model, model.agents, "Elo points", f"ratings and {model.cyclic.shape[1] // 2} cyclic planes"
+        )
+    if isinstance(data, PayoffModel) and not isinstance(data, np.ndarray):
+        size = int(data.size)
+        if size < 1:
+            raise InputError("the model is empty: it needs at least one agent")
+        names = checked_names(getattr(data, "agents", None), size=size, kind="agent")
+        return AgentsGame.of(data, names, made=f"given as a {type(data).__name__}")
+    return matrix_to_game(data)
+
+
+def scores_game(data: Any) -> ScoresGame:
+    """Turn `Scores`, an ``(m, n)`` array of scores, or a matrix game of OpenSpiel into a game of two groups."""
+    if isinstance(data, Scores):
+        game = game_of(data)
+        assert isinstance(game, ScoresGame)
+        return game
+    if callable(getattr(data, "row_utilities", None)) and callable(getattr(data, "col_utilities", None)):
+        rows, columns = utilities_of(data)
+        return ScoresGame.of(rows, *columns, "as given")
+    precision = precision_of(data)
+    S = floats(data, "the scores", ndim=2)
+    if 0 in S.shape:
+        raise InputError(f"scores need at least one agent and one task, not {S.shape[0]} x {S.shape[1]}")
+    agents, tasks = (checked_names(None, size=k, kind=kind) for k, kind in zip(S.shape, ("agent", "task"), strict=True))
+    if not np.isfinite(S).all():
+        refuse_cells(np.isinf(S), S, agents, "a score must be finite", columns=tasks)
+        Scores.from_array(S).require_complete()
+    return ScoresGame.of(S, agents, tasks, "as given", precision)
+
+
+def matrix_to_game(data: ArrayLike) -> AgentsGame:
+    """Return the game of an antisymmetric matrix, in any type of numbers."""
+    precision = precision_of(data)
+    matrix = matrix_of(data, precision)
+    names = checked_names(None, size=matrix.size, kind="agent")
+    return AgentsGame.of(matrix, names, made="given as a matrix", precision=precision)
+
+
+def precision_of(data: Any) -> float:
+    """Return what payoffs in a type narrower than a double are known to, as a share of the largest; 0 for doubles."""
+    kind = getattr(data, "dtype", None)
+    if kind is None:
+        return 0.0
+    try:
+        eps = float(np.finfo(np.asarray(data[:0]).dtype).eps)
+    except (TypeError, ValueError, RuntimeError):  # whole numbers, or what `floats` refuses with a message
+        return 0.0
+    return NARROW * eps if eps > EPS else 0.0
+
+
+def matrix_of(data: ArrayLike, precision: float = 0.0) -> Matrix:
+    """Return an antisymmetric matrix: the array itself where it is one, so that no memory is spent."""
+    if precision > ROUNDING:
+        A = floats(data, "the payoff matrix", ndim=2)
+        square = A.shape[0] == A.shape[1] and bool(np.isfinite(A).all())
+        if square and len(A) and np.abs(A + A.T).max() <= precision * np.abs(A).max():
+            return Matrix(A=A / 2 - A.T / 2)
+        return Matrix(A=Payoffs.from_array(A).A)
+    if not isinstance(data, np.ndarray) or data.dtype != np.float64 or data.ndim != 2 or len(data) <= SMALL:
+        return Matrix(A=Payoffs.from_array(data).A)
+    refuse_unreal(data, "the payoff matrix")
+    A = np.asarray(data)
+    if A.shape[0] != A.shape[1]:
+        return Matrix(A=Payoffs.from_array(A).A)  # raises
+    scale, gap = largest(A), 0.0
+    starts = range(0, len(A), BLOCK)
+    with np.errstate(invalid="ignore", over="ignore"):  # infinities are found below
+        for i in starts:
+            for j in range(i, len(A), BLOCK):
+                both = A[i : i + BLOCK, j : j + BLOCK] + A[j : j + BLOCK, i : i + BLOCK].T
+                gap = float(np.maximum(gap, np.abs(both, out=both).max()))  # a NaN stays a NaN
+    if not gap <= ROUNDING * scale < np.inf:
+        Payoffs.from_array(A)  # raises, and says where
+    if gap <= 4 * np.spacing(scale) and A.flags.c_contiguous:
+        return Matrix(A=A, exact=gap == 0)
+    own = np.empty_like(A, order="C")
+    for i in starts:
+        for j in starts:
+            a, b = A[i : i + BLOCK, j : j + BLOCK], A[j : j + BLOCK, i : i + BLOCK].T
+            own[i : i + BLOCK, j : j + BLOCK] = a / 2 - b / 2
+    return Matrix(A=own)
+
+
+def ratings_model(data: Any) -> RatingsModel:
+    """Return the model of an object with ``ratings`` and maybe ``cyclic`` coordinates and ``agents``."""
+    cyclic: Any = getattr(data, "cyclic", None)
+    n = len(data.ratings)
+    if getattr(cyclic, "shape", None) == (n, n) and n > 1 and np.array_equal(cyclic, -cyclic.T):
+        raise InputError(
+            f"the cyclic part of this {type(data).__name__} is a matrix of payoffs, not coordinates in planes: "
+            f"pass payoffs, or ratings with (n, 2k) coordinates"
+        )
+    return RatingsModel.from_arrays(data.ratings, cyclic, getattr(data, "agents", None))
+
+
+def matrix_game(data: Any) -> Game:
+    """Return a two-player zero-sum matrix game as OpenSpiel has it: symmetric where its payoffs are antisymmetric."""
+    U, (rows, columns) = utilities_of(data)
+    if U.shape[0] == U.shape[1] and np.array_equal(U, -U.T):
+        return AgentsGame.of(Matrix(A=U), rows, made="given as a matrix game")
+    return ScoresGame.of(U, rows, columns, "as given")
+
+
+def utilities_of(data: Any) -> tuple[Floats, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the row player's utilities of a zero-sum matrix game, and the names of both players' actions."""
+    U, V = (floats(call(), "the utilities", ndim=2) for call in (data.row_utilities, data.col_utilities))
+    total = U + V
+    if np.ptp(total) > ROUNDING * max(largest(U), largest(V)):
+        raise InputError(
+            f"the matrix game is not zero-sum: what both players get varies from {total.min():g} to {total.max():g}"
+        )
+    shape = U.shape
+    rows = checked_names([data.row_action_name(k) for k in range(shape[0])], size=shape[0], kind="action")
+    columns = checked_names([data.col_action_name(k) for k in range(shape[1])], size=shape[1], kind="action")
+    return U, (rows, columns)
+
+
+def written_out(model: PayoffModel, agents: Sequence[str]) -> Matrix:
+    """Return the matrix of a small model, checked in full."""
+    A = columns_of(model, np.arange(model.size))
+    refuse_one_way(A, agents)
+    return Matrix(A=A / 2 - A.T / 2 + 0.0)
+
+
+def sampled_scale(model: PayoffModel, agents: Sequence[str]) -> float:
+    """Return the largest payoff of some agents of a large model, whose columns and product have to agree."""
+    some = np.unique(np.linspace(0, model.size - 1, SAMPLE).astype(np.intp))
+    columns = np.hstack([columns_of(model, some[k : k + 1]) for k in range(len(some))])
+    scale = largest(columns)
+    refuse_one_way(columns[some], [agents[k] for k in some], scale)
+    weights = np.zeros(model.size)
+    weights[some] = 1 / len(some)
+    if not np.abs(np.asarray(model.product(weights)) - columns.mean(axis=1)).max() <= ROUNDING * scale:
+        raise InputError("the model contradicts itself: product(weights) is not what columns(indices) add up to")
+    return scale
+
+
+def refuse_one_way(A: Floats, agents: Sequence[str], scale: float | None = None) -> None:
+    """Raise an error that names two agents whose payoffs against each other do not cancel."""
+    gap = np.abs(A / 2 + A.T / 2)
+    allowed = ROUNDING * (largest(A) if scale is None else scale)
+    if not (np.isfinite(A).all() and gap.max(initial=0.0) <= allowed):
+        i, j = map(int, np.unravel_index(int(np.nan_to_num(gap, nan=np.inf).argmax()), gap.shape))
+        raise InputError(
+            f"the model is not antisymmetric: {agents[i]!r} against {agents[j]!r} is {A[i, j]:g}, "
+            f"but {agents[j]!r} against {agents[i]!r} is {A[j, i]:g}"
+        )
+
+
+def columns_of(model: PayoffModel, indices: Ints) -> Floats:
+    """Return columns of a user's model as our own array."""
+    columns = np.asarray(model.columns(indices))
+    refuse_unreal(columns, "the columns of the model")
+    if columns.shape != (model.size, len(indices)):
+        raise InputError(
+            f"columns(indices) of the model has shape {columns.shape}, not (size, len(indices)) = "
+            f"({model.size}, {len(indices)})"
+        )
+    return columns.astype(np.float64, copy=False)
+
+
+def largest(A: Floats) -> float:
+    """Return the largest absolute value, without a copy of the matrix."""
+    return max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
+
+
+def collapse(S: Floats, agents: Classes, tasks: Classes) -> Floats:
+    """Return the scores between classes: the table itself where nobody has a clone."""
+    if agents.trivial and tasks.trivial:
+        return S
+    everybody = (np.arange(len(c.first)) for c in (agents, tasks))
+    return between_classes(lambda rows, columns: S[np.ix_(rows, columns)], agents, tasks, *everybody)
+
+
+def near_one(S: Floats) -> tuple[Floats, int]:
+    """Return scores between about -1 and 1, and the power of two they were divided by.
+
+    Where all scores are far from zero, their middle is subtracted first (which is exact for such numbers): an
+    offset common to all scores moves the value, not the equilibrium.
+    """
+    low, high = float(S.min()), float(S.max())
+    middle = low / 2 + high / 2
+    if abs(middle) > high - low:
+        S = S - middle
+    exponent = int(np.frexp(np.abs(S).max())[1])
+    return np.ldexp(S, -exponent), exponent
+
+
+def multiply(S: Floats, weights: Floats) -> Floats:
+    """Return ``S @ weights``; only the columns with weight are read where they are few."""
+    held = np.flatnonzero(weights)
+    if 2 * len(held) > len(weights):
+        return np.asarray(S @ weights)
+    return np.asarray(S[:, held] @ weights[held])

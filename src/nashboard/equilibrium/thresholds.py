@@ -1,0 +1,67 @@
+"""What counts as zero, decided once for the whole room.
+
+Payoffs are measured: the last bits of a logit or of a scaled score are rounding, so a rule has to decide when two
+numbers are the same. The rule is relative to the payoffs, and every file here uses it:
+
+    a payoff, a margin or a singular value is zero when it is at most ``ZERO`` times the largest payoff of the block
+    it belongs to; two players are identical when all their payoffs are the same by this rule.
+
+The rule only joins, and it joins in two places.
+
+*Identical players* become one class (see `clones`). Being the same by the rule is not transitive, so a class is a
+maximal group in which no two members differ by more than ``ZERO``, and the middle of its payoffs represents it. Classes
+depend on the set of payoffs alone: not on the order of players, nor on how often one is entered. They are not
+continuous in the payoffs: where a distance crosses ``ZERO``, two players become one, and where there are many
+equilibria, weights may jump. Exploitability does not: it moves by at most ``ZERO`` times the largest payoff.
+
+*Margins and ranks.* Players that tie by the rule are first taken together, and the answer has to be an equilibrium of
+all of them. Where that fails, the differences decide: in doubles where those suffice, and in a small game (up to 1,200
+payoffs, so 34 agents, or 20 agents and 60 tasks) in fractions (see `exact`). Between the rounding of a double and
+``ZERO`` the choice among equilibria rests on this rule, not on the payoffs. `Certificate.condition` is infinite or
+very large for such games.
+
+Certificates do not use the rule to excuse an error. Exploitability is computed on the payoffs as they came in, the
+residual on those between classes (the same numbers, unless members of a class differ), and a result whose
+certificates exceed ``TOLERANCE`` (relative to the payoffs) is not returned: it raises.
+
+Thresholds of size (when a matrix is large) are choices of speed and are next to the code that they steer.
+"""
+
+import numpy as np
+
+EPS = float(np.finfo(np.float64).eps)
+
+# Thousands of times the rounding of a double, a thousandth of what is called different on purpose (copies at 1e-9).
+ZERO = 2.0**-40
+# What a certificate may be off by, relative to the largest payoff: nine digits of a reported number.
+TOLERANCE = 1e-9
+# Payoffs in a narrower type are known to a few units in the last place; equilibria up to this multiple are the same.
+NARROW = 8.0
+# What rounding leaves of equations that have a solution.
+SOLVED = 64 * EPS
+# What the last bits of weights and of the value are worth in a sum of their products.
+ROUNDING = 4 * EPS
+# A member outside the oracle's set joins when it gains more than this against the final mixture.
+GAINS = ZERO / 64
+# Complementarity of a result: players with weight tie to a few times the rule, in doubles and after refinement.
+COMPLEMENTARY = 8 * ZERO
+
+# Interior point. The smallest weight and slack that differ from zero: far below rounding, far above underflow.
+TINY = 1e-140
+# The gap at which supports are first looked at once they have settled, and at which a face may have directions.
+LOOK, DEGENERATE = 1e-2, 1e-10
+# The gap below which rounding alone decides which margins are zero, and what is zero then.
+LAST_GAP, LAST_ZERO = 1e-18, 8 * EPS
+# How well the game is solved while agents still join the oracle's set.
+ROUGH = 1e-7
+# The gap at which a stacked game without a proved unique equilibrium goes to the solver for single games.
+ENOUGH = 1e-10
+
+# Entropy. A margin below zero by more than this is violated; equations off by less than `NEAR` are solved.
+VIOLATED, NEAR = 1e-15, 1e-13
+# Where the path of multipliers ends: multipliers and margins that are both zero are about its root there.
+PATH_END = 1e-22
+# Logarithms above this would overflow.
+HUGE = 600.0
+# How far a logarithm may fall in one step, or by as much as it is: then no system can lose the weight.
+FAR = 10.0
