@@ -1,0 +1,145 @@
+"""Draws of the truth for matches: payoffs from the hierarchical model, and the equilibrium of each draw.
+
+Small leagues solve all drawn games as a stack. In large leagues the payoffs of a draw are never built: the game is
+solved among a few contenders, everybody's payoff against them is drawn, and whoever gains joins (double oracle).
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from nashboard._types import Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.equilibrium.batch import cores, nash_averages
+from nashboard.evaluation.posterior.draws import Draws
+from nashboard.ratings.hierarchical import HierarchicalFit, ModelDraws, fit_hierarchical
+
+MOST_PAYOFFS = 10_000_000  # payoffs of all draws up to which they are kept; beyond, games are solved by columns
+MOST_EXPECTED = 4_000  # agents up to which the matrix of expected payoffs is made
+BLOCK = 64  # games that are solved in one stack
+CONTENDERS = 24  # agents that a large game starts with
+CLOSE = 1e-10  # gain against the equilibrium, relative to the largest payoff, that counts as rounding
+
+
+def draw_matches(
+    matches: Matches,
+    *,
+    draws: int = 200,
+    rng: np.random.Generator | int = 0,
+    workers: int | None = None,
+    first_advantage: bool = True,
+    advance: Callable[[int], None] | None = None,
+) -> Draws:
+    """Draw ratings, payoffs and equilibria from the posterior of the hierarchical model.
+
+    Parameters
+    ----------
+    matches
+        Who met whom, one agent per class of exact copies, in canonical order.
+    draws, rng
+        How many draws, and the seed or generator that they come from.
+    workers
+        Threads for large leagues; by default all cores.
+    first_advantage
+        Whether to fit an advantage of the first side where the matches record sides.
+    advance
+        Called with the number of draws that have just been finished.
+    """
+    rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
+    fit = fit_hierarchical(matches, first_advantage=first_advantage)
+    model = fit.draw(draws, rng)
+    done = advance or (lambda count: None)
+    n = len(matches.agents)
+    payoffs: Floats | None = None
+    if draws * n * n <= MOST_PAYOFFS:
+        payoffs = np.empty((draws, n, n))
+        gaps, weights = np.empty((draws, n)), np.empty((draws, n))
+        for at in range(0, draws, BLOCK):
+            block = slice(at, min(at + BLOCK, draws))
+            payoffs[block] = model.payoffs(block)
+            gaps[block], weights[block] = solve_games(payoffs[block])
+            done(block.stop - at)
+    else:
+        gaps, weights = solve_by_columns(model, workers, done)
+    return Draws(
+        gaps=gaps,
+        weights=weights,
+        point=gaps.mean(axis=0),
+        ratings=np.array(model.ratings),
+        payoffs=payoffs,
+        expected=expected_payoffs(fit) if n <= MOST_EXPECTED else None,
+        facts=model_facts(fit),
+    )
+
+
+def model_facts(fit: HierarchicalFit) -> dict[str, object]:
+    """Return what words about the model need."""
+    low, high = fit.tau_interval
+    return {
+        "model": "hierarchical",
+        "sigma": fit.sigma,
+        "tau": fit.tau,
+        "tau_low": low,
+        "tau_high": high,
+        "cyclic_share": fit.cyclic_share,
+        "dispersion": fit.counts.dispersion,
+        "advantage": fit.advantage,
+        "advantage_stderr": fit.advantage_stderr,
+    }
+
+
+def expected_payoffs(fit: HierarchicalFit) -> Floats:
+    """Return the posterior mean of all log-odds: differences of ratings, with the cyclic part where a pair met."""
+    A = fit.ratings[:, None] - fit.ratings
+    i, j = fit.counts.i, fit.counts.j
+    A[i, j], A[j, i] = fit.expected, -fit.expected
+    return np.asarray(A)
+
+
+def solve_games(A: Floats) -> tuple[Floats, Floats]:
+    """Return gaps and weights of a stack of games ``(b, n, n)``; an agent that beats everybody is the equilibrium."""
+    count, n, _ = A.shape
+    weights = np.zeros((count, n))
+    wins = (A > 0).sum(axis=2)
+    best = wins.argmax(axis=1)
+    pure = wins[np.arange(count), best] == n - 1
+    weights[np.flatnonzero(pure), best[pure]] = 1.0
+    if not pure.all():
+        weights[~pure] = nash_averages(A[~pure]).weights
+    averages = (A @ weights[..., None])[..., 0]
+    return np.where(weights > 0, 0.0, np.maximum(-averages, 0.0)), weights
+
+
+def solve_by_columns(model: ModelDraws, workers: int | None, advance: Callable[[int], None]) -> tuple[Floats, Floats]:
+    """Return gaps and weights of every draw of a large league, one draw at a time."""
+    count, n = model.ratings.shape
+    gaps, weights = np.empty((count, n)), np.zeros((count, n))
+
+    def solve(draw: int) -> None:
+        contenders, p, averages = solve_among_contenders(model, draw)
+        weights[draw, contenders] = p
+        gaps[draw] = np.where(weights[draw] > 0, 0.0, np.maximum(-averages, 0.0))
+
+    with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
+        for _ in pool.map(solve, range(count)):
+            advance(1)
+    return gaps, weights
+
+
+def solve_among_contenders(model: ModelDraws, draw: int) -> tuple[Ints, Floats, Floats]:
+    """Return contenders, their weights, and everybody's average in the equilibrium of one draw (double oracle)."""
+    r = model.ratings[draw]
+    chosen = np.sort(np.argsort(-r, kind="stable")[:CONTENDERS])
+    X = model.columns(draw, chosen)
+    while True:
+        p = solve_games(X[chosen][None])[1][0]
+        averages = X @ p
+        gain = averages.copy()
+        gain[chosen] = 0.0
+        better = np.flatnonzero(gain > CLOSE * np.abs(X).max())
+        if not better.size:
+            return chosen, p, averages
+        joined = better[np.argsort(-gain[better], kind="stable")[:CONTENDERS]]
+        X = np.hstack([X, model.columns(draw, joined)])
+        chosen = np.concatenate([chosen, joined])
