@@ -1,0 +1,468 @@
+"""`compare`: is one agent better than another, by how much, and how many more observations would decide it?"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from nashboard._tables import Column, Table, Tabular, number
+from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.matches import Matches
+from nashboard.data.scores import Scores
+from nashboard.errors import InputError, either, nearest
+from nashboard.evaluation.decide.paired import (
+    POWER,
+    Estimate,
+    adjust_holm,
+    estimate_t,
+    run_clustered_t,
+    run_mcnemar,
+    run_paired_t,
+    run_welch,
+)
+from nashboard.evaluation.decide.sequential import confidence_sequence, e_value
+from nashboard.evaluation.decide.strengths import head_to_head, results_of_pair
+from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
+
+Verdict = Literal["better", "worse", "equivalent", "undecided"]
+Over = Literal["tasks", "runs"]
+
+FEWEST_CLUSTERS = 10  # below this, cluster-robust errors are too small (Cameron, Gelbach and Miller 2008)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Comparison(Tabular):
+    """The difference between two agents, with its error and a verdict.
+
+    Parameters
+    ----------
+    a, b
+        The agents; every number is that of ``a`` minus ``b``.
+    difference, low, high, level
+        The estimate and its interval at this level, in ``unit``.
+    p_value
+        Two-sided, of "no difference"; adjusted by Holm's method where several agents are compared.
+    probability_superior
+        Probability that ``a`` is truly better, given the data.
+    verdict
+        ``"better"``, ``"worse"``, ``"equivalent"`` (the interval lies within the margin) or ``"undecided"``.
+    games_needed
+        How many more observations (games, items, tasks) are needed to detect a difference of this size with a power of
+        80%; 0 where it is decided, None where the estimate is 0.
+    test, n, counted
+        What was computed, from how many of what.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> items = nb.Scores.from_array([[1, 1, 1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0, 1, 0]], agents=["A", "B"])
+    >>> found = nb.compare(items, "A", "B")
+    >>> found.verdict, round(found.p_value, 4)
+    ('better', 0.0312)
+    """
+
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    level: float
+    p_value: float
+    probability_superior: float
+    verdict: Verdict
+    games_needed: int | None
+    unit: str
+    test: str
+    n: int
+    counted: str
+    margin: float | None = None
+    details: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        ends = f"{self.level:.0%} interval {short(self.low)} to {short(self.high)}"
+        size = f"{short(abs(self.difference))} {self.unit}"
+        if self.verdict == "equivalent":
+            return (
+                f"{self.a} and {self.b} are equivalent: the difference lies within {short(self.margin or 0.0)} "
+                f"{self.unit} ({ends})."
+            )
+        if self.verdict != "undecided":
+            return f"{self.a} is {self.verdict} than {self.b} by {size} ({ends}, p = {p_text(self.p_value)})."
+        more = "" if not self.games_needed else f" About {self.games_needed:,} more {self.counted} would decide it."
+        return (
+            f"Undecided: {self.a} leads {self.b} by {size} ({ends}, p = {p_text(self.p_value)}).{more}"
+            if self.difference > 0
+            else f"Undecided: {self.b} leads {self.a} by {size} (interval of {self.a} minus {self.b}: "
+            f"{short(self.low)} to {short(self.high)}, p = {p_text(self.p_value)}).{more}"
+            if self.difference < 0
+            else f"Undecided: {self.a} and {self.b} are level ({ends})."
+        )
+
+    def table(self) -> Table:
+        """Return one row."""
+        return Comparisons(rows=(self,)).table()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; numbers that are not finite become None."""
+        return {"schema": "nashboard.comparison/1", **plain(asdict(self)), "sentence": self.sentence}
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.a!r}, {self.b!r}: {self.verdict}, p = {p_text(self.p_value)})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Comparisons(Tabular):
+    """One agent against several: p-values by Holm's method, intervals that hold simultaneously (Bonferroni)."""
+
+    rows: tuple[Comparison, ...]
+
+    def table(self) -> Table:
+        """Return a row per comparison."""
+        first = self.rows[0]
+        together = " for all rows together" if len(self.rows) > 1 else ""
+        return Table(
+            columns=(
+                Column(name="a"),
+                Column(name="b"),
+                Column(name="verdict", meaning=f"a against b at {first.level:.0%}{together}"),
+                Column(name="difference", meaning=f"a minus b, {first.unit}", decimals=decimals(first.unit)),
+                Column(name="low", meaning=f"lower end of the interval{together}", decimals=decimals(first.unit)),
+                Column(name="high", meaning=f"upper end of the interval{together}", decimals=decimals(first.unit)),
+                Column(name="p", meaning=f"two-sided p-value{', Holm' if len(self.rows) > 1 else ''}", decimals=4),
+                Column(name="P(a better)", meaning="probability that a is truly better", decimals=3),
+                Column(name=first.counted, meaning="observations that were used"),
+                Column(name="needed", meaning=f"more {first.counted} to detect this difference with 80% power"),
+            ),
+            rows=tuple(
+                (
+                    row.a,
+                    row.b,
+                    row.verdict,
+                    row.difference,
+                    row.low,
+                    row.high,
+                    row.p_value,
+                    row.probability_superior,
+                    row.n,
+                    row.games_needed,
+                )
+                for row in self.rows
+            ),
+            notes=tuple(dict.fromkeys(note for row in self.rows for note in row.notes)),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"schema": "nashboard.comparisons/1", "rows": [row.to_dict() for row in self.rows]}
+
+    def __iter__(self) -> Any:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Comparisons({self.rows[0].a!r} against {len(self.rows)} agents)"
+
+
+def compare(
+    data: Matches | Scores,
+    a: str,
+    b: str | Sequence[str],
+    *,
+    level: float = 0.95,
+    margin: float | None = None,
+    over: Over | None = None,
+    clusters: Sequence[Any] | None = None,
+    anytime: bool = False,
+) -> Any:
+    """Compare two agents, or one with several.
+
+    Scores are paired over the columns that both agents have: exact McNemar test for 0 and 1, paired t-test otherwise,
+    cluster-robust where columns belong to groups. Matches are compared by the log-odds of a game
+    between the two in the hierarchical model, which uses their own games and those against common opponents.
+
+    Parameters
+    ----------
+    data
+        `Matches` or `Scores`. Item-level scores have one column per item.
+    a, b
+        Names. With several names for ``b`` the result is `Comparisons`: p-values are adjusted by Holm's method and
+        intervals hold simultaneously.
+    level
+        Of the interval and the verdict.
+    margin
+        The largest difference that does not matter, in the unit of the result. The verdict is ``"equivalent"`` where
+        the whole interval lies within it.
+    over
+        For scores: ``"tasks"`` asks about tasks (items) like these, ``"runs"`` about these very tasks measured again,
+        from known standard errors. The default is ``"tasks"``; with one column it is ``"runs"``.
+    clusters
+        For scores: a label per column; columns with the same label are not independent (questions about one text).
+        The groups of an item-level table are used where there are at least 10.
+    anytime
+        For matches: use the decisive games between the two alone, with an interval and a p-value that stay valid
+        however often results are looked at (a confidence sequence).
+
+    Returns
+    -------
+    Comparison or Comparisons
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> nb.compare(nb.load_dataset("atari"), "rainbow", "dqn").verdict
+    'better'
+    """
+    if not 0 < level < 1:
+        raise InputError(f"the level is {level!r}: it must lie between 0 and 1, such as 0.95", option="level")
+    if margin is not None and not margin > 0:
+        raise InputError(f"the margin is {margin!r}: it must be a positive difference", option="margin")
+    others = [b] if isinstance(b, str) else list(b)
+    if not others:
+        raise InputError(f"there is nobody to compare {a!r} with: name at least one other agent")
+    for name in (a, *others):
+        if name not in data.agents:
+            raise InputError(f"there is no agent {name!r}{nearest(str(name), data.agents)}")
+    if a in others:
+        raise InputError(f"{a!r} cannot be compared with itself")
+    each = 1 - (1 - level) / len(others)
+    if isinstance(data, Scores):
+        if anytime:
+            raise InputError("anytime is for matches", option="anytime")
+        rows = [compare_scores(data, a, other, each, over, clusters) for other in others]
+    elif isinstance(data, Matches):
+        if over is not None or clusters is not None:
+            raise InputError("over and clusters are for scores; clusters of matches are read with cluster=")
+        rows = compare_matches(data, a, others, each, anytime)
+    else:
+        raise InputError(f"compare takes Matches or Scores, not {type(data).__name__}")
+    adjusted = adjust_holm(np.array([row.p_value for row in rows]))
+    rows = [
+        decide(replace(row, p_value=float(p), margin=margin, level=level))
+        for row, p in zip(rows, adjusted, strict=True)
+    ]
+    return rows[0] if isinstance(b, str) else Comparisons(rows=tuple(rows))
+
+
+def decide(row: Comparison) -> Comparison:
+    """Return the comparison with its verdict."""
+    if row.margin is not None and -row.margin <= row.low and row.high <= row.margin:
+        return replace(row, verdict="equivalent", games_needed=0)
+    if row.p_value <= 1 - row.level and row.difference:
+        return replace(row, verdict="better" if row.difference > 0 else "worse", games_needed=0)
+    return replace(row, verdict="undecided")
+
+
+def from_estimate(a: str, b: str, found: Estimate, *, unit: str, counted: str, notes: tuple[str, ...]) -> Comparison:
+    """Return a comparison whose verdict is still open."""
+    more = (
+        None if found.needed is None or not math.isfinite(found.needed) else max(0, math.ceil(found.needed) - found.n)
+    )
+    return Comparison(
+        a=a,
+        b=b,
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        level=0.95,
+        p_value=found.p_value,
+        probability_superior=found.probability,
+        verdict="undecided",
+        games_needed=None if more is None else max(1, more),
+        unit=unit,
+        test=found.test,
+        n=found.n,
+        counted=counted,
+        details=found.details,
+        notes=notes,
+    )
+
+
+def compare_scores(
+    scores: Scores, a: str, b: str, level: float, over: Over | None, clusters: Sequence[Any] | None
+) -> Comparison:
+    """Compare two rows of a table."""
+    if over not in (None, "tasks", "runs"):
+        raise InputError(f"there is no over={over!r}: use {either(['tasks', 'runs'])}", option="over")
+    rows = [scores.agents.index(name) for name in (a, b)]
+    both = np.asarray(~np.isnan(scores.values[rows]).any(axis=0))
+    if not both.any():
+        raise InputError(f"{a!r} and {b!r} have no task in common")
+    values, unit, size = comparable_values(scores)
+    x, y = values[rows][:, both]
+    binary = bool(np.isin(scores.values[rows][:, both], (0.0, 1.0)).all()) and len(x) > 1
+    counted = "items" if binary or scores.groups is not None else "tasks"
+    notes = [] if both.all() else [f"{int((~both).sum()):,} of {len(both):,} {counted} lack a score of one of the two"]
+    if over == "runs" or (over is None and len(x) == 1):
+        stderr = size[both] * scores.stderr[rows][:, both]
+        if not (stderr > 0).all():
+            raise InputError(
+                "standard errors are needed to compare on these very tasks, and some are unknown",
+                hint="give runs, standard errors or numbers of items, or compare over several tasks",
+            )
+        share = 1 / len(x) ** 2
+        runs = np.where(scores.runs[rows][:, both] > 1, scores.runs[rows][:, both], 0)
+        found = run_welch(float((x - y).mean()), (share * stderr**2).ravel(), runs.ravel().astype(float), level)
+        notes.append("the question is about these very tasks, measured again")
+        return from_estimate(a, b, found, unit=unit, counted="runs" if runs.any() else "tasks", notes=tuple(notes))
+    if len(x) == 1:
+        raise InputError(f"{a!r} and {b!r} share one {counted[:-1]} only: a paired test needs at least two")
+    labels = chosen_clusters(scores, clusters, both, notes)
+    if labels is not None:
+        found = run_clustered_t(x - y, labels, level)
+    elif binary:
+        found = run_mcnemar(x, y, level)
+    else:
+        found = run_paired_t(x - y, level)
+    return from_estimate(a, b, found, unit=unit, counted=counted, notes=tuple(notes))
+
+
+def compare_matches(matches: Matches, a: str, others: Sequence[str], level: float, anytime: bool) -> list[Comparison]:
+    """Compare an agent with others by ratings of the hierarchical model, or by their own games alone."""
+    i = matches.agents.index(a)
+    if anytime:
+        return [compare_own_games(matches, a, other, level) for other in others]
+    group = next(group for group in matches.components if a in group)
+    apart = [name for name in others if name not in group]
+    if apart:
+        raise InputError(f"no chain of matches leads from {a!r} to {apart[0]!r}: they cannot be compared")
+    fit = fit_hierarchical(matches)
+    return [compare_ratings(matches, fit, i, matches.agents.index(other), level) for other in others]
+
+
+def compare_ratings(matches: Matches, fit: HierarchicalFit, i: int, j: int, level: float) -> Comparison:
+    """Compare two agents by the log-odds of a game between them: own games, and games against common opponents.
+
+    Shrinkage divides the estimate by more than its error, so that the p-value errs on the safe side.
+    """
+    from scipy.special import expit, ndtri
+
+    mean, variance = head_to_head(fit, i, j)
+    found = estimate_t("hierarchical model", mean, float(np.sqrt(variance)), np.inf, 1, level)
+    wins, draws, losses = results_of_pair(matches, i, j)
+    games, chance = wins + draws + losses, float(expit(mean))
+    needed = None
+    if mean:
+        wanted = ((float(ndtri((1 + level) / 2)) + float(ndtri(POWER))) / mean) ** 2 - 1 / variance
+        needed = games + wanted * fit.counts.dispersion / (chance * (1 - chance))
+    found = replace(
+        found,
+        difference=mean * POINTS_PER_LOGIT,
+        low=found.low * POINTS_PER_LOGIT,
+        high=found.high * POINTS_PER_LOGIT,
+        n=round(games),
+        needed=needed,
+        details={
+            "wins": wins,
+            "draws": draws,
+            "losses": losses,
+            "expected_score": chance,
+            "rating_difference": float(fit.ratings[i] - fit.ratings[j]) * POINTS_PER_LOGIT,
+            "stderr": float(np.sqrt(variance)) * POINTS_PER_LOGIT,
+        },
+    )
+    a, b = matches.agents[i], matches.agents[j]
+    note = "the two never met: the comparison rests on common opponents"
+    if games:
+        note = f"{a} scored {wins + draws / 2:g} of {games:g} in games between the two"
+    return from_estimate(a, b, found, unit="Elo points", counted="games", notes=(note,))
+
+
+def compare_own_games(matches: Matches, a: str, b: str, level: float) -> Comparison:
+    """Compare two agents by the decisive games between them, with a confidence sequence."""
+    wins, draws, losses = results_of_pair(matches, matches.agents.index(a), matches.agents.index(b))
+    if not wins + draws + losses:
+        raise InputError(f"{a!r} and {b!r} never met: a sequential comparison needs games between the two")
+    low, high = confidence_sequence(wins, losses, level=level)
+    evidence = e_value(wins, losses)
+    found = Estimate(
+        test="confidence sequence over decisive games",
+        difference=float(np.log((wins + 0.5) / (losses + 0.5))) * POINTS_PER_LOGIT,
+        low=low * POINTS_PER_LOGIT,
+        high=high * POINTS_PER_LOGIT,
+        p_value=min(1.0, 1 / evidence),
+        probability=beta_above_half(wins, losses),
+        n=round(wins + draws + losses),
+        needed=None,
+        details={"e_value": evidence, "wins": wins, "draws": draws, "losses": losses},
+    )
+    note = "valid however often results are looked at; draws do not count"
+    return from_estimate(a, b, found, unit="Elo points", counted="games", notes=(note,))
+
+
+def beta_above_half(wins: float, losses: float) -> float:
+    """Return the probability that a decisive game is won more often than lost, with Jeffreys' prior."""
+    from scipy.special import betainc
+
+    return 1 - float(betainc(wins + 0.5, losses + 0.5, 0.5))
+
+
+def chosen_clusters(scores: Scores, given: Sequence[Any] | None, both: Any, notes: list[str]) -> Any:
+    """Return a label per shared column, or None for independent columns; say what was chosen."""
+    labels = scores.groups if given is None else list(given)
+    if labels is None:
+        return None
+    if len(labels) != len(scores.tasks):
+        raise InputError(
+            f"clusters has {len(labels):,} labels for {len(scores.tasks):,} columns: give one per column",
+            option="clusters",
+        )
+    kept = np.asarray(labels)[both]
+    distinct = len(np.unique(kept))
+    if distinct == len(kept):
+        return None
+    if given is None and distinct < FEWEST_CLUSTERS:
+        notes.append(f"the {distinct} groups are too few to be clusters: items count as independent")
+        return None
+    if distinct < 2:
+        raise InputError("all columns are in one cluster: a comparison needs at least two", option="clusters")
+    if distinct < FEWEST_CLUSTERS:
+        notes.append(f"with {distinct} clusters the errors are rough")
+    return kept
+
+
+def comparable_values(scores: Scores) -> tuple[Floats, str, Floats]:
+    """Return scores with higher better and in one unit, the name of the unit, and the size of that unit per column."""
+    S = scores.values
+    sign = np.where(scores.lower_is_better, -1.0, 1.0)
+    low, high = np.nanmin(S, axis=0), np.nanmax(S, axis=0)
+    if scores.scaling != "raw" or (low.min() >= 0 and high.max() <= 1):
+        return S * sign, "in mean score", np.ones(len(sign))
+    if len(sign) == 1 or (low.min() >= 0 and high.max() <= 100 and np.median(high - low) > 1):
+        return S * sign, "points", np.ones(len(sign))
+    size = 1 / np.where(high > low, high - low, 1.0)
+    return S * sign * size, "of the range of each task", size
+
+
+def short(value: float) -> str:
+    """Return a number with about three digits."""
+    size = abs(value)
+    return number(value, 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3)
+
+
+def decimals(unit: str) -> int:
+    """Return how many decimals a difference deserves."""
+    return {"Elo points": 0, "points": 2}.get(unit, 3)
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as people read it."""
+    return "less than 0.0001" if p < 1e-4 else f"{p:.4f}" if p < 0.01 else f"{p:.2f}"
+
+
+def plain(value: Any) -> Any:
+    """Return what json can hold."""
+    if isinstance(value, dict):
+        return {name: plain(cell) for name, cell in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(cell) for cell in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

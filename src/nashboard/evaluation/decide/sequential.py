@@ -1,0 +1,143 @@
+"""Stopping rules that stay valid when results are looked at after every game.
+
+`confidence_sequence` and `e_value` use the Beta-binomial mixture martingale over decisive games (Robbins 1970; Howard
+et al. 2021): under equal strength a decisive game is a fair coin, so draws carry no information about who is better.
+`sprt` is the generalised sequential probability ratio test on trinomial or pentanomial counts that engine testers use
+(Van den Bergh's formulation): the log-likelihood ratio of the two hypotheses about the expected score, with the
+distribution of outcomes estimated under each.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nashboard._tables import Column, Table, Tabular
+from nashboard._types import Floats, floats
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.errors import InputError
+
+MIXTURE = 1.0  # both parameters of the Beta mixture: all strengths are equally likely at the start
+Decision = Literal["accept", "reject", "continue"]
+
+
+def e_value(wins: float, losses: float, *, strength: float = 0.5) -> float:
+    """Return the evidence against "a decisive game is won with probability ``strength``".
+
+    A value of 20 or more at any time, however often one looks, has a probability of at most 5% if that is true.
+    """
+    return float(np.exp(log_e_value(wins, losses, np.array([strength]))[0]))
+
+
+def log_e_value(wins: float, losses: float, strength: Floats) -> Floats:
+    """Return logarithms of e-values for many strengths."""
+    from scipy.special import betaln, xlog1py, xlogy
+
+    mixture = betaln(MIXTURE + wins, MIXTURE + losses) - betaln(MIXTURE, MIXTURE)
+    return np.asarray(mixture - xlogy(wins, strength) - xlog1py(losses, -strength), dtype=np.float64)
+
+
+def confidence_sequence(wins: float, losses: float, *, level: float = 0.95) -> tuple[float, float]:
+    """Return an interval for the lead in log-odds of a decisive game that holds at all times at once."""
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
+    bar = -np.log(1 - level)
+
+    def excess(x: float) -> float:
+        return float(log_e_value(wins, losses, np.array([expit(x)]))[0] - bar)
+
+    center = float(np.log((wins + MIXTURE) / (losses + MIXTURE)))
+    far = 40.0
+    low = -np.inf if not wins or excess(-far) < 0 else brentq(excess, -far, center)
+    high = np.inf if not losses or excess(far) < 0 else brentq(excess, center, far)
+    return float(low), float(high)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Sprt(Tabular):
+    """The state of a sequential probability ratio test of ``elo0`` against ``elo1``."""
+
+    elo0: float
+    elo1: float
+    llr: float
+    lower: float
+    upper: float
+    games: int
+    score: float
+    decision: Decision
+
+    def table(self) -> Table:
+        """Return one row."""
+        return Table(
+            columns=(
+                Column(name="decision", meaning="accept: elo1; reject: elo0; continue: play on"),
+                Column(name="llr", meaning="log-likelihood ratio"),
+                Column(name="lower", meaning="reject elo1 at or below"),
+                Column(name="upper", meaning="accept elo1 at or above"),
+                Column(name="games"),
+                Column(name="score", meaning="mean score per game", decimals=4),
+            ),
+            rows=((self.decision, self.llr, self.lower, self.upper, self.games, self.score),),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Sprt({self.decision}, llr {self.llr:.2f} in [{self.lower:.2f}, {self.upper:.2f}], {self.games:,} games)"
+        )
+
+
+def sprt(counts: ArrayLike, *, elo0: float = 0.0, elo1: float = 5.0, alpha: float = 0.05, beta: float = 0.05) -> Sprt:
+    """Test whether an engine gained at least ``elo1`` Elo points rather than ``elo0``.
+
+    Parameters
+    ----------
+    counts
+        Losses, draws, wins (three numbers), or pairs of games with reversed colours by points 0, 1/2, 1, 3/2, 2 (five
+        numbers). Pairs are better: the two games of an opening are not independent.
+    elo0, elo1
+        The hypotheses, in Elo points of the expected score.
+    alpha, beta
+        Error probabilities of accepting elo1 under elo0, and of rejecting it under elo1.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> nb.sprt([10, 50, 90, 70, 20], elo0=0, elo1=5).decision
+    'continue'
+    """
+    N = floats(counts, "the counts", ndim=1)
+    if len(N) not in (3, 5) or (N < 0).any() or not N.sum():
+        raise InputError("counts must be losses, draws, wins or five pair scores, none negative and not all 0")
+    if not elo0 < elo1:
+        raise InputError(f"elo0 is {elo0:g} and elo1 {elo1:g}: elo0 must be smaller", option="elo0")
+    points = np.linspace(0.0, 1.0, len(N))
+    share = (N + 1e-3) / (N + 1e-3).sum()
+    s0, s1 = (float(1 / (1 + np.exp(-elo / POINTS_PER_LOGIT))) for elo in (elo0, elo1))
+    llr = float(N.sum() * (share * np.log(tilt(share, points, s1) / tilt(share, points, s0))).sum())
+    lower, upper = float(np.log(beta / (1 - alpha))), float(np.log((1 - beta) / alpha))
+    return Sprt(
+        elo0=elo0,
+        elo1=elo1,
+        llr=llr,
+        lower=lower,
+        upper=upper,
+        games=int(N.sum()) * (2 if len(N) == 5 else 1),
+        score=float(N @ points / N.sum()),
+        decision="accept" if llr >= upper else "reject" if llr <= lower else "continue",
+    )
+
+
+def tilt(share: Floats, points: Floats, score: float) -> Floats:
+    """Return the distribution closest to the observed shares (by likelihood) whose mean is ``score``.
+
+    ``p_k = share_k / (1 + x (points_k - score))``, the empirical likelihood solution; ``x`` makes the mean right.
+    """
+    from scipy.optimize import brentq
+
+    centered = points - score
+    low, high = -1 / centered.max(), -1 / centered.min()
+    pad = 1e-12 * (high - low)
+    x = brentq(lambda x: float((share * centered / (1 + x * centered)).sum()), low + pad, high - pad, xtol=1e-14)
+    return np.asarray(share / (1 + x * centered), dtype=np.float64)

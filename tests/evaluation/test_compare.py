@@ -1,0 +1,190 @@
+"""Comparisons of two agents: tests equal those of scipy and statsmodels, and error rates are as claimed."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import nashboard as nb
+from nashboard.errors import InputError
+from nashboard.evaluation.decide.paired import adjust_holm, run_clustered_t, run_mcnemar, run_paired_t, run_welch
+
+
+def play(x: np.ndarray, games: np.ndarray, rng: np.random.Generator) -> nb.Matches:
+    """Return matches with log-odds ``x``; ``games`` (n, n) are read above the diagonal."""
+    n = len(x)
+    i, j = np.triu_indices(n, 1)
+    wins = np.zeros((n, n))
+    won = rng.binomial(games[i, j], 1 / (1 + np.exp(-x[i, j])))
+    wins[i, j], wins[j, i] = won, games[i, j] - won
+    return nb.Matches.from_counts(wins, agents=[f"a{k:02}" for k in range(n)])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mcnemar_equals_statsmodels(seed: int) -> None:
+    contingency = pytest.importorskip("statsmodels.stats.contingency_tables")
+    rng = np.random.default_rng(seed)
+    a, b = ((rng.random(40) < p).astype(np.float64) for p in (0.7, 0.5))
+    table = [[(a * b).sum(), (a * (1 - b)).sum()], [((1 - a) * b).sum(), ((1 - a) * (1 - b)).sum()]]
+    expected = contingency.mcnemar(table, exact=True).pvalue
+    assert run_mcnemar(a, b, 0.95).p_value == pytest.approx(expected, abs=1e-9)
+
+
+def test_paired_and_welch_tests_equal_scipy() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(0.3, 1, 25), rng.normal(0, 2, 25)
+    expected = stats.ttest_rel(x, y)
+    found = run_paired_t(x - y, 0.9)
+    assert found.p_value == pytest.approx(expected.pvalue, abs=1e-9)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval(0.9)), abs=1e-9)
+    z = rng.normal(0, 3, 9)
+    variances = np.array([x.var(ddof=1) / 25, z.var(ddof=1) / 9])
+    welch = run_welch(float(x.mean() - z.mean()), variances, np.array([25.0, 9.0]), 0.95)
+    assert welch.p_value == pytest.approx(stats.ttest_ind(x, z, equal_var=False).pvalue, abs=1e-9)
+
+
+def test_clustered_test_equals_statsmodels() -> None:
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(1)
+    groups = rng.integers(0, 15, 120)
+    d = 0.2 + rng.normal(0, 1, 15)[groups] + rng.normal(0, 1, 120)
+    groups = np.unique(groups, return_inverse=True)[1]
+    options = {"groups": groups, "use_correction": False, "df_correction": True}
+    model = api.OLS(d, np.ones((120, 1))).fit(cov_type="cluster", cov_kwds=options, use_t=True)
+    G = groups.max() + 1
+    stderr = model.bse[0] * np.sqrt(G / (G - 1))
+    found = run_clustered_t(d, groups, 0.95)
+    assert found.details["stderr"] == pytest.approx(stderr, abs=1e-9)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(d.mean() / stderr), G - 1), abs=1e-9)
+
+
+def test_holm_equals_statsmodels() -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    p = np.random.default_rng(0).random(12) ** 3
+    assert adjust_holm(p) == pytest.approx(multitest.multipletests(p, method="holm")[1], abs=1e-12)
+
+
+def test_intervals_of_shares_cover() -> None:
+    rng = np.random.default_rng(2)
+    inside = 0
+    for _ in range(1000):
+        u = rng.random(60)
+        v = np.where(rng.random(60) < 0.6, u, rng.random(60))
+        a, b = (u < 0.7).astype(np.float64), (v < 0.6).astype(np.float64)
+        found = run_mcnemar(a, b, 0.95)
+        inside += found.low <= 0.1 <= found.high
+    assert 0.93 <= inside / 1000 <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("share", "games", "tau"), [(1.0, 20, 0.0), (0.3, 6, 0.0), (1.0, 8, 0.4)], ids=["dense", "sparse", "cyclic"]
+)
+def test_equal_agents_are_rarely_told_apart(share: float, games: int, tau: float) -> None:
+    rng = np.random.default_rng(3)
+    alarms, runs = 0, 150
+    for _ in range(runs):
+        r = np.concatenate([[0.2, 0.2], rng.normal(0, 0.6, 8)])
+        c = np.triu(tau * rng.standard_normal((10, 10)), 1)
+        c[0, 1] = 0.0
+        met = rng.random((10, 10)) < share
+        met |= np.eye(10, k=1, dtype=bool)
+        matches = play(r[:, None] - r + c - c.T, games * met, rng)
+        alarms += nb.compare(matches, "a00", "a01").verdict != "undecided"
+    assert alarms / runs <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_a_real_difference_is_found() -> None:
+    rng = np.random.default_rng(4)
+    r = np.array([0.6, 0.0, *np.linspace(-1, 1, 10)])
+    found = [nb.compare(play(r[:, None] - r, np.full((12, 12), 40), rng), "a00", "a01") for _ in range(40)]
+    assert np.mean([one.verdict == "better" for one in found]) > 0.8
+    inside = np.mean([one.low <= 0.6 * 400 / np.log(10) <= one.high for one in found])
+    assert inside >= 0.85
+
+
+def test_looking_after_every_game_keeps_the_error_rate() -> None:
+    rng = np.random.default_rng(5)
+    wrong, runs, games = 0, 2000, 400
+    from nashboard.evaluation.decide.sequential import log_e_value
+
+    for _ in range(runs):
+        won = np.cumsum(rng.random(games) < 0.5)
+        lost = np.arange(1, games + 1) - won
+        e = [log_e_value(float(x), float(y), np.array([0.5]))[0] for x, y in zip(won[::4], lost[::4], strict=True)]
+        wrong += max(e) >= np.log(20)
+    assert wrong / runs <= 0.05
+
+
+def test_a_sequence_agrees_with_the_comparison() -> None:
+    matches = nb.Matches.from_counts([[0, 40], [10, 0]], agents=["A", "B"])
+    found = nb.compare(matches, "A", "B", anytime=True)
+    assert found.verdict == "better"
+    assert 0 < found.low < 400 / np.log(10) * np.log(4) < found.high
+
+
+def test_sprt_keeps_its_error_rates() -> None:
+    rng = np.random.default_rng(6)
+    accepted = {0.0: 0, 20.0: 0}
+    for elo in accepted:
+        score = 1 / (1 + 10 ** (-elo / 400))
+        half = score - 0.5
+        p = np.array([0.25 - half, 0.5, 0.25 + half])  # losses, draws, wins
+        for _ in range(150):
+            counts = np.zeros(3)
+            for _ in range(400):
+                counts += rng.multinomial(50, p)
+                decision = nb.sprt(counts, elo0=0, elo1=20).decision
+                if decision != "continue":
+                    break
+            accepted[elo] += decision == "accept"
+    assert accepted[0.0] / 150 <= 0.09
+    assert accepted[20.0] / 150 >= 0.9
+
+
+def test_items_are_compared_in_pairs_and_several_agents_by_holm() -> None:
+    rng = np.random.default_rng(7)
+    difficulty = rng.random(300)
+    rows = [1.0 * (rng.normal(s, 0.3, 300) > difficulty) for s in (0.62, 0.5, 0.5)]
+    scores = nb.Scores.from_array(rows, agents=["A", "B", "C"])
+    one = nb.compare(scores, "A", "B")
+    assert one.test == "exact McNemar test"
+    assert one.verdict == "better"
+    several = nb.compare(scores, "A", ["B", "C"])
+    assert len(several) == 2
+    assert all(row.p_value >= nb.compare(scores, "A", row.b).p_value for row in several)
+    assert nb.compare(scores, "B", "C", margin=0.2).verdict == "equivalent"
+
+
+def test_clusters_widen_the_interval() -> None:
+    rng = np.random.default_rng(8)
+    effect = rng.normal(0.1, 0.3, 20).repeat(10)
+    rows = [0.5 + effect + rng.normal(0, 0.05, 200), np.full(200, 0.5)]
+    scores = nb.Scores.from_array(np.clip(rows, 0, 1), agents=["A", "B"])
+    plain = nb.compare(scores, "A", "B")
+    clustered = nb.compare(scores, "A", "B", clusters=np.arange(20).repeat(10).tolist())
+    assert clustered.high - clustered.low > 2 * (plain.high - plain.low)
+
+
+def test_more_games_needed_decides_about_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(9)
+    decided = []
+    x = np.array([[0, 0.35], [-0.35, 0]])
+    for _ in range(60):
+        first = play(x, np.full((2, 2), 60), rng)
+        found = nb.compare(first, "a00", "a01")
+        if found.verdict == "undecided" and found.games_needed and 0.25 < found.difference * np.log(10) / 400 < 0.45:
+            more = play(x, np.full((2, 2), 60 + found.games_needed), rng)
+            decided.append(nb.compare(more, "a00", "a01").verdict == "better")
+    assert len(decided) >= 10
+    assert 0.6 <= np.mean(decided) <= 1.0
+
+
+def test_wrong_names_and_values_are_errors() -> None:
+    scores = nb.Scores.from_array([[1, 0, 1], [0, 0, 1]], agents=["alpha", "beta"])
+    with pytest.raises(InputError, match="did you mean 'alpha'"):
+        nb.compare(scores, "alpa", "beta")
+    with pytest.raises(InputError, match="with itself"):
+        nb.compare(scores, "alpha", "alpha")
+    with pytest.raises(InputError, match="level"):
+        nb.compare(scores, "alpha", "beta", level=95)
+    with pytest.raises(InputError, match="one per column"):
+        nb.compare(scores, "alpha", "beta", clusters=[1])
