@@ -1,0 +1,319 @@
+"""`changes`: what differs between two evaluations beyond noise, and which results caused it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._types import Floats
+from nashboard.data.matches import Matches
+from nashboard.data.scores import Scores
+from nashboard.errors import InputError, listed
+from nashboard.evaluation.decide.paired import adjust_holm
+
+MOST_CAUSES = 5  # results named per agent that moved
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """How far one agent moved: positive ``change`` means that it came closer to the best.
+
+    ``relative`` is the change beyond that of the typical agent: if a new leader widens every gap, nobody has moved.
+    """
+
+    agent: str
+    change: float
+    relative: float
+    low: float
+    high: float
+    p_value: float
+    beyond_noise: bool
+    rank_before: str
+    rank_after: str
+    top_before: float
+    top_after: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """A part of the data that speaks for a move: results against one opponent, or on one task."""
+
+    agent: str
+    of: str
+    what: str
+    effect: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Changes(Tabular):
+    """What differs between two evaluations.
+
+    Parameters
+    ----------
+    entered, left
+        Agents that only the new (the old) evaluation has.
+    moves
+        Every agent that both have, the largest relative change first.
+    first_before, first_after
+        Who is first with a probability of at least 1/2, or None.
+    causes
+        For agents that moved beyond noise: opponents or tasks whose results changed most.
+    """
+
+    unit: str
+    level: float
+    entered: tuple[str, ...]
+    left: tuple[str, ...]
+    moves: tuple[Move, ...]
+    first_before: str | None
+    first_after: str | None
+    causes: tuple[Cause, ...]
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Agents that moved beyond noise."""
+        return tuple(move.agent for move in self.moves if move.beyond_noise)
+
+    @property
+    def first_changed(self) -> bool:
+        """Whether first place was decided before and another agent holds it now, or nobody does."""
+        return self.first_before is not None and self.first_before != self.first_after
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """The answer in a few sentences."""
+        first = {True: "First place is undecided", False: ""}
+        if self.first_before == self.first_after:
+            lines = [f"{self.first_after} is still first." if self.first_after else f"{first[True]}, as before."]
+        elif self.first_after is None:
+            lines = [f"{first[True]}; {self.first_before} was first before."]
+        else:
+            before = f"{self.first_before} was before" if self.first_before else "before, first place was undecided"
+            lines = [f"{self.first_after} is first now; {before}."]
+        up = [move.agent for move in self.moves if move.beyond_noise and move.relative > 0]
+        down = [move.agent for move in self.moves if move.beyond_noise and move.relative < 0]
+        if not up and not down:
+            lines.append("No agent moved beyond noise.")
+        lines += [f"Up beyond noise: {listed(up)}."] * bool(up) + [f"Down beyond noise: {listed(down)}."] * bool(down)
+        lines += [f"New: {listed(self.entered)}."] * bool(self.entered)
+        lines += [f"No longer there: {listed(self.left)}."] * bool(self.left)
+        return tuple(lines)
+
+    def table(self) -> Table:
+        """Return a row per agent that both evaluations have."""
+        rows: list[tuple[Cell, ...]] = [
+            (
+                move.agent,
+                "yes" if move.beyond_noise else "no",
+                move.relative,
+                move.low,
+                move.high,
+                move.p_value,
+                move.rank_before,
+                move.rank_after,
+                move.top_before,
+                move.top_after,
+            )
+            for move in self.moves
+        ]
+        return Table(
+            columns=(
+                Column(name="agent"),
+                Column(name="moved", meaning=f"beyond noise at {self.level:.0%} over all agents together"),
+                Column(name="change", meaning=f"towards the best, relative to the typical agent ({self.unit})"),
+                Column(name="low", meaning="lower end of the interval of the change"),
+                Column(name="high", meaning="upper end of the interval of the change"),
+                Column(name="p", meaning="p-value of no change, Holm", decimals=4),
+                Column(name="rank before", meaning="rank interval in the old evaluation"),
+                Column(name="rank after", meaning="rank interval in the new evaluation"),
+                Column(name="P(top) before", decimals=2),
+                Column(name="P(top) after", decimals=2),
+            ),
+            rows=tuple(rows),
+        )
+
+    def causes_table(self) -> Table:
+        """Return what changed in the data of the agents that moved."""
+        return Table(
+            title="What changed in the data",
+            columns=(
+                Column(name="agent"),
+                Column(name="result", meaning="opponent or task"),
+                Column(name="what changed"),
+                Column(name="effect", meaning="points more (or less) than the old board expected"),
+            ),
+            rows=tuple((cause.agent, cause.of, cause.what, cause.effect) for cause in self.causes),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "schema": "nashboard.changes/1",
+            "summary": list(self.summary),
+            "first": {"before": self.first_before, "after": self.first_after, "changed": self.first_changed},
+            "entered": list(self.entered),
+            "left": list(self.left),
+            "moves": [vars(move) for move in self.moves],
+            "causes": [vars(cause) for cause in self.causes],
+        }
+
+    def __repr__(self) -> str:
+        return f"Changes({len(self.moved)} of {len(self.moves)} agents moved beyond noise)"
+
+
+def changes(old: Any, new: Any) -> Changes:
+    """Compare two evaluations of largely the same agents.
+
+    Gaps are compared relative to the typical change. Intervals combine those of the two evaluations (MOVER; Zou and
+    Donner 2008) as if their data were independent. Where the new data contain the old, that makes them too wide:
+    fewer moves are called real, never more.
+
+    Parameters
+    ----------
+    old, new
+        Two results of `evaluate`, or of `Evaluation.load`.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> found = nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=20)
+    >>> nb.changes(found, found).moved
+    ()
+    """
+    before, after = old.posterior, new.posterior
+    if before.unit != after.unit:
+        raise InputError(
+            f"the old evaluation is in {before.unit}, the new one in {after.unit}: they cannot be compared"
+        )
+    common = [name for name in after.agents if name in set(before.agents)]
+    if not common:
+        raise InputError(
+            f"the two evaluations share no agent: {listed(before.agents, 3)} and {listed(after.agents, 3)}"
+        )
+    i, j = ([side.agents.index(name) for name in common] for side in (before, after))
+    change = before.gap[i] - after.gap[j]
+    low = np.hypot(before.gap[i] - before.gap_low[i], after.gap_high[j] - after.gap[j])
+    high = np.hypot(before.gap_high[i] - before.gap[i], after.gap[j] - after.gap_low[j])
+    shift = typical_change(change, low + high)
+    relative = change - shift
+    p_values = adjust_holm(two_sided(relative, low, high, after.level))
+    moves = [
+        Move(
+            agent=name,
+            change=float(change[k]),
+            relative=float(relative[k]),
+            low=float(relative[k] - low[k]),
+            high=float(relative[k] + high[k]),
+            p_value=float(p_values[k]),
+            beyond_noise=bool(p_values[k] <= 1 - after.level),
+            rank_before=str(before.rank_ranges()[i[k]]),
+            rank_after=str(after.rank_ranges()[j[k]]),
+            top_before=float(before.probability_top[i[k]]),
+            top_after=float(after.probability_top[j[k]]),
+        )
+        for k, name in enumerate(common)
+    ]
+    moves.sort(key=lambda move: (-abs(move.relative), move.agent))
+    known = set(before.agents)
+    return Changes(
+        unit=after.unit,
+        level=after.level,
+        entered=tuple(name for name in after.agents if name not in known),
+        left=tuple(name for name in before.agents if name not in set(common)),
+        moves=tuple(moves),
+        first_before=first_of(before),
+        first_after=first_of(after),
+        causes=find_causes(old, new, [move.agent for move in moves if move.beyond_noise]),
+    )
+
+
+def first_of(posterior: Any) -> str | None:
+    """Return who is first with a probability of at least 1/2."""
+    best = posterior.order[np.argmax(posterior.probability_top[posterior.order])]
+    return posterior.agents[best] if posterior.probability_top[best] >= 0.5 else None
+
+
+def typical_change(change: Floats, width: Floats) -> float:
+    """Return the weighted median of the changes; wide intervals count little."""
+    weight = 1 / np.maximum(width, 1e-9 + 0.01 * float(np.median(width)))
+    order = np.argsort(change, kind="stable")
+    cumulated = np.cumsum(weight[order])
+    return float(change[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
+
+
+def two_sided(change: Floats, low: Floats, high: Floats, level: float) -> Floats:
+    """Return p-values of "no change": the half-width towards zero is ``z`` standard errors."""
+    from scipy.stats import norm
+
+    z = float(norm.isf((1 - level) / 2))
+    width = np.where(change > 0, low, high)
+    ratio = np.divide(np.abs(change), width, out=np.where(change != 0, np.inf, 0.0), where=width > 0)
+    return np.asarray(2 * norm.sf(z * ratio))
+
+
+def find_causes(old: Any, new: Any, moved: Sequence[str]) -> tuple[Cause, ...]:
+    """Return the opponents or tasks whose results changed most, for every agent that moved."""
+    before, after = old.data, new.data
+    if not moved or before is None or after is None:
+        return ()
+    if isinstance(before, Matches) and isinstance(after, Matches):
+        return tuple(cause for agent in moved for cause in match_causes(before, after, agent))
+    if isinstance(before, Scores) and isinstance(after, Scores):
+        return tuple(cause for agent in moved for cause in score_causes(before, after, agent))
+    return ()
+
+
+def match_causes(before: Matches, after: Matches, agent: str) -> list[Cause]:
+    """Return opponents by the points that the added (or removed) games brought beyond what old ratings expect."""
+    from nashboard.ratings.elo import elo
+
+    ratings = elo(before)
+    known = set(before.agents)
+    record = {side: opponents(data, agent) for side, data in (("before", before), ("after", after))}
+    causes = []
+    for name in record["after"].keys() | record["before"].keys():
+        points, games = (
+            record["after"].get(name, (0.0, 0.0))[k] - record["before"].get(name, (0.0, 0.0))[k] for k in (0, 1)
+        )
+        if not games and not points:
+            continue
+        chance = float(ratings.predict(agent, name)) if name in known and agent in known else 0.5
+        word = "more" if games > 0 else "fewer"
+        what = f"{abs(games):,.0f} {word} games, {points:+,.1f} points"
+        causes.append(Cause(agent=agent, of=name, what=what, effect=points - chance * games))
+    return sorted(causes, key=lambda cause: (-abs(cause.effect), cause.of))[:MOST_CAUSES]
+
+
+def opponents(matches: Matches, agent: str) -> dict[str, tuple[float, float]]:
+    """Return points and games of an agent against each opponent."""
+    k = matches.agents.index(agent)
+    found = {}
+    for side, own in ((0, matches.wins), (1, matches.losses)):
+        for row in np.flatnonzero(matches.pairs[:, side] == k):
+            name = matches.agents[matches.pairs[row, 1 - side]]
+            found[name] = (float(own[row] + matches.draws[row] / 2), float(matches.games[row]))
+    return found
+
+
+def score_causes(before: Scores, after: Scores, agent: str) -> list[Cause]:
+    """Return tasks by how much the agent's score changed relative to that of the other agents."""
+    rows = before.agents.index(agent), after.agents.index(agent)
+    common = [name for name in before.agents if name in set(after.agents) and name != agent]
+    causes = []
+    for task in after.tasks:
+        if task not in before.tasks:
+            continue
+        s, t = before.tasks.index(task), after.tasks.index(task)
+        sign = -1.0 if after.lower_is_better[t] else 1.0
+        own = sign * (after.values[rows[1], t] - before.values[rows[0], s])
+        others = [
+            sign * (after.values[after.agents.index(name), t] - before.values[before.agents.index(name), s])
+            for name in common
+        ]
+        effect = own - (float(np.nanmedian(others)) if others and not np.isnan(others).all() else 0.0)
+        if effect and not np.isnan(effect):
+            was, now = before.values[rows[0], s], after.values[rows[1], t]
+            causes.append(Cause(agent=agent, of=task, what=f"{was:g} to {now:g}", effect=float(effect)))
+    return sorted(causes, key=lambda cause: (-abs(cause.effect), cause.of))[:MOST_CAUSES]

@@ -1,0 +1,388 @@
+"""`plan`: which pairs (or cells of a table) to measure next, and what that is expected to bring.
+
+The unknown is a vector of strengths with a Gaussian posterior ``N(m, V)``. Measuring a pair adds information ``d``
+about one difference ``e' r``, so that ``V`` becomes ``V - d V e e' V / (1 + d e' V e)``. A goal is a set of
+differences whose sign matters; games go, a few at a time, where they most reduce the sum of the probabilities that a
+sign is wrong.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nashboard._tables import Column, Table, Tabular, percent
+from nashboard._types import Bools, Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.data.scores import Scores
+from nashboard.errors import InputError, nearest
+from nashboard.evaluation.decide.strengths import added_information, rating_covariance, typical_tau
+from nashboard.ratings.hierarchical import fit_hierarchical
+
+ROUNDS = 60  # portions in which the games are handed out
+CONTENDERS = 40  # agents that can get games; the others are very unlikely to matter
+WORLDS, TRUTHS = 200, 1000  # simulated futures, and truths in each, behind the expected probability
+MOST_GAMES = 10**9
+MOST_AGENTS = 150  # agents whose pairs are considered at all, by the upper end of their ratings
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Beliefs:
+    """Strengths ``N(mean, covariance)``, what can be measured, and how much one unit of it tells.
+
+    ``direction`` (q, n) is the difference that measurement k is about; ``information`` returns the information of so
+    many more units of each measurement.
+    """
+
+    agents: tuple[str, ...]
+    mean: Floats
+    covariance: Floats
+    rows: tuple[tuple[str, str], ...]
+    direction: Floats
+    information: Any
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Plan(Tabular):
+    """Measurements to make next.
+
+    Parameters
+    ----------
+    target
+        The goal in words.
+    pairs, counts
+        What to measure, and how often; for scores an agent and a task, and the number of items.
+    probability, expected, expected_even
+        Probability that the current answer is right: now, expected after the plan, and expected after an even schedule
+        of as many games.
+    needed
+        Games in all after which the expected probability reaches ``goal``; None where no number of games does.
+    """
+
+    target: str
+    pairs: tuple[tuple[str, str], ...]
+    counts: Ints
+    games: int
+    probability: float
+    expected: float
+    expected_even: float
+    goal: float
+    needed: int | None
+    kind: str = "pairs"
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def sentence(self) -> str:
+        """What the plan brings, in a few sentences."""
+        unit = "games" if self.kind == "pairs" else "items"
+        brings = (
+            f"{self.games:,} {unit} as planned are expected to raise the probability of knowing {self.target} from "
+            f"{percent(self.probability)} to {percent(self.expected)} (spread evenly: {percent(self.expected_even)})."
+        )
+        if self.needed is None:
+            return f"{brings} No number of {unit} is expected to reach {percent(self.goal)}."
+        if self.needed == 0:
+            return f"The data already give {percent(self.probability)} for {self.target}."
+        return f"{brings} About {self.needed:,} {unit} are needed for {percent(self.goal)}."
+
+    def table(self) -> Table:
+        """Return the schedule, most games first: columns a, b, games."""
+        unit = "games" if self.kind == "pairs" else "items"
+        order = sorted(np.flatnonzero(self.counts), key=lambda k: (-int(self.counts[k]), self.pairs[k]))
+        return Table(
+            columns=(
+                Column(name="a", meaning="agent"),
+                Column(name="b", meaning="opponent" if self.kind == "pairs" else "task"),
+                Column(name="games", meaning=f"{unit} to measure next"),
+            ),
+            rows=tuple((*self.pairs[k], int(self.counts[k])) for k in order),
+            notes=self.notes,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        names = [column.name for column in self.table().columns]
+        return {
+            "schema": "nashboard.plan/1",
+            "target": self.target,
+            "games": self.games,
+            "probability": self.probability,
+            "expected": self.expected,
+            "expected_even": self.expected_even,
+            "goal": self.goal,
+            "needed": self.needed,
+            "schedule": [dict(zip(names, row, strict=True)) for row in self.table().rows],
+            "sentence": self.sentence,
+        }
+
+    def __repr__(self) -> str:
+        return f"Plan({self.games:,} for {self.target}: {percent(self.probability)} to {percent(self.expected)})"
+
+
+def plan(
+    data: Matches | Scores,
+    *,
+    games: int = 1000,
+    target: str | int | tuple[str, str] = "top",
+    probability: float = 0.95,
+    rng: int | np.random.Generator = 0,
+) -> Plan:
+    """Plan which pairs to play (or which items to run) next.
+
+    Parameters
+    ----------
+    data
+        `Matches`, or `Scores` with known numbers of items.
+    games
+        The budget: games between pairs, or items.
+    target
+        What you want to know: ``"top"`` (who is first), a number k (who is among the first k), ``"order"`` (the whole
+        order) or two names (which of the two is better).
+    probability
+        The certainty for which the number of games needed is computed.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> matches = nb.Matches.from_counts([[0, 6, 9], [4, 0, 8], [1, 2, 0]], agents=["A", "B", "C"])
+    >>> nb.plan(matches, games=100).table().rows[0][:2]
+    ('A', 'B')
+    """
+    if not (isinstance(games, int | np.integer) and 1 <= games <= MOST_GAMES):
+        raise InputError(f"games is {games!r}: it must be a whole number from 1 to {MOST_GAMES:,}", option="games")
+    if not 0.5 <= probability < 1:
+        raise InputError(f"the probability is {probability!r}: it must lie in [0.5, 1)", option="probability")
+    if isinstance(data, Matches):
+        beliefs, kind = (
+            beliefs_about_matches(data, cycles=not isinstance(target, tuple) and len(data.agents) > 2),
+            "pairs",
+        )
+    elif isinstance(data, Scores):
+        beliefs, kind = beliefs_about_scores(data), "cells"
+    else:
+        raise InputError(f"plan takes Matches or Scores, not {type(data).__name__}")
+    random = np.random.default_rng(rng)
+    state = int(random.integers(2**32))
+    words, above, below = find_contrasts(beliefs, target)
+    counts, after = allocate(beliefs, above, below, int(games))
+    even = np.full(len(beliefs.rows), games / len(beliefs.rows))
+    return Plan(
+        target=words,
+        pairs=beliefs.rows,
+        counts=counts,
+        games=int(games),
+        probability=expected_probability(beliefs, beliefs.covariance, target, state),
+        expected=expected_probability(beliefs, after, target, state),
+        expected_even=expected_probability(beliefs, measure(beliefs, even), target, state),
+        goal=probability,
+        needed=games_needed(beliefs, above, below, target, probability, state),
+        kind=kind,
+    )
+
+
+def beliefs_about_matches(matches: Matches, *, cycles: bool = True) -> Beliefs:
+    """Return ratings in log-odds and all pairs of the agents that can still matter.
+
+    With ``cycles``, games of one pair tell about ratings only up to the cyclic part of that pair. Without, the question
+    is about the pair itself.
+    """
+    matches.require_connected()
+    fit = fit_hierarchical(matches)
+    V = rating_covariance(fit)
+    keep = np.sort(np.argsort(-(fit.ratings + 2 * np.sqrt(np.diag(V))), kind="stable")[:MOST_AGENTS])
+    names = tuple(fit.agents[k] for k in keep)
+    m, V = fit.ratings[keep], V[np.ix_(keep, keep)]
+    i, j = np.triu_indices(len(keep), 1)
+    played = np.zeros((len(fit.agents),) * 2)
+    played[fit.counts.i, fit.counts.j] = fit.counts.games.sum(axis=1)
+    before = np.maximum(played, played.T)[keep[i], keep[j]]
+    chance = 1 / (1 + np.exp(m[j] - m[i]))
+    result = chance * (1 - chance)
+    direction = np.zeros((len(i), len(keep)))
+    direction[np.arange(len(i)), i], direction[np.arange(len(i)), j] = 1.0, -1.0
+
+    tau = typical_tau(fit) if cycles else 0.0
+
+    def information(done: Floats, more: Any) -> Floats:
+        spread = fit.counts.dispersion
+        return np.asarray(added_information(result, tau, before + done / spread, more / spread))
+
+    return Beliefs(
+        agents=names,
+        mean=m,
+        covariance=V,
+        rows=tuple((names[a], names[b]) for a, b in zip(i, j, strict=True)),
+        direction=direction,
+        information=information,
+    )
+
+
+def beliefs_about_scores(scores: Scores) -> Beliefs:
+    """Return mean scores over the tasks, and what more items of one task tell about one agent."""
+    scores.require_complete()
+    items = scores.n
+    known = (scores.stderr > 0) & (items > 0)
+    if not known.all():
+        raise InputError(
+            "a plan for scores needs a standard error and a number of items for every score",
+            hint="read item-level results, or a table with columns for stderr and n",
+        )
+    m, t = scores.values.shape
+    sign = np.where(scores.lower_is_better, -1.0, 1.0)
+    per_item = (scores.stderr**2 * items).ravel()
+    before = items.ravel()
+    agent = np.repeat(np.arange(m), t)
+    direction = np.eye(m)[agent]
+    variance = np.bincount(agent, per_item / before) / t**2
+
+    def information(done: Floats, more: Any) -> Floats:
+        have = before + done
+        saved = (per_item / have - per_item / (have + more)) / t**2
+        now = (np.bincount(agent, per_item / have) / t**2)[agent]
+        return np.asarray(1 / np.maximum(now - saved, 1e-300) - 1 / now)
+
+    return Beliefs(
+        agents=scores.agents,
+        mean=(scores.values * sign).mean(axis=1),
+        covariance=np.diag(variance),
+        rows=tuple((a, task) for a in scores.agents for task in scores.tasks),
+        direction=direction,
+        information=information,
+    )
+
+
+def find_contrasts(beliefs: Beliefs, target: str | int | tuple[str, str]) -> tuple[str, Ints, Ints]:
+    """Return the goal in words, and the pairs (above, below) whose order decides it."""
+    order = np.argsort(-beliefs.mean, kind="stable")
+    n = len(order)
+    if target == "top":
+        return "who is first", np.repeat(order[:1], n - 1), order[1:]
+    if target == "order":
+        return "the whole order", order[:-1], order[1:]
+    if isinstance(target, int) and not isinstance(target, bool):
+        if not 1 <= target < n:
+            raise InputError(f"the target is the first {target}: it must be from 1 to {n - 1}", option="target")
+        above, below = np.meshgrid(order[:target], order[target:], indexing="ij")
+        return f"the first {target}" if target > 1 else "who is first", above.ravel(), below.ravel()
+    if isinstance(target, tuple) and len(target) == 2:
+        places = []
+        for name in target:
+            if name not in beliefs.agents:
+                raise InputError(f"there is no agent {name!r}{nearest(str(name), beliefs.agents)}", option="target")
+            places.append(beliefs.agents.index(name))
+        a, b = sorted(places, key=lambda k: -beliefs.mean[k])
+        if a == b:
+            raise InputError(f"{target[0]!r} cannot be compared with itself", option="target")
+        return f"whether {target[0]} is better than {target[1]}", np.array([a]), np.array([b])
+    raise InputError(f"there is no target {target!r}: use 'top', 'order', a number or two names", option="target")
+
+
+def allocate(beliefs: Beliefs, above: Ints, below: Ints, games: int) -> tuple[Ints, Floats]:
+    """Return how often to measure what, and the covariance that is expected afterwards.
+
+    In each portion the games go to the measurement that most reduces the sum over contrasts of ``P(wrong sign)``.
+    """
+    from scipy.special import ndtr
+
+    V = beliefs.covariance
+    lead = beliefs.mean[above] - beliefs.mean[below]
+    counts = np.zeros(len(beliefs.rows))
+    candidates = np.flatnonzero(useful(beliefs, above, below))
+    E = beliefs.direction[candidates]
+    portions = np.diff(np.linspace(0, games, min(ROUNDS, games) + 1).round())
+    for portion in portions:
+        gain = beliefs.information(counts, portion)[candidates]
+        VE = V @ E.T
+        effect = VE[above] - VE[below]
+        own = np.einsum("qn,nq->q", E, VE)
+        spread = V[above, above] + V[below, below] - 2 * V[above, below]
+        left = np.maximum(spread[:, None] - gain / (1 + gain * own) * effect**2, 1e-300)
+        wrong = ndtr(-lead[:, None] / np.sqrt(left)).sum(axis=0)
+        best = int(np.argmin(wrong))
+        counts[candidates[best]] += portion
+        V = V - gain[best] / (1 + gain[best] * own[best]) * np.outer(VE[:, best], VE[:, best])
+    return counts.astype(np.intp), V
+
+
+def useful(beliefs: Beliefs, above: Ints, below: Ints) -> Bools:
+    """Return which measurements involve only agents that are likely to matter."""
+    V, m = beliefs.covariance, beliefs.mean
+    spread = np.sqrt(np.maximum(V[above, above] + V[below, below] - 2 * V[above, below], 1e-300))
+    z = (m[above] - m[below]) / spread
+    closest = np.full(len(m), np.inf)
+    np.minimum.at(closest, above, z)
+    np.minimum.at(closest, below, z)
+    kept = np.zeros(len(m), dtype=np.bool_)
+    kept[np.argsort(closest, kind="stable")[:CONTENDERS]] = True
+    return np.asarray(((beliefs.direction != 0) <= kept).all(axis=1))
+
+
+def measure(beliefs: Beliefs, counts: Floats) -> Floats:
+    """Return the covariance after these measurements."""
+    precision = np.linalg.inv(beliefs.covariance)
+    steps = 20  # the information of a portion depends on what was measured before
+    for step in range(steps):
+        gain = beliefs.information(counts * step / steps, counts / steps)
+        precision += (beliefs.direction.T * gain) @ beliefs.direction
+    return np.asarray(np.linalg.inv(precision))
+
+
+def expected_probability(beliefs: Beliefs, after: Floats, target: Any, state: int) -> float:
+    """Return the expected probability that the then best answer is right, once the covariance is ``after``.
+
+    The future mean is ``N(mean, covariance - after)``; given it, strengths are ``N(future mean, after)``.
+    """
+    random = np.random.default_rng(state)
+    chosen = np.argsort(-beliefs.mean, kind="stable")
+    if not isinstance(target, tuple) and target != "order":
+        chosen = chosen[: max(CONTENDERS, 2 * target if isinstance(target, int) else 0)]
+    elif isinstance(target, tuple):
+        chosen = np.array([beliefs.agents.index(name) for name in target])
+    move = factor((beliefs.covariance - after)[np.ix_(chosen, chosen)])
+    rest = factor(after[np.ix_(chosen, chosen)])
+    shift = random.standard_normal((WORLDS, len(chosen))) @ move.T
+    noise = random.standard_normal((TRUTHS, len(chosen))) @ rest.T
+    if not move.any():
+        return float(answers_right(beliefs.mean[chosen], beliefs.mean[chosen] + noise, target).mean())
+    total = 0.0
+    for step in shift:
+        mean = beliefs.mean[chosen] + step
+        total += float(answers_right(mean, mean + noise, target).mean())
+    return total / WORLDS
+
+
+def answers_right(mean: Floats, truth: Floats, target: Any) -> Bools:
+    """Return in which draws of the truth the answer that the mean gives is right."""
+    if target == "order":
+        return np.asarray((np.diff(truth[:, np.argsort(-mean)], axis=1) <= 0).all(axis=1))
+    k = target if isinstance(target, int) else 1
+    inside = np.argsort(-mean)[:k]
+    outside = np.setdiff1d(np.arange(len(mean)), inside)
+    return np.asarray(truth[:, inside].min(axis=1) >= truth[:, outside].max(axis=1))
+
+
+def factor(V: Floats) -> Floats:
+    """Return ``F`` with ``F F' = V`` for a matrix that is positive semidefinite up to rounding."""
+    values, vectors = np.linalg.eigh((V + V.T) / 2)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def games_needed(beliefs: Beliefs, above: Ints, below: Ints, target: Any, probability: float, state: int) -> int | None:
+    """Return the smallest budget (to about 5%) whose plan is expected to reach the probability."""
+
+    def reached(games: int) -> bool:
+        after = allocate(beliefs, above, below, games)[1]
+        return expected_probability(beliefs, after, target, state) >= probability
+
+    if expected_probability(beliefs, beliefs.covariance, target, state) >= probability:
+        return 0
+    high = 16
+    while not reached(high):
+        high *= 4
+        if high > MOST_GAMES // 10:
+            return None
+    low = high // 4
+    while high - low > max(1, high // 20):
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high

@@ -1,0 +1,294 @@
+"""Voters: how far they agree, and who answers at random or always on the same side.
+
+Every voter belongs to one of four kinds. An attentive voter follows ratings of the agents; a random voter does not
+look; a one-sided voter nearly always takes the first (or the second) answer. Kinds and ratings are estimated
+together (EM): votes count for the ratings as far as their voter is likely to be attentive.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nashboard._tables import Column, Table, Tabular
+from nashboard._types import Floats, Ints
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.errors import InputError
+
+KINDS = ("attentive", "random", "first side", "second side")
+ONE_SIDED = 20.0  # a one-sided voter takes its side with a probability from Beta(20, 1): 95% on average
+SPREAD = 1.5  # prior standard deviation of ratings, log-odds
+ROUNDS = 30
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Voters(Tabular):
+    """What the votes say about the voters.
+
+    Parameters
+    ----------
+    voters, votes
+        Names, and how many votes each cast.
+    probability
+        ``(voters, 4)`` probabilities of the kinds: attentive, random, first side, second side.
+    evidence
+        Log-odds that a voter is not attentive, from its votes alone.
+    agreement
+        Share of a voter's decisive votes for the agent with the higher rating.
+    first_share
+        Share of decisive votes for the first side.
+    alpha
+        Krippendorff's alpha over items with several votes; NaN where there are none.
+    agents, ratings, ratings_all
+        Elo ratings from attentive votes, and from all votes alike.
+    """
+
+    voters: tuple[str, ...]
+    votes: Ints
+    probability: Floats
+    evidence: Floats
+    agreement: Floats
+    first_share: Floats
+    alpha: float
+    agents: tuple[str, ...]
+    ratings: Floats
+    ratings_all: Floats
+
+    @property
+    def suspects(self) -> tuple[str, ...]:
+        """Voters that are attentive with a probability below 5%, the clearest first."""
+        order = np.argsort(-self.evidence, kind="stable")
+        return tuple(self.voters[k] for k in order if self.probability[k, 0] < 0.05)
+
+    def table(self) -> Table:
+        """Return a row per voter, the most suspicious first."""
+        order = np.lexsort([np.arange(len(self.voters)), -self.evidence])
+        return Table(
+            columns=(
+                Column(name="voter"),
+                Column(name="kind", meaning="the most probable kind"),
+                Column(name="P(attentive)", meaning="probability that votes follow the agents' strength"),
+                Column(name="votes"),
+                Column(name="agreement", meaning="share of decisive votes for the stronger agent", decimals=2),
+                Column(name="first side", meaning="share of decisive votes for the first side", decimals=2),
+            ),
+            rows=tuple(
+                (
+                    self.voters[k],
+                    KINDS[int(self.probability[k].argmax())],
+                    float(self.probability[k, 0]),
+                    int(self.votes[k]),
+                    float(self.agreement[k]),
+                    float(self.first_share[k]),
+                )
+                for k in order
+            ),
+            notes=(f"{len(self.suspects):,} of {len(self.voters):,} voters do not seem to look at the answers.",)
+            + ((f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()),
+        )
+
+    def board(self) -> Table:
+        """Return ratings from attentive votes beside ratings from all votes."""
+        order = np.argsort(-self.ratings, kind="stable")
+        return Table(
+            columns=(
+                Column(name="agent"),
+                Column(name="Elo", meaning="rating from attentive votes", decimals=0),
+                Column(name="Elo, all votes", meaning="rating from all votes alike", decimals=0),
+            ),
+            rows=tuple((self.agents[k], float(self.ratings[k]), float(self.ratings_all[k])) for k in order),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "schema": "nashboard.voters/1",
+            "alpha": self.alpha if np.isfinite(self.alpha) else None,
+            "suspects": list(self.suspects),
+            "voters": [
+                {
+                    "voter": name,
+                    "votes": int(self.votes[k]),
+                    **{kind: float(p) for kind, p in zip(KINDS, self.probability[k], strict=True)},
+                }
+                for k, name in enumerate(self.voters)
+            ],
+        }
+
+    def __repr__(self) -> str:
+        return f"Voters({len(self.voters):,} voters, {len(self.suspects):,} suspects)"
+
+
+def voters(
+    voter: ArrayLike, first: ArrayLike, second: ArrayLike, outcome: ArrayLike, *, item: ArrayLike | None = None
+) -> Voters:
+    """Examine voters, given one entry per vote in every argument.
+
+    Parameters
+    ----------
+    voter
+        Who voted.
+    first, second
+        The agents on the first and on the second side.
+    outcome
+        1 for the first side, 0 for the second, 0.5 for a tie.
+    item
+        What was voted on (a prompt); votes of several voters on the same item and pair measure agreement.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> found = nb.voters(["u", "u", "v"], ["A", "B", "A"], ["B", "A", "B"], [1, 0, 1])
+    >>> found.suspects
+    ()
+    """
+    names, who = np.unique(np.asarray(voter).astype(str), return_inverse=True)
+    agents, code = np.unique(
+        np.concatenate([np.asarray(first).astype(str), np.asarray(second).astype(str)]), return_inverse=True
+    )
+    count = len(who)
+    y = np.asarray(outcome, dtype=np.float64)
+    if len(code) != 2 * count or y.shape != (count,):
+        raise InputError("voter, first, second and outcome must have one entry per vote each")
+    if not np.isin(y, (0.0, 0.5, 1.0)).all():
+        raise InputError("every outcome must be 1, 0.5 or 0: the first side won, tied or lost")
+    i, j = code[:count], code[count:]
+    if (i == j).any():
+        raise InputError(f"vote {int(np.argmax(i == j)) + 1:,} is of an agent against itself")
+    return examine(names, who, agents, i, j, y, None if item is None else np.asarray(item).astype(str))
+
+
+def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, item: Any) -> Voters:
+    """Estimate kinds and ratings together."""
+    from scipy.special import logsumexp
+
+    size, kinds = len(names), len(KINDS)
+    tie = y == 0.5
+    tie_rate = (tie.sum() + 0.5) / (len(y) + 1.5)
+    prior = np.array([0.9, 0.04, 0.03, 0.03])
+    start = rate(len(agents), i, j, y, np.ones(len(y)), np.zeros(len(agents)))
+    ratings = start
+    chance_of_kind = np.tile(prior, (size, 1))
+    for _ in range(ROUNDS):
+        ratings = rate(len(agents), i, j, y, chance_of_kind[who, 0], ratings)
+        likelihood = np.stack(
+            [
+                np.bincount(who, attentive_votes(ratings[i] - ratings[j], y, tie_rate), minlength=size),
+                np.bincount(who, np.where(tie, np.log(tie_rate), np.log((1 - tie_rate) / 2)), minlength=size),
+                one_sided_votes(who, y == 1, y == 0, tie, tie_rate, size),
+                one_sided_votes(who, y == 0, y == 1, tie, tie_rate, size),
+            ],
+            axis=1,
+        )
+        joint = likelihood + np.log(prior)
+        new = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        prior = (new.sum(axis=0) + np.array([2.0, 0.2, 0.2, 0.2])) / (size + 2.6)
+        moved = float(np.abs(new - chance_of_kind).max())
+        chance_of_kind = new
+        if moved < 1e-8:
+            break
+    rest = logsumexp(likelihood[:, 1:] + np.log(prior[1:] / prior[1:].sum()), axis=1)
+    decisive = ~tie
+    stronger = np.where(ratings[i] > ratings[j], y == 1, y == 0) & decisive
+    played = np.maximum(np.bincount(who, decisive, minlength=size), 1e-300)
+    alpha = float("nan")
+    if item is not None:
+        low, high = np.minimum(i, j), np.maximum(i, j)
+        value = np.where(i == low, y, 1 - y)
+        _, unit = np.unique(np.stack([np.unique(item, return_inverse=True)[1], low, high]), axis=1, return_inverse=True)
+        alpha = alpha_of_votes(unit.ravel(), value)
+    centred = (ratings - ratings.mean()) * POINTS_PER_LOGIT
+    return Voters(
+        voters=tuple(map(str, names)),
+        votes=np.bincount(who, minlength=size),
+        probability=chance_of_kind[:, :kinds],
+        evidence=rest - likelihood[:, 0],
+        agreement=np.bincount(who, stronger, minlength=size) / played,
+        first_share=np.bincount(who, y == 1, minlength=size) / played,
+        alpha=alpha,
+        agents=tuple(map(str, agents)),
+        ratings=centred,
+        ratings_all=(start - start.mean()) * POINTS_PER_LOGIT,
+    )
+
+
+def attentive_votes(lead: Floats, y: Floats, tie_rate: float) -> Floats:
+    """Return log-likelihoods of votes that follow the ratings; ties are equally frequent everywhere."""
+    win = -np.logaddexp(0.0, -lead)
+    return np.asarray(np.where(y == 0.5, np.log(tie_rate), np.log1p(-tie_rate) + np.where(y == 1, win, win - lead)))
+
+
+def one_sided_votes(who: Ints, own: Any, other: Any, tie: Any, tie_rate: float, size: int) -> Floats:
+    """Return log-likelihoods of voters whose probability of taking one side has a Beta(20, 1) distribution."""
+    from scipy.special import betaln
+
+    a, b, ties = (np.bincount(who, mask, minlength=size) for mask in (own, other, tie))
+    sides = betaln(ONE_SIDED + a, 1.0 + b) - betaln(ONE_SIDED, 1.0)
+    return np.asarray(sides + (a + b) * np.log1p(-tie_rate) + ties * np.log(tie_rate))
+
+
+def rate(n: int, i: Ints, j: Ints, y: Floats, weight: Floats, start: Floats) -> Floats:
+    """Return Bradley-Terry ratings of weighted votes with a normal prior, by Newton's method."""
+    from nashboard.evaluation.decide.influence import Ladder
+
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    pair, where = np.unique(low * n + high, return_inverse=True)
+    points = np.bincount(where, weight * np.where(i == low, y, 1 - y))
+    games = np.bincount(where, weight)
+    ladder = Ladder(n=n, i=pair // n, j=pair % n, precision=1 / SPREAD**2)
+    return ladder.fit(np.stack([points, np.zeros(len(pair)), games - points], axis=1), start)
+
+
+def alpha_of_votes(unit: Ints, value: Floats) -> float:
+    """Return Krippendorff's alpha of nominal values in units."""
+    kinds, code = np.unique(value, return_inverse=True)
+    counts = np.zeros((int(unit.max()) + 1, len(kinds)))
+    np.add.at(counts, (unit, code), 1.0)
+    return alpha_of_counts(counts, 1.0 - np.eye(len(kinds)))
+
+
+def krippendorff_alpha(ratings: ArrayLike, *, distance: str = "nominal") -> float:
+    """Return Krippendorff's alpha: 1 for perfect agreement, 0 for none beyond chance.
+
+    Parameters
+    ----------
+    ratings
+        ``(raters, units)`` numbers, NaN where a rater did not rate a unit.
+    distance
+        ``"nominal"`` (equal or not) or ``"interval"`` (squared difference).
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> round(nb.krippendorff_alpha([[1, 2, 3, 3], [1, 2, 3, 1]]), 3)
+    0.696
+    """
+    R = np.asarray(ratings, dtype=np.float64)
+    if R.ndim != 2:
+        raise InputError("ratings must be raters x units, two axes")
+    there = ~np.isnan(R)
+    kinds, code = np.unique(R[there], return_inverse=True)
+    counts = np.zeros((R.shape[1], len(kinds)))
+    np.add.at(counts, (np.nonzero(there)[1], code), 1.0)
+    if distance == "nominal":
+        return alpha_of_counts(counts, 1.0 - np.eye(len(kinds)))
+    if distance == "interval":
+        return alpha_of_counts(counts, np.subtract.outer(kinds, kinds) ** 2)
+    raise InputError(f"there is no distance {distance!r}: use 'nominal' or 'interval'", option="distance")
+
+
+def alpha_of_counts(counts: Floats, distance: Floats) -> float:
+    """Return ``1 - D_o / D_e`` from counts (units, values); units with one value do not count."""
+    counts = counts[counts.sum(axis=1) >= 2]
+    if not len(counts):
+        return float("nan")
+    m = counts.sum(axis=1)
+    coincidence = np.einsum("uc,uk,u->ck", counts, counts, 1 / (m - 1)) - np.diag(
+        (counts / (m - 1)[:, None]).sum(axis=0)
+    )
+    total = coincidence.sum(axis=1)
+    n = total.sum()
+    observed = (coincidence * distance).sum() / n
+    expected = (np.outer(total, total) * distance).sum() / (n * (n - 1))
+    return float(1 - observed / expected) if expected > 0 else 1.0
