@@ -17,6 +17,7 @@ A Gibbs sampler draws from the posterior. ``c`` is integrated out of every step 
 drawn together on a grid, so the chain mixes well even where ``tau`` is near 0.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import exp, log, sqrt
 from typing import Any
@@ -26,10 +27,13 @@ import numpy as np
 
 from nashboard._compiled import compiled
 from nashboard._types import Bools, Floats, Ints
+from nashboard.equilibrium.batch import cores
 
 MAX_RANK = 5
 BURN, THIN = 200, 5  # sweeps before the first draw, and from one draw to the next
-HELD_OUT_FOLDS, HELD_OUT_SWEEPS = 5, 150
+FOLDS, FEW_FOLDS, LARGE = 5, 2, 20_000  # parts that are left out in turn; fewer for tables of more cells than LARGE
+HELD_OUT_SWEEPS = (60, 100)  # before the first and until the last draw of a chain that predicts cells left out
+OUTLIER = 0.01  # density of cells that no rank explains, in units of a task
 TAUS = np.append(0.0, 2.0 ** np.arange(-5.0, 1.75, 0.5))  # 0 stands for everything below the next value
 OMEGAS = 2.0 ** np.arange(-5.0, 2.25, 0.5)
 TAU_SCALE, OMEGA_SCALE = 0.25, 0.5  # of the half-Cauchy priors
@@ -306,31 +310,57 @@ def first_skills(filled: Floats, seen: Bools, rank: int) -> Floats:
     return np.ascontiguousarray(np.pad(U, ((0, 0), (0, rank - U.shape[1]))))
 
 
-def held_out_densities(Y: Floats, V: Floats, known: Bools, rank: int, folds: Ints, rng: np.random.Generator) -> Floats:
-    """Return the log predictive density of every observed cell from a chain that did not see it; NaN elsewhere."""
-    found = np.full(Y.shape, np.nan)
-    for fold in range(folds.max() + 1):
-        out = folds == fold
-        _, _, density = run_chain(Y, V, known, np.isfinite(Y) & ~out, rank, HELD_OUT_SWEEPS, HELD_OUT_SWEEPS, 1, rng)
-        found[out] = np.log(np.maximum(density[out], 1e-300))
-    return found
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RankChoice:
+    """How many skills predict cells that were left out.
+
+    ``densities`` is the mean log predictive density by rank, from 0. ``gain`` is that of the chosen rank over rank 0,
+    summed over the cells of each task, and ``gain_error`` its standard error.
+    """
+
+    rank: int
+    densities: Floats
+    gain: Floats
+    gain_error: Floats
 
 
-def choose_rank(
-    Y: Floats, V: Floats, known: Bools, rng: np.random.Generator, max_rank: int = MAX_RANK
-) -> tuple[int, Floats]:
-    """Return the number of skills that best predicts cells left out, and the mean log density by rank.
+def choose_rank(Y: Floats, V: Floats, known: Bools, rng: np.random.Generator, max_rank: int = MAX_RANK) -> RankChoice:
+    """Choose the smallest rank that predicts cells left out as well as the best rank, within one standard error.
 
-    Ranks are tried upwards from 1 and the search stops after two that do not improve.
+    Ranks are tried upwards; the search stops after two that do not improve.
     """
     m, n = Y.shape
-    folds = np.where(np.isfinite(Y), rng.permutation(m * n).reshape(m, n) % HELD_OUT_FOLDS, -1)
-    most = min(max_rank, m - 2, n - 2)
-    if most < 2:
-        return 1, np.array([np.nan])
-    scores: list[float] = []
-    for rank in range(1, most + 1):
-        scores.append(float(np.nanmean(held_out_densities(Y, V, known, rank, folds, rng))))
-        if rank - 1 - int(np.argmax(scores)) >= 2:
+    count = np.isfinite(Y).sum()
+    parts = FEW_FOLDS if count > LARGE else FOLDS
+    folds = np.where(np.isfinite(Y), rng.permutation(m * n).reshape(m, n) % parts, -1)
+    tried: list[Floats] = []
+    for rank in range(min(max_rank, m - 2, n - 2) + 1):
+        tried.append(held_out_densities(Y, V, known, rank, folds, rng))
+        if rank - int(np.argmax([np.nanmean(one) for one in tried])) >= 2:
             break
-    return int(np.argmax(scores)) + 1, np.array(scores)
+    means = np.array([np.nanmean(one) for one in tried])
+    best = tried[int(np.argmax(means))]
+    close = [np.nanmean(best - one) <= np.nanstd(best - one) / np.sqrt(count) for one in tried]
+    rank = max(int(np.argmax(close)), min(1, len(tried) - 1))
+    gain = tried[rank] - tried[0]
+    error = np.sqrt(np.isfinite(gain).sum(axis=0)) * np.nanstd(gain, axis=0)
+    return RankChoice(rank=max(rank, 1), densities=means, gain=np.nansum(gain, axis=0), gain_error=error)
+
+
+def held_out_densities(Y: Floats, V: Floats, known: Bools, rank: int, folds: Ints, rng: np.random.Generator) -> Floats:
+    """Return the log predictive density of every observed cell from a chain that did not see it; NaN elsewhere.
+
+    ``OUTLIER`` is added to each density, so that single wild cells do not decide.
+    """
+    found = np.full(Y.shape, np.nan)
+    streams = rng.spawn(int(folds.max()) + 1)
+
+    def run(fold: int) -> None:
+        out = folds == fold
+        burn, kept = HELD_OUT_SWEEPS
+        _, _, density = run_chain(Y, V, known, np.isfinite(Y) & ~out, rank, kept, burn, 1, streams[fold])
+        found[out] = np.log(density[out] + OUTLIER)
+
+    with ThreadPoolExecutor(max_workers=cores()) as pool:
+        list(pool.map(run, range(len(streams))))
+    return found

@@ -24,6 +24,7 @@ from nashboard.evaluation.posterior.low_rank import choose_rank, draw_tables
 NoiseModel = Literal["model", "none"]
 
 FALSE_SIGNALS = 0.05  # expected share of useless tasks among those that are kept (Benjamini-Hochberg)
+SKILLS = 3  # in tables of known noise; the prior removes those that the data do not support
 STACKED = 400  # agents and tasks up to which games are solved as a stack
 KEPT_CELLS = 2e7  # drawn tables are kept up to this many numbers
 
@@ -83,38 +84,41 @@ def draw_scores(
     known: Bools = np.asarray(np.isfinite(stderr).any(axis=0))
     stderr = fill_noise(stderr, scores.missing)
     signal = find_signal(higher, stderr)
-    kept = signal.kept
-    facts: dict[str, Any] = {
-        "noise": describe_noise(noise, known),
-        "known_noise": known,
-        "set_aside": tuple(task for task, is_kept in zip(scores.tasks, kept, strict=True) if not is_kept),
-        "p_signal": signal.p_value,
-        "rank": 0,
-    }
     if noise == "none" and not scores.missing.any():
-        tables, floor = higher[None], np.zeros(int(kept.sum()))
+        model = exact_model(higher)
     else:
-        tables, floor, learned = draw_true_tables(higher[:, kept], stderr[:, kept], known[kept], draws, rng, rank)
-        facts |= learned
+        shares = known & find_shares(scores)
+        model = fit_model(higher, stderr, known, shares, signal.kept, draws, rng, rank)
         if noise == "none":
-            tables, floor = np.where(scores.missing[:, kept], tables, higher[:, kept]), np.zeros_like(floor)
-    units = to_units(tables, floor, scaling if scores.scaling == "raw" else "none")
+            model = exact_model(np.where(scores.missing, model.tables, higher))
+    kept = model.kept
+    units = to_units(model.tables[:, :, kept], model.floor[kept], scaling if scores.scaling == "raw" else "none")
     weights, task_weights, gaps = solve_tables(units, selection)
-    every_task = np.zeros((len(units), len(kept)))
-    every_task[:, kept] = task_weights
-    facts["floor"] = spread_over(kept, floor)
-    drawn = plain_tables(tables, higher, stderr, kept, rng)
     sign = np.where(scores.lower_is_better, -1.0, 1.0)
     return Draws(
         gaps=gaps,
         weights=weights,
-        point=gaps.mean(axis=0),
-        means=(drawn * sign).mean(axis=2),
-        task_weights=every_task,
-        payoffs=whole_payoffs(units, kept) if len(units) * higher.size <= KEPT_CELLS else None,
-        expected=drawn.mean(axis=0) * sign,
-        facts=facts,
+        point=central_mean(gaps),
+        means=(model.tables * sign).mean(axis=2),
+        task_weights=widen(task_weights, kept),
+        payoffs=widen(units, kept) if len(units) * higher.size <= KEPT_CELLS else None,
+        expected=model.tables.mean(axis=0) * sign,
+        facts={
+            "noise": describe_noise(noise, known),
+            "known_noise": known,
+            "set_aside": tuple(task for task, is_kept in zip(scores.tasks, kept, strict=True) if not is_kept),
+            "kept": kept,
+            "p_signal": signal.p_value,
+            "floor": model.floor,
+            **model.facts,
+        },
     )
+
+
+def central_mean(gaps: Floats, level: float = 0.95) -> Floats:
+    """Return the posterior mean; draws outside the central interval count as its ends, so the mean lies inside."""
+    low, high = np.quantile(gaps, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return np.asarray(np.clip(gaps, low, high).mean(axis=0))
 
 
 def known_noise(scores: Scores) -> Floats:
@@ -131,6 +135,12 @@ def known_noise(scores: Scores) -> Floats:
     items = np.where(share, n, 1.0)
     p = (np.where(share, S, 0.5) * items + 0.5) / (items + 1)
     return np.where(share, np.sqrt(p * (1 - p) / items), noise)
+
+
+def find_shares(scores: Scores) -> Bools:
+    """Return which tasks have raw scores between 0 and 1, higher better."""
+    low, high = np.nanmin(scores.values, axis=0), np.nanmax(scores.values, axis=0)
+    return np.asarray((low >= 0) & (high <= 1) & ~scores.lower_is_better & (scores.scaling == "raw"))
 
 
 def fill_noise(stderr: Floats, missing: Bools) -> Floats:
@@ -170,22 +180,83 @@ def benjamini_hochberg(p: Floats, level: float) -> Bools:
     return rejected
 
 
-def draw_true_tables(
-    S: Floats, stderr: Floats, known: Bools, draws: int, rng: np.random.Generator, rank: int | None
-) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return drawn tables, the noise floor of each task, and what was learned; all in the units of ``S``."""
-    centre, unit = task_units(S, stderr)
-    Y, V = (S - centre) / unit, (stderr / unit) ** 2
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableModel:
+    """Drawn tables of all tasks, higher better, which tasks are kept, and the noise floor of each task."""
+
+    tables: Floats  # (S, m, n)
+    kept: Bools
+    floor: Floats
+    facts: dict[str, Any]
+
+
+def exact_model(tables: Floats) -> TableModel:
+    """Return tables without noise."""
+    n = tables.shape[-1]
+    whole = tables.reshape(-1, *tables.shape[-2:])
+    return TableModel(tables=whole, kept=np.ones(n, dtype=np.bool_), floor=np.zeros(n), facts={})
+
+
+def fit_model(
+    S: Floats,
+    stderr: Floats,
+    known: Bools,
+    shares: Bools,
+    kept: Bools,
+    draws: int,
+    rng: np.random.Generator,
+    rank: int | None,
+) -> TableModel:
+    """Fit the tasks that are kept and draw true tables, in the units of ``S``.
+
+    Shares of known noise are modelled as log-odds, in which a skill is a straight line up to the ceiling. Tasks of
+    unknown noise are set aside if the skills do not predict their cells better than the mean does.
+    """
+    Z, error = S.copy(), stderr.copy()
+    Z[:, shares], error[:, shares] = to_log_odds(S[:, shares], stderr[:, shares])
+    centre, unit = task_units(Z, error)
+    Y, V = (Z - centre) / unit, (error / unit) ** 2
     facts: dict[str, Any] = {}
-    if rank is None:
-        rank, facts["held_out"] = choose_rank(Y, V, known, rng)
-    found = draw_tables(Y, V, known, rank=rank, draws=draws, rng=rng)
-    m = (~np.isnan(S)).sum(axis=0)
-    typical = np.sqrt((stderr**2).sum(axis=0) / np.maximum(m, 1))
-    residual = np.sqrt((found.tau**2).mean(axis=0)) * unit
-    noise = np.where(known, typical, residual)
+    if rank is None and not known[kept].all():
+        choice = choose_rank(Y[:, kept], V[:, kept], known[kept], rng)
+        unpredicted = ~known[kept] & (choice.gain <= choice.gain_error)
+        kept = kept.copy()
+        kept[np.flatnonzero(kept)[unpredicted]] = unpredicted.all()
+        facts, rank = {"held_out": choice.densities}, choice.rank
+    m, n = S.shape
+    rank = min(SKILLS if rank is None else rank, max(m - 1, 1), max(int(kept.sum()) - 1, 1))
+    found = draw_tables(Y[:, kept], V[:, kept], known[kept], rank=rank, draws=draws, rng=rng)
+    tables = np.empty((draws, m, n))
+    tables[:, :, kept] = found.tables
+    tables[:, :, ~kept] = draw_plain(Y[:, ~kept], V[:, ~kept], draws, rng)
+    tables = tables * unit + centre
+    tables[:, :, shares] = 1 / (1 + np.exp(-tables[:, :, shares]))
+    noise = np.sqrt((stderr**2).sum(axis=0) / np.isfinite(S).sum(axis=0))
+    residual = np.sqrt((found.tau**2).mean(axis=0)) * unit[kept]
+    noise[kept] = np.where(known[kept], noise[kept], residual)
+    floor = np.where(kept, 2 * expected_range(m) * noise, np.nan)
     facts |= {"rank": rank, "tau": float(found.tau0.mean()), "noise_by_task": noise}
-    return found.tables * unit + centre, 2 * expected_range(len(S)) * noise, facts
+    return TableModel(tables=tables, kept=kept, floor=floor, facts=facts)
+
+
+def draw_plain(Y: Floats, V: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Draw scores of tasks set aside around what was measured, by their noise; missing cells around the task's mean."""
+    missing = np.isnan(Y)
+    spread = np.sqrt(np.where(missing, np.nanvar(Y, axis=0), V)) if Y.size else V
+    return np.asarray(np.where(missing, 0.0, Y) + spread * rng.standard_normal((draws, *Y.shape)))
+
+
+def to_log_odds(p: Floats, stderr: Floats) -> tuple[Floats, Floats]:
+    """Return empirical log-odds of shares and their standard errors.
+
+    A standard error is turned into the number of items that has it; shares of 0 and 1 have the task's typical number.
+    """
+    inside = (p > 0) & (p < 1) & (stderr > 0)
+    items = np.where(inside, p * (1 - p) / np.where(inside, stderr, 1.0) ** 2, np.nan)
+    typical = np.exp(np.nanmean(np.log(items), axis=0)) if inside.any(axis=0).all() else 1.0
+    items = np.maximum(np.where(inside, items, typical), 1.0)
+    solved, failed = p * items + 0.5, (1 - p) * items + 0.5
+    return np.log(solved / failed), np.where(np.isnan(p), 0.0, np.sqrt(1 / solved + 1 / failed))
 
 
 def task_units(S: Floats, stderr: Floats) -> tuple[Floats, Floats]:
@@ -253,28 +324,10 @@ def solve_tables(units: Floats, selection: Selection) -> tuple[Floats, Floats, F
     return p, q, np.where(p > 0, 0.0, np.maximum(gaps, 0.0))
 
 
-def plain_tables(tables: Floats, S: Floats, stderr: Floats, kept: Bools, rng: np.random.Generator) -> Floats:
-    """Return drawn tables of all tasks in raw units; tasks set aside are drawn around the scores by their noise."""
-    count = len(tables)
-    drawn = np.empty((count, *S.shape))
-    drawn[:, :, kept] = tables
-    if not kept.all():
-        aside = np.where(np.isnan(S), np.nanmean(S, axis=0), S)[:, ~kept]
-        drawn[:, :, ~kept] = aside + stderr[:, ~kept] * rng.standard_normal((count, *aside.shape))
-    return drawn
-
-
-def whole_payoffs(units: Floats, kept: Bools) -> Floats:
-    """Return units of all tasks; those set aside are 0 for everybody."""
-    whole = np.zeros((*units.shape[:2], len(kept)))
-    whole[:, :, kept] = units
-    return whole
-
-
-def spread_over(kept: Bools, values: Floats) -> Floats:
-    """Return values of all tasks, NaN for those set aside."""
-    whole = np.full(len(kept), np.nan)
-    whole[kept] = values
+def widen(values: Floats, kept: Bools) -> Floats:
+    """Return values of all tasks on the last axis; 0 for those set aside."""
+    whole = np.zeros((*values.shape[:-1], len(kept)))
+    whole[..., kept] = values
     return whole
 
 

@@ -1,0 +1,229 @@
+"""Does the board tell the truth? Score tables whose truth is known.
+
+    python benchmarks/truth_scores.py [--tables 40] [--seed 1] [regime ...]
+
+Every regime draws a true table, measures it with noise, and compares three boards with the truth: the posterior
+(`draw_scores`), the literal Nash average of the measured table (version 1), and the plain mean of the raw scores.
+
+The true gap of an agent is its distance to the best in the Nash average of the noise-free table. Two versions:
+
+- *order*: in the paper's units, tasks scaled to their true range; tasks on which all true scores agree are left out.
+  Reported: Kendall's tau-b of the point estimates, and how often the worst agent is called first.
+- *gap*: in the units of the board (regrets with the same noise floor, the same tasks set aside), because an interval
+  can only cover a number in its own unit. Reported: coverage of 95% intervals, root mean square error relative to
+  literal Nash (scaled to the same size), calibration of P(top), estimates inside their own interval.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import kendalltau
+
+from nashboard.data.scores import Scores
+from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.evaluation.posterior.scores import draw_scores, solve_tables, to_units
+
+DRAWS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A true table, higher better, and what was measured of it."""
+
+    truth: np.ndarray
+    scores: Scores
+
+
+def share(x: np.ndarray, chance: float = 0.25) -> np.ndarray:
+    """Return the share of items solved at log-odds ``x`` by someone who guesses otherwise."""
+    return chance + (1 - chance) / (1 + np.exp(-x))
+
+
+def measure_items(rng: np.random.Generator, p: np.ndarray, items: int, missing: float = 0.0) -> Case:
+    """Count solved items; leave out some cells."""
+    y = rng.binomial(items, p) / items
+    y = np.where(rng.random(y.shape) < missing, np.nan, y)
+    return Case(truth=p, scores=Scores.from_array(y, n=np.full(y.shape, float(items))))
+
+
+def one_skill(rng: np.random.Generator, agents: int, tasks: int, own: float = 0.0) -> np.ndarray:
+    a, d, slope = rng.normal(size=agents), rng.normal(size=tasks), rng.uniform(0.6, 1.4, size=tasks)
+    return share(slope * (a[:, None] - d) + own * rng.normal(size=(agents, tasks)))
+
+
+def several_skills(rng: np.random.Generator, agents: int, tasks: int, skills: int, own: float = 0.0) -> np.ndarray:
+    a = rng.normal(size=(agents, skills)) + 0.7 * rng.normal(size=(agents, 1))
+    return share(
+        a[:, rng.integers(skills, size=tasks)] - rng.normal(size=tasks) + own * rng.normal(size=(agents, tasks))
+    )
+
+
+def guessed(agents: int, tasks: int) -> np.ndarray:
+    return np.full((agents, tasks), 0.25)
+
+
+def guess(tasks: int) -> Callable[[np.random.Generator], Case]:
+    return lambda rng: measure_items(rng, np.hstack([one_skill(rng, 14, 12), guessed(14, tasks)]), 250)
+
+
+def own_talents(rng: np.random.Generator) -> Case:
+    return measure_items(rng, np.hstack([one_skill(rng, 14, 12, own=0.3), guessed(14, 10)]), 250)
+
+
+def skills(items: int) -> Callable[[np.random.Generator], Case]:
+    return lambda rng: measure_items(rng, np.hstack([several_skills(rng, 14, 12, 3), guessed(14, 10)]), items)
+
+
+def few_items(rng: np.random.Generator) -> Case:
+    return measure_items(rng, one_skill(rng, 14, 12, own=0.2), 30)
+
+
+def missing(rng: np.random.Generator) -> Case:
+    return measure_items(rng, several_skills(rng, 14, 15, 2, own=0.2), 250, missing=0.2)
+
+
+def inverted(rng: np.random.Generator) -> Case:
+    p = one_skill(rng, 14, 14)
+    p[:, :2] = p[:, :2].max(axis=0) + p[:, :2].min(axis=0) - p[:, :2]
+    return measure_items(rng, np.hstack([p, guessed(14, 6)]), 250)
+
+
+def few_tasks(rng: np.random.Generator) -> Case:
+    return measure_items(rng, several_skills(rng, 8, 5, 2), 400)
+
+
+def many_agents(rng: np.random.Generator) -> Case:
+    return measure_items(rng, several_skills(rng, 60, 20, 4, own=0.1), 500)
+
+
+def runs(rng: np.random.Generator) -> Case:
+    """Mean of 5 runs with heavy-tailed noise; the standard error is estimated from the same runs."""
+    truth = 2.0 ** rng.normal(size=16) * (
+        rng.normal(size=(10, 3)) @ rng.normal(size=(3, 16)) + 3 * rng.normal(size=(10, 1))
+    )
+    spread = 0.3 * np.ptp(truth, axis=0)
+    y = truth + spread * rng.standard_t(5, size=(5, *truth.shape)) / np.sqrt(5 / 3)
+    scores = Scores.from_array(y.mean(axis=0), stderr=y.std(axis=0, ddof=1) / np.sqrt(5))
+    return Case(truth=truth, scores=Scores(**{**vars(scores), "runs": np.full(truth.shape, 5)}))
+
+
+def unknown_noise(skills: int, own: float, useless: int = 0) -> Callable[[np.random.Generator], Case]:
+    """Scores of any unit without standard errors; ``own`` is truth that no skill explains."""
+
+    def draw(rng: np.random.Generator) -> Case:
+        m, n = 20, 30
+        a = rng.normal(size=(m, skills)) + 1.0 * rng.normal(size=(m, 1))
+        truth = a @ rng.dirichlet(np.ones(skills), size=n).T + own * rng.normal(size=(m, n))
+        truth = np.hstack([truth, np.zeros((m, useless))])
+        unit = 10.0 ** rng.uniform(-1, 3, size=n + useless)
+        y = truth + 0.3 * rng.normal(size=truth.shape)
+        return Case(truth=truth * unit, scores=Scores.from_array(y * unit))
+
+    return draw
+
+
+REGIMES: dict[str, Callable[[np.random.Generator], Case]] = {
+    "one skill": guess(0),
+    "one skill, 10 guessed": guess(10),
+    "one skill, 40 guessed": guess(40),
+    "own talents, 10 guessed": own_talents,
+    "3 skills, 10 guessed": skills(250),
+    "3 skills, 1,000 items": skills(1000),
+    "30 items": few_items,
+    "20% missing": missing,
+    "2 inverted, 6 guessed": inverted,
+    "8 agents, 5 tasks": few_tasks,
+    "60 agents, 20 tasks": many_agents,
+    "5 runs, heavy tails": runs,
+    "unknown noise, 1 skill": unknown_noise(1, 0.0),
+    "unknown noise, 3 skills": unknown_noise(3, 0.0),
+    "unknown noise, useless tasks": unknown_noise(2, 0.0, useless=10),
+    "unknown noise, own talents": unknown_noise(2, 0.2),
+}
+
+
+def true_gaps(case: Case, floor: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the true gaps in the paper's units and in those of the board."""
+    told = np.ptp(case.truth, axis=0) > 0
+    paper = solve_tables(to_units(case.truth[None][:, :, told], np.zeros(int(told.sum())), "range"), "clone-invariant")[
+        2
+    ]
+    board = solve_tables(to_units(case.truth[None][:, :, kept], floor[kept], "range"), "clone-invariant")[2]
+    return paper[0], board[0]
+
+
+def literal_gaps(scores: Scores) -> np.ndarray:
+    """Return the gaps of version 1: the measured table, holes at the task's mean."""
+    complete = scores.fill("mean").without_constant_tasks()
+    found = nash_average_scores(complete)
+    return found.value - found.skills
+
+
+def run_regime(name: str, tables: int, seed: int, verbose: bool = False) -> dict[str, float]:
+    """Return the figures of one regime."""
+    rows: dict[str, list[float]] = {}
+    covered, inside, top, chance = [], [], [], []
+    for k in range(tables):
+        rng = np.random.default_rng([seed, k, len(name)])
+        case = REGIMES[name](rng)
+        found = draw_scores(case.scores, draws=DRAWS, rng=rng)
+        floor = found.facts["floor"]
+        paper, board = true_gaps(case, floor, np.isfinite(floor))
+        literal = literal_gaps(case.scores)
+        mean = -np.nanmean(case.scores.values, axis=1)
+        p_top = (found.gaps == 0).mean(axis=0)
+        worst = paper.argmax()
+        for column, value in (
+            ("order", kendalltau(found.point, paper)[0]),
+            ("order of Nash", kendalltau(literal, paper)[0]),
+            ("order of mean", kendalltau(mean, paper)[0]),
+            ("worst first", float(p_top[worst] >= 0.5)),
+            ("worst first, Nash", float(literal[worst] <= 1e-9)),
+            ("error", np.mean((found.point - board) ** 2)),
+            ("error of Nash", np.mean((literal - paper) ** 2)),
+            ("kept", np.isfinite(floor).sum()),
+            ("rank", found.facts["rank"]),
+            ("tau", found.facts.get("tau", 0.0)),
+        ):
+            rows.setdefault(column, []).append(float(value))
+        low, high = np.quantile(found.gaps, [0.025, 0.975], axis=0)
+        covered.append((low <= board + 1e-9) & (board <= high + 1e-9))
+        inside.append((low <= found.point + 1e-9) & (found.point <= high + 1e-9))
+        top.append(board <= 1e-9)
+        chance.append(p_top)
+    figures = {column: float(np.nanmean(values)) for column, values in rows.items()}
+    figures["error"] = np.sqrt(figures["error"] / figures.pop("error of Nash"))
+    figures["coverage"] = float(np.mean(covered))
+    figures["P(top) off"] = calibration_error(np.concatenate(chance), np.concatenate(top))
+    figures["inside"] = float(np.mean(inside))
+    return figures
+
+
+def calibration_error(chance: np.ndarray, happened: np.ndarray) -> float:
+    """Return the mean distance of stated probabilities and frequencies, over ten bins weighted by their counts."""
+    bins = np.minimum((chance * 10).astype(int), 9)
+    off = [abs(chance[bins == b].sum() - happened[bins == b].sum()) for b in range(10)]
+    return float(np.sum(off) / len(chance))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("regimes", nargs="*", help="all by default")
+    parser.add_argument("--tables", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    head = False
+    for name in options.regimes or REGIMES:
+        figures = run_regime(name, options.tables, options.seed)
+        if not head:
+            print(f"{'regime':30}" + "".join(f"{column:>18}" for column in figures))
+            head = True
+        print(f"{name:30}" + "".join(f"{value:18.3f}" for value in figures.values()))
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
