@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash_scores import nash_average_scores
+from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.evaluation.posterior.scores import draw_scores, solve_tables, to_units
 
 DRAWS = 200
