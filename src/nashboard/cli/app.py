@@ -17,10 +17,13 @@ import typer
 from nashboard._progress import Progress
 from nashboard._version import __version__
 from nashboard.cli.audit import audit
+from nashboard.cli.changes import changes
+from nashboard.cli.compare import compare
 from nashboard.cli.datasets import datasets
 from nashboard.cli.elo import elo
 from nashboard.cli.evaluate import evaluate
 from nashboard.cli.hodge import hodge
+from nashboard.cli.influence import influence
 from nashboard.cli.inspect import inspect as inspect_file
 from nashboard.cli.latent import latent
 from nashboard.cli.melo import melo
@@ -29,7 +32,9 @@ from nashboard.cli.nash import nash
 from nashboard.cli.online import online
 from nashboard.cli.options import CONTEXT, Quiet
 from nashboard.cli.paper import paper
+from nashboard.cli.plan import plan
 from nashboard.cli.predict import predict
+from nashboard.cli.reduce import reduce
 from nashboard.cli.report import report
 from nashboard.cli.streams import (
     PIPE_CLOSED,
@@ -49,6 +54,8 @@ Examples:
   nashboard inspect battles.parquet
   nashboard audit scores.csv
   nashboard stress dataset:rock-paper-scissors
+  nashboard compare scores.csv model-a model-b
+  nashboard plan battles.parquet --games 500
   nashboard predict dataset:alphago alpha_v Zen
   nashboard online games.csv --state league.npz
   nashboard paper -o reproduced
@@ -58,6 +65,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": report,
     "audit": audit,
     "stress": stress,
+    "compare": compare,
+    "plan": plan,
+    "changes": changes,
+    "influence": influence,
+    "reduce": reduce,
     "inspect": inspect_file,
     "nash": nash,
     "elo": elo,

@@ -162,6 +162,10 @@ OutputOption = Annotated[
         help="Write to a file: .json, .md, .csv, .tex or .txt; one board also .html, the report.",
     ),
 ]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CONDITION", help="End with exit code 3 if this holds; can be repeated, or a,b."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes; only results and errors.")]
 
 
@@ -185,6 +189,17 @@ def refuse(names: Iterable[str], why: str) -> None:
     for name in names:
         if name in typed:
             raise InputError(f"{typed[name]} has no effect: {why}")
+
+
+def exit_if(found: Any, conditions: Iterable[str] | None, known: Any) -> None:
+    """End with exit code 3 if one of the conditions of ``--fail-on`` holds, and print which."""
+    from nashboard.evaluation.decide.gates import FAILED, check
+
+    sentences = check(found, conditions or (), known)
+    for sentence in sentences:
+        typer.echo(f"nashboard: {sentence}", err=True)
+    if sentences:
+        raise typer.Exit(FAILED)
 
 
 def evaluation_settings(

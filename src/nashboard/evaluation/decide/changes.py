@@ -150,7 +150,6 @@ class Changes(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "schema": "nashboard.changes/1",
             "summary": list(self.summary),
             "first": {"before": self.first_before, "after": self.first_after, "changed": self.first_changed},
             "entered": list(self.entered),
@@ -173,7 +172,7 @@ def changes(old: Any, new: Any) -> Changes:
     Parameters
     ----------
     old, new
-        Two results of `evaluate`, or of `Evaluation.load`.
+        Two results of `evaluate`, or of `Evaluation.from_json`.
 
     Examples
     --------

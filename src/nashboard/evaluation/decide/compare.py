@@ -93,13 +93,13 @@ class Comparison(Tabular):
                 f"{self.unit} ({ends})."
             )
         if self.verdict != "undecided":
-            return f"{self.a} is {self.verdict} than {self.b} by {size} ({ends}, p = {p_text(self.p_value)})."
+            return f"{self.a} is {self.verdict} than {self.b} by {size} ({ends}, {p_text(self.p_value)})."
         more = "" if not self.games_needed else f" About {self.games_needed:,} more {self.counted} would decide it."
         return (
-            f"Undecided: {self.a} leads {self.b} by {size} ({ends}, p = {p_text(self.p_value)}).{more}"
+            f"Undecided: {self.a} leads {self.b} by {size} ({ends}, {p_text(self.p_value)}).{more}"
             if self.difference > 0
             else f"Undecided: {self.b} leads {self.a} by {size} (interval of {self.a} minus {self.b}: "
-            f"{short(self.low)} to {short(self.high)}, p = {p_text(self.p_value)}).{more}"
+            f"{short(self.low)} to {short(self.high)}, {p_text(self.p_value)}).{more}"
             if self.difference < 0
             else f"Undecided: {self.a} and {self.b} are level ({ends})."
         )
@@ -110,10 +110,10 @@ class Comparison(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; numbers that are not finite become None."""
-        return {"schema": "nashboard.comparison/1", **plain(asdict(self)), "sentence": self.sentence}
+        return {**plain(asdict(self)), "sentence": self.sentence}
 
     def __repr__(self) -> str:
-        return f"Comparison({self.a!r}, {self.b!r}: {self.verdict}, p = {p_text(self.p_value)})"
+        return f"Comparison({self.a!r}, {self.b!r}: {self.verdict}, {p_text(self.p_value)})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -159,7 +159,7 @@ class Comparisons(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"schema": "nashboard.comparisons/1", "rows": [row.to_dict() for row in self.rows]}
+        return {"rows": [row.to_dict() for row in self.rows]}
 
     def __iter__(self) -> Any:
         return iter(self.rows)
@@ -454,7 +454,7 @@ def decimals(unit: str) -> int:
 
 def p_text(p: float) -> str:
     """Return a p-value as people read it."""
-    return "less than 0.0001" if p < 1e-4 else f"{p:.4f}" if p < 0.01 else f"{p:.2f}"
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.2f}"
 
 
 def plain(value: Any) -> Any:

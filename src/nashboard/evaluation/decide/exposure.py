@@ -70,7 +70,6 @@ class Exposure(Tabular):
         """Return plain data."""
         names = ("games", "share", "ratings", "reweighted")
         return {
-            "schema": "nashboard.exposure/1",
             "agents": list(self.agents),
             **{name: getattr(self, name).tolist() for name in names},
             "inflation": self.inflation,

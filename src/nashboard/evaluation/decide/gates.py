@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nashboard.errors import InputError, either, listed, nearest
-from nashboard.evaluation.decide.changes import Changes
-from nashboard.evaluation.decide.compare import Comparison, Comparisons
+from nashboard.evaluation.decide.compare import Comparisons
 
 FAILED = 3  # exit code of a command whose condition holds
 
@@ -70,25 +69,20 @@ CHANGES = (
 )
 
 
-def conditions_for(found: Any) -> tuple[Condition, ...]:
-    """Return the conditions that a result can be checked for."""
-    if isinstance(found, Comparison | Comparisons):
-        return COMPARE
-    if isinstance(found, Changes):
-        return CHANGES
-    raise InputError(f"there are no conditions for {type(found).__name__}")
-
-
-def check(found: Any, names: Iterable[str], conditions: tuple[Condition, ...] | None = None) -> list[str]:
-    """Return a sentence for every named condition that holds."""
-    known = {one.name: one for one in conditions or conditions_for(found)}
-    sentences = []
-    for name in names:
-        if name not in known:
+def check_names(names: Iterable[str], known: tuple[Condition, ...]) -> list[str]:
+    """Return the names of conditions, split at commas; an unknown one is an error."""
+    wanted = [name.strip() for text in names for name in text.split(",")]
+    for name in wanted:
+        if name not in [one.name for one in known]:
+            words = [one.name for one in known]
             raise InputError(
-                f"there is no condition {name!r}{nearest(name, known)}: use {either(known)}", option="fail_on"
+                f"there is no condition {name!r}{nearest(name, words)}: use {either(words)}", option="fail_on"
             )
-        reason = known[name].holds(found)
-        if reason:
-            sentences.append(f"{name}: {reason}")
-    return sentences
+    return wanted
+
+
+def check(found: Any, names: Iterable[str], known: tuple[Condition, ...]) -> list[str]:
+    """Return a sentence for every named condition that holds."""
+    wanted = check_names(names, known)
+    reasons = {one.name: one.holds(found) for one in known if one.name in wanted}
+    return [f"{name}: {reason}" for name, reason in reasons.items() if reason]

@@ -82,7 +82,7 @@ class Influence(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"schema": "nashboard.influence/1", **vars(self), "sentence": self.sentence}
+        return {**vars(self), "sentence": self.sentence}
 
     def __repr__(self) -> str:
         return f"Influence({self.removed:,} of {self.total:,} decide between {self.first!r} and {self.new_first!r})"

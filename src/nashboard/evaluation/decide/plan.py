@@ -103,7 +103,6 @@ class Plan(Tabular):
         """Return plain data."""
         names = [column.name for column in self.table().columns]
         return {
-            "schema": "nashboard.plan/1",
             "target": self.target,
             "games": self.games,
             "probability": self.probability,

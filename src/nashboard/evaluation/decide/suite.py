@@ -80,7 +80,6 @@ class Reduction(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "schema": "nashboard.reduction/1",
             "kept": list(self.kept),
             "dropped": list(self.dropped),
             "decided": self.decided,

@@ -103,7 +103,6 @@ class Voters(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "schema": "nashboard.voters/1",
             "alpha": self.alpha if np.isfinite(self.alpha) else None,
             "suspects": list(self.suspects),
             "voters": [

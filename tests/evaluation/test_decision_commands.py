@@ -1,0 +1,83 @@
+"""The commands compare, plan, changes, influence and reduce."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commands import Run
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> str:
+    """A table of 40 items on which one model is clearly better than another."""
+    path = tmp_path / "items.csv"
+    rows = {"new": [1] * 36 + [0] * 4, "old": [1] * 20 + [0] * 20, "older": [1] * 19 + [0] * 21}
+    lines = [",".join(["model", *(f"q{k}" for k in range(40))])]
+    lines += [",".join([name, *map(str, values)]) for name, values in rows.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    """A log of 60 games between three engines."""
+    path = tmp_path / "games.csv"
+    results = [("a", "b", "a")] * 14 + [("a", "b", "b")] * 6 + [("b", "c", "b")] * 13 + [("b", "c", "c")] * 7
+    results += [("a", "c", "a")] * 15 + [("a", "c", "c")] * 5
+    path.write_text(
+        "left,right,winner\n" + "".join(f"{x},{y},{'left' if w == x else 'right'}\n" for x, y, w in results),
+        encoding="utf-8",
+    )
+    return str(path)
+
+
+def test_compare_says_who_is_better(command: Run, items: str) -> None:
+    done = command("compare", items, "new", "old")
+    assert done.stdout.startswith("new is better than old by 0.400")
+
+
+def test_compare_against_all_others(command: Run, items: str) -> None:
+    found = json.loads(command("compare", items, "new", "--format", "json").stdout)
+    assert found["schema"] == "nashboard/comparisons/1"
+    assert [row["b"] for row in found["rows"]] == ["old", "older"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "condition", "code"),
+    [("old", "new", "worse", 3), ("new", "old", "worse", 0), ("old", "older", "not-better,worse", 3)],
+)
+def test_gates_end_with_code_3(command: Run, items: str, a: str, b: str, condition: str, code: int) -> None:
+    done = command("compare", items, a, b, "--fail-on", condition, code=code)
+    assert (condition.split(",")[0] in done.stderr) == (code == 3)
+
+
+def test_an_unknown_condition_is_an_error_before_any_work(command: Run) -> None:
+    done = command("compare", "missing.csv", "a", "b", "--fail-on", "wors", code=2)
+    assert "did you mean 'worse'?" in done.stderr
+
+
+def test_plan_writes_a_schedule(command: Run, log: str, tmp_path: Path) -> None:
+    target = tmp_path / "schedule.csv"
+    done = command("plan", log, "--games", "90", "-o", str(target))
+    lines = target.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "a,b,games"
+    assert sum(int(line.split(",")[2]) for line in lines[1:]) == 90
+    assert "90 games as planned" in done.stdout
+
+
+def test_plan_for_one_pair(command: Run, log: str) -> None:
+    found = json.loads(command("plan", log, "--pair", "a", "b", "--format", "json").stdout)
+    assert found["schedule"][0]["games"] > 500
+    command("plan", log, "--pair", "a", "b", "--target", "top", code=2)
+
+
+def test_influence_names_votes(command: Run, log: str) -> None:
+    found = json.loads(command("influence", log, "--format", "json").stdout)
+    assert found["first"] == "a"
+    assert found["removed"] == sum(row[3] for row in found["rows"])
+
+
+def test_reduce_lists_tasks(command: Run) -> None:
+    done = command("reduce", "dataset:atari")
+    assert "of 54 tasks keep the order" in done.stdout
