@@ -11,7 +11,7 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard._workers import plan_of
 from nashboard.evaluation import matches_board as module
-from nashboard.evaluation.classes import match_classes
+from nashboard.evaluation.classes import find_match_classes
 from nashboard.evaluation.intervals import interval
 from nashboard.evaluation.matches_again import matches_again
 from nashboard.evaluation.matches_board import matches_board
@@ -27,7 +27,7 @@ def test_95_percent_intervals_of_elo_hold_the_truth_in_92_to_98_percent(
     for _ in range(120):
         X = leads(rng, 12, spread=0.8, cyclic=0.0)
         matches = played(rng, X, 20, draws)
-        board = matches_board(matches, match_classes(matches), "clone-invariant", None, 0.95)[0]
+        board = matches_board(matches, find_match_classes(matches), "clone-invariant", None, 0.95)[0]
         truth = X.mean(axis=1) * POINTS_PER_LOGIT
         held += list((board.rating_low <= truth) & (truth <= board.rating_high))
     assert 0.92 <= np.mean(held) <= 0.98
@@ -43,7 +43,7 @@ def test_95_percent_intervals_of_elo_hold_the_truth_where_there_are_draws_and_ma
     for _ in range(120):
         X = leads(rng, 4, spread=3.0, cyclic=0.0)
         matches = played(rng, X, 30, 0.5)
-        board = matches_board(matches, match_classes(matches), "clone-invariant", None, 0.95)[0]
+        board = matches_board(matches, find_match_classes(matches), "clone-invariant", None, 0.95)[0]
         truth = X.mean(axis=1) * POINTS_PER_LOGIT
         held += list((board.rating_low <= truth) & (truth <= board.rating_high))
     assert 0.92 <= np.mean(held) <= 0.98

@@ -17,7 +17,7 @@ from nashboard._tables import percent
 from nashboard._workers import plan_of
 from nashboard.data.clusters import Clusters
 from nashboard.evaluation import matches_board, resampling
-from nashboard.evaluation.classes import match_classes
+from nashboard.evaluation.classes import find_match_classes
 from nashboard.evaluation.intervals import Samples, uncertainty
 from nashboard.evaluation.matches_again import payoff_matrix, replayed
 from nashboard.evaluation.scores_again import another_suite, scores_again
@@ -189,7 +189,7 @@ def test_gaps_are_the_sum_of_contributions() -> None:
 
 def test_the_interval_of_a_contribution_is_that_of_its_terms_in_arenas_played_again(arena: nb.Matches) -> None:
     found = nb.evaluate(arena, rng=5, **FEW)
-    order = [arena.agents[k] for k in match_classes(arena).first]
+    order = [arena.agents[k] for k in find_match_classes(arena).first]
     by_class = arena.select(order)
     terms = []
     for rng in plan_of(12, 5, 1, False).streams(0):

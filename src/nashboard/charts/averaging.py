@@ -48,9 +48,11 @@ def side_of(result: Averaged, of: Side) -> Averages:
     if isinstance(result, Evaluation):
         board = result.board if of == "agents" else result.task_board
         assert board is not None
+        what = "difficulty" if of == "tasks" else "skill" if result.kind == "scores" else "average"
         return Averages(
-            kind=board.kind, what=board.average_name, unit=board.unit, names=board.names, weights=board.weights,
-            nash=board.averages, ranks=board.ranks, uniform=board.uniform,
+            kind=board.kind, what=what,
+            unit=board.unit, names=board.names, weights=board.weights, nash=result.averages_of(of), ranks=board.ranks,
+            uniform=board.uniform,
         )  # fmt: skip
     if isinstance(result, NashAverage):
         unit = {"logit": "log-odds"}.get(result.unit, result.unit)

@@ -49,7 +49,7 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
         raise InputError(f"there is no agent {agent!r}{nearest(str(agent), board.names)}")
     what, best = ("opponent", "the best") if evaluation.task_board is None else ("task", "the team at the top")
     shown = evaluation.contributions[agent][: checked_top(top)]
-    gap = float(board.gaps[board.names.index(agent)]) + 0.0
+    gap = -float(board.gaps[board.names.index(agent)]) + 0.0
     rows = contribution_rows(shown, gap, counted(evaluation))
     base = alt.Chart(inline(rows))
     x = alt.X("term:Q", title=[f"what it adds to the distance to {best}", f"({unit_words(evaluation.board.unit)})"],
@@ -94,10 +94,9 @@ def counted(evaluation: Evaluation) -> int:
 def interval_sentence(evaluation: Evaluation, shown: tuple[Contribution, ...], what: str) -> str:
     """Say what the whiskers are, or why there are none."""
     if all(one.low is None for one in shown):
-        return "No whiskers: the data do not say how noisy they are."
-    found = next(iter(evaluation.uncertainty.values()))
-    one = "an opponent" if what == "opponent" else "a task"
-    return f"Whiskers: {found.level:.0%} of {found.resamples:,} resamples; {one} that loses its weight adds 0."
+        return "No whiskers: the data are taken as exact."
+    one, board = "an opponent" if what == "opponent" else "a task", evaluation.board
+    return f"Whiskers: {board.level:.0%} of {board.draws:,} draws; {one} without weight in a draw adds 0."
 
 
 def contribution_rows(shown: tuple[Contribution, ...], gap: float, count: int) -> list[dict[str, Any]]:

@@ -50,6 +50,8 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
     """
     k = checked_top(k)
     if isinstance(found, Audit):
+        if found.transitivity is None:
+            raise InputError("this audit is of payoffs, which have no games: draw the cycles of hodge")
         found = found.transitivity
     if isinstance(found, Transitivity):
         kept, rates, share = (

@@ -22,17 +22,14 @@ from nashboard.charts.rows import (
     unit_words,
 )
 from nashboard.charts.theme import Chart, titled
-from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.intervals import Uncertainty
-from nashboard.evaluation.stability import QUESTIONS
 from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.melo import MeloRatings
 
 
 def leaderboard(evaluation: Evaluation, *, top: int = 30) -> Chart:
-    """Draw the leaderboard: Nash average with its interval, weight, and the rating or the uniform average beside it.
+    """Draw the leaderboard: gaps with intervals, P(top), and the rating or the plain mean beside them.
 
     Parameters
     ----------
@@ -48,66 +45,70 @@ def leaderboard(evaluation: Evaluation, *, top: int = 30) -> Chart:
     >>> chart = nb.charts.leaderboard(result)
     """
     checked_kind(evaluation, Evaluation, "leaderboard", "evaluate returned")
-    found = evaluation.answer(evaluation.uncertainty, None)
-    return board_chart(evaluation.board, found, checked_top(top))
+    return board_chart(evaluation.board, checked_top(top))
 
 
 def tasks(evaluation: Evaluation, *, top: int = 30) -> Chart:
     """Draw the board of tasks, the hardest first, in the same way."""
     checked_kind(evaluation, Evaluation, "tasks", "evaluate returned")
-    if evaluation.task_board is None:
-        raise InputError(f"{evaluation.kind} have no tasks: only an evaluation of scores has a board of tasks")
-    found = evaluation.answer(evaluation.task_uncertainty, None)
-    return board_chart(evaluation.task_board, found, checked_top(top))
+    return board_chart(evaluation.required_tasks(), checked_top(top))
 
 
-def board_chart(board: Board, found: Uncertainty | None, top: int) -> Chart:
-    """Return the panels of a board: averages, weights, groups that cannot be told apart, and the other order."""
-    rows = board_rows(board, found, top)
-    base, tips = alt.Chart(inline(rows)), tooltips(board, found)
+def board_chart(board: Board, top: int) -> Chart:
+    """Return the panels of a board: gaps, probabilities of being at the top (or weights), and the other order."""
+    rows = board_rows(board, top)
+    base, tips = alt.Chart(inline(rows)), tooltips(board)
     first = "hardest" if board.kind == "task" else "best"
-    second = board.rating_name or "uniform average"
     names = [f"{len(board.names)}. {row['name']}" for row in rows]  # their ranks differ, but do not tell them apart
     named, bare = (alt.Y("label:N", sort=None, axis=axis) for axis in (axis_of_names(names=names), None))
     gap = [f"distance to the {first} by Nash average", f"({unit_words(board.unit)})"]
     nash = sorted({row["style"] for row in rows if not row["folded"]}, reverse=True)
+    bars, title = ("weight", "weight") if board.exact else ("top", chance_name(board))
     panels = [
         forest(base, rows, ("gap", "low", "high"), gap, nash, named, tips).properties(width=300),
         alt.layer(
             every_row(base, bare),
-            base.transform_filter("datum.weight > 0")
+            base.transform_filter(f"datum.{bars} > 0")
             .mark_bar(style="nash", height=9)
-            .encode(x=alt.X("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=2)), y=bare, tooltip=tips),
+            .encode(x=alt.X(f"{bars}:Q", title=title, axis=alt.Axis(format="%", tickCount=2)), y=bare, tooltip=tips),
         ).properties(width=70),
     ]
-    told = found is not None and any(group != "–" for group in found.groups)  # tasks of other suites have no groups
-    if told:
-        groups = base.mark_text(style="note").encode(
-            x=alt.datum(0, type="quantitative", scale=alt.Scale(domain=[-1, 1]), axis=GROUP),
-            y=bare,
-            text="apart:N",
-            tooltip=tips,
-        )
-        panels.append(alt.layer(every_row(base, bare), groups).properties(width=44))
-    unit = f"{second} (points)" if board.rating_name else second
+    _, unit = second_name(board)
     fields = ("other", "other_low", "other_high")
     panels.append(forest(base, rows, fields, [unit], ["other"], bare, tips).properties(width=150))
-    top_names = board.top
-    at_top = (
-        f"{shortened(top_names[0], 40)} is {first}"
-        if len(top_names) == 1
-        else f"{plural(len(top_names), board.kind)} tie as {first}"
-    )
-    said = ["Blue has weight in the equilibrium, grey has none. Equal numbers before the names are exact ties."]
-    if told:
-        said.append("Those that share a group cannot be told apart.")
-    said.append(interval_sentence(found))
+    at_top = describe_top(board, first)
+    note = "Blue is at the top with a probability of at least 1/2."
+    said = [note, interval_sentence(board)]
     return titled(
         alt.hconcat(*(panel.properties(height=alt.Step(ROW)) for panel in panels), spacing=12),
         f"{at_top} by Nash average",
         said,
         f"Forest plot of {plural(len(board.names), board.kind)}: {at_top} by Nash average. {said[-1]}",
     )
+
+
+def describe_top(board: Board, first: str) -> str:
+    """Return who is at the top, copies as one."""
+    at = [k for k in board.order if board.probability_top[k] >= 0.5]
+    classes = len(set(board.classes[at].tolist()))
+    if not at:
+        return f"No {board.kind} is {first} with a probability of at least 1/2"
+    return (
+        f"{shortened(board.names[at[0]], 40)} is {first}" if classes == 1 else f"{classes:,} {board.kind}s are {first}"
+    )
+
+
+def chance_name(board: Board) -> str:
+    """Return the heading of the probabilities."""
+    return "P(top)" if board.kind == "agent" else "P(decides)"
+
+
+def second_name(board: Board) -> tuple[str, str]:
+    """Return the name of the other order, and with its unit."""
+    other = board.rating
+    if other is None:
+        return "uniform average", "uniform average"
+    return other.name, f"{other.name} (points)" if other.name == "Elo" else other.name
 
 
 def forest(
@@ -143,7 +144,6 @@ def alone(base: alt.Chart, rows: list[dict[str, Any]]) -> Any:
     return base.transform_filter("!datum.folded") if any(row["folded"] for row in rows) else base
 
 
-GROUP = alt.Axis(title="group", labels=False, ticks=False, grid=False, domain=False)
 SIZES = {"nash": 65, "plain": 45, "other": 65}
 SHAPES = {"nash": "circle", "plain": "circle", "other": "diamond"}
 
@@ -154,11 +154,11 @@ def extent(rows: list[dict[str, Any]], fields: tuple[str, ...]) -> list[float]:
     return [float(f"{end:.9g}") + 0.0 for end in (np.nanmin(values), np.nanmax(values))]
 
 
-def interval_sentence(found: Uncertainty | None) -> str:
-    """Say what the bars are, or why there are none."""
-    if found is None:
-        return "No bars: the data do not say how noisy they are."
-    return f"Bars hold {found.level:.0%} of {found.resamples:,} resamples: {QUESTIONS[found.question]}"
+def interval_sentence(board: Board) -> str:
+    """Return what the bars are, or why there are none."""
+    if board.exact:
+        return "No bars: the data are taken as exact."
+    return f"Bars contain {board.level:.0%} of {board.draws:,} draws of the posterior."
 
 
 def without_dust(values: Floats) -> Floats:
@@ -166,32 +166,29 @@ def without_dust(values: Floats) -> Floats:
     return np.where(np.abs(values) < 1e-9, 0.0, values)
 
 
-def board_rows(board: Board, found: Uncertainty | None, top: int) -> list[dict[str, Any]]:
+def board_rows(board: Board, top: int) -> list[dict[str, Any]]:
     """Return a row per entry, and one for all that are left over."""
-    rated = bool(board.rating_name)
-    other, ranks = (board.ratings, board.rating_ranks) if rated else (board.uniform, board.uniform_ranks)
-    unknown = np.full(len(board.names), np.nan)
-    low, high = (unknown, unknown) if found is None else (without_dust(found.gap_low), without_dust(found.gap_high))
-    other_low, other_high = (board.rating_low, board.rating_high) if rated else (unknown, unknown)
+    second, unknown = board.rating, np.full(len(board.names), np.nan)
+    other, other_ranks = (board.uniform, board.uniform_ranks) if second is None else (second.values, second.rank_low)
+    other_low, other_high = (unknown, unknown) if second is None or board.exact else (second.low, second.high)
+    low, high = (unknown, unknown) if board.exact else map(without_dust, (board.gap_low, board.gap_high))
     order, gaps = board.order, without_dust(board.gaps)
     rows = [
         {
             "label": f"{board.ranks[k]}. {board.names[k]}",
             "name": board.names[k],
             "rank": board.ranks[k],
+            "ranks": f"{board.rank_low[k]}-{board.rank_high[k]}",
             "gap": gaps[k],
-            "average": board.averages[k],
             "low": low[k],
             "high": high[k],
             "weight": board.weights[k],
-            "style": "nash" if board.weights[k] > 0 else "plain",
-            "tie": f"shares rank {board.ranks[k]}" if board.ties[k] else "holds its rank alone",
-            "apart": "unknown" if found is None else found.groups[k],
-            "often": np.nan if found is None else found.support[k],
+            "top": board.probability_top[k],
+            "style": "nash" if board.probability_top[k] >= 0.5 else "plain",
             "other": other[k],
             "other_low": other_low[k],
             "other_high": other_high[k],
-            "other_rank": ranks[k],
+            "other_rank": other_ranks[k],
             "folded": False,
         }
         for k in order[:top]
@@ -205,34 +202,28 @@ def board_rows(board: Board, found: Uncertainty | None, top: int) -> list[dict[s
                 "low": board.gaps[rest].min(),
                 "high": board.gaps[rest].max(),
                 "weight": board.weights[rest].sum(),
+                "top": board.probability_top[rest].max(),
                 "other_low": other[rest].min(),
                 "other_high": other[rest].max(),
-                "apart": "",
                 "folded": True,
             }
         )
     return rows
 
 
-def tooltips(board: Board, found: Uncertainty | None) -> list[alt.Tooltip]:
+def tooltips(board: Board) -> list[alt.Tooltip]:
     """Return everything a row knows."""
-    second = board.second_name
-    tips = [
-        text("name", board.kind),
-        alt.Tooltip("rank:Q", title="rank"),
-        text("tie", "tie"),
-        number("average", f"Nash {board.average_name}"),
-        number("gap", "distance to the first"),
-    ]
-    if found is not None:
-        tips += [number("low", "low"), number("high", "high"), text("apart", "group not told apart")]
-        tips.append(number("often", "has weight in so many resamples", ".0%"))
-    form = ".0f" if board.rating_name else ".3f"
+    name, _ = second_name(board)
+    tips = [text("name", board.kind), alt.Tooltip("rank:Q", title="place"), number("gap", "distance to the first")]
+    if not board.exact:
+        tips += [number("low", "low"), number("high", "high"), text("ranks", "ranks")]
+        tips.append(number("top", chance_name(board), ".0%"))
+    form = ".0f" if name == "Elo" else ".3f"
     return [
         *tips,
         number("weight", "weight", ".1%"),
-        number("other", second, form),
-        alt.Tooltip("other_rank:Q", title=f"rank by {second}"),
+        number("other", name, form),
+        alt.Tooltip("other_rank:Q", title=f"rank by {name}"),
     ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from nashboard._text import distinct_head, shorten_to
 from nashboard.charts.rows import ROW, checked_kind, checked_top, inline, text
 from nashboard.charts.theme import Chart, titled
+from nashboard.evaluation.board.board import places
 from nashboard.evaluation.evaluation import Evaluation
 
 SIDES: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (("left", "right", -8, 0), ("right", "left", 8, 1))
@@ -34,7 +35,8 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     checked_kind(evaluation, Evaluation, "rank_changes", "evaluate returned")
     top = checked_top(top)
     board = evaluation.board
-    others = board.rating_ranks if board.rating_name else board.uniform_ranks
+    others = board.uniform_ranks if board.rating is None else places(board.rating.values)
+    second = "uniform average" if board.rating is None else board.rating.name
     shown = board.order[:top]
     left = {int(k): place for place, k in enumerate(shown[np.argsort(others[shown], kind="stable")])}
     head = distinct_head([board.names[k] for k in shown], NAME)
@@ -57,7 +59,7 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
         )
     n = len(rows)
     base = alt.Chart(inline(rows))
-    tips = [text("name", "agent"), alt.Tooltip("before:Q", title=f"rank by {board.second_name}"),
+    tips = [text("name", "agent"), alt.Tooltip("before:Q", title=f"rank by {second}"),
             alt.Tooltip("after:Q", title="rank by Nash average"), text("moved", "moves")]  # fmt: skip
     scale = alt.Scale(domain=[-0.7, n - 0.3], reverse=True, nice=False, zero=False)
     axis = None
@@ -87,7 +89,7 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     return titled(
         alt.layer(*layers).properties(width=260, height=max(n, 2) * ROW),
         title,
-        [f"Left: rank by {board.second_name}. Right: rank by Nash average. Shown: {part}.",
+        [f"Left: rank by {second}. Right: rank by Nash average. Shown: {part}.",
          "Blue: a better place by Nash average; orange: a worse one. Equal numbers on one side are exact ties."],
-        f"Slope chart from ranks by {board.second_name} to ranks by Nash average for {part}: {title}.",
+        f"Slope chart from ranks by {second} to ranks by Nash average for {part}: {title}.",
     )  # fmt: skip

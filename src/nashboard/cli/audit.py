@@ -75,16 +75,15 @@ def audit(
       nashboard audit scores.csv --show alike-tasks --format csv
     """
     from nashboard.evaluation.audit.audit import audit as run
-    from nashboard.evaluation.audit.audit import check_level
-    from nashboard.evaluation.comparable import matches_or_scores
+    from nashboard.evaluation.problem import check_level
 
     if how in (Format.text, Format.json):
         refuse(("what",), f"{how} contains all tables")
-    check_level(round(1 - level, 12))
+    check_level(level)
     read_in = source_data(source, as_format, read)  # missing scores are audited too
-    data = matches_or_scores(read_in if missing is None else whole(read_in, missing), "nashboard audit")
+    data = read_in if missing is None else whole(read_in, missing)
     with show_progress("Auditing ..."):
-        found = run(data, level=round(1 - level, 12), margin=margin)
+        found = run(data, level=level, margin=margin)
     tables = found.tables()
     if how is Format.json:
         typer.echo(found.to_json(), nl=False)

@@ -129,9 +129,12 @@ def print_evaluation(found: "Evaluation", how: Format, *, tasks: bool, top: int 
         options.refuse(("tasks", "top"), "json contains agents and tasks, all of them")
         typer.echo(found.to_json(), nl=False)
         return
-    table = found.tasks() if tasks else found.leaderboard()
     if how is Format.text:
         say("\n".join(found.verdict) + "\n")
+    if how in (Format.text, Format.md, Format.latex):
+        table = found.screen(tasks=tasks)
+    else:
+        table = found.tasks() if tasks else found.leaderboard()
     show(table if top is None else table.head(top), how)
     if how is Format.md:
         typer.echo("\n" + "\n".join(f"- {line}" for line in found.verdict))

@@ -79,7 +79,6 @@ def stress(
     """
     from nashboard.cli.output import show_sections
     from nashboard.errors import InputError
-    from nashboard.evaluation.comparable import matches_or_scores
     from nashboard.evaluation.stress.stress import stress as run
 
     if how in (Format.text, Format.json):
@@ -93,7 +92,7 @@ def stress(
     data = whole(source_data(source, as_format, read), missing)
     with show_progress("Entering copies ..."):
         found = run(
-            matches_or_scores(data, "nashboard stress"),
+            data,
             copies=counts,
             of=of,
             choice=choice.value,

@@ -1,9 +1,8 @@
-"""The roll call: who is who in the data, whatever the order of the rows and however often somebody was entered.
+"""Classes of exact copies, in an order that depends on the data alone.
 
-Agents whose data are the same in every count (or score) are one *class*. Everything that Nash averaging says is
-computed between classes, and random numbers are drawn for classes too, so that entering an agent twice moves neither
-a point nor an interval. Classes are put in an order that comes from the data alone (names break ties between
-classes that are mirror images of each other), so that the order of agents in the file does not matter either.
+Agents whose data are the same in every count (or score) form one class. The model is fitted to classes and random
+numbers are drawn for classes, so that entering an agent twice changes neither a point nor an interval. The canonical
+order of classes comes from the data (names break ties between mirror images), so the order of rows does not matter.
 """
 
 from collections.abc import Sequence
@@ -23,14 +22,14 @@ ROUNDS = 2  # how often signatures are refined by the signatures of the opponent
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Classes:
-    """Classes of identical players: the class of each player, and one member and the size of each class."""
+    """The class of each entry (``label``), and one member (``first``) and the number of members of each class."""
 
     label: Ints
     first: Ints
     size: Ints
 
     def shares(self, weights: Floats) -> Floats:
-        """Return each player's even share of its class's weight."""
+        """Return each entry's even share of its class's weight."""
         return np.asarray((weights / self.size)[self.label])
 
     def groups(self, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -40,34 +39,50 @@ class Classes:
             members.setdefault(int(k), []).append(name)
         return tuple(tuple(group) for group in members.values() if len(group) > 1)
 
+    def names(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return a name per class: the first of its members in alphabetical order."""
+        found = [""] * len(self.first)
+        for name, k in zip(names, self.label, strict=True):
+            found[k] = min(found[k], name) if found[k] else name
+        return tuple(found)
 
-def everyone(n: int) -> Classes:
-    """Return a roll in which everybody is a class of its own, in the order given."""
-    return Classes(label=np.arange(n), first=np.arange(n), size=np.ones(n, dtype=np.intp))
 
-
-def match_classes(matches: Matches, *, merge: bool = True) -> Classes:
+def find_match_classes(matches: Matches, *, merge: bool = True) -> Classes:
     """Return the classes of agents with the same counts against everybody else, and even among themselves."""
     n = len(matches.agents)
     i, j = np.concatenate([matches.pairs, matches.pairs[:, ::-1]]).T
-    counts = np.column_stack(
-        [
-            np.concatenate([matches.wins, matches.losses]),
-            np.concatenate([matches.draws] * 2),
-            np.concatenate([matches.losses, matches.wins]),
-        ]
-    )
+    from_first = np.column_stack([matches.wins, matches.draws, matches.losses, *more_about_pairs(matches)])
+    from_second = from_first.copy()
+    from_second[:, :3] = from_second[:, 2::-1]
+    if matches.sides is not None:
+        sides = from_first[:, 3:9]
+        from_second[:, 3:9] = np.hstack([sides[:, 5:2:-1], sides[:, 2::-1]])
+    counts = np.concatenate([from_first, from_second])
     by_agent = np.lexsort([j, i])
     i, j, counts = i[by_agent], j[by_agent], counts[by_agent] + 0.0
     ends = np.searchsorted(i, np.arange(n + 1))
-    leader = leaders(j, counts, ends) if merge else np.arange(n)
+    leader = find_leaders(j, counts, ends) if merge else np.arange(n)
     kept = leader[i] == i
     kept &= leader[j] == j
-    tags = refined(n, i[kept], j[kept], counts[kept])
-    return in_order(leader, tags, matches.agents)
+    tags = hash_neighbours(n, i[kept], j[kept], counts[kept])
+    return order_classes(leader, tags, matches.agents)
 
 
-def leaders(j: Ints, counts: Floats, ends: Ints) -> Ints:
+def more_about_pairs(matches: Matches) -> list[Floats]:
+    """Return what else the model uses of each pair: counts by first side, and how its clusters spread."""
+    found: list[Floats] = []
+    if matches.sides is not None:
+        found += [*matches.sides.first.T, *matches.sides.second.T]
+    split, pairs = matches.clusters, len(matches.pairs)
+    if split is not None:
+        code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
+        size = np.bincount(where, split.wins + split.draws + split.losses)
+        lead = np.bincount(where, split.wins - split.losses)
+        found += [np.bincount(code % pairs, values**2, minlength=pairs) for values in (size, lead)]
+    return found
+
+
+def find_leaders(j: Ints, counts: Floats, ends: Ints) -> Ints:
     """Return for each agent the first agent that is identical to it, often itself."""
     n = len(ends) - 1
     uneven = counts[:, 0] != counts[:, 2]
@@ -75,11 +90,11 @@ def leaders(j: Ints, counts: Floats, ends: Ints) -> Ints:
     candidates: dict[tuple[int, bytes], list[int]] = {}
     for k in range(n):
         row = slice(ends[k], ends[k + 1])
-        told = uneven[row]  # games among clones are even, and each clone has them against other names
-        key = (ends[k + 1] - ends[k], digest(j[row][told].tobytes() + counts[row][told].tobytes()))
+        decided = uneven[row]  # games among copies are even, and each copy has them against other names
+        key = (ends[k + 1] - ends[k], digest(j[row][decided].tobytes() + counts[row][decided].tobytes()))
         same = candidates.setdefault(key, [])
         for other in same:
-            if identical(k, other, j, counts, ends):
+            if are_identical(k, other, j, counts, ends):
                 leader[k] = other
                 break
         else:
@@ -87,8 +102,8 @@ def leaders(j: Ints, counts: Floats, ends: Ints) -> Ints:
     return leader
 
 
-def identical(a: int, b: int, j: Ints, counts: Floats, ends: Ints) -> bool:
-    """Say whether exchanging two agents changes nothing."""
+def are_identical(a: int, b: int, j: Ints, counts: Floats, ends: Ints) -> bool:
+    """Return whether exchanging two agents changes nothing."""
     rows = []
     for k in (a, b):
         row = slice(ends[k], ends[k + 1])
@@ -99,7 +114,7 @@ def identical(a: int, b: int, j: Ints, counts: Floats, ends: Ints) -> bool:
     return all(np.array_equal(x, y) for x, y in zip(*rows, strict=True))
 
 
-def refined(n: int, i: Ints, j: Ints, counts: Floats) -> list[bytes]:
+def hash_neighbours(n: int, i: Ints, j: Ints, counts: Floats) -> list[bytes]:
     """Return a signature per agent that depends on the counts, not on names or places."""
     tags = np.zeros(n, dtype="S16")
     for _ in range(ROUNDS):
@@ -110,46 +125,50 @@ def refined(n: int, i: Ints, j: Ints, counts: Floats) -> list[bytes]:
     return list(tags)
 
 
-def score_classes(scores: Scores, *, merge: bool = True) -> tuple[Classes, Classes]:
+def find_score_classes(scores: Scores, *, merge: bool = True) -> tuple[Classes, Classes]:
     """Return the classes of agents with the same row and of tasks with the same column, errors included."""
     cells = np.stack([scores.values, np.nan_to_num(scores.stderr, nan=-1.0), np.nan_to_num(scores.n, nan=-1.0)], -1)
     cells = cells + 0.0
     turned = np.broadcast_to(scores.lower_is_better[None, :, None], (*scores.values.shape, 1))
     cells = np.concatenate([cells, turned], axis=2)
-    agents, tasks = (same_rows(side) if merge else np.arange(len(side)) for side in (cells, cells.swapaxes(0, 1)))
+    agents, tasks = (find_same_rows(side) if merge else np.arange(len(side)) for side in (cells, cells.swapaxes(0, 1)))
     kept = cells[np.ix_(np.unique(agents), np.unique(tasks))]
     of_agents, of_tasks = np.zeros(len(kept), "S16"), np.zeros(kept.shape[1], "S16")
     for _ in range(ROUNDS):
-        of_agents, of_tasks = signed(kept, of_tasks), signed(kept.swapaxes(0, 1), of_agents)
+        of_agents, of_tasks = hash_rows(kept, of_tasks), hash_rows(kept.swapaxes(0, 1), of_agents)
     rolls = []
     for leader, tags, names in ((agents, of_agents, scores.agents), (tasks, of_tasks, scores.tasks)):
         full = [b""] * len(leader)
         for k, tag in zip(np.unique(leader), tags, strict=True):
             full[k] = bytes(tag)
-        rolls.append(in_order(leader, full, names))
+        rolls.append(order_classes(leader, full, names))
     return rolls[0], rolls[1]
 
 
-def payoff_classes(payoffs: Payoffs, *, merge: bool = True) -> Classes:
+def find_payoff_classes(payoffs: Payoffs, *, merge: bool = True) -> Classes:
     """Return the classes of agents with the same payoffs."""
     n = len(payoffs.agents)
-    leader = same_rows(payoffs.A[:, :, None]) if merge else np.arange(n)
+    errors = [
+        np.nan_to_num(x, nan=-1.0) for name in ("stderr", "games") if (x := getattr(payoffs, name, None)) is not None
+    ]
+    cells = np.stack([payoffs.A, *errors], axis=2)
+    leader = find_same_rows(cells) if merge else np.arange(n)
     first = np.unique(leader)
     i, j = (side.ravel() for side in np.indices((len(first),) * 2))
-    tags = refined(len(first), i, j, payoffs.A[np.ix_(first, first)].reshape(-1, 1))
+    tags = hash_neighbours(len(first), i, j, cells[np.ix_(first, first)].reshape(len(first) ** 2, -1))
     full = [b""] * n
     for k, tag in zip(first, tags, strict=True):
         full[k] = bytes(tag)
-    return in_order(leader, full, payoffs.agents)
+    return order_classes(leader, full, payoffs.agents)
 
 
-def same_rows(cells: Floats) -> Ints:
+def find_same_rows(cells: Floats) -> Ints:
     """Return for each row the first row that is the same."""
     seen: dict[bytes, int] = {}
     return np.array([seen.setdefault(np.ascontiguousarray(row).tobytes(), k) for k, row in enumerate(cells)])
 
 
-def signed(
+def hash_rows(
     cells: Floats, there: "np.ndarray[tuple[int], np.dtype[np.bytes_]]"
 ) -> "np.ndarray[tuple[int], np.dtype[np.bytes_]]":
     """Return a signature per row, from its cells and the signatures of the columns, in any order."""
@@ -160,7 +179,7 @@ def signed(
     return np.array(found, "S16")
 
 
-def in_order(leader: Ints, tags: Sequence[bytes], names: Sequence[str]) -> Classes:
+def order_classes(leader: Ints, tags: Sequence[bytes], names: Sequence[str]) -> Classes:
     """Number the classes by signature, and by name where signatures agree."""
     members: dict[int, list[int]] = {}
     for k, first in enumerate(leader):

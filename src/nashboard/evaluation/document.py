@@ -11,15 +11,15 @@ from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
 
 
-def tables(found: Evaluation) -> list[Table]:
-    """Return the board, and the tasks where there are any."""
-    return [found.leaderboard()] + ([found.tasks()] if found.task_board is not None else [])
+def screens(found: Evaluation) -> list[Table]:
+    """Return the board, and the tasks where there are any, for people."""
+    tasks = [found.screen(tasks=True)] if found.task_board is not None else []
+    return [table.explained() for table in [found.screen(), *tasks]]
 
 
 def as_text(found: Evaluation) -> str:
     """Return boards, verdict and warnings as plain text."""
-    parts = [plain(table) for table in tables(found)]
-    parts.append("\n".join(["Verdict", *found.verdict]))
+    parts = ["\n".join(found.verdict), *map(plain, screens(found))]
     if found.warnings:
         parts.append("\n".join(["Warnings", *found.warnings]))
     return "\n\n".join(parts) + "\n"
@@ -28,13 +28,15 @@ def as_text(found: Evaluation) -> str:
 def as_page_of_markdown(found: Evaluation) -> str:
     """Return boards, verdict and warnings as markdown."""
     lists = [("Verdict", found.verdict), ("Warnings", found.warnings)]
-    said = ["\n".join([f"## {title}", "", *(f"- {line}" for line in lines)]) + "\n" for title, lines in lists if lines]
-    return "\n".join([*map(as_markdown, tables(found)), *said])
+    verdict, *warnings = [
+        "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)]) + "\n" for title, lines in lists if lines
+    ]
+    return "\n".join([verdict, *map(as_markdown, screens(found)), *warnings])
 
 
 def as_page_of_latex(found: Evaluation) -> str:
     """Return the boards as LaTeX tables."""
-    return "\n".join(map(as_latex, tables(found)))
+    return "\n".join(map(as_latex, screens(found)))
 
 
 def as_board_csv(found: Evaluation) -> str:

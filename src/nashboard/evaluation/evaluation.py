@@ -1,30 +1,32 @@
-"""The result of `evaluate`: a leaderboard, how sure it is, a verdict in words, and everything for machines."""
+"""The result of `evaluate`: a leaderboard with its posterior, a verdict in words, and everything for machines."""
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nashboard._notebook import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, percent, plain
-from nashboard._text import listed, nearest
-from nashboard.data.matches import Matches
-from nashboard.data.payoffs import Payoffs
-from nashboard.data.scores import Scores
+from nashboard._tables import Column, Table, as_html, plain
+from nashboard._text import nearest
+from nashboard._types import Floats
 from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Contribution, Mover
-from nashboard.evaluation.intervals import Uncertainty
-from nashboard.evaluation.stability import QUESTIONS, Stability
+from nashboard.evaluation.posterior.posterior import Posterior
+from nashboard.evaluation.problem import Data, Problem
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Evaluation:
-    """What a table of matches or scores means, and how far that can be trusted.
+    """What matches, scores or payoffs say about the agents, and how sure that is.
 
     Parameters
     ----------
@@ -32,51 +34,45 @@ class Evaluation:
         ``"matches"``, ``"scores"`` or ``"payoffs"``.
     board, task_board
         The numbers of all agents, and of all tasks where there are tasks.
-    uncertainty, task_uncertainty
-        By question: ``"again"`` (what if the same were measured again?) and ``"suite"`` (would another suite agree?).
-    stability
-        By question: how often the set at the top changes, and who is next in line.
+    posterior
+        Gaps, ranks and probabilities of being at the top, in log-odds or task units.
     movers
-        Where the Nash order and the uniform or rating order disagree most, and because of what.
+        Agents whose places by Nash average and by the rating or mean differ beyond noise, and because of what.
     contributions
         By agent, the largest terms of its gap, with their intervals.
-    clone_groups, task_clone_groups
-        Groups that are identical in all their data.
+    clone_groups, task_clone_groups, pooled
+        Groups of exact copies, and of near-duplicates that were pooled.
     verdict, warnings
         Sentences.
     certificates
-        ``exploitability``, ``residual``, ``unique``, ``scale``: how exact the equilibrium is.
-    settings
-        What was asked for: resamples, seed, level, selection, scaling, payoffs, the choice of the rating.
+        ``exploitability``, ``residual``, ``unique``, ``scale``: how exact the equilibrium of the expected payoffs is.
+    settings, model
+        What was asked for, and facts about the fitted model.
     input
         What was read: kind, source, format, size and a hash of the content.
     version
         Of the program that made it.
-    data
-        What was evaluated; None in a result that was read back from json.
-    given
-        What came in, where the evaluation left some of it out (tasks with one score for everybody); else None. Audit
-        and stress test look at this, so that they say the same as their commands do of the same file.
+    problem
+        The prepared data with their settings and draws; None in a result that was read back from json.
     """
 
     kind: str
     board: Board
     task_board: Board | None
-    uncertainty: Mapping[str, Uncertainty]
-    task_uncertainty: Mapping[str, Uncertainty]
-    stability: Mapping[str, Stability]
+    posterior: Posterior
     movers: tuple[Mover, ...]
     contributions: Mapping[str, tuple[Contribution, ...]]
     clone_groups: tuple[tuple[str, ...], ...]
     task_clone_groups: tuple[tuple[str, ...], ...]
+    pooled: tuple[tuple[str, ...], ...]
     verdict: tuple[str, ...]
     warnings: tuple[str, ...]
     certificates: Mapping[str, Any]
     settings: Mapping[str, Any]
+    model: Mapping[str, Any]
     input: Mapping[str, Any]
     version: str
-    data: Matches | Scores | Payoffs | None
-    given: Matches | Scores | Payoffs | None = None
+    problem: Problem | None = None
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -85,64 +81,66 @@ class Evaluation:
 
     @property
     def support(self) -> tuple[str, ...]:
-        """The agents at the top that have weight."""
+        """Agents that are at the top with a probability of at least 1/2, best first."""
         return self.board.support
 
-    def leaderboard(self, question: str | None = None) -> Table:
-        """Return the agents, the best first, with the intervals of one question (the first that can be answered)."""
-        found = self.answer(self.uncertainty, question)
-        return self.board.table(repr(self), found, self.notes(self.board, found))
+    @property
+    def data(self) -> Data | None:
+        """What was evaluated; None in a result that was read back from json."""
+        return None if self.problem is None else self.problem.data
 
-    def tasks(self, question: str | None = None) -> Table:
+    def leaderboard(self, columns: str = "default") -> Table:
+        """Return the agents, the best first; ``columns="all"`` shows every column.
+
+        Examples
+        --------
+        >>> import nashboard as nb
+        >>> [one.name for one in nb.evaluate(nb.load_dataset("rock-paper-scissors")).leaderboard().columns][:4]
+        ['rank', 'agent', 'gap', 'gap low']
+        """
+        return self.board.table(repr(self), columns=columns, notes=self.notes(self.board))
+
+    def tasks(self, columns: str = "default") -> Table:
         """Return the tasks, the hardest first."""
+        return self.required_tasks().table(repr(self), columns=columns, notes=self.notes(self.required_tasks()))
+
+    def screen(self, columns: str = "default", *, tasks: bool = False) -> Table:
+        """Return the board for people: numbers with their intervals in one cell."""
+        board = self.required_tasks() if tasks else self.board
+        return board.table(columns=columns, notes=self.notes(board), combine=True)
+
+    def averages_of(self, side: str) -> Floats:
+        """Return the Nash averages of agents (or of tasks): the value of the best minus the gap."""
+        board = self.required_tasks() if side == "tasks" else self.board
+        value = float(self.certificates["value"])
+        return np.asarray((-value if side == "tasks" else value) - board.gaps)
+
+    def required_tasks(self) -> Board:
+        """Return the board of tasks, or raise an error where there are no tasks."""
         if self.task_board is None:
             raise InputError(f"{self.kind} have no tasks: only an evaluation of scores has a board of tasks")
-        found = self.answer(self.task_uncertainty, question)
-        return self.task_board.table(repr(self), found, self.notes(self.task_board, found))
+        return self.task_board
 
-    def answer(self, answers: Mapping[str, Uncertainty], question: str | None) -> Uncertainty | None:
-        """Return the answer to a question; without one, to the first; None where none can be answered."""
-        if question is None:
-            return next(iter(answers.values()), None)
-        if question not in answers:
-            allowed = f"there are {listed(answers)}" if answers else "there are none"
-            raise InputError(f"no answer to the question {question!r}{nearest(question, answers)}: {allowed}")
-        return answers[question]
-
-    def notes(self, board: Board, found: Uncertainty | None) -> tuple[str, ...]:
+    def notes(self, board: Board) -> tuple[str, ...]:
         """Return what to know about a board."""
-        said = [f"order: Nash average; {board.kind}s that tie are listed by {board.second_name}, which is secondary"]
-        if found is None:
-            said.append("no intervals: the data do not say how noisy they are")
-        else:
-            said.append(
-                f"intervals: {QUESTIONS[found.question]} {found.resamples:,} resamples, level {found.level:.0%}"
-            )
-            if board.average_name == "average":
-                said.append(LENT)
-        if board.rating_name and "rating_errors" in self.settings:
-            name = board.rating_name
-            said.append(f"{name} low and high: standard errors {self.settings['rating_errors']}")
-        gain = self.certificates["exploitability"] / (self.certificates["scale"] or 1.0)
-        worst = max(gain, self.certificates["residual"])
-        bound = next(bound for bound in (1e-12, 1e-9, np.inf) if worst <= bound)
-        said.append(f"certified: exploitability (of the largest payoff) and residual are at most {bound:.0e}")
-        return tuple(said)
+        if board.exact:
+            return ("the data are taken as exact: there are no intervals",)
+        return (f"{board.level:.0%} intervals from {board.draws:,} draws of the posterior",)
 
     def contributions_of(self, agent: str) -> Table:
-        """Return the opponents or tasks that an agent's Nash average is mostly made of."""
+        """Return the opponents or tasks that contribute most to an agent's gap."""
         if agent not in self.contributions:
             raise InputError(f"there is no agent {agent!r}{nearest(agent, self.contributions)}")
         what = "opponent" if self.task_board is None else "task"
         return Table(
-            title=f"what the gap of {agent!r} is made of",
+            title=f"largest contributions to the gap of {agent!r}",
             columns=(
-                Column(name=what, meaning=f"an {what} with weight" if what == "opponent" else "a task with weight"),
-                Column(name="weight", meaning="its share in the equilibrium, copies together"),
-                Column(name="result", meaning="payoff against it" if what == "opponent" else "score on it"),
-                Column(name="term", meaning="what it adds to the gap"),
-                Column(name="low", meaning="lower end of the term's interval over resamples"),
-                Column(name="high", meaning="upper end of the term's interval over resamples"),
+                Column(name=what, meaning=f"{what} with weight in the equilibrium"),
+                Column(name="weight", meaning="its mean share in the equilibrium, copies together"),
+                Column(name="result", meaning="expected payoff against it" if what == "opponent" else "expected score"),
+                Column(name="term", meaning="what it contributes to minus the gap"),
+                Column(name="low", meaning="lower end of the term's interval"),
+                Column(name="high", meaning="upper end of the term's interval"),
             ),
             rows=tuple(
                 (one.name, one.weight, one.result, one.term, one.low, one.high) for one in self.contributions[agent]
@@ -150,25 +148,20 @@ class Evaluation:
         )
 
     def audit(self, **options: Any) -> Any:
-        """Check the data: redundant entries, what tasks test, cycles, coverage; see `nashboard.audit`."""
-        data = self.own_data("audit")
-        return import_module("nashboard.evaluation.audit.audit").audit(data, **options)
+        """Check the data with the settings of this evaluation; options as in `nashboard.audit`."""
+        return import_module("nashboard.evaluation.audit.audit").audit_problem(self.own_problem("audit"), **options)
 
     def stress(self, **options: Any) -> Any:
-        """Enter clones and see what moves; see `nashboard.stress`."""
-        data = self.own_data("stress")
-        return import_module("nashboard.evaluation.stress.stress").stress(data, **options)
+        """Enter copies with the settings of this evaluation; options as in `nashboard.stress`."""
+        return import_module("nashboard.evaluation.stress.stress").stress_problem(self.own_problem("stress"), **options)
 
-    def own_data(self, what: str) -> Matches | Scores:
-        """Return the data as they came in, or say why there are none."""
-        data = self.data if self.given is None else self.given
-        if isinstance(data, Matches | Scores):
-            return data
-        if data is None:
+    def own_problem(self, what: str) -> Problem:
+        """Return the prepared data, or raise an error that explains why there are none."""
+        if self.problem is None:
             raise InputError(
-                f"this evaluation was read from json, which does not hold the data: evaluate them to {what}"
+                f"this evaluation was read from json, which does not contain the data: evaluate them to {what}"
             )
-        raise InputError(f"{what} needs matches or scores, not bare payoffs")
+        return self.problem
 
     def report(self, path: str | Path, *, title: str | None = None, say: Callable[[str], None] | None = None) -> None:
         """Write the evaluation in the format of the path's ending: .html, .json, .md, .csv, .tex or .txt.
@@ -177,7 +170,7 @@ class Evaluation:
         ----------
         path
             ``.html`` is the report: one page that needs no network, with verdict, boards, audit, stress test and
-            pictures. The others hold boards, verdict and warnings.
+            charts. The others contain boards, verdict and warnings.
         title
             The heading of the page; by default the name of the file or data set.
         say
@@ -186,6 +179,18 @@ class Evaluation:
         from nashboard.evaluation.document import write
 
         write(self, path, title=title, say=say)
+
+    def to_pandas(self, columns: str = "default") -> "pandas.DataFrame":
+        """Return the board as a pandas data frame, one column per number."""
+        return self.leaderboard(columns).to_pandas()
+
+    def to_polars(self, columns: str = "default") -> "polars.DataFrame":
+        """Return the board as a Polars data frame, one column per number."""
+        return self.leaderboard(columns).to_polars()
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the board as an HTML table; with a path, write it there too."""
+        return self.leaderboard().to_html(path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; the layout is described in `nashboard.evaluation.schema`."""
@@ -199,7 +204,7 @@ class Evaluation:
 
     @staticmethod
     def from_json(text: str) -> "Evaluation":
-        """Return the evaluation that `to_json` wrote; it knows everything but the data."""
+        """Return the evaluation that `to_json` wrote; it has everything but the data and the draws."""
         from nashboard.evaluation.schema import from_dict
 
         try:
@@ -209,24 +214,17 @@ class Evaluation:
         return from_dict(values)
 
     def __repr__(self) -> str:
-        n, top = len(self.board.names), len(self.board.top)
+        n, top = len(self.board.names), self.board.support
         tasks = f" x {len(self.task_board.names):,} tasks" if self.task_board is not None else ""
-        first = f"{top:,} tie at the top" if top > 1 else f"{self.board.top[0]!r} first"
-        sure = next(iter(self.stability.values()), None)
-        same = "" if sure is None else f", same top in {percent(sure.same_support)} of resamples"
-        return f"Evaluation({n:,} agents{tasks}, {first}{same})"
+        classes = len(np.unique(self.board.classes[[self.board.names.index(name) for name in top]])) if top else 0
+        first = f"{top[0]!r} first" if classes == 1 else f"{classes:,} share first place" if top else "undecided"
+        return f"Evaluation({n:,} agents{tasks}, {first})"
 
     def __str__(self) -> str:
-        return "\n".join([plain(self.leaderboard().head(20)), "", *self.verdict])
+        return "\n".join([*self.verdict, "", plain(self.screen().head(20).explained())])
 
     chart = chart
     _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
         return as_html(self.leaderboard().head(50))
-
-
-LENT = (
-    "in support: the probability of belonging to the top, from draws in which pairs lend each other strength; low, "
-    "high, ranks and apart resample every pair by itself, where luck looks like cycles, and may say otherwise"
-)

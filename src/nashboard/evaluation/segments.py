@@ -1,11 +1,20 @@
 """Several boards: one per language, month or opening, and where they disagree; or one per group that never met."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from scipy.special import ndtri
+
 from nashboard._tables import Cell, Column, Table
+from nashboard._text import listed
+from nashboard._types import Floats
 from nashboard.data.matches import Matches, whole
 from nashboard.errors import InputError
+from nashboard.evaluation.audit.likeness import holm
+from nashboard.evaluation.board.board import ranges
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.ratings.rating import checked_anchor
@@ -52,10 +61,10 @@ def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
             Column(name="group of", meaning="the agent with most games"),
             Column(name="agents", meaning="how many there are"),
             Column(name="games", meaning="games played, or their total weight", decimals=2),
-            Column(name="top", meaning="who ties for first by Nash average"),
+            Column(name="verdict", meaning="who is first", most=400),
         ),
         rows=tuple(
-            (name, len(found.agents), whole(found.board.games.sum() / 2), ", ".join(found.board.top))
+            (name, len(found.agents), whole(found.board.games.sum() / 2), found.verdict[0])
             for name, found in boards.items()
         ),
         notes=("agents of different groups cannot be compared",),
@@ -63,59 +72,120 @@ def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
 
 
 def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[str] = ()) -> Table:
-    """Return each agent's rank in each segment, and how far its ranks lie apart; ties at the top all have rank 1."""
+    """Return each agent's rank interval in each segment, and whether its gaps differ beyond noise."""
+    boards = {value: boards[value] for value in sorted(boards, key=natural_key)}
     agents = sorted({name for found in boards.values() for name in found.agents})
-    ranks: dict[str, dict[str, int]] = {
-        value: dict(zip(found.board.names, map(int, found.board.ranks), strict=True)) for value, found in boards.items()
+    tested = compare_gaps(boards, agents)
+    ranks: dict[str, dict[str, Cell]] = {
+        value: dict(zip(found.agents, ranges(found.board.rank_low, found.board.rank_high), strict=True))
+        for value, found in boards.items()
     }
-    found_rows = []
-    for agent in agents:
-        places = [ranks[value].get(agent) for value in boards]
-        known = [place for place in places if place is not None]
-        found_rows.append((sum(known) / len(known), agent, places, max(known) - min(known)))
-    rows: list[tuple[Cell, ...]] = [
-        (agent, *places, spread) for _, agent, places, spread in sorted(found_rows, key=lambda row: row[:2])
-    ]
-    same = len({frozenset(found.board.top) for found in boards.values()}) == 1
-    agree = (
-        f"all {len(boards):,} segments have the same agents at the top"
-        if same
-        else f"the {len(boards):,} segments do not agree on who is at the top"
+    order = sorted(agents, key=lambda agent: (tested[agent].mean, agent))
+    different = [agent for agent in order if tested[agent].differs]
+    level = next(iter(boards.values())).board.level
+    said = (
+        f"the gaps of {listed(different)} differ between segments beyond noise"
+        if different
+        else f"no agent's gap differs between the {len(boards):,} segments beyond noise"
     )
     return Table(
         title=f"ranks by {column}",
         columns=(
-            Column(name="agent", meaning="name of the agent"),
-            *(Column(name=str(value), meaning=f"rank by Nash average where {column} is {value}") for value in boards),
-            Column(name="spread", meaning="worst rank minus best rank over the segments"),
+            Column(name="agent", meaning="name"),
+            *(Column(name=str(value), meaning=f"ranks where {column} is {value}") for value in boards),
+            Column(name="p", meaning="probability of such different gaps if all segments agree"),
+            Column(name="differs", meaning=f"whether they differ beyond noise, {level:.0%} over all agents together"),
         ),
-        rows=tuple(rows),
-        notes=(agree, *notes),
-        telling=("agent", "spread", *map(str, boards)),
+        rows=tuple(
+            (agent, *(ranks[value].get(agent) for value in boards), tested[agent].p, tested[agent].differs)
+            for agent in order
+        ),
+        notes=(said, *notes),
+        telling=("agent", "differs", *map(str, boards)),
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """An agent's gaps over the segments: their mean, shrunk gaps by segment, and whether they differ beyond noise."""
+
+    mean: float
+    shrunk: Mapping[str, float]
+    p: float | None
+    differs: bool | None
+
+
+def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dict[str, Difference]:
+    """Test whether gaps differ between segments, and shrink them towards the agent's mean over all segments.
+
+    Gaps ``g_k`` with posterior standard deviations ``s_k`` have ``Q = sum (g_k - mean)^2 / s_k^2``, chi-square with one
+    degree of freedom less than segments where all agree. The variance between segments is the moment estimate over all
+    agents together (DerSimonian and Laird 1986); a shrunk gap is the mean of ``g_k`` and the agent's mean by precision.
+    """
+    from scipy.special import chdtrc
+
+    seen: dict[str, tuple[list[str], Floats, Floats]] = {}
+    for agent in agents:
+        values = [value for value, found in boards.items() if agent in found.agents]
+        places = [boards[value].agents.index(agent) for value in values]
+        gaps = np.array([boards[value].board.gaps[k] for value, k in zip(values, places, strict=True)])
+        seen[agent] = values, gaps, np.array([spread(boards[v], k) for v, k in zip(values, places, strict=True)])
+    Q, freedom, size = {}, {}, 0.0
+    for agent, (_, gaps, sd) in seen.items():
+        if len(gaps) < 2 or not (sd > 0).all():
+            continue
+        w = 1 / sd**2
+        Q[agent], freedom[agent] = float((w * (gaps - w @ gaps / w.sum()) ** 2).sum()), len(gaps) - 1
+        size += float(w.sum() - (w**2).sum() / w.sum())
+    between = max((sum(Q.values()) - sum(freedom.values())) / size, 0.0) if size else 0.0
+    p = {agent: float(chdtrc(freedom[agent], Q[agent])) for agent in Q}
+    level = next(iter(boards.values())).board.level
+    rejected = dict(zip(p, holm(np.array(list(p.values())), 1 - level), strict=True)) if p else {}
+    found = {}
+    for agent, (values, gaps, sd) in seen.items():
+        w = 1 / (sd**2 + between) if (sd > 0).all() else np.ones(len(gaps))
+        mean = float(w @ gaps / w.sum())
+        keep = between / (between + sd**2) if (sd > 0).all() else np.ones(len(gaps))
+        found[agent] = Difference(
+            mean=mean,
+            shrunk=dict(zip(values, (mean + keep * (gaps - mean)).tolist(), strict=True)),
+            p=p.get(agent),
+            differs=bool(rejected[agent]) if agent in rejected else None,
+        )
+    return found
+
+
+def spread(found: Evaluation, k: int) -> float:
+    """Return the posterior standard deviation of an agent's gap, from its interval, in the unit of the board."""
+    board = found.board
+    return float((board.gap_high[k] - board.gap_low[k]) / (2 * ndtri((1 + board.level) / 2)))
+
+
+def natural_key(value: str) -> tuple[tuple[int, float, str], ...]:
+    """Return a key that sorts ``v2`` before ``v10``, and numbers by size."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", str(value))
+    return tuple((0, float(part), "") if k % 2 else (1, 0.0, part) for k, part in enumerate(parts))
+
+
 def stacked(boards: Mapping[str, Evaluation], column: str) -> Table:
-    """Return all boards as one table for machines: the segment first, and last how far an agent's ranks lie apart."""
+    """Return all boards as one table for machines: the segment first, last the gap shrunk towards the agent's mean."""
+    boards = {value: boards[value] for value in sorted(boards, key=natural_key)}
     tables = {value: found.leaderboard() for value, found in boards.items()}
     columns = {one.name: one for table in tables.values() for one in table.columns}
-    ranks: dict[str, list[int]] = {}
-    for found in boards.values():
-        for name, rank in zip(found.board.names, map(int, found.board.ranks), strict=True):
-            ranks.setdefault(name, []).append(rank)
+    tested = compare_gaps(boards, sorted({name for found in boards.values() for name in found.agents}))
     rows: list[tuple[Cell, ...]] = []
     for value, table in tables.items():
         names = [one.name for one in table.columns]
         for row in table.rows:
             cells = dict(zip(names, row, strict=True))
-            places = ranks[str(cells["agent"])]
-            rows.append((value, *(cells.get(name) for name in columns), max(places) - min(places)))
+            shrunk = tested[str(cells["agent"])].shrunk[value]
+            rows.append((value, *(cells.get(name) for name in columns), shrunk))
     return Table(
         title=f"boards by {column}",
         columns=(
             Column(name=column, meaning="the segment of the board"),
             *columns.values(),
-            Column(name="spread", meaning="worst rank minus best rank over the segments"),
+            Column(name="shrunk gap", meaning="the gap, shrunk towards the agent's mean over all segments"),
         ),
         rows=tuple(rows),
     )

@@ -1,7 +1,10 @@
 """The verdict in a few sentences, and the warnings that belong to it."""
 
+from typing import Any
+
 import numpy as np
 
+from nashboard._tables import count
 from nashboard._text import listed
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
@@ -9,92 +12,184 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Mover
-from nashboard.evaluation.stability import Stability
+from nashboard.evaluation.problem import LOG_ODDS, Problem
 
-FEW = 100  # resamples below which the ends of intervals are rough
-ENTRIES = {"agent": "agents", "task": "tasks"}
+FEW = 100  # draws below which the ends of intervals are rough
+NAMED = 5  # candidates named in the headline
+LIKELY = 0.5  # an agent is called first from this probability on
+MENTIONED = 0.05  # others are named from this probability on
+
+
+def write_verdict(problem: Problem, board: Board, tasks: Board | None, movers: tuple[Mover, ...]) -> tuple[str, ...]:
+    """Return the sentences of the verdict: who, why, from what."""
+    found = [headline(board)]
+    if isinstance(problem.data, Scores):
+        found += [task_sentence(problem, tasks), noise_sentence(problem)]
+    else:
+        found.append(ladder_sentence(problem))
+    found += [mover.sentence() for mover in movers]
+    found.append(size_sentence(problem))
+    return tuple(line for line in found if line)
 
 
 def headline(board: Board) -> str:
-    """Say who is at the top."""
-    top = board.top
-    if len(top) == 1:
-        return f"{top[0]!r} is first: nobody else does as well where it counts."
-    return (
-        f"{len(top):,} of {len(board.names):,} agents tie for first: {listed(top)}; among them there is no order by "
-        f"Nash average, and they are listed by {board.second_name}, which is secondary."
+    """Return who is first, or who may be; copies and pooled entries have one name."""
+    chances = class_chances(board)
+    first = {name: p for name, p in chances.items() if p >= LIKELY}
+    call = board.call
+    if board.exact:
+        if len(first) == 1:
+            return f"{next(iter(first))} is first: it is the only member of the equilibrium."
+        return f"{len(first):,} of {len(chances):,} {call} share first place: {listed(list(first), NAMED)}."
+    others = {name: p for name, p in chances.items() if name not in first and p >= MENTIONED}
+    rest = max((p for name, p in chances.items() if name not in first and name not in others), default=0.0)
+    below = (
+        f" Everybody else is below {max(rest + 0.005, 0.01):.2f}."
+        if others and len(chances) > len(first) + len(others)
+        else ""
     )
+    if not first:
+        likely = dict(list(others.items())[:NAMED]) or dict(list(chances.items())[:NAMED])
+        more = f" and {len(others) - len(likely):,} more" if len(others) > len(likely) else ""
+        return f"First place is undecided: the candidates are {with_chances(likely)}{more}.{below * (not more)}"
+    if len(first) > 1:
+        shown = dict(list(first.items())[:NAMED])
+        more = f" and {len(first) - len(shown):,} more" if len(first) > len(shown) else ""
+        return (
+            f"{len(first):,} of {len(chances):,} {call} share first place: {with_chances(shown)}{more}. "
+            f"None of them is above the others."
+        )
+    name, p = next(iter(first.items()))
+    if not others:
+        return f"{name} is first (P = {p:.2f})."
+    close = dict(list(others.items())[: NAMED - 1])
+    more = f" and {len(others) - len(close):,} more" if len(others) > len(close) else ""
+    verb = "is" if len(others) == 1 else "are"
+    return f"{name} is first with P = {p:.2f}; {with_chances(close)}{more} {verb} close.{below}"
 
 
-def compared_with(board: Board) -> str:
-    """Say who the plain average puts first, and where that agent stands."""
-    first = [k for k in range(len(board.names)) if board.uniform_ranks[k] == 1]
-    names = listed([board.names[k] for k in first])
-    if all(board.ranks[k] == 1 for k in first):
-        return f"The uniform average puts {names} first, which Nash averaging puts at the top too."
-    worst = max(board.ranks[k] for k in first)
-    return f"The uniform average puts {names} first, which is place {worst:,} by Nash average."
+def class_chances(board: Board) -> dict[str, float]:
+    """Return P(top) by class, the likeliest first; a class has the name of its first member."""
+    members: dict[int, list[str]] = {}
+    chance: dict[int, float] = {}
+    place: dict[int, int] = {}
+    for rank, k in enumerate(board.order):
+        label = int(board.classes[k])
+        members.setdefault(label, []).append(board.names[k])
+        chance[label] = float(board.probability_top[k])
+        place.setdefault(label, rank)
+    order = sorted(members, key=lambda label: (-chance[label], place[label]))
+    return {class_name(sorted(members[label])): chance[label] for label in order}
 
 
-def what_matters(board: Board) -> str:
-    """Say how many agents (or tasks) carry the weight, and which."""
-    inside = board.weights > 0
-    totals = np.bincount(board.classes, board.weights)
-    held = totals[totals > 0]
-    effective = float(np.exp(-(held @ np.log(held))))
-    heaviest = sorted(np.flatnonzero(inside), key=lambda k: (-round(float(board.weights[k]), 12), board.names[k]))
-    names = [board.names[k] for k in heaviest]
-    kind = ENTRIES[board.kind]
-    return (
-        f"{inside.sum():,} of {len(inside):,} {kind} {'carries' if inside.sum() == 1 else 'carry'} all the weight: "
-        f"{listed(names)} (as diverse as {effective:.1f} equally important ones)."
-    )
+def class_name(members: list[str]) -> str:
+    """Return the name of a class: its first member, and how many copies it has."""
+    copies = len(members) - 1
+    return members[0] + (f" (and {copies:,} {'copy' if copies == 1 else 'copies'})" if copies else "")
 
 
-def sentences(
-    board: Board, tasks: Board | None, movers: tuple[Mover, ...], stabilities: tuple[Stability, ...]
-) -> tuple[str, ...]:
-    """Return the verdict: who, against the usual order, what matters, how far to trust it."""
-    said = [headline(board), compared_with(board), *(mover.sentence() for mover in distinct(movers))]
-    said.append(what_matters(board if tasks is None else tasks))
-    for found in stabilities:
-        said.append(found.sentence())
-    if stabilities:
-        said.append(stabilities[0].competition())
-    else:
-        said.append("How far this can be trusted is not known: the data carry no counts, runs or standard errors.")
-    return tuple(said)
+def with_chances(chances: dict[str, float]) -> str:
+    """Return ``a (0.41), b (0.33) and c (0.20)``."""
+    said = [f"{name} ({p:.2f})" for name, p in chances.items()]
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 
 
-def distinct(movers: tuple[Mover, ...]) -> tuple[Mover, ...]:
-    """Return every agent's first entry only: what the uniform average and a rating agree on is said once."""
-    first: dict[str, Mover] = {}
-    for mover in movers:
-        first.setdefault(mover.name, mover)
-    return tuple(first.values())
+def ladder_sentence(problem: Problem) -> str:
+    """Return whether ratings explain the results, from the facts of the model."""
+    if problem.literal:
+        return ""
+    share = problem.draws.facts.get("cyclic_share")
+    if share is None:
+        return ""
+    if share < 0.05:
+        return "A ladder explains these results: the cyclic part is small, so the order is that of Elo."
+    return f"Cycles matter here: they make up {share:.0%} of the variance of the payoffs, and Elo does not show them."
 
 
-def data_warnings(data: Matches | Scores | Payoffs) -> list[str]:
-    """Return what to know about the data themselves."""
-    said = [f"{sentence(str(left))}" for left in data.origin.left_out]
-    said += [sentence(note) for note in data.origin.notes if not note.startswith(CHOSEN)]
+def task_sentence(problem: Problem, tasks: Board | None) -> str:
+    """Return which tasks decide, and which were set aside."""
+    assert tasks is not None
+    n, call = len(tasks.names), problem.settings.call
+    aside = set(problem.draws.facts.get("set_aside", ()))
+    if aside:
+        assert isinstance(problem.merged, Scores)
+        assert problem.tasks is not None
+        gone = {k for k, task in enumerate(problem.merged.tasks) if task in aside}
+        kept = [name for name, k in zip(tasks.names, problem.tasks.label, strict=True) if int(k) not in gone]
+        return (
+            f"{len(kept):,} of {n:,} tasks tell the {call} apart: {listed(kept, 3)}. "
+            f"The other {n - len(kept):,} are within noise and set aside."
+        )
+    decide = [tasks.names[k] for k in np.argsort(-tasks.weights, kind="stable") if tasks.probability_top[k] >= LIKELY]
+    if not decide or len(decide) == n:
+        return ""
+    verb = "decides" if len(decide) == 1 else "decide"
+    return f"{len(decide):,} of {n:,} tasks {verb} who is first: {listed(decide, NAMED)}."
+
+
+NOISE = {
+    "residual": "No standard errors are known: what {rank} shared skills do not explain is taken as noise.",
+    "mixed": "Standard errors are known for some tasks; on the others what shared skills do not explain is the noise.",
+}
+
+
+def noise_sentence(problem: Problem) -> str:
+    """Return which noise was assumed for scores."""
+    facts = problem.draws.facts
+    if problem.literal:
+        return "The scores are taken as exact: there are no intervals." if len(problem.draws) == 1 else ""
+    return NOISE.get(str(facts.get("noise")), "").format(rank=facts.get("rank", "the"))
+
+
+def size_sentence(problem: Problem) -> str:
+    """Return how much data there are, and what is missing."""
+    data, call = problem.data, problem.settings.call
+    n = len(data.agents)
     if isinstance(data, Matches):
-        if data.unbeaten:
-            said.append(
-                f"{listed(data.unbeaten, 3)} never lost a game: strength without a loss is known from one side only."
-            )
-        alone = np.flatnonzero(data.games < 1.5)
-        if alone.size:
-            said.append(
-                f"{alone.size:,} of {len(data.games):,} pairs met only once (or count as one game): such payoffs are "
-                f"mostly noise."
-            )
-    return said
+        played = (
+            f"{count(data.n_games)} games" if NO_COUNTS not in data.origin.notes else f"{len(data.pairs):,} win rates"
+        )
+        met = "every pair met" if data.coverage == 1 else f"{data.coverage:.0%} of the pairs met"
+        return f"{n:,} {call}, {played}, {met}."
+    if isinstance(data, Scores):
+        holes = int(data.missing.sum())
+        missing = f", {holes:,} of {data.missing.size:,} scores missing" if holes else ""
+        return f"{n:,} {call}, {len(data.tasks):,} tasks{missing}."
+    return f"{n:,} {call}, payoffs {'as given' if problem.literal else 'with errors'}."
+
+
+def write_warnings(problem: Problem) -> tuple[str, ...]:
+    """Return what to know before relying on the board."""
+    data = problem.data
+    found = [sentence(note) for note in problem.notes]
+    found += copy_warning(problem.exact.groups(data.agents), problem.settings.call)
+    if problem.tasks is not None and isinstance(data, Scores):
+        found += copy_warning(problem.tasks.groups(data.tasks), "tasks")
+    found += [sentence(str(left)) for left in problem.given.origin.left_out]
+    found += [
+        sentence(note)
+        for note in problem.given.origin.notes
+        if not note.startswith(CHOSEN) and note != NO_COUNTS and note not in problem.notes
+    ]
+    if isinstance(data, Payoffs) and problem.literal and problem.settings.noise == "model":
+        found.append("The payoffs have neither standard errors nor numbers of games: they are taken as exact.")
+    if NO_COUNTS in problem.given.origin.notes:
+        found.append(UNCOUNTED)
+    if isinstance(data, Matches) and data.unbeaten:
+        found.append(f"{listed(data.unbeaten, 3)} never lost a game: the prior limits how strong they can be.")
+    if not problem.equilibrium.unique and problem.literal:
+        found.append("There are several equilibria: the weights are those of maximum entropy.")
+    if 1 < len(problem.draws) < FEW:
+        found.append(f"{len(problem.draws):,} draws are few: the ends of intervals are rough below {FEW}.")
+    return tuple(dict.fromkeys(found))
+
+
+UNCOUNTED = "The win rates come without numbers of games: they are taken as exact, and there are no intervals."
 
 
 def counts_are_known(warnings: tuple[str, ...]) -> bool:
-    """Say whether games were counted, by the warnings of an evaluation: win rates may come without counts."""
-    return sentence(NO_COUNTS) not in warnings
+    """Return whether games were counted, by the warnings of an evaluation: win rates may come without counts."""
+    return UNCOUNTED not in warnings
 
 
 def sentence(text: str) -> str:
@@ -102,21 +197,27 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def clone_warning(groups: tuple[tuple[str, ...], ...], kind: str) -> list[str]:
-    """Say that identical agents or tasks were found and what was done."""
+def copy_warning(groups: tuple[tuple[str, ...], ...], call: str) -> list[str]:
+    """Return that exact copies were found and how they count."""
     if not groups:
         return []
-    many = f"{len(groups):,} groups of {ENTRIES[kind]} are" if len(groups) > 1 else f"One group of {ENTRIES[kind]} is"
-    return [
-        f"{many} identical in all data ({listed(groups[0], 3)}{' first' if len(groups) > 1 else ''}): each group "
-        f"counts once for Nash averages, and as often as entered for the uniform average and ratings."
-    ]
+    many = f"{len(groups):,} groups of {call} have" if len(groups) > 1 else f"One group of {call} has"
+    first = f"{listed(groups[0], 3)}{' first' if len(groups) > 1 else ''}"
+    return [f"{many} identical data ({first}): each group counts once; the plain average counts them as entered."]
 
 
-def resampling_warning(n_resamples: int) -> list[str]:
-    """Say that few resamples make rough ends."""
-    return (
-        [f"{n_resamples:,} resamples are few: the ends of intervals are rough below {FEW}."]
-        if n_resamples < FEW
-        else []
-    )
+def model_facts(problem: Problem) -> dict[str, Any]:
+    """Return the facts of the model that json can contain."""
+    found: dict[str, Any] = {}
+    for key, value in problem.draws.facts.items():
+        if isinstance(value, np.ndarray):
+            continue
+        if isinstance(value, tuple | list):
+            found[key] = list(value)
+        elif isinstance(value, str | bool | int | type(None)):
+            found[key] = value
+        elif isinstance(value, float | np.floating) and np.isfinite(value):
+            found[key] = float(value)
+    if problem.unit == LOG_ODDS:
+        found.setdefault("unit", LOG_ODDS)
+    return found

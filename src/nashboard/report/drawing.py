@@ -4,12 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from nashboard import charts
 from nashboard.data.matches import Matches
 from nashboard.errors import NashboardError
-from nashboard.evaluation.classes import match_classes
 from nashboard.report.findings import FULL, Findings, Saying, size
 from nashboard.report.picture import Picture, picture
 
@@ -55,12 +52,7 @@ def drawings(found: Findings, say: Saying) -> Drawings:
     if found.stress is not None:
         drawn.draw("stress", "chart-stress", charts.stress, found.stress)
     if isinstance(evaluation.data, Matches) and several and size(evaluation) <= FULL:
-        drawn.draw(
-            "method",
-            "chart-calibration",
-            charts.calibration,
-            as_rated(evaluation.data, evaluation.settings["selection"]),
-        )
+        drawn.draw("method", "chart-calibration", charts.calibration, evaluation.data)
     return drawn
 
 
@@ -74,19 +66,13 @@ def draw_structure(found: Findings, drawn: Drawings) -> None:
                 key = f"alike-{one.kind}"
                 drawn.draw(f"redundancy-{one.kind}", f"chart-{key}", charts.redundancy, one, top=CELLS)
     if found.hodge is not None and found.hodge.cycles(1):
-        drawn.draw("cycles", "chart-cycles", charts.cycles, found.audit or found.hodge)
+        drawn.draw("cycles", "chart-cycles", charts.cycles, (found.audit and found.audit.transitivity) or found.hodge)
     if found.schur is not None:
         drawn.draw("cycles", "chart-plane", charts.plane, found.schur)
     if found.payoffs is not None:
         board = found.evaluation.board
         drawn.draw("cycles", "chart-payoffs", charts.payoff_map, found.payoffs, order=board, top=CELLS)
         drawn.draw("cycles", "chart-cyclic", charts.payoff_map, found.payoffs, order=board, part="cyclic", top=CELLS)
-
-
-def as_rated(matches: Matches, selection: str) -> Matches:
-    """Return matches with agents in the order in which the board rates them: the same games are then held out."""
-    label = match_classes(matches, merge=selection == "clone-invariant").label
-    return matches.select([matches.agents[k] for k in np.argsort(label, kind="stable")])
 
 
 def explained(found: Findings) -> tuple[str, ...]:

@@ -13,14 +13,13 @@ from nashboard.algebra.hodge import Hodge, hodge
 from nashboard.algebra.latent import Latent, latent
 from nashboard.algebra.schur import Schur, schur
 from nashboard.data.matches import Matches
-from nashboard.data.payoffs import Payoffs
+from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import NashboardError
 from nashboard.evaluation.audit.audit import Audit
-from nashboard.evaluation.comparable import comparable_matches, comparable_scores, complete_payoffs
 from nashboard.evaluation.evaluation import Evaluation
+from nashboard.evaluation.problem import LOG_ODDS, Problem, task_games
 from nashboard.evaluation.stress.stress import Stress
-from nashboard.evaluation.task_games import task_games
 
 T = TypeVar("T")
 FULL = 120  # entries up to which everything is tried
@@ -86,39 +85,39 @@ class Steps:
 
 def findings(evaluation: Evaluation, say: Saying) -> Findings:
     """Work out everything that the data allow and their size permits."""
-    data, steps = evaluation.data, Steps(say)
-    selection = evaluation.settings["selection"]
+    problem, data, steps = evaluation.problem, evaluation.data, Steps(say)
     n, n_agents = size(evaluation), len(evaluation.agents)
     unknown = NO_DATA if data is None else ""
-    bare = unknown or (BARE if isinstance(data, Payoffs) else "")
     wide = unknown or too_many(n_agents, MOST_DECOMPOSED, "nashboard hodge") or (FEW if n_agents < 3 else "")
     audit = steps.run(
         "audit",
         "Checking what to trust ...",
-        lambda: evaluation.audit(selection=selection),
-        bare or too_many(n, MOST_AUDITED, "nashboard audit"),
+        lambda: evaluation.audit(),
+        unknown or too_many(n, MOST_AUDITED, "nashboard audit"),
     )
     stress = steps.run(
         "stress",
         "Entering copies ...",
         lambda: stressed(evaluation, n),
-        bare or too_many(n, MOST_STRESSED, "nashboard stress"),
+        unknown or too_many(n, MOST_STRESSED, "nashboard stress"),
     )
-    games = steps.run("hodge", "Looking for cycles ...", lambda: comparable_games(data), wide)
-    payoffs = steps.run("payoffs", "Looking for cycles ...", lambda: complete(games), wide or MISSING * (games is None))
+    games = steps.run("hodge", "Looking for cycles ...", lambda: who_beat_whom(problem), wide)
+    expected = steps.run(
+        "payoffs", "Looking for cycles ...", lambda: expected_payoffs(problem), wide or MISSING * (games is None)
+    )
     return Findings(
         evaluation=evaluation,
         audit=audit,
         stress=stress,
-        payoffs=payoffs,
+        payoffs=expected,
         hodge=None if games is None else steps.run("hodge", "Looking for cycles ...", lambda: hodge(games)),
         schur=None
-        if payoffs is None
-        else steps.run("schur", "Looking for planes ...", lambda: schur(payoffs, k=min(PLANES, n_agents // 2))),
+        if expected is None
+        else steps.run("schur", "Looking for planes ...", lambda: schur(expected, k=min(PLANES, n_agents // 2))),
         latent=steps.run(
             "latent",
             "Looking for what tasks test ...",
-            lambda: latent(comparable_scores(scores_of(data)).scores, k=2),
+            lambda: latent(required(problem).scaled, k=2),
             NO_TASKS if evaluation.task_board is None else unknown,
         ),
         missing=steps.missing,
@@ -128,7 +127,6 @@ def findings(evaluation: Evaluation, say: Saying) -> Findings:
 
 PLANES = 3
 NO_DATA = "This page was made from a saved result, which does not hold the data that this needs."
-BARE = "The data are bare payoffs, which do not say how many games or tasks they come from."
 NO_TASKS = "There are no tasks: agents met each other."
 FEW = "This needs at least three agents."
 MISSING = "The agents cannot all be compared."
@@ -149,30 +147,29 @@ def size(evaluation: Evaluation) -> int:
 
 def stressed(evaluation: Evaluation, n: int) -> Stress:
     """Enter copies: everything is tried for small data, and only the main experiment for large data."""
-    options: dict[str, Any] = {"selection": evaluation.settings["selection"], "rng": evaluation.settings["seed"] or 0}
+    options: dict[str, Any] = {}
     if n > FULL:
-        options |= {"copies": FEW_COPIES, "targets": [], "draws": 0}
+        options = {"copies": FEW_COPIES, "targets": [], "draws": 0}
     found: Stress = evaluation.stress(**options)
     return found
 
 
-def scores_of(data: Matches | Scores | Payoffs | None) -> Scores:
-    """Return the data of an evaluation that has tasks."""
-    assert isinstance(data, Scores)
-    return data
+def required(problem: Problem | None) -> Problem:
+    """Return the problem of an evaluation that has its data."""
+    assert problem is not None
+    return problem
 
 
-def comparable_games(data: Matches | Scores | Payoffs | None) -> Matches | Payoffs:
-    """Return who beat whom: for scores every task is a game between every two agents."""
-    if isinstance(data, Matches):
-        return comparable_matches(data).matches
+def who_beat_whom(problem: Problem | None) -> Matches | Payoffs:
+    """Return the games: for scores every task is a game between every two agents."""
+    data = required(problem).data
+    return task_games(required(problem).scaled) if isinstance(data, Scores) else data
+
+
+def expected_payoffs(problem: Problem | None) -> Payoffs:
+    """Return the expected payoffs between all agents; for scores, of games in which every task is one."""
+    data = required(problem).data
     if isinstance(data, Scores):
-        return task_games(comparable_scores(data).scores)
-    assert data is not None
-    return data
-
-
-def complete(games: Matches | Payoffs | None) -> Payoffs:
-    """Return the payoffs of all pairs; those that never met as Elo predicts."""
-    assert games is not None
-    return games if isinstance(games, Payoffs) else complete_payoffs(games)
+        return payoffs(task_games(required(problem).scaled), fill="model")
+    scale = "logit" if required(problem).unit == LOG_ODDS else "given"
+    return Payoffs(agents=data.agents, A=required(problem).full_payoffs(), scale=scale, made="posterior mean")

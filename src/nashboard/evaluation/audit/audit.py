@@ -1,85 +1,138 @@
-"""The audit: what is redundant, who matters, what tasks test, how far ratings go, and whether data can carry it."""
+"""The audit: what is redundant, what decides, what tasks test, how far ratings go, and how good the data are.
+
+A part of the audit is one entry in `PARTS`; its checks, tables and sentences then appear in the library, the command
+and the report.
+"""
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from nashboard._notebook import chart, mimebundle
 from nashboard._tables import Table, as_html, plain
 from nashboard._threads import threads_for
 from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs
+from nashboard.data.scaling import Scaling
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
-from nashboard.equilibrium.results import Selection, check_selection
+from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
-from nashboard.evaluation.audit.checks import (
-    Check,
-    data_checks,
-    equilibrium_checks,
-    importance_check,
-    merging_check,
-    redundancy_check,
-    task_checks,
-    transitivity_check,
-    trust_table,
-)
-from nashboard.evaluation.audit.data_quality import DataQuality, quality_of_matches, quality_of_scores
-from nashboard.evaluation.audit.importance import Importance, importance_in_scores, importance_of_agents
-from nashboard.evaluation.audit.redundancy import Redundancy, redundant_agents, redundant_tasks
-from nashboard.evaluation.audit.task_quality import TaskQuality, task_quality
-from nashboard.evaluation.audit.transitivity import Transitivity, transitivity
-from nashboard.evaluation.comparable import comparable_matches, comparable_scores, matches_or_scores
+from nashboard.evaluation.audit.checks import Check, equilibrium_checks, trust_table
+from nashboard.evaluation.audit.data_quality import DataQuality, assess_data
+from nashboard.evaluation.audit.importance import Importance, measure_importance
+from nashboard.evaluation.audit.redundancy import Redundancy, find_redundancy
+from nashboard.evaluation.audit.task_quality import TaskQuality, assess_tasks
+from nashboard.evaluation.audit.transitivity import Transitivity, measure_transitivity
+from nashboard.evaluation.problem import Components, Data, Noise, Problem, check_level, check_settings, prepare
 
 ROWS = 12  # of a table in the text
 
 
+class Part(Protocol):
+    """A part of the audit."""
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return what was found."""
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return questions with their answers."""
+
+    def tables(self) -> dict[str, Table]:
+        """Return tables by name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registration:
+    """A part: its kinds of data, and how it is computed from the problem, the level of error and the margin."""
+
+    kinds: tuple[str, ...]
+    compute: Callable[[Problem, float, float | None], Part]
+
+
+EVERY = ("matches", "scores", "payoffs")
+PARTS: dict[str, Registration] = {
+    "data": Registration(kinds=EVERY, compute=lambda problem, error, margin: assess_data(problem)),
+    "redundancy agents": Registration(
+        kinds=("matches", "scores"), compute=lambda problem, *tests: find_redundancy(problem, "agents", *tests)
+    ),
+    "redundancy tasks": Registration(
+        kinds=("scores",), compute=lambda problem, *tests: find_redundancy(problem, "tasks", *tests)
+    ),
+    "importance agents": Registration(
+        kinds=EVERY, compute=lambda problem, *tests: measure_importance(problem, "agents")
+    ),
+    "importance tasks": Registration(
+        kinds=("scores",), compute=lambda problem, *tests: measure_importance(problem, "tasks")
+    ),
+    "tasks": Registration(kinds=("scores",), compute=lambda problem, error, margin: assess_tasks(problem, error)),
+    "transitivity": Registration(
+        kinds=("matches", "scores"), compute=lambda problem, error, margin: measure_transitivity(problem, error)
+    ),
+}
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Audit:
-    """Everything that was found out about an evaluation; parts that do not apply (tasks of matches) are empty.
+    """Everything that was found out about an evaluation.
 
     Parameters
     ----------
     kind
-        ``"matches"`` or ``"scores"``.
-    redundancy
-        Clones among agents, and among tasks where there are some.
-    importance
-        What leaving out an agent, or a task, would change.
-    tasks
-        What tasks test; empty for matches.
-    transitivity
-        How far ratings go.
-    data
-        What is missing, thin or lopsided.
+        ``"matches"``, ``"scores"`` or ``"payoffs"``.
+    parts
+        What was found, by the names in `PARTS`; parts that do not apply to the data are absent.
     checks
         The list "can you trust this?".
     level
-        Of every test.
+        Confidence of every test.
     notes
         What was left out to make the data comparable.
     """
 
     kind: str
     size: str
-    redundancy: tuple[Redundancy, ...]
-    importance: tuple[Importance, ...]
-    tasks: tuple[TaskQuality, ...]
-    transitivity: Transitivity
-    data: DataQuality
+    parts: Mapping[str, Part]
     checks: tuple[Check, ...]
     level: float
     notes: tuple[str, ...]
 
     @property
+    def redundancy(self) -> tuple[Redundancy, ...]:
+        """Copies among agents, and among tasks where there are some."""
+        return tuple(part for part in self.parts.values() if isinstance(part, Redundancy))
+
+    @property
+    def importance(self) -> tuple[Importance, ...]:
+        """What leaving out an agent, or a task, would change."""
+        return tuple(part for part in self.parts.values() if isinstance(part, Importance))
+
+    @property
+    def tasks(self) -> tuple[TaskQuality, ...]:
+        """What tasks test; empty for matches."""
+        return tuple(part for part in self.parts.values() if isinstance(part, TaskQuality))
+
+    @property
+    def transitivity(self) -> Transitivity | None:
+        """How far ratings explain the results; None for payoffs."""
+        return next((part for part in self.parts.values() if isinstance(part, Transitivity)), None)
+
+    @property
+    def data(self) -> DataQuality:
+        """What is missing, thin or one-sided."""
+        return next(part for part in self.parts.values() if isinstance(part, DataQuality))
+
+    @property
     def passed(self) -> int:
         """How many checks were passed."""
-        return sum(check.passed for check in self.checks)
+        return sum(check.passed is True for check in self.checks)
 
     def summary(self) -> tuple[str, ...]:
-        """Say what was found, section by section."""
-        found = [one.sentences() for one in self.redundancy] + [one.sentences() for one in self.importance]
-        found += [one.sentences() for one in self.tasks] + [self.transitivity.sentences()]
-        return tuple(line for lines in found for line in lines)
+        """Return what was found, part by part; what the list of checks shows already is left out."""
+        return tuple(line for name, part in self.parts.items() if name != "data" for line in part.sentences())
 
     def trust_table(self) -> Table:
         """Return the list of checks."""
@@ -88,19 +141,12 @@ class Audit:
     def tables(self) -> dict[str, Table]:
         """Return all tables by name; those without rows are left out."""
         every = {"trust": self.trust_table()}
-        for found in self.redundancy:
-            every[f"alike {found.kind}"] = found.table()
-            every[f"merged {found.kind}"] = found.merge_table()
-        for part in self.importance:
-            every[f"important {part.kind}"] = part.table()
-        for quality in self.tasks:
-            every["tasks"] = quality.table()
-            every["components"] = quality.component_table()
-        every |= {"cycles": self.transitivity.table(), "data": self.data.table()}
+        for part in self.parts.values():
+            every |= part.tables()
         return {name: table for name, table in every.items() if table.rows}
 
     def shown(self) -> tuple[Table, ...]:
-        """Return the tables of the text, long ones cut; what the list of checks says already is left out."""
+        """Return the tables of the text, long ones cut; what the list of checks shows already is left out."""
         every = self.tables()
         return tuple(every[name].head(99 if name == "trust" else ROWS) for name in every if name != "data")
 
@@ -112,7 +158,7 @@ class Audit:
             "redundancy": {found.kind: found.to_dict() for found in self.redundancy},
             "importance": {part.kind: part.to_dict() for part in self.importance},
             "tasks": self.tasks[0].to_dict() if self.tasks else None,
-            "transitivity": self.transitivity.to_dict(),
+            "transitivity": None if self.transitivity is None else self.transitivity.to_dict(),
             "data": self.data.to_dict(),
             "checks": [dict(vars(check)) for check in self.checks],
             "passed": self.passed,
@@ -139,28 +185,32 @@ class Audit:
 
 
 def audit(
-    data: Matches | Scores,
+    data: Data,
     *,
-    level: float = 0.05,
+    level: float = 0.95,
     margin: float | None = None,
+    noise: Noise = "model",
     selection: Selection = "clone-invariant",
+    scaling: Scaling = "range",
+    components: Components = "error",
+    n_resamples: int = 200,
+    rng: int = 0,
 ) -> Audit:
-    """Ask how good an evaluation is: what is redundant, who and what matters, what tasks test, what data carry.
+    """Check an evaluation: what is redundant, what decides, what tasks test, and what the data can show.
 
-    Nothing here is random: the same data give the same answer.
+    `Evaluation.audit` does the same with the settings of an evaluation.
 
     Parameters
     ----------
     data
-        Matches, or scores of agents on tasks. Where agents cannot be compared, or scores are missing, the largest
-        part that can be is looked at, and the result says so.
+        Matches, scores of agents on tasks, or payoffs.
     level
-        Chance of error of every test, over all pairs (or tasks) together; below 0.5.
+        Confidence of every test, over all pairs (or tasks) together.
     margin
         How different two must be at least to matter; see `nashboard.evaluation.audit.redundancy`. By default a win rate
         of 0.1 at even odds for matches, and 0.05 of a task's range for scores.
-    selection
-        As for `nash_average`.
+    noise, selection, scaling, components, n_resamples, rng
+        As in `nashboard.evaluate`.
 
     Examples
     --------
@@ -171,79 +221,38 @@ def audit(
     >>> round(found.importance[0].effective_number, 6)
     3.0
     """
-    data = matches_or_scores(data, "audit")
+    settings, plan = check_settings(
+        level=level, noise=noise, selection=selection, scaling=scaling, components=components,
+        n_resamples=n_resamples, rng=rng,
+    )  # fmt: skip
+    return audit_problem(prepare(data, settings, plan), margin=margin)
+
+
+def audit_problem(problem: Problem, *, level: float | None = None, margin: float | None = None) -> Audit:
+    """Check a prepared problem, with its settings."""
+    level = problem.settings.level if level is None else level
     check_level(level)
-    selection = check_selection(selection)
-    with threads_for(len(data.agents)):
-        if isinstance(data, Matches):
-            return audit_of_matches(data, level, margin, selection)
-        return audit_of_scores(data, level, margin, selection)
-
-
-def check_level(level: float) -> None:
-    """Refuse a level that no test can have, or that is a confidence: 0.95 would find clones and cycles everywhere."""
-    if not 0 < level < 0.5:
-        raise InputError(f"the level is {level!r}: it is a chance of error, such as 0.05, and lies between 0 and 0.5")
-
-
-def audit_of_matches(data: Matches, level: float, margin: float | None, selection: Selection) -> Audit:
-    """Look at agents against agents."""
-    ready = comparable_matches(data)
-    found = nash_average(ready.payoffs, selection=selection)
-    clones = redundant_agents(ready.matches, ready.payoffs, level=level, margin=margin, selection=selection)
-    matter = importance_of_agents(ready.payoffs.A, found, selection)
-    ladder = transitivity(ready.matches, level)
-    quality = quality_of_matches(data, ready.payoffs)
+    if margin is not None and not 0 < margin < 1:
+        raise InputError(f"the margin is {margin!r}: it must be a number between 0 and 1")
+    with threads_for(len(problem.agents)):
+        parts = {
+            name: part.compute(problem, 1 - level, margin) for name, part in PARTS.items() if problem.kind in part.kinds
+        }
+        found = problem.full_equilibrium
     return Audit(
-        kind="matches",
-        size=f"{len(data.agents):,} agents",
-        redundancy=(clones,),
-        importance=(matter,),
-        tasks=(),
-        transitivity=ladder,
-        data=quality,
+        kind=problem.kind,
+        size=describe_size(problem.given),
+        parts=parts,
         checks=(
-            *data_checks(quality),
-            redundancy_check(clones),
-            merging_check(clones),
-            importance_check(matter),
-            transitivity_check(ladder),
+            *(check for part in parts.values() for check in part.checks()),
             *equilibrium_checks(found.unique, found.exploitability / (found.scale or 1.0), found.residual),
         ),
         level=level,
-        notes=ready.notes,
+        notes=problem.notes,
     )
 
 
-def audit_of_scores(data: Scores, level: float, margin: float | None, selection: Selection) -> Audit:
-    """Look at agents against tasks."""
-    ready = comparable_scores(data)
-    scores = ready.scores
-    found = nash_average_scores(scores, selection=selection)
-    clones = (
-        redundant_agents(scores, None, level=level, margin=margin, selection=selection),
-        redundant_tasks(scores, level=level, margin=margin, selection=selection),
-    )
-    matter = tuple(importance_in_scores(kind, scores.values, found, selection) for kind in ("agents", "tasks"))
-    ladder = transitivity(scores, level)
-    tasks = task_quality(data, scores, level)
-    quality = quality_of_scores(data)
-    return Audit(
-        kind="scores",
-        size=f"{len(data.agents):,} agents x {len(data.tasks):,} tasks",
-        redundancy=clones,
-        importance=matter,
-        tasks=(tasks,),
-        transitivity=ladder,
-        data=quality,
-        checks=(
-            *data_checks(quality),
-            *(redundancy_check(found) for found in clones),
-            *(merging_check(found) for found in clones),
-            *(importance_check(part) for part in matter),
-            *task_checks(tasks),
-            *equilibrium_checks(found.unique, found.exploitability / (found.scale or 1.0), found.residual),
-        ),
-        level=level,
-        notes=ready.notes,
-    )
+def describe_size(data: Matches | Scores | Payoffs) -> str:
+    """Return how many agents and tasks there are."""
+    tasks = f" x {len(data.tasks):,} tasks" if isinstance(data, Scores) else ""
+    return f"{len(data.agents):,} agents{tasks}"

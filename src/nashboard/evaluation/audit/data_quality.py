@@ -1,4 +1,4 @@
-"""Data quality: what is missing, thin or lopsided before any method comes in."""
+"""Data quality: what is missing, thin or one-sided before any method is applied."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,9 @@ from nashboard.data.matches import Matches
 from nashboard.data.names import look_alikes
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores, worst
-from nashboard.evaluation.comparable import known_noise
+from nashboard.evaluation.audit.checks import Check
+from nashboard.evaluation.posterior.scores import known_noise
+from nashboard.evaluation.problem import Problem
 
 FEW = 10  # games of a pair below which its payoff is hardly known
 BALANCED = 1 / 3  # a schedule is one-sided where the effective number of opponents is below this share of all
@@ -40,9 +42,20 @@ class DataQuality:
         return next(finding for finding in self.findings if finding.name == name)
 
     def sentences(self) -> tuple[str, ...]:
-        """Say what is not as it should be."""
+        """Return what is not as it should be."""
         bad = tuple(f"{f.name}: {f.shown}; {f.meaning}" for f in self.findings if not f.good)
-        return bad or ("nothing in the data is missing, thin or lopsided",)
+        return bad or ("nothing in the data is missing, thin or one-sided",)
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return the findings as checks."""
+        return tuple(
+            Check(name=finding.name, passed=finding.good, sentence=f"{finding.shown}: {finding.meaning}")
+            for finding in self.findings
+        )
+
+    def tables(self) -> dict[str, Table]:
+        """Return the findings as a table."""
+        return {"data": self.table()}
 
     def table(self) -> Table:
         """Return the findings."""
@@ -71,15 +84,46 @@ class DataQuality:
         return as_html(self.table())
 
 
-def quality_of_matches(matches: Matches, payoffs: Payoffs) -> DataQuality:
-    """Look at matches as they came in; ``payoffs`` are those that are averaged."""
+def assess_data(problem: Problem) -> DataQuality:
+    """Assess the data as they came in."""
+    data = problem.given
+    if isinstance(data, Matches):
+        return assess_matches(data)
+    return assess_scores(data) if isinstance(data, Scores) else assess_payoffs(data, literal=problem.literal)
+
+
+def assess_payoffs(payoffs: Payoffs, *, literal: bool) -> DataQuality:
+    """Assess a payoff matrix."""
+    pairs = max(len(payoffs.agents) * (len(payoffs.agents) - 1) // 2, 1)
+    return DataQuality(
+        findings=(
+            Finding(
+                name="filled payoffs",
+                value=float(payoffs.filled),
+                shown=f"{payoffs.filled:,} of {pairs:,} ({payoffs.filled / pairs:.1%})",
+                good=payoffs.filled == 0,
+                meaning="payoffs of pairs that never met",
+            ),
+            Finding(
+                name="known noise",
+                value=float(not literal),
+                shown="no" if literal else "yes",
+                good=not literal,
+                meaning="standard errors or numbers of games: without them luck cannot be told from skill",
+            ),
+            same_names(payoffs.agents),
+        )
+    )
+
+
+def assess_matches(matches: Matches) -> DataQuality:
+    """Assess matches."""
     n = len(matches.agents)
     pairs = n * (n - 1) // 2
     few = int((matches.games < FEW).sum())
     median = float(np.median(matches.games))
     groups = len(matches.components)
-    lopsided = [matches.agents[k] for k in np.flatnonzero(effective_opponents(matches) < BALANCED * (n - 1))]
-    of_game = len(payoffs.agents) * (len(payoffs.agents) - 1) // 2
+    one_sided = [matches.agents[k] for k in np.flatnonzero(effective_opponents(matches) < BALANCED * (n - 1))]
     return DataQuality(
         findings=(
             Finding(
@@ -87,14 +131,7 @@ def quality_of_matches(matches: Matches, payoffs: Payoffs) -> DataQuality:
                 value=matches.coverage,
                 shown=f"{len(matches.pairs):,} of {pairs:,} pairs ({matches.coverage:.1%})",
                 good=matches.coverage == 1,
-                meaning="pairs of agents that met",
-            ),
-            Finding(
-                name="filled payoffs",
-                value=float(payoffs.filled),
-                shown=f"{payoffs.filled:,} of {of_game:,} ({payoffs.filled / max(of_game, 1):.1%})",
-                good=payoffs.filled == 0,
-                meaning="payoffs of pairs that never met, as Elo predicts: a guess, and not proof against clones",
+                meaning="pairs of agents that met; the model fills the others, with their uncertainty",
             ),
             Finding(
                 name="games per pair",
@@ -117,11 +154,11 @@ def quality_of_matches(matches: Matches, payoffs: Payoffs) -> DataQuality:
                 good=groups == 1,
                 meaning="groups of agents without a match between them; only one group can be compared",
             ),
-            named("unbeaten agents", matches.unbeaten, "lost no game: how much better they are cannot be known"),
-            named("winless agents", matches.winless, "won no game: how much worse they are cannot be known"),
+            named("unbeaten agents", matches.unbeaten, "agents that lost no game: only the prior limits their rating"),
+            named("winless agents", matches.winless, "agents that won no game: only the prior limits their rating"),
             named(
                 "one-sided schedules",
-                tuple(lopsided),
+                tuple(one_sided),
                 "most games against few of the others (effective number of opponents under a third of all)",
             ),
             same_names(matches.agents),
@@ -129,8 +166,8 @@ def quality_of_matches(matches: Matches, payoffs: Payoffs) -> DataQuality:
     )
 
 
-def quality_of_scores(scores: Scores) -> DataQuality:
-    """Look at scores as they came in: a score that was filled in was not measured."""
+def assess_scores(scores: Scores) -> DataQuality:
+    """Assess scores: a score that was filled in was not measured."""
     unmeasured = scores.missing | scores.filled
     cells = unmeasured.size
     holes, filled = int(unmeasured.sum()), int(scores.filled.sum())

@@ -17,7 +17,8 @@ from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, tied_ranks
 from nashboard.equilibrium.thresholds import TOLERANCE
 from nashboard.errors import ConvergenceError
-from nashboard.evaluation.stress.experiment import Kind
+from nashboard.evaluation.audit.checks import Check
+from nashboard.evaluation.problem import Kind, Problem
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -69,8 +70,17 @@ class Importance(Tabular):
             lines.append(f"first place stays{among}, whichever of the {kind} is left out")
         return tuple(lines)
 
+    def checks(self) -> tuple[Check, ...]:
+        """Check whether first place depends on a single entry."""
+        name = f"no single {self.kind[:-1]} decides"
+        return (Check(name=name, passed=not self.decisive, sentence=self.sentences()[1]),)
+
+    def tables(self) -> dict[str, Table]:
+        """Return the entries as a table."""
+        return {f"important {self.kind}": self.table()}
+
     def table(self) -> Table:
-        """Return the entries, the weightiest first."""
+        """Return the entries, the largest weight first."""
         order = np.lexsort([np.arange(len(self.names)), -np.nan_to_num(self.score_moved), -self.weights])
         return Table(
             title=f"how much each of the {self.kind} matters",
@@ -117,6 +127,17 @@ class Importance(Tabular):
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences(), plain(self.table().head(20))])
+
+
+def measure_importance(problem: Problem, kind: Kind) -> Importance:
+    """Leave out each agent or task in turn and solve the equilibrium of the expected payoffs again."""
+    found, selection = problem.full_equilibrium, problem.settings.selection
+    A = problem.full_payoffs()
+    if isinstance(found, NashAverage):
+        return importance_of_agents(A, found, selection)
+    assert problem.tasks is not None
+    kept = np.flatnonzero(np.isin(problem.tasks.label, problem.kept_tasks))
+    return importance_in_scores(kind, A[:, kept], found, selection)
 
 
 def importance_of_agents(A: Floats, found: NashAverage, selection: Selection) -> Importance:

@@ -1,19 +1,14 @@
-"""Redundancy: agents or tasks that are entered more than once, exactly or but for luck.
+"""Redundancy: agents or tasks that are entered more than once, exactly or with their own luck.
 
-Two are *exact clones* when their results agree in every cell. They are *near-clones* when both hold:
+Whether two are the same has three answers.
 
-- they are not told apart: the test of "the same" does not reject at the level (so a true copy is missed with at
-  most that chance); and
-- they are shown alike: the test of "they differ by the margin or more" does reject (Holm over all pairs at the level).
-  So the chance that *any* two which really differ by the margin are called near-clones is at most the level.
+- *Yes*: their data agree in every cell (exact copies), or the test of "they differ by the margin or more" is rejected
+  (near-duplicates; Holm over all pairs, so that the probability of calling any two that differ by the margin
+  near-duplicates is at most the level of error).
+- *No*: the test of "they are the same" is rejected (Holm over all pairs).
+- *Cannot tell*: neither. *Suspected* are pairs among these that would be near-duplicates if only that pair were tested.
 
-*Suspected* are pairs for which both hold when each pair is looked at alone: for one pair that differs by the margin the
-chance of being suspected is at most the level, but among many pairs some will be. They join no group, and no check
-fails for them: among 300 pairs that all differ by the margin, fifteen would be suspected.
-
-"Different" is said only of pairs whose test of "the same" is rejected by Holm's rule over all pairs.
-
-Where no noise is known there is nothing to test, and near means a distance of at most the stated margin.
+Where no noise is known nothing can be tested, and only exact copies are recognised.
 """
 
 from collections.abc import Mapping
@@ -26,17 +21,15 @@ import numpy as np
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._types import Bools, Floats, read_only
 from nashboard.data.matches import Matches
-from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.clones import identical_rows
-from nashboard.equilibrium.results import Selection
-from nashboard.errors import InputError
+from nashboard.evaluation.audit.checks import Check
 from nashboard.evaluation.audit.likeness import Likeness, distances_of_rows, holm, likeness_of_agents, likeness_of_rows
-from nashboard.evaluation.stress.experiment import Kind, contest
+from nashboard.evaluation.problem import Data, Kind, Problem
+from nashboard.evaluation.stress.experiment import Experiment
 from nashboard.evaluation.stress.movement import LABELS, Movement, movement
 
 Groups = Mapping[str, tuple[str, ...]]
-Status = Literal["exact clones", "near-clones", "suspected", "not told apart", "different"]
+Status = Literal["exact copies", "near-duplicates", "suspected", "not told apart", "different"]
 WIN_RATE, SCORE = "win rate at even odds", "scaled score"
 SHOWN = 5  # groups named in sentences, and members of a group
 MARGIN_OF_GAMES = 0.1  # win rate at even odds: 0.2 standard deviations of a game, about 70 Elo points
@@ -117,27 +110,48 @@ class Redundancy:
     def rule(self) -> str:
         """Say what near means here, and what is guaranteed."""
         if not self.tested:
-            return (
-                f"no noise is known: near-clones are {self.kind} at a distance of at most {self.margin:g} (root mean "
-                f"square difference of scaled scores); no error rate can be stated"
-            )
+            return "no noise is known: only exact copies are recognised, and the others cannot be judged"
         return (
-            f"near-clones are not told apart and shown to differ by less than {self.margin:g} ({self.unit}); that any "
-            f"two which differ by more are called so has a chance of at most {self.level:g}, over all pairs (Holm)"
+            f"near-duplicates are shown to differ by less than {self.margin:g} ({self.unit}); the probability that any "
+            f"two which differ by more are called so is at most {self.level:g}, over all pairs (Holm)"
         )
 
     def sentences(self) -> tuple[str, ...]:
         """Say what was found."""
         if not self.groups:
-            if self.tested and self.told_apart < self.compared:
-                return (f"no two {self.kind} are shown to be clones; {self.not_told()}", *self.doubts())
-            return (f"no two {self.kind} are clones",)
+            if not self.tested or self.told_apart < self.compared:
+                return (f"no near-duplicates found among {self.kind}; {self.not_told()}", *self.doubts())
+            return (f"every two {self.kind} differ",)
         return (*self.alike(SHOWN), *self.merging(), *self.doubts())
 
+    def checks(self) -> tuple[Check, ...]:
+        """Check whether an entry was entered twice (yes, no, cannot tell), and whether first place depends on it."""
+        changed = [LABELS[moved.method] for moved in self.merged if moved.winner_changed]
+        merging = (
+            f"merging copies among {self.kind} changes the winner by {', '.join(changed)}"
+            if changed
+            else f"no winner depends on copies among {self.kind}"
+        )
+        if self.groups:
+            passed, said = False, (*self.alike(1), *self.merging())
+        elif self.tested and self.told_apart == self.compared:
+            passed, said = True, (f"every two {self.kind} differ",)
+        else:
+            passed, said = None, (f"these data cannot tell: {self.not_told()}", *self.doubts())
+        return (
+            Check(name=f"no {self.kind} entered twice", passed=passed, sentence="; ".join(said)),
+            Check(name=f"winner without copies of {self.kind}", passed=not changed, sentence=merging),
+        )
+
+    def tables(self) -> dict[str, Table]:
+        """Return the pairs that are closest, and what merging does, as tables."""
+        return {f"alike {self.kind}": self.table(), f"merged {self.kind}": self.merge_table()}
+
     def not_told(self) -> str:
-        """Say how many pairs the data leave open."""
-        thin = self.compared - self.told_apart
-        return f"{thin:,} of {self.compared:,} pairs are not told apart, but data are too few to call them the same"
+        """Return how many pairs the data leave open."""
+        if not self.tested:
+            return "no noise is known"
+        return f"{self.compared - self.told_apart:,} of {self.compared:,} pairs are neither told apart nor shown alike"
 
     def doubts(self) -> tuple[str, ...]:
         """Name the pairs that are suspected, if any."""
@@ -148,8 +162,8 @@ class Redundancy:
     def alike(self, most: int) -> tuple[str, ...]:
         """Name the first groups of clones, and say how many more there are."""
         lines = [
-            f"{'the same' if group.exact else 'near-clones'}: {shortened(group.members)} "
-            f"({group.representative} can stand for all)"
+            f"{'exact copies' if group.exact else 'near-duplicates'}: {shortened(group.members)} "
+            f"({group.representative} represents all)"
             for group in self.groups[:most]
         ]
         if (more := len(self.groups) - most) > 0:
@@ -245,70 +259,44 @@ def shortened(names: tuple[str, ...]) -> str:
     return ", ".join(names[:SHOWN]) + more
 
 
-def redundant_agents(
-    data: Matches | Scores, payoffs: Payoffs | None, *, level: float, margin: float | None, selection: Selection
-) -> Redundancy:
-    """Find clones among agents of comparable data."""
+def find_redundancy(problem: Problem, kind: Kind, error: float, margin: float | None) -> Redundancy:
+    """Find copies and near-duplicates among the agents or tasks of a problem."""
+    data = problem.data
     if isinstance(data, Matches):
-        assert payoffs is not None
-        margin = checked_margin(MARGIN_OF_GAMES if margin is None else margin)
-        largest = float(np.abs(payoffs.A).max())
-        groups = identical_rows(payoffs.A, largest, largest).groups()
-        found = likeness_of_agents(data, margin)
-        sizes = data.games_per_agent
-        return assembled("agents", data, groups, found, found.observed, sizes, level, margin, selection, of_games=True)
-    return redundant_rows("agents", data, data.values, data.stderr, level=level, margin=margin, selection=selection)
-
-
-def redundant_tasks(scores: Scores, *, level: float, margin: float | None, selection: Selection) -> Redundancy:
-    """Find clones among tasks of comparable scores."""
-    return redundant_rows(
-        "tasks", scores, scores.values.T, scores.stderr.T, level=level, margin=margin, selection=selection
-    )
-
-
-def redundant_rows(
-    kind: Kind, scores: Scores, S: Floats, E: Floats, *, level: float, margin: float | None, selection: Selection
-) -> Redundancy:
-    """Find clones among rows of scores: by tests where most standard errors are known, else by distance."""
+        margin = MARGIN_OF_GAMES if margin is None else margin
+        likeness = None if problem.literal else likeness_of_agents(data, margin)
+        gap = likeness_of_agents(data, margin).observed if likeness is None else likeness.observed
+        return test_pairs(problem, kind, likeness, gap, data.games_per_agent, error, margin)
+    scores = problem.scaled
+    margin = MARGIN_OF_SCORES if margin is None else margin
+    S, E = (scores.values, scores.stderr) if kind == "agents" else (scores.values.T, scores.stderr.T)
     tested = bool(np.isfinite(E).mean() > 0.5)
-    margin = checked_margin(MARGIN_OF_SCORES if margin is None else margin)
-    groups = identical_rows(S, float(np.ptp(S)), float(np.abs(S).max())).groups()
-    found = likeness_of_rows(S, E, margin, aligned=kind == "tasks") if tested else None
+    likeness = likeness_of_rows(S, E, margin, aligned=kind == "tasks") if tested else None
     gap = distances_of_rows(S)
-    return assembled(kind, scores, groups, found, gap, -gap.sum(axis=1), level, margin, selection, of_games=False)
+    return test_pairs(problem, kind, likeness, gap, -gap.sum(axis=1), error, margin)
 
 
-def assembled(
+def test_pairs(
+    problem: Problem,
     kind: Kind,
-    data: Matches | Scores,
-    identical: tuple[tuple[int, ...], ...],
     found: Likeness | None,
     gap: Floats,
     preference: Floats,
-    level: float,
+    error: float,
     margin: float,
-    selection: Selection,
-    *,
-    of_games: bool,
 ) -> Redundancy:
-    """Test all pairs, join clones into groups, and see what merging them does."""
+    """Test all pairs, join copies into groups, and see what merging them does."""
+    data = problem.data
     names = data.tasks if kind == "tasks" and isinstance(data, Scores) else data.agents
-    n = len(names)
-    a, b = np.triu_indices(n, k=1)
-    exact = np.zeros((n, n), dtype=np.bool_)
-    for members in identical:
-        exact[np.ix_(members, members)] = True
-    if found is None:
-        apart, near = np.zeros(len(a), dtype=np.bool_), gap[a, b] <= margin
-        suspect = np.zeros(len(a), dtype=np.bool_)
-    else:
-        apart = holm(found.p_same[a, b], level)
-        same = found.p_same[a, b] > level
-        if not of_games:  # where errors are shared the noise is overstated: the difference seen must be small, too
-            same &= gap[a, b] <= margin
-        near = same & holm(found.p_apart[a, b], level)
-        suspect = same & ~near & (found.p_apart[a, b] <= level) & ~exact[a, b]
+    label = problem.exact.label if kind == "agents" or problem.tasks is None else problem.tasks.label
+    a, b = np.triu_indices(len(names), k=1)
+    exact = label[:, None] == label
+    apart = near = suspect = np.zeros(len(a), dtype=np.bool_)
+    if found is not None:
+        apart = holm(found.p_same[a, b], error)
+        small = np.ones_like(apart) if isinstance(data, Matches) else gap[a, b] <= margin  # errors may be shared
+        near = small & holm(found.p_apart[a, b], error)
+        suspect = small & ~near & (found.p_apart[a, b] <= error) & ~exact[a, b]
     alike = exact.copy()
     alike[a, b] |= near
     alike |= alike.T
@@ -345,15 +333,13 @@ def assembled(
         groups=groups,
         nearest=tuple(map(pair, order)),
         suspected=tuple(map(pair, clearest[:NEAREST])),
-        level=level,
+        level=error,
         margin=margin,
         tested=found is not None,
         compared=len(a),
-        told_apart=int(apart.sum()),
-        merged=merge_effects(data, kind, by_name(groups, exact=True), by_name(groups, exact=False), selection)
-        if groups
-        else (),
-        unit=WIN_RATE if of_games else SCORE,
+        told_apart=int((apart & ~near).sum()),
+        merged=measure_merging(problem, kind, by_name(groups, exact=True), by_name(groups, exact=False)),
+        unit=WIN_RATE if isinstance(data, Matches) else SCORE,
     )
 
 
@@ -365,9 +351,9 @@ def by_name(groups: tuple[CloneGroup, ...], *, exact: bool) -> dict[str, tuple[s
 def status(exact: bool, near: bool, suspect: bool, apart: bool, *, tested: bool) -> Status:
     """Say in words what is known of a pair."""
     if exact:
-        return "exact clones"
+        return "exact copies"
     if near:
-        return "near-clones"
+        return "near-duplicates"
     if suspect:
         return "suspected"
     return "different" if apart or not tested else "not told apart"
@@ -386,36 +372,27 @@ def cliques(alike: Bools, distance: Floats) -> list[list[int]]:
     return sorted(unique.values())
 
 
-def checked_margin(margin: float) -> float:
-    """Return the margin, or say what it must be."""
-    if not (np.isfinite(margin) and 0 < margin < 1):
-        raise InputError(f"the margin is {margin!r}: it must be a number between 0 and 1")
-    return float(margin)
-
-
-def merged_data(data: Matches | Scores, kind: Kind, same: Groups, near: Groups) -> Matches | Scores:
+def merge_data(data: Data, kind: Kind, same: Groups, near: Groups) -> Data:
     """Return the data with each group as one entry, named by its representative."""
     if isinstance(data, Matches):
         gone = {member for name, members in same.items() for member in members if member != name}
         left = data.select([agent for agent in data.agents if agent not in gone]) if gone else data
         return left.merge(near) if near else left
+    assert isinstance(data, Scores)
     gone = {member for name, members in {**same, **near}.items() for member in members if member != name}
     if kind == "agents":
         return data.select(agents=[agent for agent in data.agents if agent not in gone])
     return data.select(tasks=[task for task in data.tasks if task not in gone])
 
 
-def merge_effects(
-    data: Matches | Scores, kind: Kind, same: Groups, near: Groups, selection: Selection
-) -> tuple[Movement, ...]:
-    """Return how far each method's board of agents moves when groups are merged; nothing where no board is left."""
+def measure_merging(problem: Problem, kind: Kind, same: Groups, near: Groups) -> tuple[Movement, ...]:
+    """Return how far each method moves the agents when groups are merged; nothing where there is nothing to merge."""
     fewer = sum(len(members) - 1 for groups in (same, near) for members in groups.values())
-    if kind == "agents" and len(data.agents) - fewer < 2:
+    if not fewer or (kind == "agents" and len(problem.agents) - fewer < 2):
         return ()
-    before = contest(data, selection=selection)
-    after = contest(merged_data(data, kind, same, near), selection=selection)
-    moved = []
-    for method in ("uniform", "elo", "nash"):
-        old, new = (one.exact(method, np.zeros(len(one.entries), dtype=np.intp)) for one in (before, after))
-        moved.append(movement(old, new))
-    return tuple(moved)
+    before = Experiment.of(problem)
+    after = Experiment.of(problem.again(merge_data(problem.data, kind, same, near)))
+    return tuple(
+        movement(*(one.exact(method, np.zeros(len(one.entries), dtype=np.intp)) for one in (before, after)))
+        for method in ("uniform", "elo", "nash")
+    )

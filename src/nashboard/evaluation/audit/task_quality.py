@@ -9,8 +9,10 @@ from nashboard._tables import Column, Table, Tabular, plain
 from nashboard._types import Floats
 from nashboard.algebra.latent import Component, latent
 from nashboard.data.scores import Scores
+from nashboard.evaluation.audit.checks import Check, name_some
 from nashboard.evaluation.audit.likeness import holm
-from nashboard.evaluation.comparable import known_noise
+from nashboard.evaluation.posterior.scores import known_noise
+from nashboard.evaluation.problem import Problem
 
 PASSED, FAILED = 0.95, 0.05
 COMPONENTS = 3
@@ -104,6 +106,28 @@ class TaskQuality(Tabular):
             rows=tuple((f.task, f.status, f.lowest, f.mean, f.highest, f.correlation, f.p_noise) for f in rows),
         )
 
+    def checks(self) -> tuple[Check, ...]:
+        """Check whether every task separates agents, and in the direction of the others."""
+        idle = self.having("the same for everybody", "everybody passes", "everybody fails", "within noise")
+        wrong, leaning = self.having("wrong way"), self.having("leans wrong")
+        return (
+            Check(
+                name="every task separates agents",
+                passed=not idle,
+                sentence=f"{len(idle):,} of {len(self.findings):,} tasks separate nobody" + name_some(idle),
+            ),
+            Check(
+                name="no task points the wrong way",
+                passed=not wrong,
+                sentence=f"{len(wrong):,} tasks correlate negatively with the rest more than by chance"
+                f"{name_some(wrong)}; {len(leaning):,} more perhaps by chance",
+            ),
+        )
+
+    def tables(self) -> dict[str, Table]:
+        """Return the tasks and the components as tables."""
+        return {"tasks": self.table(), "components": self.component_table()}
+
     def component_table(self) -> Table:
         """Return the latent components and who and what is at their ends."""
         return Table(
@@ -139,8 +163,10 @@ class TaskQuality(Tabular):
         return "\n".join([*self.sentences(), plain(self.table().head(20))])
 
 
-def task_quality(raw: Scores, comparable: Scores, level: float) -> TaskQuality:
-    """Look at every task of the raw table; components and correlations come from the comparable part."""
+def assess_tasks(problem: Problem, level: float) -> TaskQuality:
+    """Assess every task of the raw table; components and correlations come from the scores in task units."""
+    raw, comparable = problem.given, problem.scaled
+    assert isinstance(raw, Scores)
     S = comparable.values
     found = latent(comparable, k=min(COMPONENTS, min(S.shape) - 1))
     place = {task: k for k, task in enumerate(comparable.tasks)}

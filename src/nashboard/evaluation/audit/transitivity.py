@@ -22,7 +22,8 @@ from nashboard.algebra.flows import ObservedFlow
 from nashboard.algebra.hodge import hodge
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
-from nashboard.evaluation.task_games import task_games
+from nashboard.evaluation.audit.checks import Check
+from nashboard.evaluation.problem import Problem, task_games
 from nashboard.ratings.filling import smoothed_ratings
 
 CYCLES = 5
@@ -110,6 +111,17 @@ class Transitivity:
         )
         return tuple(lines)
 
+    def checks(self) -> tuple[Check, ...]:
+        """Check whether one rating per agent is enough."""
+        if self.basis != "games":
+            return ()
+        passed = None if self.p_noise != self.p_noise else not self.cyclic
+        return (Check(name="ratings are enough", passed=passed, sentence=self.sentences()[0]),)
+
+    def tables(self) -> dict[str, Table]:
+        """Return the strongest cycles as a table."""
+        return {"cycles": self.table()}
+
     def by_luck(self) -> str:
         """Say what so many triples reach without any cycle."""
         tried = f"the best of {self.triples:,} triples" if self.triples > 1 else "the only triple"
@@ -160,6 +172,12 @@ class Transitivity:
 
     def _repr_html_(self) -> str:
         return as_html(self.table())
+
+
+def measure_transitivity(problem: Problem, level: float) -> Transitivity:
+    """Split the results of a problem into ratings and cycles."""
+    data = problem.data
+    return transitivity(data if isinstance(data, Matches) else problem.scaled, level)
 
 
 def transitivity(data: Matches | Scores, level: float) -> Transitivity:

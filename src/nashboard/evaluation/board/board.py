@@ -1,203 +1,316 @@
-"""One side of a leaderboard: the numbers of every agent, or of every task, with what resampling says of them."""
+"""The board: every number of every agent (or task), and the registry of the columns that show them.
 
-from dataclasses import dataclass, fields
+A new column is one entry in `AGENT_COLUMNS` or `TASK_COLUMNS`; it then appears in text, HTML, csv and json.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table
+from nashboard._tables import Cell, Column, Table, number
+from nashboard._text import either, nearest
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import whole
-from nashboard.evaluation.intervals import Uncertainty
+from nashboard.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Second:
+    """Another number per agent, from the same draws as the gaps: a rating, a plain mean, the score of a method.
+
+    Parameters
+    ----------
+    name, meaning
+        The heading of the column and what it shows.
+    values, low, high
+        Posterior mean and interval, in the order of the board.
+    rank_low, rank_high
+        Interval of the ranks by this number; equal ends where there is one draw.
+    decimals
+        How many decimals the values deserve.
+    """
+
+    name: str
+    meaning: str
+    values: Floats
+    low: Floats
+    high: Floats
+    rank_low: Ints
+    rank_high: Ints
+    decimals: int = 0
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Board:
-    """What is known of every agent (or task), one number each.
+    """What is known of every agent (or task), one number each, in the order of ``names``.
 
     Parameters
     ----------
     kind
         ``"agent"`` or ``"task"``.
-    average_name, unit
-        What the average is called (``average``, ``skill``, ``difficulty``), and its unit.
-    averages, gaps
-        Nash averages, and how far each lies from the best: 0 at the top, below 0 elsewhere.
-    weights
-        Shares in the equilibrium, sum 1.
+    call
+        What the entries are called, in the plural.
+    unit
+        Of ``gaps``: ``"Elo points"``, ``"task units"``, or the unit of the payoffs.
+    level, draws
+        Of the intervals; one draw means that the data are taken as exact, and there are no intervals.
+    gaps, gap_low, gap_high
+        Distance to the best, at least 0. Of tasks: distance to the hardest.
+    probability_top
+        Probability of being in the support of the equilibrium: of agents P(top), of tasks that it decides.
     ranks
-        1 for the best; equal where averages tie; identical agents count once.
-    ties
-        Number of the group of agents that share a rank, 0 where nobody shares it.
+        Place by gap; equal gaps share a place, exact copies count once.
+    rank_low, rank_high
+        Interval of the place.
+    weights
+        Posterior mean share in the equilibrium, sum 1; exact copies share the weight of one.
     classes
-        Agents with the same number are identical in all their data.
+        Entries with the same number are exact copies, or pooled.
     uniform, uniform_ranks
-        The plain average over all opponents (tasks, agents), and the ranks it gives.
+        The plain average over all opponents, tasks or agents as entered, in the unit of the gaps, and its ranks.
     games
         Games of each agent, NaN where there are none to count.
-    rating_name, ratings, rating_low, rating_high, rating_ranks
-        ``Elo`` or ``mElo`` in points with its interval; an empty name and NaN where there are no matches.
+    second
+        The rating, or for scores the plain mean; then the columns of other methods.
     """
 
     kind: str
-    average_name: str
+    call: str
     unit: str
+    level: float
+    draws: int
     names: tuple[str, ...]
-    averages: Floats
     gaps: Floats
-    weights: Floats
+    gap_low: Floats
+    gap_high: Floats
+    probability_top: Floats
     ranks: Ints
-    ties: Ints
+    rank_low: Ints
+    rank_high: Ints
+    weights: Floats
     classes: Ints
     uniform: Floats
     uniform_ranks: Ints
     games: Floats
-    rating_name: str
-    ratings: Floats
-    rating_low: Floats
-    rating_high: Floats
-    rating_ranks: Ints
+    second: tuple[Second, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
-                read_only(value)
+        freeze(self)
 
     @property
-    def second_name(self) -> str:
-        """What orders agents that tie: the rating, or the uniform average where there is none."""
-        return self.rating_name or "uniform average"
+    def exact(self) -> bool:
+        """Whether the numbers are taken as exact, so that there are no intervals."""
+        return self.draws == 1
 
     @property
     def order(self) -> Ints:
-        """Positions from first to last: by Nash rank, then by the declared second order, then by name."""
-        second = self.ratings if self.rating_name else self.uniform
-        return np.array(sorted(range(len(self.names)), key=lambda k: (self.ranks[k], -second[k], self.names[k])))
+        """Positions from first to last: by gap, then P(top), then the canonical order of classes, then by name."""
+        key = zip(self.gaps, -self.probability_top, self.classes, self.names, range(len(self.names)), strict=True)
+        return np.array([k for *_, k in sorted(key)], dtype=np.intp)
 
     @property
     def support(self) -> tuple[str, ...]:
-        """Who has weight in the equilibrium, the best by the second order first."""
-        return tuple(self.names[k] for k in self.order if self.weights[k] > 0)
+        """Entries that are in the support of the equilibrium with probability of at least 1/2, best first."""
+        return tuple(self.names[k] for k in self.order if self.probability_top[k] >= 0.5)
 
     @property
-    def top(self) -> tuple[str, ...]:
-        """Who ties for first: those with weight, and any other that does exactly as well."""
-        return tuple(self.names[k] for k in self.order if self.ranks[k] == 1)
+    def rating(self) -> Second | None:
+        """The rating of matches, or the plain mean of scores."""
+        return self.second[0] if self.second else None
 
-    def table(self, title: str, uncertainty: Uncertainty | None, notes: tuple[str, ...]) -> Table:
-        """Return the board, the best first."""
-        percent = "" if uncertainty is None else f"{uncertainty.level:.0%} of the resamples"
-        columns: list[tuple[Column, list[Cell]]] = [
-            (
-                Column(
-                    name="rank",
-                    meaning="place by Nash average; equal averages share a place, identical entries count once",
-                ),
-                ints(self.ranks),
-            ),
-            (Column(name=self.kind, meaning=f"name of the {self.kind}"), list(self.names)),
-            (
-                Column(name=self.average_name, meaning=AVERAGE[self.average_name].format(unit=self.unit)),
-                numbers(self.averages),
-            ),
-        ]
-        if self.average_name != "average":
-            gap = "how far below the best" if self.kind == "agent" else "how much easier than the hardest"
-            columns.append((Column(name="gap", meaning=f"{gap}; 0 at the top"), numbers(self.gaps)))
-        if uncertainty is not None:
-            of = "average" if self.average_name == "average" else "gap"
-            columns += [
-                (Column(name="low", meaning=f"the {of} is at least this in {percent}"), numbers(uncertainty.gap_low)),
-                (Column(name="high", meaning=f"the {of} is at most this in {percent}"), numbers(uncertainty.gap_high)),
-            ]
-        columns.append(
-            (Column(name="weight", meaning="share in the maximum-entropy equilibrium"), numbers(self.weights))
-        )
-        if uncertainty is not None:
-            columns += [
-                (
-                    Column(name="in support", meaning=IN_SUPPORT[self.average_name], decimals=2),
-                    numbers(uncertainty.support),
-                ),
-                (Column(name="ranks", meaning=f"ranks that hold {percent}"), uncertainty.rank_ranges()),
-                (
-                    Column(
-                        name="apart",
-                        meaning=f"groups, from the best down; two that share a group cannot be told apart at "
-                        f"{uncertainty.level:.0%}",
-                    ),
-                    list(uncertainty.groups),
-                ),
-            ]
-        columns.append(
-            (
-                Column(name="tie", meaning="number of the group that shares this Nash rank exactly"),
-                ints(self.ties, zero=None),
+    def table(
+        self, title: str = "", *, columns: str = "default", notes: tuple[str, ...] = (), combine: bool = False
+    ) -> Table:
+        """Return the board, the best first.
+
+        Parameters
+        ----------
+        columns
+            ``"default"`` or ``"all"``.
+        combine
+            Show numbers with their intervals in one cell, ``19 [0, 92]``, for people; machines get one column each.
+        """
+        if columns not in ("default", "all"):
+            raise InputError(
+                f"there are no columns {columns!r}{nearest(columns, ['all'])}: use {either(['default', 'all'])}"
             )
-        )
-        if self.rating_name:
-            name = self.rating_name
-            columns += [
-                (
-                    Column(name=name, meaning=f"{name} rating in points; second order among ties", decimals=0),
-                    numbers(self.ratings),
-                ),
-                (
-                    Column(name=f"{name} low", meaning="lower end of the rating's interval", decimals=0),
-                    numbers(self.rating_low),
-                ),
-                (
-                    Column(name=f"{name} high", meaning="upper end of the rating's interval", decimals=0),
-                    numbers(self.rating_high),
-                ),
-                (Column(name=f"{name} rank", meaning=f"place by {name} rating"), ints(self.rating_ranks)),
-            ]
-        second = "" if self.rating_name else "; second order among ties"
-        columns += [
-            (Column(name="uniform", meaning=f"plain average with equal weights{second}"), numbers(self.uniform)),
-            (Column(name="uniform rank", meaning="place by the plain average"), ints(self.uniform_ranks)),
-        ]
-        if not np.isnan(self.games).all():
-            columns.append(
-                (
-                    Column(name="games", meaning="games played, or their total weight", decimals=2),
-                    [whole(x) for x in self.games],
-                )
-            )
+        found: list[tuple[Column, list[Cell]]] = []
+        for one in AGENT_COLUMNS if self.kind == "agent" else TASK_COLUMNS:
+            if (columns == "all" or one.default) and one.applies(self):
+                found += one.build(self, combine)
+        order = self.order
         return Table(
             title=title,
-            columns=tuple(column for column, _ in columns),
-            rows=tuple(tuple(cells[k] for _, cells in columns) for k in self.order),
+            columns=tuple(column for column, _ in found),
+            rows=tuple(tuple(cells[k] for _, cells in found) for k in order),
             notes=notes,
-            telling=("rank", self.kind, self.average_name, *SURE, self.rating_name, *WHY),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; NaN becomes None."""
-        return {field.name: plain_value(getattr(self, field.name)) for field in fields(self)}
+        return {one.name: plain_value(getattr(self, one.name)) for one in fields(self)}
 
     @staticmethod
-    def from_dict(values: dict[str, Any]) -> "Board":
-        """Return the board that `to_dict` wrote down."""
-        return Board(**{name: array_value(name, value) for name, value in values.items()})
+    def from_dict(values: Mapping[str, Any]) -> "Board":
+        """Return the board that `to_dict` wrote."""
+        second = tuple(Second(**{k: array_value(k, v) for k, v in one.items()}) for one in values["second"])
+        return Board(**{k: array_value(k, v) for k, v in values.items() if k != "second"}, second=second)
 
 
-AVERAGE = {
-    "average": "Nash average: payoff against the equilibrium, 0 at the top ({unit})",
-    "skill": "Nash average: mean score over the tasks that matter ({unit})",
-    "difficulty": "Nash average: minus the mean score of the agents that matter ({unit})",
-}
-SHARE = "share of resamples in which it has weight"
-IN_SUPPORT = {
-    "average": "probability of having weight; what noise may have made of cycles is taken out",
-    "skill": SHARE,
-    "difficulty": SHARE,
-}
-SURE = ("gap", "low", "high", "ranks", "in support")  # columns that a narrow screen shows before the rating
-WHY = ("weight", "uniform rank", "games", "apart", "uniform")  # and after it
-WHOLE = ("ranks", "ties", "classes", "uniform_ranks", "rating_ranks")
-TEXT = ("kind", "average_name", "unit", "rating_name")
+Built = list[tuple[Column, list[Cell]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardColumn:
+    """A column of the board: what it needs, whether the default view shows it, and how it is built."""
+
+    build: Callable[[Board, bool], Built]
+    default: bool = True
+    applies: Callable[[Board], bool] = lambda board: True
+
+
+def interval_column(
+    name: str, meaning: str, values: Floats, low: Floats, high: Floats, board: Board, *, combine: bool, decimals: int
+) -> Built:
+    """Return a number with its interval: one text column for people, three columns for machines."""
+    if board.exact:
+        return [(Column(name=name, meaning=meaning, decimals=decimals), numbers(values))]
+    if combine:
+        cells: list[Cell] = [
+            None if np.isnan(v) else f"{number(v, decimals)} [{number(a, decimals)}, {number(b, decimals)}]"
+            for v, a, b in zip(values, low, high, strict=True)
+        ]
+        return [(Column(name=name, meaning=f"{meaning}, with {board.level:.0%} interval"), cells)]
+    ends = [("low", "lower", low), ("high", "upper", high)]
+    return [
+        (Column(name=name, meaning=meaning, decimals=decimals), numbers(values)),
+        *(
+            (
+                Column(
+                    name=f"{name} {end}", meaning=f"{word} end of its {board.level:.0%} interval", decimals=decimals
+                ),
+                numbers(cells),
+            )
+            for end, word, cells in ends
+        ),
+    ]
+
+
+def ranges(low: Ints, high: Ints) -> list[Cell]:
+    """Return ``3-5``, or ``3`` where the ends agree."""
+    return [f"{a}" if a == b else f"{a}-{b}" for a, b in zip(low, high, strict=True)]
+
+
+def rank_column(board: Board, combine: bool) -> Built:
+    """Return the interval of places."""
+    if board.exact:
+        meaning = "place by Nash average; equal averages share a place, exact copies count once"
+        return [(Column(name="rank", meaning=meaning), ints(board.ranks))]
+    meaning = f"places that contain {board.level:.0%} of the draws; exact copies count once"
+    return [(Column(name="rank", meaning=meaning), ranges(board.rank_low, board.rank_high))]
+
+
+def gap_column(board: Board, combine: bool) -> Built:
+    """Return the gap with its interval."""
+    what = "distance to the best by Nash average" if board.kind == "agent" else "how much easier than the hardest"
+    decimals = 0 if board.unit == "Elo points" else 3
+    meaning, ends = f"{what}, {board.unit}", (board.gap_low, board.gap_high)
+    return interval_column("gap", meaning, board.gaps, *ends, board, combine=combine, decimals=decimals)
+
+
+def second_columns(board: Board, combine: bool) -> Built:
+    """Return the rating or the mean, and the columns of other methods, each with its interval and ranks."""
+    found: Built = []
+    for one in board.second:
+        found += interval_column(
+            one.name, one.meaning, one.values, one.low, one.high, board, combine=combine, decimals=one.decimals
+        )
+        meaning = f"places by {one.name}" + ("" if board.exact else f" that contain {board.level:.0%} of the draws")
+        found.append((Column(name=f"{one.name} rank", meaning=meaning), ranges(one.rank_low, one.rank_high)))
+    return found
+
+
+def simple(
+    name: str, meaning: str, cells: Callable[[Board], list[Cell]], decimals: int = 3
+) -> Callable[[Board, bool], Built]:
+    """Return the builder of a column that is the same for people and machines."""
+    return lambda board, combine: [(Column(name=name, meaning=meaning, decimals=decimals), cells(board))]
+
+
+AGENT_COLUMNS: tuple[BoardColumn, ...] = (
+    BoardColumn(build=rank_column),
+    BoardColumn(build=lambda board, _: [(Column(name="agent", meaning="name"), list(board.names))]),
+    BoardColumn(build=gap_column),
+    BoardColumn(
+        build=simple(
+            "P(top)", "probability of being in the support of the equilibrium", lambda b: numbers(b.probability_top), 2
+        ),
+        applies=lambda board: not board.exact,
+    ),
+    BoardColumn(build=second_columns, applies=lambda board: bool(board.second)),
+    BoardColumn(
+        build=simple("games", "games played, or their total weight", lambda b: [whole(x) for x in b.games], 2),
+        applies=lambda board: not np.isnan(board.games).all(),
+    ),
+    BoardColumn(
+        build=simple("place", "place by the gap alone, without its uncertainty", lambda b: ints(b.ranks)),
+        default=False,
+        applies=lambda board: not board.exact,
+    ),
+    BoardColumn(
+        build=simple("weight", "mean share in the maximum-entropy equilibrium", lambda b: numbers(b.weights)),
+        default=False,
+    ),
+    BoardColumn(
+        build=simple(
+            "uniform", "plain average with equal weights, copies counted as entered", lambda b: numbers(b.uniform)
+        ),
+        default=False,
+    ),
+    BoardColumn(
+        build=simple("uniform rank", "place by the plain average", lambda b: ints(b.uniform_ranks)), default=False
+    ),
+    BoardColumn(
+        build=simple(
+            "copies", "entries with these data, this one included", lambda b: ints(np.bincount(b.classes)[b.classes])
+        ),
+        default=False,
+        applies=lambda board: len(np.unique(board.classes)) < len(board.classes),
+    ),
+)
+TASK_COLUMNS: tuple[BoardColumn, ...] = (
+    BoardColumn(build=rank_column),
+    BoardColumn(build=lambda board, _: [(Column(name="task", meaning="name"), list(board.names))]),
+    BoardColumn(build=gap_column),
+    BoardColumn(
+        build=simple(
+            "P(decides)", "probability that it has weight in the equilibrium", lambda b: numbers(b.probability_top), 2
+        ),
+        applies=lambda board: not board.exact,
+    ),
+    BoardColumn(build=simple("weight", "mean share in the maximum-entropy equilibrium", lambda b: numbers(b.weights))),
+    BoardColumn(
+        build=simple("uniform", "minus the plain mean score of all agents, in task units", lambda b: numbers(b.uniform))
+    ),
+    BoardColumn(
+        build=simple("uniform rank", "place by the plain mean, the hardest first", lambda b: ints(b.uniform_ranks)),
+        default=False,
+    ),
+)
+WHOLE = ("ranks", "rank_low", "rank_high", "classes", "uniform_ranks", "draws", "decimals")
+
+
+def freeze(value: Any) -> None:
+    """Close the arrays of a dataclass for writing."""
+    for one in fields(value):
+        array = getattr(value, one.name)
+        if isinstance(array, np.ndarray):
+            read_only(array)
 
 
 def numbers(values: Floats) -> list[Cell]:
@@ -205,13 +318,15 @@ def numbers(values: Floats) -> list[Cell]:
     return [None if np.isnan(value) else float(value) + 0.0 for value in values]
 
 
-def ints(values: Ints, zero: int | None = 0) -> list[Cell]:
+def ints(values: Ints) -> list[Cell]:
     """Return whole numbers as cells."""
-    return [int(value) if value else zero for value in values]
+    return [int(value) for value in values]
 
 
 def plain_value(value: Any) -> Any:
-    """Return lists and numbers that json can hold."""
+    """Return lists and numbers that json can contain."""
+    if isinstance(value, Second):
+        return {one.name: plain_value(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, np.ndarray):
         return [plain_value(cell) for cell in value.tolist()]
     if isinstance(value, tuple):
@@ -220,23 +335,17 @@ def plain_value(value: Any) -> Any:
 
 
 def array_value(name: str, value: Any) -> Any:
-    """Return a field as the board holds it."""
-    if name in TEXT:
-        return value
+    """Return a field in the form that the board keeps it."""
     if name == "names":
         return tuple(value)
+    if not isinstance(value, list):
+        return value
     if name in WHOLE:
         return np.array(value, dtype=np.intp)
     return np.array([np.nan if cell is None else cell for cell in value], dtype=np.float64)
 
 
-def tie_groups(ranks: Ints) -> Ints:
-    """Number the ranks that several share, from the top; 0 for a rank held alone."""
-    shared = [rank for rank in np.unique(ranks) if (ranks == rank).sum() > 1]
-    return np.array([shared.index(rank) + 1 if rank in shared else 0 for rank in ranks], dtype=np.intp)
-
-
 def places(values: Floats, tolerance: float = 0.0) -> Ints:
     """Return 1 plus the number of larger values, within a tolerance."""
-    falling = np.sort(values)
-    return np.asarray(1 + len(values) - np.searchsorted(falling, values + tolerance, side="right"), dtype=np.intp)
+    rising = np.sort(values)
+    return np.asarray(1 + len(values) - np.searchsorted(rising, values + tolerance, side="right"), dtype=np.intp)

@@ -31,11 +31,12 @@ from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
+from nashboard.data.scaling import Scaling
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
-from nashboard.evaluation.comparable import matches_or_scores
-from nashboard.evaluation.stress.experiment import Experiment, Kind, contest
+from nashboard.evaluation.problem import Components, Data, Kind, Noise, check_settings, prepare
+from nashboard.evaluation.stress.experiment import Experiment
 from nashboard.evaluation.stress.movement import LABELS, MethodResult, Movement, movement, named_first
 
 Attacked = Literal["uniform", "elo"]
@@ -140,13 +141,18 @@ class Attack:
 
 
 def attack(
-    data: Matches | Scores,
+    data: Data,
     target: str,
     *,
     method: Attacked = "uniform",
     kind: Kind | None = None,
     most: int = MOST,
+    noise: Noise = "model",
     selection: Selection = "clone-invariant",
+    scaling: Scaling = "range",
+    components: Components = "error",
+    n_resamples: int = 200,
+    rng: int = 0,
 ) -> Attack:
     """Find the smallest number of clones that puts an agent first.
 
@@ -162,22 +168,25 @@ def attack(
     kind
         What may be cloned; agents in a table of scores move the board of tasks, and then the target is a task.
     most
-        The largest number of clones that is considered.
+        The largest number of copies that is considered.
+    noise, selection, scaling, components, n_resamples, rng
+        As in `nashboard.evaluate`.
 
     Examples
     --------
     >>> import nashboard as nb
-    >>> from nashboard.evaluation.stress.attack import attack
-    >>> found = attack(nb.load_dataset("suite-3").scale("none"), "C")
+    >>> found = nb.attack(nb.load_dataset("suite-3").scale("none"), "C", noise="none")
     >>> found.clones
     (('task 3', 1),)
     """
-    data = matches_or_scores(data, "attack")
     if method not in ("uniform", "elo"):
         raise InputError(f"there is no attack on {method!r}: use 'uniform' or 'elo'")
     if most < 1:
         raise InputError(f"most is {most}: at least one clone must be allowed")
-    game = contest(data, kind, selection)
+    settings, plan = check_settings(
+        noise=noise, selection=selection, scaling=scaling, components=components, n_resamples=n_resamples, rng=rng
+    )
+    game = Experiment.of(prepare(data, settings, plan), kind)
     with threads_for(len(game.entries)):
         return attack_on(game, target, method=method, most=most)
 
@@ -186,7 +195,7 @@ def attack_on(game: Experiment, target: str, *, method: Attacked, most: int) -> 
     """Search in a contest, then solve the attacked data by both methods."""
     (t,) = positions([target], game.names, kind=game.board[:-1])
     if method not in game.methods:
-        raise InputError("tasks have no Elo ratings: attack 'uniform', or clone tasks to move the board of agents")
+        raise InputError(f"there are no Elo ratings of {game.board} here: attack 'uniform'")
     nothing = np.zeros(len(game.entries), dtype=np.intp)
     before = game.exact(method, nothing)
     found: Ints | None = nothing
@@ -329,12 +338,13 @@ def smallest_elo(game: Experiment, t: int, most: int) -> tuple[Ints | None, bool
 
 def points(game: Experiment) -> Floats | None:
     """Return what each on the board wins from each entry, where Elo's order is the order by points; else None."""
-    if not isinstance(game.data, Matches):
-        S = game.data.values  # of scores in comparable units higher is better
+    if isinstance(game.data, Scores):
+        S = game.problem.scaled.values  # in comparable units higher is better
         above = (S[:, None, :] > S[None, :, :]).sum(axis=1)
         level = (S[:, None, :] == S[None, :, :]).sum(axis=1)
         return np.asarray(above + level / 2)
     matches = game.data
+    assert isinstance(matches, Matches)
     if matches.coverage < 1 or (matches.games != matches.games[0]).any():
         return None
     return np.where(np.eye(len(matches.agents), dtype=np.bool_), 0.5, matches.win_rates())

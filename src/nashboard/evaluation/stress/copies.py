@@ -1,9 +1,9 @@
-"""Entering clones: the same agent or task again, exactly, or with fresh luck.
+"""Copies of agents or tasks: exact, or with their own luck.
 
-An exact clone of an agent has its original's results against everybody. Games between a clone and its original, or
-two clones of one original, count as even: as many games as the original's median pair, half won and half lost.
-A noisy clone plays every one of those games anew, with the original's observed shares of wins, draws and losses; a
-noisy score is drawn anew from the original's score and standard error.
+An exact copy of an agent has its original's results against everybody. Games between a copy and its original, or two
+copies of one original, are even: as many games as the original's median pair, half won and half lost.
+A noisy copy plays all of those games again, with the original's observed shares of wins, draws and losses; a noisy
+score is drawn around the original's score with its standard error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from nashboard._types import Floats, Ints
+from nashboard._types import Bools, Floats, Ints
+from nashboard.data.clusters import Clusters
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
+from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
+from nashboard.data.sides import Sides
 from nashboard.errors import InputError
+from nashboard.evaluation.posterior.scores import known_noise
 
 
-def clone_names(names: Sequence[str], originals: Ints) -> tuple[str, ...]:
+def copy_names(names: Sequence[str], originals: Ints) -> tuple[str, ...]:
     """Return a new name for each clone: ``X (copy 1)``, ``X (copy 2)``, never one that is taken."""
     taken, made = set(names), []
     number: dict[int, int] = {}
@@ -52,52 +56,106 @@ def enter_agents(matches: Matches, clones: Mapping[str, int], rng: np.random.Gen
     >>> nb.elo(enter_agents(nb.load_dataset("rock-paper-scissors"), {"C": 1}), prior=0).ratings.round(1)
     array([-71.9,  71.9,   0. ,   0. ])
     """
-    n = len(matches.agents)
+    n, p = len(matches.agents), len(matches.pairs)
     originals = originals_of(clones, matches.agents, "agent")
     index = np.concatenate([np.arange(n), originals])
     i, j = matches.pairs.T
-    counts = np.zeros((3, n, n))  # wins, draws, losses of the row
-    counts[0, i, j], counts[1, i, j], counts[2, i, j] = matches.wins, matches.draws, matches.losses
-    counts[0, j, i], counts[1, j, i], counts[2, j, i] = matches.losses, matches.draws, matches.wins
-    even = typical_games(counts.sum(axis=0))
-    k = np.arange(n)
-    counts[0, k, k] = counts[2, k, k] = even / 2
+    where = np.full((n, n), -1)  # the pair of two originals
+    where[i, j] = where[j, i] = np.arange(p)
+    counts = np.stack([matches.wins, matches.draws, matches.losses], axis=1)
+    even = typical_games(matches)
     a, b = np.triu_indices(len(index), k=1)
-    wins, draws, losses = counts[:, index[a], index[b]]
+    pair, same = where[index[a], index[b]], index[a] == index[b]
+    kept = same | (pair >= 0)
+    a, b, pair, same = a[kept], b[kept], pair[kept], same[kept]
+    flip = index[a] > index[b]
+    own = np.where(flip[:, None], counts[pair][:, ::-1], counts[pair]) if p else np.zeros((len(a), 3))
+    half = even[index[a]] / 2
+    own = np.where(same[:, None], np.stack([half, np.zeros_like(half), half], axis=1), own)
     if rng is not None:
         fresh = b >= n
-        wins[fresh], draws[fresh], losses[fresh] = played_again(wins[fresh], draws[fresh], losses[fresh], rng)
-    met = wins + draws + losses > 0
+        own[fresh] = replay(own[fresh], rng)
+    met = own.sum(axis=1) > 0
+    a, b, pair, flip, own = a[met], b[met], np.where(same, -1, pair)[met], flip[met], own[met]
+    exact = rng is None
     return Matches(
-        agents=(*matches.agents, *clone_names(matches.agents, originals)),
-        pairs=np.stack([a, b], axis=1)[met],
-        wins=wins[met],
-        draws=draws[met],
-        losses=losses[met],
-        origin=matches.origin.noting(f"{len(originals):,} clones entered"),
+        agents=(*matches.agents, *copy_names(matches.agents, originals)),
+        pairs=np.stack([a, b], axis=1),
+        wins=own[:, 0],
+        draws=own[:, 1],
+        losses=own[:, 2],
+        origin=matches.origin.noting(f"{len(originals):,} copies entered"),
+        clusters=copy_clusters(matches.clusters, pair, flip) if exact and matches.clusters is not None else None,
+        sides=copy_sides(matches.sides, pair, flip) if exact and matches.sides is not None else None,
     )
 
 
-def typical_games(N: Floats) -> Floats:
-    """Return the median number of games over the pairs of each agent."""
-    met = (N > 0).sum(axis=1)
-    rising = np.sort(np.where(N > 0, N, np.inf), axis=1)
-    k = np.arange(len(N))
-    low, high = rising[k, np.maximum(met - 1, 0) // 2], rising[k, np.minimum(met // 2, len(N) - 1)]
-    return np.where(met > 0, (low + high) / 2, 1.0)
+def copy_clusters(clusters: Clusters, pair: Ints, flip: Bools) -> Clusters:
+    """Return the clusters of new pairs, each with those of the pair that it copies (-1: none)."""
+    order = np.argsort(clusters.pair, kind="stable")
+    ends = np.searchsorted(clusters.pair[order], np.arange(pair.max(initial=-1) + 2))
+    rows = [order[ends[k] : ends[k + 1]] if k >= 0 else order[:0] for k in pair]
+    row = np.concatenate(rows) if rows else order[:0]
+    new = np.repeat(np.arange(len(pair)), [len(one) for one in rows])
+    turned = flip[new]
+    return Clusters(
+        size=clusters.size,
+        cluster=clusters.cluster[row],
+        pair=new,
+        wins=np.where(turned, clusters.losses[row], clusters.wins[row]),
+        draws=clusters.draws[row],
+        losses=np.where(turned, clusters.wins[row], clusters.losses[row]),
+    )
 
 
-def played_again(
-    wins: Floats, draws: Floats, losses: Floats, rng: np.random.Generator
-) -> tuple[Floats, Floats, Floats]:
-    """Play the games of each pair anew with the observed shares; whole games, at least one where there was some."""
-    games = wins + draws + losses
+def copy_sides(sides: Sides, pair: Ints, flip: Bools) -> Sides:
+    """Return the sides of new pairs, each those of the pair that it copies; games among copies have no first side."""
+    known, turned = (pair >= 0)[:, None], flip[:, None]
+    first, second = sides.first[pair], sides.second[pair]
+    return Sides(
+        first=np.where(known, np.where(turned, second[:, ::-1], first), 0.0),
+        second=np.where(known, np.where(turned, first[:, ::-1], second), 0.0),
+    )
+
+
+def typical_games(matches: Matches) -> Floats:
+    """Return the median number of games over the pairs of each agent, 1 where there are none."""
+    found = np.ones(len(matches.agents))
+    who, games = matches.pairs.ravel(), np.repeat(matches.games, 2)
+    order = np.lexsort([games, who])
+    who, games = who[order], games[order]
+    ends = np.searchsorted(who, np.arange(len(found) + 1))
+    for k in np.flatnonzero(np.diff(ends)):
+        found[k] = np.median(games[ends[k] : ends[k + 1]])
+    return found
+
+
+def replay(counts: Floats, rng: np.random.Generator) -> Floats:
+    """Play the games of each pair again with the observed shares; whole games, at least one where there was some."""
+    games = counts.sum(axis=1)
     whole = np.where(games > 0, np.maximum(np.rint(games), 1.0), 0.0).astype(np.int64)
-    shares = np.stack([wins, draws, losses], axis=1) / np.where(games > 0, games, 1.0)[:, None]
+    shares = counts / np.where(games > 0, games, 1.0)[:, None]
     shares[games == 0] = (0.5, 0.0, 0.5)
     shares /= shares.sum(axis=1, keepdims=True)
-    drawn = rng.multinomial(whole, shares).astype(np.float64)
-    return drawn[:, 0], drawn[:, 1], drawn[:, 2]
+    return np.asarray(rng.multinomial(whole, shares), dtype=np.float64)
+
+
+def enter_in_payoffs(payoffs: Payoffs, copies: Mapping[str, int]) -> Payoffs:
+    """Return the payoffs with exact copies of agents entered, which are even among themselves."""
+    n = len(payoffs.agents)
+    originals = originals_of(copies, payoffs.agents, "agent")
+    index = np.concatenate([np.arange(n), originals])
+    grid = np.ix_(index, index)
+    extra = {
+        name: getattr(payoffs, name)[grid] for name in ("stderr", "games") if getattr(payoffs, name, None) is not None
+    }
+    return replace(
+        payoffs,
+        agents=(*payoffs.agents, *copy_names(payoffs.agents, originals)),
+        A=payoffs.A[grid],
+        origin=payoffs.origin.noting(f"{len(originals):,} copies entered"),
+        **extra,
+    )
 
 
 def enter_in_scores(
@@ -111,10 +169,12 @@ def enter_in_scores(
     values = np.take(scores.values, index, axis=axis)
     stderr = np.take(scores.stderr, index, axis=axis)
     if rng is not None:
-        noise = np.nan_to_num(stderr) * rng.standard_normal(stderr.shape)
+        noise = np.nan_to_num(np.take(known_noise(scores), index, axis=axis)) * rng.standard_normal(stderr.shape)
         fresh = np.arange(len(index)) >= len(names)
+        share = scores.scaling == "raw" and np.nanmin(values) >= 0 and np.nanmax(values) <= 1
         values = values + noise * (fresh[:, None] if axis == 0 else fresh)
-    made = (*names, *clone_names(names, originals))
+        values = np.clip(values, 0.0, 1.0) if share else values
+    made = (*names, *copy_names(names, originals))
     return replace(
         scores,
         agents=made if axis == 0 else scores.agents,
@@ -125,5 +185,10 @@ def enter_in_scores(
         runs=np.take(scores.runs, index, axis=axis),
         filled=np.take(scores.filled, index, axis=axis),
         lower_is_better=scores.lower_is_better if axis == 0 else scores.lower_is_better[index],
-        origin=scores.origin.noting(f"{len(originals):,} clones entered"),
+        groups=None
+        if scores.groups is None
+        else scores.groups
+        if axis == 0
+        else tuple(scores.groups[k] for k in index),
+        origin=scores.origin.noting(f"{len(originals):,} copies entered"),
     )

@@ -1,12 +1,13 @@
-"""A contest: a board, what can be cloned to move it, and what each method says once clones are in.
+"""Experiments with copies: what each method says once copies of some entries are in.
 
-Symbols: ``M`` what each on the board gains from each that can be cloned: payoffs of agents against agents, scores of
-agents on tasks, or minus the scores of the agents for the board of tasks; ``m`` how often each is entered.
-The uniform average is ``M m / sum(m)``.
+Symbols: ``M`` what each on the board gains from each that can be copied: expected payoffs of agents against agents,
+scores of agents on tasks, or minus the scores of the agents for the board of tasks; ``m`` how often each is entered.
+The uniform average is ``M m / sum(m)``. The Nash result is the posterior of the whole evaluation, repeated on the data
+with copies; where the data of the classes are bit for bit the same as before, so is every number.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -14,59 +15,77 @@ from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
-from nashboard.equilibrium.results import Selection, tied_ranks
+from nashboard.equilibrium.results import tied_ranks
 from nashboard.errors import InputError
-from nashboard.evaluation.comparable import comparable_matches, comparable_scores, complete_payoffs
-from nashboard.evaluation.stress.copies import enter_agents, enter_in_scores
+from nashboard.evaluation.board.build import build_task_board
+from nashboard.evaluation.problem import Data, Kind, Problem, task_games
+from nashboard.evaluation.stress.copies import enter_agents, enter_in_payoffs, enter_in_scores
 from nashboard.evaluation.stress.movement import Method, MethodResult
-from nashboard.evaluation.task_games import task_games
 from nashboard.ratings.elo import elo
 
-Kind = Literal["agents", "tasks"]
 ELO_TIES = 1e5  # ratings within a ten-thousandth of a point share a rank: the fit is no more exact
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Experiment:
-    """Who is on the board, what can be cloned, and the data behind both.
+    """Who is on the board, what can be copied, and the problem behind both.
 
     Parameters
     ----------
+    problem
+        The prepared data with their settings.
     board
-        ``"agents"``, or ``"tasks"`` where agents are cloned in a table of scores.
+        ``"agents"``, or ``"tasks"`` where agents are copied in a table of scores.
     kind
-        What is cloned.
+        What is copied.
     names, entries
-        Who is on the board; what can be cloned.
+        Who is on the board; what can be copied.
     M
         ``(board, entries)`` gains.
-    data
-        The matches or scores, comparable.
-    unit
-        Of ``M``.
-    payoffs
-        The game of matches; for scores nothing.
     """
 
+    problem: Problem
     board: Kind
     kind: Kind
     names: tuple[str, ...]
     entries: tuple[str, ...]
     M: Floats
-    data: Matches | Scores
-    unit: str
-    payoffs: Payoffs | None
-    selection: Selection
-    notes: tuple[str, ...]
+
+    @staticmethod
+    def of(problem: Problem, kind: Kind | None = None) -> "Experiment":
+        """Return the experiment in which agents or tasks are copied; by default tasks where there are tasks."""
+        data = problem.data
+        if kind not in (None, "agents", "tasks"):
+            raise InputError(f"there are no {kind!r} to copy: use 'agents' or 'tasks'")
+        M = problem.full_payoffs()
+        if not isinstance(data, Scores):
+            if kind == "tasks":
+                raise InputError(f"{problem.kind} have no tasks: copy 'agents'")
+            return Experiment(
+                problem=problem, board="agents", kind="agents", names=data.agents, entries=data.agents, M=M
+            )
+        if kind == "agents":
+            return Experiment(
+                problem=problem, board="tasks", kind="agents", names=data.tasks, entries=data.agents, M=-M.T
+            )
+        return Experiment(problem=problem, board="agents", kind="tasks", names=data.agents, entries=data.tasks, M=M)
+
+    @property
+    def data(self) -> Data:
+        """The data without copies."""
+        return self.problem.data
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        """The methods that have something to say of this board."""
-        if self.board == "tasks":
+        """The methods that rank this board."""
+        if self.board == "tasks" or isinstance(self.data, Payoffs):
             return ("uniform", "nash")
-        refilled: tuple[Method, ...] = ("nash refilled",) if self.payoffs is not None and self.payoffs.filled else ()
-        return ("uniform", "elo", "nash", *refilled)
+        return ("uniform", "elo", "nash")
+
+    @property
+    def unit(self) -> str:
+        """Unit of the gains."""
+        return self.problem.unit
 
     @property
     def scale(self) -> float:
@@ -74,116 +93,82 @@ class Experiment:
         return float(np.abs(self.M).max()) or 1.0
 
     def exact(self, method: Method, copies: Ints) -> MethodResult:
-        """Return the standing of the originals when entry k has ``copies[k]`` exact clones beside it."""
+        """Return the result of the originals when entry k has ``copies[k]`` exact copies beside it."""
         if method == "uniform":
             m = copies + 1.0
-            return self.standing(method, self.M @ m / m.sum())
-        if method == "elo":
-            return self.elo(self.entered(copies))
-        if method == "nash refilled":
-            entered = self.entered(copies)
-            assert isinstance(entered, Matches)
-            return self.nash_of_game(method, complete_payoffs(entered).A)
-        index = np.concatenate([np.arange(len(copies)), np.repeat(np.arange(len(copies)), copies)])
-        if self.payoffs is not None:
-            return self.nash_of_game(method, self.payoffs.A[np.ix_(index, index)])
-        assert isinstance(self.data, Scores)
-        S = self.data.values
-        return self.nash_of_table(S[:, index] if self.kind == "tasks" else S[index])
+            return self.result(method, self.M @ m / m.sum())
+        if not copies.any():
+            return self.elo(self.data) if method == "elo" else self.nash(self.problem)
+        entered = self.enter(copies)
+        return self.elo(entered) if method == "elo" else self.nash(self.repeat(entered))
 
-    def noisy(self, method: Method, data: Matches | Scores) -> MethodResult:
-        """Return the standing of the originals in data with noisy clones."""
-        if isinstance(data, Matches):
-            if method == "elo":
-                return self.elo(data)
-            A = complete_payoffs(data).A
-            if method == "uniform":
-                return self.standing(method, A.mean(axis=1)[: len(self.names)])
-            return self.nash_of_game(method, A)
+    def noisy(self, method: Method, data: Data, problem: Problem) -> MethodResult:
+        """Return the result of the originals in data with noisy copies; ``problem`` is that of these data."""
         if method == "elo":
             return self.elo(data)
-        if method == "uniform":
-            return self.standing(method, data.values.mean(axis=1) if self.board == "agents" else -data.values.mean(0))
-        return self.nash_of_table(data.values)
+        if method == "nash":
+            return self.nash(problem)
+        other = Experiment.of(problem, self.kind)
+        return self.result(method, other.M.mean(axis=1)[: len(self.names)])
 
-    def entered(self, copies: Ints, rng: np.random.Generator | None = None) -> Matches | Scores:
-        """Return the data with clones really entered."""
-        clones = {self.entries[k]: int(copies[k]) for k in np.flatnonzero(copies)}
+    def repeat(self, data: Data, **changes: Any) -> Problem:
+        """Return the problem of other data; where their classes have the same data, with the same draws."""
+        again = self.problem.again(data, **changes)
+        if not changes and "draws" in vars(self.problem) and same_data(again.merged, self.problem.merged):
+            vars(again)["draws"] = self.problem.draws
+        return again
+
+    def enter(self, copies: Ints, rng: np.random.Generator | None = None) -> Data:
+        """Return the data with copies entered."""
+        wanted = {self.entries[k]: int(copies[k]) for k in np.flatnonzero(copies)}
         if isinstance(self.data, Matches):
-            return enter_agents(self.data, clones, rng)
-        return enter_in_scores(self.data, self.kind, clones, rng)
+            return enter_agents(self.data, wanted, rng)
+        if isinstance(self.data, Payoffs):
+            return enter_in_payoffs(self.data, wanted)
+        return enter_in_scores(self.data, self.kind, wanted, rng)
 
-    def elo(self, data: Matches | Scores) -> MethodResult:
+    def elo(self, data: Data) -> MethodResult:
         """Return Elo ratings of the originals, their mean 0, so that only differences count."""
+        assert not isinstance(data, Payoffs)
         r = elo(data if isinstance(data, Matches) else task_games(data)).ratings[: len(self.names)]
-        return MethodResult(
-            method="elo", names=self.names, scores=r - r.mean() + 0.0, unit="Elo points", scale=ELO_TIES
-        )
+        points = r - r.mean() + 0.0
+        return MethodResult(method="elo", names=self.names, scores=points, unit="Elo points", scale=ELO_TIES)
 
-    def nash_of_game(self, method: Method, A: Floats) -> MethodResult:
-        """Return Nash averages of the originals, with their certificate."""
-        found = nash_average(A, selection=self.selection)
-        certificate = max(found.exploitability / (found.scale or 1.0), found.residual)
-        return self.standing(method, found.averages[: len(self.names)], certificate)
+    def nash(self, problem: Problem) -> MethodResult:
+        """Return minus the gaps of the originals: the posterior mean of an evaluation."""
+        certificate = problem.equilibrium
+        exact = max(certificate.exploitability / (certificate.scale or 1.0), certificate.residual)
+        if self.board == "agents":
+            return self.result("nash", -problem.posterior.gap[: len(self.names)], exact)
+        tasks = build_task_board(problem)
+        assert tasks is not None
+        return self.result("nash", -tasks.gaps[: len(self.names)], exact)
 
-    def nash_of_table(self, S: Floats) -> MethodResult:
-        """Return Nash skills (or difficulties) of the originals, with their certificate."""
-        found = nash_average_scores(S, selection=self.selection)
-        certificate = max(found.exploitability / (found.scale or 1.0), found.residual)
-        averages = found.skills if self.board == "agents" else found.difficulties
-        return self.standing("nash", averages[: len(self.names)], certificate)
-
-    def standing(self, method: Method, scores: Floats, certificate: float = 0.0) -> MethodResult:
+    def result(self, method: Method, scores: Floats, certificate: float = 0.0) -> MethodResult:
         """Return scores in the unit of the gains."""
         return MethodResult(
             method=method,
             names=self.names,
-            scores=np.asarray(scores),
+            scores=np.asarray(scores) + 0.0,
             unit=self.unit,
             scale=self.scale,
             certificate=certificate,
         )
 
 
-def contest(data: Matches | Scores, kind: Kind | None = None, selection: Selection = "clone-invariant") -> Experiment:
-    """Return the contest in which agents or tasks are cloned; by default tasks where there are tasks."""
-    if kind not in (None, "agents", "tasks"):
-        raise InputError(f"there are no {kind!r} to clone: use 'agents' or 'tasks'")
-    if isinstance(data, Matches):
-        if kind == "tasks":
-            raise InputError("matches have no tasks: clone 'agents'")
-        ready = comparable_matches(data)
-        game = ready.payoffs
-        return Experiment(
-            board="agents",
-            kind="agents",
-            names=game.agents,
-            entries=game.agents,
-            M=game.A,
-            data=ready.matches,
-            unit="log-odds",
-            payoffs=game,
-            selection=selection,
-            notes=ready.notes,
-        )
-    table = comparable_scores(data)
-    scores, by_task = table.scores, kind != "agents"
-    return Experiment(
-        board="agents" if by_task else "tasks",
-        kind="tasks" if by_task else "agents",
-        names=scores.agents if by_task else scores.tasks,
-        entries=scores.tasks if by_task else scores.agents,
-        M=scores.values if by_task else -scores.values.T,
-        data=scores,
-        unit=f"score ({scores.scaling})",
-        payoffs=None,
-        selection=selection,
-        notes=table.notes,
-    )
+def same_data(a: Data, b: Data) -> bool:
+    """Return whether two data sets have the same numbers, bit for bit, whatever their names."""
+    if type(a) is not type(b):
+        return False
+    for one in fields(a):
+        x, y = getattr(a, one.name), getattr(b, one.name)
+        if isinstance(x, np.ndarray) and not np.array_equal(x, y, equal_nan=x.dtype.kind == "f"):
+            return False
+    return True
 
 
-def adversary(game: Experiment, counts: tuple[int, ...]) -> int:
-    """Return the entry whose clones change the winner with the fewest copies, or else move ranks most.
+def choose_adversary(game: Experiment, counts: tuple[int, ...]) -> int:
+    """Return the entry whose copies change the uniform winner with the fewest copies, or else move ranks most.
 
     Every entry is tried with every number of copies; ties go to the one listed first.
     """

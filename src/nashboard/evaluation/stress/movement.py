@@ -1,6 +1,6 @@
-"""A standing: what one method says of everybody, and how far another standing has moved from it.
+"""The scores of one method, and how far they moved.
 
-Ranks compare only those who are in both standings, so that a clone that was entered takes no place from anybody.
+Ranks compare only those who are in both results, so that a copy that was entered takes no place from anybody.
 """
 
 from dataclasses import dataclass
@@ -12,12 +12,11 @@ import numpy as np
 from nashboard._types import Floats, Ints, read_only
 from nashboard.equilibrium.results import tied_ranks
 
-Method = Literal["uniform", "elo", "nash", "nash refilled"]
+Method = Literal["uniform", "elo", "nash"]
 LABELS: dict[Method, str] = {
     "uniform": "uniform average",
     "elo": "Elo",
     "nash": "Nash average",
-    "nash refilled": "Nash, unmet pairs refilled",
 }
 
 
@@ -57,7 +56,7 @@ class MethodResult:
         return tuple(self.names[k] for k in np.flatnonzero(self.ranks == 1))
 
     def only(self, names: tuple[str, ...]) -> "MethodResult":
-        """Return the standing among the named, in their order."""
+        """Return the result among the named, in their order."""
         place = {name: k for k, name in enumerate(self.names)}
         return MethodResult(
             method=self.method,
@@ -74,12 +73,12 @@ class MethodResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Movement:
-    """How far a standing moved: the largest change of a rank and of a score, and whether first place changed.
+    """How far a result moved: the largest change of a rank and of a score, and whether first place changed.
 
     Parameters
     ----------
     method
-        Which standing.
+        Which result.
     who, rank_before, rank_after
         Whoever moved most by rank (the highest placed before, on a tie), from where to where.
     rank_moved
@@ -91,7 +90,7 @@ class Movement:
     winners_before, winners_after
         Who was and who is in first place.
     certificate
-        How exact both standings are: the larger of their certificates.
+        How exact both results are: the larger of their certificates.
     """
 
     method: Method
@@ -134,7 +133,7 @@ class Movement:
 
 
 def movement(before: MethodResult, after: MethodResult) -> Movement:
-    """Compare two standings by the same method, among those who are in both."""
+    """Compare two results by the same method, among those who are in both."""
     there = set(after.names)
     shared = tuple(name for name in before.names if name in there)
     old, new = before.only(shared), after.only(shared)

@@ -1,7 +1,7 @@
-"""Noisy clones: the same agent or task again with fresh luck, entered many times over.
+"""Noisy copies: the same agent or task with its own luck, entered several times.
 
-An exact clone moves nothing under Nash. A noisy one is another agent as far as the data can say: the luckiest of many
-copies may be better than its original, and then the equilibrium moves. How far, is measured here.
+An exact copy moves nothing. A noisy copy is another agent as far as the data can show. How far the board moves, with
+near-duplicates pooled as in the evaluation itself, is measured here.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,9 @@ import numpy as np
 
 from nashboard._tables import Column, Table
 from nashboard._types import Ints
+from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores
+from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.stress.experiment import Experiment
 from nashboard.evaluation.stress.movement import LABELS, Method, movement
 
@@ -53,24 +55,30 @@ class NoisyMovement:
 
 
 def noise_is_known(game: Experiment) -> bool:
-    """Say whether luck can be drawn: games can always be played again, scores need standard errors or n."""
-    return not isinstance(game.data, Scores) or bool((game.data.stderr > 0).any())
+    """Return whether luck can be drawn: games can be played again, scores need standard errors or items."""
+    data = game.data
+    if isinstance(data, Scores):
+        return bool(np.isfinite(known_noise(data)).any())
+    return isinstance(data, Matches) and NO_COUNTS not in data.origin.notes
 
 
-def noisy_movements(
+def measure_noisy(
     game: Experiment, copies: tuple[int, ...], chosen: Ints, draws: int, seed: int
 ) -> tuple[NoisyMovement, ...]:
-    """Enter noisy clones again and again; the draws of each count depend on the seed and the count alone."""
+    """Enter noisy copies several times; the draws of each count depend on the seed and the count alone."""
     found = []
     nothing = np.zeros(len(game.entries), dtype=np.intp)
-    methods = [method for method in game.methods if method != "nash refilled"]
-    before = {method: game.exact(method, nothing) for method in methods}
+    before = {method: game.exact(method, nothing) for method in game.methods}
     for count in copies:
         entered = np.where(chosen > 0, count, 0)
         streams = np.random.SeedSequence([seed, count]).spawn(draws)
-        data = [game.entered(entered, np.random.default_rng(stream)) for stream in streams]
-        for method in methods:
-            moved = [movement(before[method], game.noisy(method, one)) for one in data]
+        data = [game.enter(entered, np.random.default_rng(stream)) for stream in streams]
+        problems = [game.repeat(one) for one in data]
+        for method in game.methods:
+            moved = [
+                movement(before[method], game.noisy(method, one, problem))
+                for one, problem in zip(data, problems, strict=True)
+            ]
             found.append(
                 NoisyMovement(
                     method=method,

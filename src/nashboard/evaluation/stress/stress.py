@@ -16,18 +16,20 @@ from nashboard._threads import threads_for
 from nashboard._types import Ints
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
+from nashboard.data.scaling import Scaling
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.results import Selection, check_selection
+from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
-from nashboard.evaluation.comparable import matches_or_scores
+from nashboard.evaluation.problem import Components, Data, Kind, Noise, Problem, check_settings, prepare
 from nashboard.evaluation.stress.attack import MOST, Attack, attack_on, attack_table
-from nashboard.evaluation.stress.experiment import Experiment, Kind, adversary, contest
+from nashboard.evaluation.stress.experiment import Experiment, choose_adversary
 from nashboard.evaluation.stress.movement import LABELS, MethodResult, Movement, movement, named_first
-from nashboard.evaluation.stress.noisy import NoisyMovement, noise_is_known, noisy_movements, noisy_table
+from nashboard.evaluation.stress.noisy import NoisyMovement, measure_noisy, noise_is_known, noisy_table
 
 Choice = Literal["adversary", "random"]
 COPIES = (1, 2, 5, 10, 100)
-DRAWS, FEWER_DRAWS, MANY = 20, 5, 60  # draws of luck; fewer where there are more entries than this
+DRAWS, MANY = 3, 60  # draws of luck of noisy copies; none where there are more entries than this
+MOST_NOISY = 10  # noisy copies are entered up to this number: each draw is a whole evaluation
 THIN = 5  # games per pair below which noisy clones are hardly clones
 UNMOVED = 1e-9  # what the contract of the equilibrium room promises, relative to the largest payoff
 
@@ -242,7 +244,7 @@ class Stress:
 
 
 def stress(
-    data: Matches | Scores,
+    data: Data,
     *,
     copies: Iterable[int] | int = COPIES,
     of: Iterable[str] | None = None,
@@ -251,7 +253,11 @@ def stress(
     targets: Iterable[str] | None = None,
     draws: int | None = None,
     most: int = MOST,
+    noise: Noise = "model",
     selection: Selection = "clone-invariant",
+    scaling: Scaling = "range",
+    components: Components = "error",
+    n_resamples: int = 200,
     rng: int = 0,
 ) -> Stress:
     """Enter clones, exact and noisy, and show how far ranks and scores move under each method.
@@ -274,32 +280,54 @@ def stress(
         For whom the smallest attack is searched, a name or several; by default the three who come after the first
         under the uniform average. An empty list searches none.
     draws
-        How often the luck of noisy clones is drawn: by default 20 times, 5 where there are more than 60 entries; 0
-        leaves noisy clones out.
+        How often the luck of noisy copies is drawn: by default 3 times, not at all where there are more than 60
+        entries; up to 10 noisy copies are entered, since each draw is a whole evaluation.
     most
         The largest number of clones in an attack.
     rng
         A whole number: the same seed, the same answer.
+    noise, selection, scaling, components, n_resamples
+        As in `nashboard.evaluate`; `Evaluation.stress` takes them from the evaluation.
 
     Examples
     --------
     >>> import nashboard as nb
-    >>> from nashboard.evaluation.stress.stress import stress
-    >>> found = stress(nb.load_dataset("rock-paper-scissors"), of=["C"], copies=[1], targets=[], draws=0)
+    >>> found = nb.stress(nb.load_dataset("rock-paper-scissors"), of=["C"], copies=[1], targets=[], draws=0)
     >>> [(row.moved.method, row.moved.winners_after) for row in found.exact]
     [('uniform', ('B',)), ('elo', ('B',)), ('nash', ('A', 'B', 'C'))]
     """
-    data = matches_or_scores(data, "stress")
+    settings, plan = check_settings(
+        noise=noise, selection=selection, scaling=scaling, components=components, n_resamples=n_resamples, rng=rng
+    )
+    problem = prepare(data, settings, plan)
+    return stress_problem(
+        problem, copies=copies, of=of, choice=choice, kind=kind, targets=targets, draws=draws, most=most
+    )
+
+
+def stress_problem(
+    problem: Problem,
+    *,
+    copies: Iterable[int] | int = COPIES,
+    of: Iterable[str] | None = None,
+    choice: Choice = "adversary",
+    kind: Kind | None = None,
+    targets: Iterable[str] | None = None,
+    draws: int | None = None,
+    most: int = MOST,
+) -> Stress:
+    """Enter copies into a prepared problem, with its settings."""
     counts = checked_copies(copies)
-    game = contest(data, kind, check_selection(selection))
-    chosen, how = chosen_entries(game, of, choice, counts, rng)
-    if draws is None:
-        draws = DRAWS if len(game.entries) <= MANY else FEWER_DRAWS
-    with threads_for(len(game.entries)):
-        return stressed(game, counts, chosen, how, targets, draws, most, rng)
+    seed = problem.settings.seed
+    with threads_for(len(problem.agents)):
+        game = Experiment.of(problem, kind)
+        chosen, how = chosen_entries(game, of, choice, counts, seed)
+        if draws is None:
+            draws = DRAWS if len(game.entries) <= MANY else 0
+        return run_experiments(game, counts, chosen, how, targets, draws, most, seed)
 
 
-def stressed(
+def run_experiments(
     game: Experiment,
     counts: tuple[int, ...],
     chosen: Ints,
@@ -319,6 +347,7 @@ def stressed(
         for after in [game.exact(method, chosen * count)]
     )
     known = noise_is_known(game)
+    few = tuple(count for count in counts if count <= MOST_NOISY)
     attacks = tuple(
         attack_on(game, target, method=method, most=most)
         for target in chosen_targets(game, targets, before["uniform"].scores)
@@ -332,11 +361,11 @@ def stressed(
         choice=how,
         before=tuple(before.values()),
         exact=exact,
-        noisy=noisy_movements(game, counts, chosen, draws, seed) if draws and known else (),
+        noisy=measure_noisy(game, few, chosen, draws, seed) if draws and known else (),
         attacks=attacks,
         scale=game.scale,
         seed=seed,
-        notes=(*game.notes, *notes_on(game, draws, known=known)),
+        notes=(*game.problem.notes, *notes_on(game, draws, known=known)),
     )
 
 
@@ -350,11 +379,6 @@ def notes_on(game: Experiment, draws: int, *, known: bool) -> list[str]:
         )
     if draws and not known:
         notes.append("no noisy clones: neither standard errors nor numbers of items are known for these scores")
-    if game.payoffs is not None and game.payoffs.filled:
-        notes.append(
-            f"{game.payoffs.filled:,} pairs never met and have the payoffs that Elo predicts. 'Nash' keeps them when "
-            f"clones come in; 'refilled' fits Elo again to the data with clones, and so moves with Elo"
-        )
     if isinstance(game.data, Scores) and game.board == "agents":
         notes.append("Elo of scores: every task is a game between every two agents, won by the higher score")
     return notes
@@ -385,7 +409,7 @@ def chosen_entries(
         return chosen, f"chosen at random, seed {seed}"
     if choice != "adversary":
         raise InputError(f"there is no choice {choice!r}: use 'adversary' or 'random', or name entries with of=")
-    chosen[adversary(game, counts)] = 1
+    chosen[choose_adversary(game, counts)] = 1
     return chosen, "chosen by an adversary of the uniform average"
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from nashboard._tables import Column, Table
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.stability import QUESTIONS
 from nashboard.report.findings import Findings
 from nashboard.report.grid import grid
 from nashboard.report.parts import Fold, Part, Section
@@ -20,7 +19,7 @@ def board(found: Findings, pictures: tuple[Picture, ...]) -> Section:
         title="The board",
         opening=f"Who comes out ahead, best first, by how well each agent does {against}.",
         how=(
-            "Agents that share a place are equally hard to beat, and their order within it says nothing.",
+            "The gap is the distance to the best: 0 at the top.",
             *interval_words(evaluation),
             "Weight says how much an agent counts as an opponent of the others: agents with weight 0 are beaten by "
             "the mix at the top, and taking them away changes nothing."
@@ -30,59 +29,26 @@ def board(found: Findings, pictures: tuple[Picture, ...]) -> Section:
             "Press a heading to sort; press it again to turn the order round. What each column means is listed below "
             "the table.",
         ),
-        parts=(*pictures[:1], agents_grid(evaluation), *other_questions(evaluation), *pictures[1:], *made_of(found)),
+        parts=(*pictures[:1], agents_grid(evaluation), *pictures[1:], *made_of(found)),
     )
 
 
 def interval_words(evaluation: Evaluation) -> tuple[str, ...]:
-    """Say how intervals are to be read, where there are some."""
-    asked = next(iter(evaluation.uncertainty.values()), None)
-    if asked is None:
-        return ("The data do not say how noisy they are, so there are no intervals: small differences may be luck.",)
+    """Return how intervals are to be read, where there are some."""
+    board = evaluation.board
+    if board.exact:
+        return ("The data are taken as exact, so there are no intervals: small differences may be luck.",)
     return (
-        f"Low and high answer one question: {QUESTIONS[asked.question]} We asked it {asked.resamples:,} times with "
-        f"resampled data, and {asked.level:.0%} of the answers lie between the two. Agents that share a group under "
-        f"'apart' cannot be told apart by these data.",
-        *of_matches(evaluation),
+        f"Every number comes from {board.draws:,} draws of one posterior: what the truth may be, given the data. "
+        f"Low and high contain {board.level:.0%} of the draws. P(top) is the share of the draws in which the agent is "
+        f"at the top.",
     )
-
-
-def of_matches(evaluation: Evaluation) -> tuple[str, ...]:
-    """Say what comes from elsewhere on a board of matches."""
-    if evaluation.kind != "matches":
-        return ()
-    said = (
-        "'In support', how likely an agent belongs to the top, comes from other draws than low, high, ranks and apart. "
-        "Those resample every pair by itself, so that luck in a few pairs looks like a cycle and lifts many to the top "
-        "now and then. For 'in support' pairs lend each other strength, and such luck is taken out; the two differ.",
-    )
-    errors = evaluation.settings.get("rating_errors")
-    return (*said, f"{evaluation.board.rating_name} low and high: standard errors {errors}.") if errors else said
 
 
 def agents_grid(evaluation: Evaluation) -> Part:
     """Return the table of agents."""
     return grid(
-        evaluation.leaderboard(), "agents", caption="All agents, best first", things="agents", named=1, saved=True
-    )
-
-
-def other_questions(evaluation: Evaluation) -> tuple[Part, ...]:
-    """Return the answers to the questions that the board does not show."""
-    return tuple(
-        Fold(
-            title=f"The same board, asked otherwise: {QUESTIONS[question]}",
-            parts=(
-                grid(
-                    evaluation.leaderboard(question),
-                    f"agents-{question}",
-                    caption=f"All agents, best first ({QUESTIONS[question]})",
-                    things="agents",
-                    named=1,
-                ),
-            ),
-        )
-        for question in list(evaluation.uncertainty)[1:]
+        evaluation.leaderboard("all"), "agents", caption="All agents, best first", things="agents", named=1, saved=True
     )
 
 

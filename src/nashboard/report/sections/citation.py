@@ -22,7 +22,7 @@ def citation(found: Findings) -> Section:
     short = str(evaluation.input["hash"])[:19]
     words = (
         f"Ranked by Nash averaging (Balduzzi et al., 2018) with nashboard {evaluation.version}, "
-        f"{evaluation.settings['n_resamples']:,} resamples, seed {evaluation.settings['seed']}, data {short}."
+        f"{evaluation.board.draws:,} draws, seed {evaluation.settings['seed']}, data {short}."
     )
     return Section(
         key="cite",

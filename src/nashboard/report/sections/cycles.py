@@ -28,8 +28,8 @@ def cycles(found: Findings, pictures: tuple[Picture, ...]) -> Section:
 
 def words(found: Findings) -> tuple[Part, ...]:
     """Return what was found about cycles."""
-    if found.audit is not None:
-        ladder = found.audit.transitivity
+    ladder = None if found.audit is None else found.audit.transitivity
+    if ladder is not None:
         caption = "The strongest cycles" + ", each of which may be luck" * (not ladder.beyond_luck)
         shown = grid(ladder.table(), "cycles-table", caption=caption, things="cycles")
         return (Sentences(lines=tuple(map(capital, ladder.sentences()))), *((shown,) if shown.rows else ()))

@@ -49,7 +49,7 @@ def made(evaluation: Evaluation) -> tuple[str, ...]:
         game,
         which,
         "The method is Nash averaging, from the paper Re-evaluating Evaluation (Balduzzi, Tuyls, Perolat and Graepel, "
-        "2018), with the choice of equilibrium mended so that copies cannot move it.",
+        "2018), with the choice of equilibrium changed so that copies cannot move it.",
     )
 
 
@@ -72,16 +72,17 @@ def certificates(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
 
 
 NAMES = {
-    "n_resamples": "resamples",
+    "n_resamples": "draws",
     "seed": "seed",
     "level": "level of intervals",
     "selection": "equilibrium",
     "scaling": "scaling of scores",
     "anchor": "ratings held",
-    "payoffs": "payoffs",
-    "filled": "payoffs filled in",
-    "rating": "rating beside it",
-    "rating_errors": "errors of the rating",
+    "noise": "noise",
+    "pool": "near-duplicates pooled",
+    "methods": "methods",
+    "components": "groups that never met",
+    "call": "noun",
 }
 
 
@@ -94,4 +95,6 @@ def words(value: object) -> str:
     """Return a setting as people read it."""
     if isinstance(value, dict):
         return ", ".join(f"{name} = {held:g}" for name, held in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     return "chosen by the caller" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

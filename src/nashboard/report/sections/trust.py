@@ -8,10 +8,7 @@ from nashboard.report.parts import Checks, Fold, Part, Section, Sentences
 
 
 def trust(found: Findings) -> Section:
-    """Say how far the board can be relied on."""
-    evaluation = found.evaluation
-    firm = tuple(stable.sentence() for stable in evaluation.stability.values())
-    firm += tuple(stable.competition() for stable in list(evaluation.stability.values())[:1])
+    """Return how far the board can be relied on."""
     return Section(
         key="trust",
         title="What to trust",
@@ -19,12 +16,9 @@ def trust(found: Findings) -> Section:
         how=(
             "Each check asks one question about the data or the result. One that is not passed does not make the "
             "board wrong; it says where to look before you rely on it.",
-            "To see how firm the top is, the data were resampled many times and the board was made anew each time. "
-            "Where the same agents come out on top nearly every time, the headline is firm.",
             "An agent or task is decisive when first place changes without it.",
         ),
         parts=(
-            *((Sentences(lines=firm, title="How firm the top is"),) if firm else ()),
             Checks(checks=checks(found)),
             *missing(found),
             *decisive(found),

@@ -1,6 +1,6 @@
 """The verdict: who is first, in plain words, and what to know before relying on it."""
 
-from nashboard._tables import count, percent
+from nashboard._tables import count
 from nashboard.evaluation.verdict import counts_are_known
 from nashboard.report.findings import Findings
 from nashboard.report.parts import Fact, Facts, Section, Sentences
@@ -53,13 +53,14 @@ def opening(found: Findings) -> str:
 def facts(found: Findings) -> tuple[Fact, ...]:
     """Return the few numbers that say most."""
     evaluation, said = found.evaluation, []
-    top = int((evaluation.board.ranks == 1).sum())
-    said.append(Fact(value=f"{top:,} of {len(evaluation.agents):,}", name="agents in first place"))
+    board = evaluation.board
+    best = board.order[0]
+    if not board.exact:
+        said.append(Fact(value=f"{board.probability_top[best]:.2f}", name=f"P(top) of {board.names[best]}"))
+    said.append(Fact(value=f"{len(board.support):,} of {len(board.names):,}", name="agents in first place"))
     if evaluation.task_board is not None:
-        heavy = int((evaluation.task_board.weights > 0).sum())
+        heavy = len(evaluation.task_board.support)
         said.append(Fact(value=f"{heavy:,} of {len(evaluation.task_board.names):,}", name="tasks decide"))
-    for stable in list(evaluation.stability.values())[:1]:
-        said.append(Fact(value=stable.word, name=f"same top in {percent(stable.same_support)} of resamples"))
     if found.audit is not None:
         said.append(Fact(value=f"{found.audit.passed} of {len(found.audit.checks)}", name="checks passed"))
     if found.stress is not None:

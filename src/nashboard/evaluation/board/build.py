@@ -1,0 +1,159 @@
+"""Boards of a problem: agents, and tasks where there are some, all from the same draws."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from nashboard._types import Floats, Ints
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.matches import NO_COUNTS, Matches
+from nashboard.data.scores import Scores
+from nashboard.evaluation.board.board import Board, Second, places
+from nashboard.evaluation.posterior.posterior import TIE, draw_ranks, rank_interval
+from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
+from nashboard.ratings.rating import checked_anchor
+
+ELO_POINTS = "Elo points"
+
+
+def build_board(problem: Problem) -> Board:
+    """Return the board of agents."""
+    posterior, label = problem.posterior, problem.classes.label
+    scale = POINTS_PER_LOGIT if problem.unit == LOG_ODDS else 1.0
+    gaps = posterior.gap * scale
+    ranks = tied_places(problem.draws.point)
+    entered = problem.classes if problem.tasks is None else problem.tasks
+    uniform = (problem.expected @ (entered.size / entered.size.sum()) * scale)[label]
+    second = [one for one in (rating(problem), mean(problem)) if one is not None]
+    data = problem.data
+    return Board(
+        kind="agent",
+        call=problem.settings.call,
+        unit=ELO_POINTS if problem.unit == LOG_ODDS else problem.unit,
+        level=posterior.level,
+        draws=posterior.draws,
+        names=problem.agents,
+        gaps=gaps,
+        gap_low=posterior.gap_low * scale,
+        gap_high=posterior.gap_high * scale,
+        probability_top=np.array(posterior.probability_top),
+        ranks=ranks[label],
+        rank_low=np.array(posterior.rank_low),
+        rank_high=np.array(posterior.rank_high),
+        weights=np.array(posterior.weight),
+        classes=np.array(label),
+        uniform=uniform,
+        uniform_ranks=places(uniform, 1e-12 * float(np.abs(uniform).max())),
+        games=count_games(data),
+        second=tuple(second),
+    )
+
+
+def count_games(data: Data) -> Floats:
+    """Return the games of each agent, NaN where nobody counted them."""
+    if isinstance(data, Matches) and NO_COUNTS not in data.origin.notes:
+        return np.array(data.games_per_agent)
+    return np.full(len(data.agents), np.nan)
+
+
+def rating(problem: Problem) -> Second | None:
+    """Return the Elo ratings of the draws in points: mean 0 over classes, or such that the anchors keep their mean."""
+    draws = problem.draws.ratings
+    if draws is None or "elo" not in problem.settings.methods:
+        return None
+    points = (draws - draws.mean(axis=1, keepdims=True)) * POINTS_PER_LOGIT
+    held = checked_anchor(problem.settings.anchor or None, problem.agents)
+    if held:
+        at = [int(problem.classes.label[k]) for k in held]
+        points = points + (np.array(list(held.values())) - points[:, at]).mean(axis=1, keepdims=True)
+    meaning = "Elo rating in points" + ("" if held else ", mean 0")
+    return summarise_second("Elo", meaning, points, problem, decimals=0)
+
+
+def mean(problem: Problem) -> Second | None:
+    """Return the plain means of the raw scores as published, with the spread of their draws."""
+    draws, data = problem.draws.means, problem.data
+    if draws is None or not isinstance(data, Scores) or len(set(data.lower_is_better.tolist())) > 1:
+        return None  # a mean over tasks of both directions has no meaning
+    meaning = "plain mean of the scores, missing ones as the model expects"
+    if not data.missing.any():
+        meaning = "plain mean of the scores as read"
+        published = data.values.mean(axis=1)[problem.classes.first]
+        draws = published + (draws - draws.mean(axis=0))
+    size = float(np.abs(draws).max())
+    decimals = 3 if size < 10 else 1 if size < 1000 else 0
+    found = summarise_second("mean", meaning, draws, problem, decimals=decimals)
+    if not data.lower_is_better.all():
+        return found
+    turned = summarise_second("", "", -draws, problem, decimals=decimals)
+    return replace(found, rank_low=turned.rank_low, rank_high=turned.rank_high)
+
+
+def summarise_second(name: str, meaning: str, draws: Floats, problem: Problem, *, decimals: int) -> Second:
+    """Summarise another number per class, higher better, over the draws."""
+    label, level = problem.classes.label, problem.settings.level
+    tail = (1 - level) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
+    rank_low, rank_high = rank_interval(draw_ranks(draws.max(axis=1, keepdims=True) - draws), level)
+    return Second(
+        name=name,
+        meaning=meaning,
+        values=draws.mean(axis=0)[label],
+        low=low[label],
+        high=high[label],
+        rank_low=rank_low[label],
+        rank_high=rank_high[label],
+        decimals=decimals,
+    )
+
+
+def build_task_board(problem: Problem) -> Board | None:
+    """Return the board of tasks: how hard each is for the agents at the top, and whether it decides."""
+    if problem.tasks is None:
+        return None
+    assert isinstance(problem.data, Scores)
+    draws, label, level = problem.draws, problem.tasks.label, problem.settings.level
+    assert draws.task_weights is not None
+    hardness = task_hardness(problem)
+    gaps = hardness.max(axis=1, keepdims=True) - hardness
+    decides = (draws.task_weights > 0).mean(axis=0)
+    tail = (1 - level) / 2
+    low, high = np.quantile(gaps, [tail, 1 - tail], axis=0)
+    rank_low, rank_high = rank_interval(draw_ranks(gaps), level)
+    point = gaps.mean(axis=0)
+    uniform = -(problem.expected.T @ (problem.exact.size / problem.exact.size.sum()))[label]
+    return Board(
+        kind="task",
+        call="tasks",
+        unit=problem.unit,
+        level=level,
+        draws=len(draws),
+        names=problem.data.tasks,
+        gaps=point[label],
+        gap_low=low[label],
+        gap_high=high[label],
+        probability_top=decides[label],
+        ranks=tied_places(point)[label],
+        rank_low=rank_low[label],
+        rank_high=rank_high[label],
+        weights=problem.tasks.shares(draws.task_weights.mean(axis=0)),
+        classes=np.array(label),
+        uniform=uniform,
+        uniform_ranks=places(uniform, 1e-12 * float(np.abs(uniform).max())),
+        games=np.full(len(label), np.nan),
+    )
+
+
+def task_hardness(problem: Problem) -> Floats:
+    """Return ``(S, T)`` minus the score of the agents at the top on each task, in task units."""
+    draws = problem.draws
+    if draws.payoffs is None:
+        return np.asarray(-draws.weights @ problem.expected)
+    return np.asarray(-np.einsum("sc,sct->st", draws.weights, draws.payoffs))
+
+
+def tied_places(gaps: Floats) -> Ints:
+    """Return places by gap, the smallest first; gaps that differ by rounding share a place."""
+    return np.asarray(
+        1 + np.searchsorted(np.sort(gaps), gaps - TIE * max(float(gaps.max()), 1e-300), side="left"), dtype=np.intp
+    )

@@ -1,0 +1,58 @@
+"""The literal table: one draw, the data themselves, as in the paper (``noise="none"``)."""
+
+import numpy as np
+
+from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs, payoffs
+from nashboard.data.scaling import Scaling
+from nashboard.data.scores import Scores
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import Selection
+from nashboard.evaluation.posterior.draws import Draws
+from nashboard.ratings.elo import elo
+
+
+def literal_matches(matches: Matches, selection: Selection) -> Draws:
+    """Return the equilibrium of the smoothed log-odds; pairs that never met as Elo predicts."""
+    game = payoffs(matches, fill="model")
+    ratings = elo(matches).ratings / POINTS_PER_LOGIT
+    return literal_game(game, selection, ratings, {"filled": game.filled, "payoffs": game.made})
+
+
+def literal_payoffs(given: Payoffs, selection: Selection) -> Draws:
+    """Return the equilibrium of the payoffs."""
+    return literal_game(given, selection, None, {"filled": given.filled, "payoffs": given.made})
+
+
+def literal_game(game: Payoffs, selection: Selection, ratings: Floats | None, facts: dict[str, object]) -> Draws:
+    """Return one draw: the game itself."""
+    found = nash_average(game, selection=selection)
+    gaps = np.where(found.weights > 0, 0.0, np.maximum(-found.averages, 0.0))
+    return Draws(
+        gaps=gaps[None],
+        weights=np.array(found.weights)[None],
+        point=gaps.copy(),
+        ratings=None if ratings is None else ratings[None],
+        payoffs=np.array(game.A)[None],
+        expected=np.array(game.A),
+        facts=dict(facts),
+    )
+
+
+def literal_scores(scores: Scores, scaling: Scaling, selection: Selection) -> Draws:
+    """Return the equilibrium of the table in comparable units; scores that were scaled stay as they are."""
+    scaled = scores.scale(scaling) if scores.scaling == "raw" else scores
+    found = nash_average_scores(scaled, selection=selection)
+    gaps = np.where(found.agent_weights > 0, 0.0, np.maximum(found.value - found.skills, 0.0))
+    return Draws(
+        gaps=gaps[None],
+        weights=np.array(found.agent_weights)[None],
+        point=gaps.copy(),
+        means=scores.values.mean(axis=1)[None],
+        task_weights=np.array(found.task_weights)[None],
+        payoffs=np.array(scaled.values)[None],
+        expected=np.array(scaled.values),
+        facts={"scaling": scaled.scaling},
+    )

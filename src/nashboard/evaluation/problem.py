@@ -1,0 +1,385 @@
+"""The problem: data prepared once, with settings, classes of copies, draws and posterior."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from nashboard._text import either, listed, nearest
+from nashboard._types import Floats, Ints
+from nashboard._workers import Plan, plan_of
+from nashboard.data.matches import NO_COUNTS, Matches
+from nashboard.data.payoffs import Payoffs
+from nashboard.data.scaling import Scaling
+from nashboard.data.scores import Scores
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
+from nashboard.errors import InputError
+from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
+from nashboard.evaluation.posterior.draws import Draws
+from nashboard.evaluation.posterior.literal import literal_matches, literal_payoffs, literal_scores
+from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
+from nashboard.evaluation.posterior.scores import draw_scores, known_noise, to_units
+from nashboard.ratings.rating import checked_anchor
+
+Data = Matches | Scores | Payoffs
+Noise = Literal["model", "none"]
+Components = Literal["error", "largest"]
+Kind = Literal["agents", "tasks"]
+
+COUNT_COPIES = ("rank", "zscore")  # scalings whose unit depends on how often an agent was entered: no merging
+NEED_SPREAD = ("range", "zscore")  # scalings for which a task needs two different scores
+LOG_ODDS, TASK_UNITS = "log-odds", "task units"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What was asked for; every part of an evaluation uses the same settings.
+
+    Parameters are those of `nashboard.evaluate`.
+    """
+
+    n_resamples: int = 200
+    seed: int = 0
+    level: float = 0.95
+    noise: Noise = "model"
+    pool: bool = True
+    selection: Selection = "clone-invariant"
+    scaling: Scaling = "range"
+    methods: tuple[str, ...] = ("nash", "elo", "uniform")
+    anchor: Mapping[str, float] = field(default_factory=dict)
+    components: Components = "error"
+    call: str = "agents"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self) | {"methods": list(self.methods), "anchor": dict(self.anchor)}
+
+
+def check_settings(
+    *,
+    n_resamples: int = 200,
+    rng: int | np.random.Generator = 0,
+    level: float = 0.95,
+    noise: str = "model",
+    pool: Any = "auto",
+    selection: Selection = "clone-invariant",
+    scaling: str = "range",
+    methods: tuple[str, ...] = ("nash", "elo", "uniform"),
+    anchor: Mapping[str, float] | None = None,
+    components: str = "error",
+    call: str = "agents",
+    workers: int | None = None,
+    backend: str | None = None,
+    progress: bool = False,
+) -> tuple[Settings, Plan]:
+    """Check every setting once, and return them with the plan of the workers."""
+    check_level(level)
+    check_choice("noise", noise, get_args(Noise))
+    check_choice("components", components, get_args(Components))
+    check_choice("scaling", scaling, [name for name in get_args(Scaling) if name != "reference"])
+    if pool not in ("auto", True, False):
+        raise InputError(f"pool is {pool!r}: use 'auto' or False")
+    if not (isinstance(call, str) and call.strip()):
+        raise InputError(f"call is {call!r}: give a noun in the plural, such as 'players'")
+    plan = plan_of(n_resamples, rng, workers, progress, backend)
+    settings = Settings(
+        n_resamples=plan.n_resamples,
+        seed=plan.seed,
+        level=level,
+        noise="none" if noise == "none" else "model",
+        pool=pool is not False,
+        selection=check_selection(selection),
+        scaling=next(name for name in get_args(Scaling) if name == scaling),
+        methods=tuple(methods),
+        anchor=dict(anchor or {}),
+        components="largest" if components == "largest" else "error",
+        call=call.strip(),
+    )
+    return settings, plan
+
+
+def check_choice(option: str, value: Any, allowed: Any) -> None:
+    """Raise an error that names the allowed values."""
+    if value not in allowed:
+        raise InputError(
+            f"there is no {option} {value!r}{nearest(str(value), list(allowed))}: use {either(list(allowed))}"
+        )
+
+
+def check_level(level: Any) -> None:
+    """Refuse a level that is not a confidence."""
+    if not (isinstance(level, float) and 0.5 <= level < 1):
+        raise InputError(f"the level is {level!r}: it is a confidence between 0.5 and 1, such as 0.95")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Problem:
+    """Data, settings and noise of one evaluation, with the draws and the posterior computed on demand.
+
+    Parameters
+    ----------
+    given
+        The data as they came in.
+    data
+        What is evaluated: the connected part of matches, scores without constant tasks.
+    settings, plan
+        What was asked for, and the workers that draw.
+    exact
+        Classes of exact copies among the agents.
+    tasks
+        Classes of exact copies among the tasks; None where there are no tasks.
+    merged
+        ``data`` with one representative per class of copies, in canonical order.
+    literal
+        Whether the numbers are taken as exact, because that was asked for or because nothing is known of their noise.
+    notes
+        What was left out or assumed.
+    """
+
+    given: Data
+    data: Data
+    settings: Settings
+    plan: Plan
+    exact: Classes
+    tasks: Classes | None
+    merged: Data
+    literal: bool
+    notes: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """``"matches"``, ``"scores"`` or ``"payoffs"``."""
+        return type(self.data).__name__.lower()
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Names of all agents, in the order of the data."""
+        return self.data.agents
+
+    @property
+    def unit(self) -> str:
+        """Unit of gaps and payoffs."""
+        if isinstance(self.data, Matches):
+            return LOG_ODDS
+        if isinstance(self.data, Payoffs):
+            return {"logit": LOG_ODDS}.get(self.data.scale, self.data.scale)
+        return TASK_UNITS
+
+    @cached_property
+    def pools(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of near-duplicates that are pooled, by the names of their representatives."""
+        return ()
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The class of every agent in the draws: exact copies and pooled near-duplicates share one."""
+        return self.exact
+
+    @cached_property
+    def draws(self) -> Draws:
+        """Draws of the truth from the model of the data; one draw, the data themselves, where they are exact."""
+        if len(self.exact.first) == 1:
+            return single_class(self.merged, 1 if self.literal else self.plan.n_resamples)
+        rng = np.random.default_rng(np.random.SeedSequence([self.plan.seed, 0]))
+        settings, data, n = self.settings, self.merged, self.plan.n_resamples
+        if isinstance(data, Matches):
+            if self.literal:
+                return literal_matches(data, settings.selection)
+            from nashboard.evaluation.posterior.matches import draw_matches
+
+            return draw_matches(data, draws=n, rng=rng)
+        if isinstance(data, Scores):
+            if self.literal:
+                return literal_scores(data, settings.scaling, settings.selection)
+            return draw_scores(
+                data, draws=self.plan.n_resamples, rng=rng, scaling=settings.scaling, selection=settings.selection
+            )
+        if self.literal:
+            return literal_payoffs(data, settings.selection)
+        from nashboard.evaluation.posterior.matches import draw_payoffs
+
+        return draw_payoffs(data, draws=n, rng=rng)
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The summary of the draws for all agents."""
+        return summarise_draws(self.draws, self.agents, self.classes.label, unit=self.unit, level=self.settings.level)
+
+    @cached_property
+    def expected(self) -> Floats:
+        """Posterior mean payoffs between classes, or scores in task units of classes on classes of tasks."""
+        if self.draws.payoffs is not None:
+            return np.asarray(self.draws.payoffs.mean(axis=0))
+        assert self.draws.expected is not None
+        if not isinstance(self.merged, Scores):
+            return self.draws.expected
+        raw = np.where(self.merged.lower_is_better, -self.draws.expected, self.draws.expected)
+        scaling = self.settings.scaling if self.merged.scaling == "raw" else "none"
+        return np.asarray(to_units(raw[None], np.nan_to_num(self.draws.facts["floor"]), scaling)[0])
+
+    @cached_property
+    def kept_tasks(self) -> Ints:
+        """Positions of the classes of tasks that take part in the game: those set aside do not."""
+        assert isinstance(self.merged, Scores)
+        aside = set(self.draws.facts.get("set_aside", ()))
+        return np.array([k for k, task in enumerate(self.merged.tasks) if task not in aside], dtype=np.intp)
+
+    @cached_property
+    def equilibrium(self) -> NashAverage | ScoreNashAverage:
+        """The equilibrium of the expected payoffs, with its certificate."""
+        if isinstance(self.data, Scores):
+            return nash_average_scores(self.expected[:, self.kept_tasks], selection=self.settings.selection)
+        return nash_average(self.expected, selection=self.settings.selection)
+
+    def full_payoffs(self) -> Floats:
+        """Return expected payoffs of all agents against all agents, or on all tasks, copies included."""
+        columns = self.classes.label if self.tasks is None else self.tasks.label
+        return np.asarray(self.expected[np.ix_(self.classes.label, columns)])
+
+    @cached_property
+    def scaled(self) -> Scores:
+        """All scores in comparable units with their known errors, missing cells as the model expects them."""
+        data = self.data
+        assert isinstance(data, Scores)
+        assert self.tasks is not None
+        values = data.values
+        if data.missing.any():
+            assert self.draws.expected is not None
+            values = np.where(data.missing, self.draws.expected[np.ix_(self.exact.label, self.tasks.label)], values)
+        complete = replace(data, values=values, stderr=known_noise(data))
+        return complete.scale(self.settings.scaling) if data.scaling == "raw" else complete
+
+    @cached_property
+    def full_equilibrium(self) -> NashAverage | ScoreNashAverage:
+        """The equilibrium of the expected payoffs with all copies, by name; tasks set aside are left out."""
+        A = self.full_payoffs()
+        if not isinstance(self.data, Scores):
+            return nash_average(Payoffs(agents=self.agents, A=A), selection=self.settings.selection)
+        assert self.tasks is not None
+        kept = np.flatnonzero(np.isin(self.tasks.label, self.kept_tasks))
+        table = Scores.from_array(A[:, kept], self.agents, [self.data.tasks[k] for k in kept]).scale("none")
+        return nash_average_scores(table, selection=self.settings.selection)
+
+    def again(self, data: Data, **changes: Any) -> "Problem":
+        """Return the same problem for other data, with the same settings but for the changes."""
+        return prepare(data, replace(self.settings, **changes), self.plan)
+
+
+def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
+    """Prepare data for evaluation: keep what can be compared, and find exact copies."""
+    merge = settings.selection == "clone-invariant"
+    notes: tuple[str, ...] = ()
+    tasks: Classes | None = None
+    given = data
+    literal = settings.noise == "none"
+    if isinstance(data, Scores):
+        if settings.anchor:
+            raise InputError("an anchor is for ratings, and scores of agents on tasks have none: leave it out")
+        data, notes = prepare_scores(data, settings)
+        merge &= not (data.scaling == "raw" and settings.scaling in COUNT_COPIES)
+        exact, tasks = find_score_classes(data, merge=merge)
+        merged: Data = data.select(pick(data.agents, exact), pick(data.tasks, tasks))
+    elif isinstance(data, Matches):
+        checked_anchor(settings.anchor or None, data.agents)
+        data, notes = connect(data, settings)
+        if NO_COUNTS in data.origin.notes:
+            literal = True
+        exact = find_match_classes(data, merge=merge)
+        merged = data.select(pick(data.agents, exact)) if len(exact.first) > 1 else data
+    elif isinstance(data, Payoffs):
+        if settings.anchor:
+            raise InputError("an anchor is for ratings, and payoffs have none: leave it out")
+        literal |= not has_noise(data)
+        exact = find_payoff_classes(data, merge=merge)
+        merged = data.select(pick(data.agents, exact))
+    else:
+        raise InputError(
+            f"this needs Matches, Scores or Payoffs, not {type(data).__name__}: read() makes them of a file"
+        )
+    return Problem(
+        given=given,
+        data=data,
+        settings=settings,
+        plan=plan,
+        exact=exact,
+        tasks=tasks,
+        merged=merged,
+        literal=literal,
+        notes=notes,
+    )
+
+
+def pick(names: tuple[str, ...], classes: Classes) -> list[str]:
+    """Return the names of the representatives, in canonical order."""
+    return [names[k] for k in classes.first]
+
+
+def has_noise(data: Payoffs) -> bool:
+    """Return whether payoffs come with standard errors or numbers of games."""
+    return getattr(data, "stderr", None) is not None or getattr(data, "games", None) is not None
+
+
+def connect(matches: Matches, settings: Settings) -> tuple[Matches, tuple[str, ...]]:
+    """Return connected matches; of several components the largest where that was asked for."""
+    if settings.components == "error":
+        matches.require_connected()
+        return matches, ()
+    groups = matches.components
+    if len(groups) == 1:
+        return matches, ()
+    if len(groups[0]) < 2:
+        matches.require_connected()
+    kept = set(groups[0])
+    gone = [agent for agent in matches.agents if agent not in kept]
+    note = f"only the largest group of connected agents is evaluated; left out: {listed(gone)}"
+    return matches.select([agent for agent in matches.agents if agent in kept]), (note,)
+
+
+def prepare_scores(scores: Scores, settings: Settings) -> tuple[Scores, tuple[str, ...]]:
+    """Return scores without tasks that have one score for everybody; holes need the model."""
+    if settings.noise == "none":
+        scores.require_complete()
+    if scores.scaling != "raw" or settings.scaling not in NEED_SPREAD:
+        return scores, ()
+    varied = scores.without_constant_tasks()
+    return varied, tuple(note for note in varied.origin.notes if note not in scores.origin.notes)
+
+
+def single_class(data: Data, draws: int) -> Draws:
+    """Return draws of a single class, which is always at the top."""
+    zero = np.zeros((draws, 1))
+    tasks = len(data.tasks) if isinstance(data, Scores) else None
+    means = np.repeat([[float(np.nanmean(data.values[0]))]], draws, axis=0) if isinstance(data, Scores) else None
+    return Draws(
+        gaps=zero,
+        weights=zero + 1.0,
+        point=np.zeros(1),
+        ratings=zero if isinstance(data, Matches) else None,
+        means=means,
+        task_weights=None if tasks is None else np.full((draws, tasks), 1.0 / tasks),
+        payoffs=np.zeros((draws, 1, tasks or 1)),
+        expected=np.zeros((1, tasks or 1)),
+    )
+
+
+def task_games(scores: Scores) -> Matches:
+    """Return matches in which a task counts as one game; equal scores are a draw, missing ones no game.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> from nashboard.evaluation.problem import task_games
+    >>> task_games(nb.load_dataset("suite-3"))
+    Matches(3 agents, 3 of 3 pairs met, 9 games)
+    """
+    S = np.where(scores.lower_is_better, -scores.values, scores.values)
+    m = len(scores.agents)
+    W, D = np.zeros((m, m)), np.zeros((m, m))
+    for column in S.T:
+        W += column[:, None] > column
+        D += column[:, None] == column
+    np.fill_diagonal(D, 0.0)
+    return Matches.from_counts(W, scores.agents, draws=D)
