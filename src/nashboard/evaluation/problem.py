@@ -9,7 +9,7 @@ import numpy as np
 
 from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, Ints
-from nashboard._workers import Plan, plan_of
+from nashboard._workers import Plan, plan_of, shown_progress
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scaling import Scaling
@@ -20,6 +20,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.literal import literal_matches, literal_payoffs, literal_scores
+from nashboard.evaluation.posterior.matches import draw_matches
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
 from nashboard.evaluation.posterior.scores import draw_scores, known_noise, to_units
 from nashboard.ratings.rating import checked_anchor
@@ -188,9 +189,8 @@ class Problem:
         if isinstance(data, Matches):
             if self.literal:
                 return literal_matches(data, settings.selection)
-            from nashboard.evaluation.posterior.matches import draw_matches
-
-            return draw_matches(data, draws=n, rng=rng)
+            with shown_progress(self.plan, "Drawing from the posterior ...") as advance:
+                return draw_matches(data, draws=n, rng=rng, workers=self.plan.workers, advance=advance)
         if isinstance(data, Scores):
             if self.literal:
                 return literal_scores(data, settings.scaling, settings.selection)
@@ -199,14 +199,17 @@ class Problem:
             )
         if self.literal:
             return literal_payoffs(data, settings.selection)
-        from nashboard.evaluation.posterior.matches import draw_payoffs
-
-        return draw_payoffs(data, draws=n, rng=rng)
+        raise InputError("payoffs with errors cannot be evaluated yet")
 
     @cached_property
     def posterior(self) -> Posterior:
         """The summary of the draws for all agents."""
         return summarise_draws(self.draws, self.agents, self.classes.label, unit=self.unit, level=self.settings.level)
+
+    @property
+    def large(self) -> bool:
+        """Whether payoffs between all classes do not fit in memory, so that only ratings and gaps are known."""
+        return self.draws.payoffs is None and self.draws.expected is None
 
     @cached_property
     def expected(self) -> Floats:

@@ -177,7 +177,7 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         found.append(UNCOUNTED)
     if isinstance(data, Matches) and data.unbeaten:
         found.append(f"{listed(data.unbeaten, 3)} never lost a game: the prior limits how strong they can be.")
-    if not problem.equilibrium.unique and problem.literal:
+    if problem.literal and not problem.equilibrium.unique:
         found.append("There are several equilibria: the weights are those of maximum entropy.")
     if 1 < len(problem.draws) < FEW:
         found.append(f"{len(problem.draws):,} draws are few: the ends of intervals are rough below {FEW}.")

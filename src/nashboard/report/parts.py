@@ -48,7 +48,7 @@ class Checks:
     @property
     def ordered(self) -> tuple[Check, ...]:
         """What needs a look comes first."""
-        return tuple(sorted(self.checks, key=lambda check: check.passed))
+        return tuple(sorted(self.checks, key=lambda check: check.passed is True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,7 @@ def build_board(problem: Problem) -> Board:
     scale = POINTS_PER_LOGIT if problem.unit == LOG_ODDS else 1.0
     gaps = posterior.gap * scale
     ranks = tied_places(problem.draws.point)
-    entered = problem.classes if problem.tasks is None else problem.tasks
-    uniform = (problem.expected @ (entered.size / entered.size.sum()) * scale)[label]
+    uniform = uniform_averages(problem)[label] * scale
     second = [one for one in (rating(problem), mean(problem)) if one is not None]
     data = problem.data
     return Board(
@@ -47,6 +46,17 @@ def build_board(problem: Problem) -> Board:
         games=count_games(data),
         second=tuple(second),
     )
+
+
+def uniform_averages(problem: Problem) -> Floats:
+    """Return the plain average of each class over all opponents or tasks as entered."""
+    entered = problem.classes if problem.tasks is None else problem.tasks
+    shares = entered.size / entered.size.sum()
+    if problem.large:  # payoffs are differences of ratings, but for the cyclic part
+        assert problem.draws.ratings is not None
+        ratings = problem.draws.ratings.mean(axis=0)
+        return np.asarray(ratings - shares @ ratings)
+    return np.asarray(problem.expected @ shares)
 
 
 def count_games(data: Data) -> Floats:

@@ -70,7 +70,9 @@ def span(ends: tuple[int, int]) -> str:
 
 
 def find_contributions(problem: Problem) -> dict[str, tuple[Contribution, ...]]:
-    """Return the largest terms of each agent's gap, by agent."""
+    """Return the largest terms of each agent's gap, by agent; none where payoffs do not fit in memory."""
+    if problem.large:
+        return dict.fromkeys(problem.agents, ())
     draws, X = problem.draws, problem.expected
     names = column_names(problem)
     scores = problem.tasks is not None
@@ -125,7 +127,7 @@ def column_names(problem: Problem) -> tuple[str, ...]:
 
 def find_movers(problem: Problem, board: Board, other: Second | None) -> tuple[Mover, ...]:
     """Return the agents whose places by gap and by another number do not overlap, the largest moves first."""
-    if other is None:
+    if other is None or problem.large:
         return ()
     apart = np.maximum(board.rank_low - other.rank_high, other.rank_low - board.rank_high)
     firsts = [k for k in board.order if apart[k] >= (LEAST if board.exact else 1)]

@@ -29,7 +29,7 @@ class Posterior(Tabular):
     draws
         Number of draws.
     gap, gap_low, gap_high
-        Distance to the best, at least 0: posterior mean and interval.
+        Distance to the best, at least 0: posterior mean and interval, which always contains the mean.
     probability_top
         Share of draws in which the gap is 0, that is, the agent is in the support of the equilibrium.
     rank_low, rank_high
@@ -171,8 +171,8 @@ def summarise_draws(draws: Draws, agents: tuple[str, ...], classes: Ints, *, uni
         level=level,
         draws=len(gaps),
         gap=draws.point[classes],
-        gap_low=low[classes],
-        gap_high=high[classes],
+        gap_low=np.minimum(low, draws.point)[classes],
+        gap_high=np.maximum(high, draws.point)[classes],  # a mean can lie outside the quantiles of a skewed posterior
         probability_top=(gaps <= TIE * gaps.max(axis=1, keepdims=True)).mean(axis=0)[classes],
         rank_low=rank_low[classes],
         rank_high=rank_high[classes],
