@@ -1,10 +1,7 @@
-"""The laws of evaluate: relabelling, copies, seeds, workers, certificates."""
+"""The laws of evaluate: relabelling, copies, seeds, settings, certificates."""
 
-import sys
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,18 +11,13 @@ from hypothesis import strategies as st
 import nashboard as nb
 from evaluation.arenas import cloned, leads, played
 from nashboard._tables import percent
-from nashboard._workers import plan_of
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.clusters import Clusters
-from nashboard.evaluation import matches_board, resampling
-from nashboard.evaluation.classes import find_match_classes
-from nashboard.evaluation.intervals import Samples, uncertainty
-from nashboard.evaluation.matches_again import payoff_matrix, replayed
-from nashboard.evaluation.scores_again import another_suite, scores_again
-from nashboard.ratings.cross_validation import with_counts
-from nashboard.ratings.filling import smoothed_ratings
+from nashboard.evaluation.stress.copies import enter_agents, enter_in_payoffs, enter_in_scores
 
-UNMOVED = ("averages", "gaps", "ranks")
-RESAMPLED = ("average_low", "average_high", "gap_low", "gap_high", "rank_low", "rank_high", "support", "groups")
+POSTERIOR = ("gap", "gap_low", "gap_high", "probability_top", "rank_low", "rank_high")
+BOARD = ("gaps", "gap_low", "gap_high", "probability_top", "ranks", "rank_low", "rank_high")
+SECOND = ("values", "low", "high", "rank_low", "rank_high")
 FEW: dict[str, Any] = {"n_resamples": 12}
 
 
@@ -42,24 +34,52 @@ def table() -> nb.Scores:
     return nb.Scores.from_array(S, lower_is_better=[0, 0, 1, 0, 0, 1], stderr=np.full((5, 6), 0.2))
 
 
-def nash_part(found: nb.Evaluation, names: tuple[str, ...]) -> list[Any]:
-    """Return all that must not move, for these agents."""
+def unmoved(found: nb.Evaluation, names: tuple[str, ...]) -> list[Any]:
+    """Return everything that copies must not move, for these agents."""
     place = [found.board.names.index(name) for name in names]
-    part: list[Any] = [getattr(found.board, name)[place].tolist() for name in UNMOVED]
-    for answer in found.uncertainty.values():
-        part += [[getattr(answer, name)[k] for k in place] for name in RESAMPLED]
-    part += [one.to_dict() for one in found.stability.values()]
-    part += [[found.contributions[name] for name in names], dict(found.certificates)]
+    part: list[Any] = [getattr(found.posterior, name)[place].tolist() for name in POSTERIOR]
+    part += [getattr(found.board, name)[place].tolist() for name in BOARD]
+    if found.kind == "matches" and found.board.rating is not None:
+        part += [getattr(found.board.rating, name)[place].tolist() for name in SECOND]
+    part += [[found.contributions[name] for name in names], dict(found.certificates), dict(found.model)]
     return part
 
 
-def test_entering_an_agent_again_moves_nothing_that_nash_says(arena: nb.Matches) -> None:
+def test_entering_an_agent_again_moves_nothing_to_the_last_bit(arena: nb.Matches) -> None:
     once, again = nb.evaluate(arena, **FEW), nb.evaluate(cloned(arena, 2, 3), **FEW)
-    assert nash_part(again, arena.agents) == nash_part(once, arena.agents)
+    assert unmoved(again, arena.agents) == unmoved(once, arena.agents)
     assert again.board.weights[[2, 7, 8, 9]] == pytest.approx([once.board.weights[2] / 4] * 4, rel=1e-12)
     assert again.clone_groups == (("agent 2", "agent 2 copy 0", "agent 2 copy 1", "agent 2 copy 2"),)
     assert any("identical" in warning for warning in again.warnings)
-    assert not np.allclose(again.board.uniform[:7], once.board.uniform)  # what Nash averaging is there for
+    assert not np.allclose(again.board.uniform[:7], once.board.uniform)
+
+
+def test_copies_cannot_move_the_first_row_or_the_order_of_the_others(arena: nb.Matches) -> None:
+    once = [row[1] for row in nb.evaluate(arena, **FEW).leaderboard().rows]
+    for copied in range(7):
+        rows = [row[1] for row in nb.evaluate(cloned(arena, copied, 2), **FEW).leaderboard().rows]
+        assert [name for name in rows if "copy" not in str(name)] == once
+
+
+@pytest.mark.parametrize("by", ["clusters", "sides"])
+def test_copies_with_clusters_or_sides_move_nothing(arena: nb.Matches, by: str) -> None:
+    from nashboard.data.sides import Sides
+
+    pairs, rng = len(arena.pairs), np.random.default_rng(3)
+    counts = np.stack([arena.wins, arena.draws, arena.losses], axis=1)
+    part = rng.binomial(counts.astype(int), 0.4).astype(float)
+    if by == "sides":
+        split: dict[str, Any] = {"sides": Sides(first=part, second=counts - part)}
+    else:
+        both = np.concatenate([part, counts - part])
+        clusters = Clusters(
+            size=2, cluster=np.repeat([0, 1], pairs), pair=np.tile(np.arange(pairs), 2),
+            wins=both[:, 0], draws=both[:, 1], losses=both[:, 2],
+        )  # fmt: skip
+        split = {"clusters": clusters}
+    divided = replace(arena, **split)
+    once, again = nb.evaluate(divided, **FEW), nb.evaluate(enter_agents(divided, {"agent 1": 2, "agent 5": 1}), **FEW)
+    assert unmoved(again, arena.agents) == unmoved(once, arena.agents)
 
 
 def test_entering_an_agent_again_moves_nothing_where_pairs_never_met(arena: nb.Matches) -> None:
@@ -68,20 +88,18 @@ def test_entering_an_agent_again_moves_nothing_where_pairs_never_met(arena: nb.M
         arena, pairs=arena.pairs[met], wins=arena.wins[met], draws=arena.draws[met], losses=arena.losses[met]
     )
     once, again = nb.evaluate(sparse, **FEW), nb.evaluate(cloned(sparse, 1, 2), **FEW)
-    assert nash_part(again, arena.agents) == nash_part(once, arena.agents)
-    assert once.settings["filled"] == (~met).sum()
-    assert f"{(~met).sum()} of 21 pairs never met" in once.warnings[0]
+    assert unmoved(again, arena.agents) == unmoved(once, arena.agents)
+    assert "71% of the pairs met" in once.verdict[-1]
 
 
 @given(st.permutations(range(7)))
-@settings(max_examples=5)
+@settings(max_examples=5, deadline=None)
 def test_the_order_of_agents_does_not_matter(order: list[int]) -> None:
     rng = np.random.default_rng(1)
     arena = played(rng, leads(rng, 7, spread=0.4, cyclic=0.7), 25)
     once = nb.evaluate(arena, **FEW)
     other = nb.evaluate(arena.select([arena.agents[k] for k in order]), **FEW)
-    assert nash_part(other, arena.agents) == nash_part(once, arena.agents)
-    np.testing.assert_allclose(other.board.ratings, once.board.ratings[order], atol=1e-6)
+    assert unmoved(other, arena.agents) == unmoved(once, arena.agents)
     assert other.verdict == once.verdict
     assert other.input["hash"] == once.input["hash"]
 
@@ -89,37 +107,30 @@ def test_the_order_of_agents_does_not_matter(order: list[int]) -> None:
 def test_names_do_not_matter(arena: nb.Matches) -> None:
     names = tuple("tuvwxyz"[::-1])
     once, other = nb.evaluate(arena, **FEW), nb.evaluate(replace(arena, agents=names), **FEW)
-    for name in RESAMPLED:
-        assert list(getattr(once.uncertainty["again"], name)) == list(getattr(other.uncertainty["again"], name))
+    for name in POSTERIOR:
+        assert list(getattr(once.posterior, name)) == list(getattr(other.posterior, name))
     assert once.input["hash"] != other.input["hash"]
 
 
-def test_copies_of_agents_and_tasks_move_nothing_in_a_table(table: nb.Scores) -> None:
-    rows, columns = [0, 1, 1, 2, 3, 4, 1], [5, 0, 1, 2, 3, 3, 4, 5]
-    cut = np.ix_(rows, columns)
-    more = nb.Scores.from_array(
-        table.values[cut],
-        [table.agents[r] if r != 1 else f"copy {k}" for k, r in enumerate(rows)],
-        [f"{table.tasks[c]} at {k}" for k, c in enumerate(columns)],
-        lower_is_better=table.lower_is_better[columns],
-        stderr=table.stderr[cut],
-    )
-    once, again = nb.evaluate(table, **FEW), nb.evaluate(more, **FEW)
-    place = [0, 1, 3, 4, 5]
-    assert set(once.uncertainty) == {"again", "suite"}
-    for question in once.uncertainty:
-        for name in RESAMPLED:
-            ours = [getattr(again.uncertainty[question], name)[k] for k in place]
-            assert ours == list(getattr(once.uncertainty[question], name)), (question, name)
-        same = [one.stability[question].same_support for one in (once, again)]
-        assert same[0] == same[1]
-    for name in UNMOVED:
-        assert getattr(again.board, name)[place].tolist() == getattr(once.board, name).tolist()
-    assert again.board.weights[[1, 2, 6]].sum() == pytest.approx(once.board.weights[1], rel=1e-12)
+@pytest.mark.parametrize("noise", ["model", "none"])
+def test_copies_of_agents_and_tasks_move_nothing_in_a_table(table: nb.Scores, noise: Any) -> None:
+    more = enter_in_scores(enter_in_scores(table, "agents", {table.agents[1]: 2}), "tasks", {table.tasks[3]: 1})
+    once, again = nb.evaluate(table, noise=noise, **FEW), nb.evaluate(more, noise=noise, **FEW)
+    assert unmoved(again, table.agents) == unmoved(once, table.agents)
     assert again.task_clone_groups
     assert again.task_board is not None
     assert once.task_board is not None
-    assert again.task_board.averages[[1, 2, 3, 4, 6, 7]].tolist() == once.task_board.averages.tolist()
+    assert again.task_board.gaps[:6].tolist() == once.task_board.gaps.tolist()
+    assert again.task_board.probability_top[:6].tolist() == once.task_board.probability_top.tolist()
+
+
+def test_copies_move_nothing_in_payoffs() -> None:
+    given = nb.load_dataset("roshambo")
+    assert isinstance(given, nb.Payoffs)
+    names = given.agents
+    once = nb.evaluate(given)
+    again = nb.evaluate(enter_in_payoffs(given, {names[0]: 2, names[3]: 1}))
+    assert unmoved(again, names) == unmoved(once, names)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -131,169 +142,166 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_number_of_workers(
         assert nb.evaluate(data, n_resamples=40, workers=workers).to_json() == first.to_json()
 
 
-def test_games_solved_in_a_stack_and_one_by_one_agree(
-    arena: nb.Matches, table: nb.Scores, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stacked = (nb.evaluate(arena, **FEW), nb.evaluate(table, **FEW))
-    monkeypatch.setattr(resampling, "STACKED", 0)
-    for found, expected in zip((nb.evaluate(arena, **FEW), nb.evaluate(table, **FEW)), stacked, strict=True):
-        for name in ("gap_low", "average_high", "rank_low", "support"):
-            ours, theirs = (getattr(one.uncertainty["again"], name) for one in (found, expected))
-            np.testing.assert_allclose(ours, theirs, atol=1e-9)
-
-
-def test_audit_and_stress_are_given_the_data(arena: nb.Matches, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = nb.evaluate(arena, **FEW)
-    for name in ("audit", "stress"):
-        room = ModuleType(f"nashboard.evaluation.{name}")
-        setattr(room, name, lambda data, **options: (data, options))
-        monkeypatch.setitem(sys.modules, room.__name__, room)
-        assert getattr(found, name)(level=0.9) == (arena, {"level": 0.9})
-
-
-def test_the_point_estimate_does_not_depend_on_the_seed(arena: nb.Matches) -> None:
+def test_another_seed_gives_other_draws(arena: nb.Matches) -> None:
     one, other = nb.evaluate(arena, rng=0, **FEW), nb.evaluate(arena, rng=np.random.default_rng(5), **FEW)
-    assert one.board.to_dict() == other.board.to_dict()
-    assert one.uncertainty["again"].gap_low.tolist() != other.uncertainty["again"].gap_low.tolist()
+    assert one.posterior.gap_high.tolist() != other.posterior.gap_high.tolist()
 
 
-def test_the_support_ties_exactly_at_the_top_and_others_follow_by_how_far_they_miss(arena: nb.Matches) -> None:
-    found = nb.evaluate(arena, **FEW)
-    inside = found.board.weights > 0
-    assert inside.sum() > 1
-    assert set(found.board.ranks[inside]) == {1}
-    assert set(found.board.averages[inside]) == {0.0}
-    assert set(found.board.ties[inside]) == {1}
-    shown = [row[2] for row in found.leaderboard().rows]
-    assert shown == sorted(shown, key=lambda value: -float(value or 0.0))
-    assert found.board.averages.tolist() == pytest.approx(
-        nb.nash_average(nb.payoffs(arena)).averages.clip(max=0).tolist(), abs=1e-9
-    )
+def test_every_number_of_the_board_comes_from_the_posterior(arena: nb.Matches) -> None:
+    found = nb.evaluate(arena)
+    board, posterior = found.board, found.posterior
+    assert posterior.source is not None
+    np.testing.assert_array_equal(board.gaps, posterior.gap * POINTS_PER_LOGIT)
+    np.testing.assert_array_equal(board.probability_top, posterior.probability_top)
+    gaps = posterior.source.gaps[:, posterior.classes]
+    np.testing.assert_allclose(posterior.gap, gaps.mean(axis=0))
+    np.testing.assert_allclose(posterior.probability_top, (gaps == 0).mean(axis=0))
+    assert ((posterior.gap_low <= posterior.gap) & (posterior.gap <= posterior.gap_high)).all()
 
 
-def test_gaps_are_the_sum_of_contributions() -> None:
-    found = nb.evaluate(nb.load_dataset("suite-3"), **FEW)  # three tasks, so that none is left out
-    total = [sum(one.term for one in found.contributions[name]) for name in found.agents]
-    assert total == pytest.approx(found.board.gaps.tolist(), abs=1e-12)
-    assert [column.name for column in found.contributions_of("A").columns] == [
-        "task",
-        "weight",
-        "result",
-        "term",
-        "low",
-        "high",
-    ]
+def test_the_literal_board_is_the_nash_average_of_the_data(arena: nb.Matches) -> None:
+    found = nb.evaluate(arena, noise="none")
+    nash = nb.nash_average(nb.payoffs(arena))
+    assert found.board.exact
+    assert set(found.support) == set(nash.support)
+    np.testing.assert_allclose(found.posterior.gap, np.maximum(-nash.averages, 0), atol=1e-9)
+    np.testing.assert_allclose(found.board.weights, nash.weights, atol=1e-9)
+    assert "gap low" not in [column.name for column in found.leaderboard().columns]
+
+
+def test_the_literal_board_of_a_table_is_its_nash_average(table: nb.Scores) -> None:
+    found = nb.evaluate(table, noise="none")
+    nash = nb.nash_average_scores(table)
+    np.testing.assert_allclose(found.posterior.gap, nash.value - nash.skills, atol=1e-9)
+    assert found.task_board is not None
+    np.testing.assert_allclose(found.task_board.weights, nash.task_weights, atol=1e-9)
+    np.testing.assert_allclose(found.averages_of("agents"), nash.skills, atol=1e-9)
+    np.testing.assert_allclose(found.averages_of("tasks"), nash.difficulties, atol=1e-9)
+
+
+@pytest.mark.parametrize("noise", ["model", "none"])
+def test_gaps_are_minus_the_sum_of_contributions(arena: nb.Matches, noise: Any) -> None:
+    for data in (nb.load_dataset("suite-3"), arena):  # so few opponents or tasks that no term is left out
+        found = nb.evaluate(data, noise=noise, **FEW)
+        total = [sum(one.term for one in found.contributions[name]) for name in found.agents]
+        assert total == pytest.approx((-found.board.gaps).tolist(), abs=1e-9)
+    columns = [column.name for column in found.contributions_of("agent 1").columns]
+    assert columns == ["opponent", "weight", "result", "term", "low", "high"]
     with pytest.raises(nb.InputError, match="no agent 'a'"):
         found.contributions_of("a")
 
 
-def test_the_interval_of_a_contribution_is_that_of_its_terms_in_arenas_played_again(arena: nb.Matches) -> None:
-    found = nb.evaluate(arena, rng=5, **FEW)
-    order = [arena.agents[k] for k in find_match_classes(arena).first]
-    by_class = arena.select(order)
-    terms = []
-    for rng in plan_of(12, 5, 1, False).streams(0):
-        A = payoff_matrix(with_counts(by_class, replayed(by_class, rng)), smoothed_ratings(by_class, 1.0), 0.0)
-        terms.append(nb.nash_average(A).weights * A)
-    low, high = np.quantile(terms, [0.025, 0.975], axis=0)
-    for agent in arena.agents:
-        for one in found.contributions[agent]:
-            i, k = order.index(agent), order.index(one.name)
-            assert one.low == pytest.approx(low[i, k], abs=1e-9)
-            assert one.high == pytest.approx(high[i, k], abs=1e-9)
-
-
-@pytest.mark.parametrize("question", ["again", "suite"])
-def test_intervals_of_contributions_add_up_to_the_gap_of_each_table(table: nb.Scores, question: str) -> None:
-    watched = np.tile(np.arange(6), (5, 1))
-    plan = plan_of(5, 1, 1, False)
-    if question == "again":
-        agents, _ = scores_again(table, "range", "clone-invariant", plan, watched)
-    else:
-        agents, _ = another_suite(table.scale("range"), "clone-invariant", plan, watched)
-        assert np.isnan(agents.terms).any()  # a task that was not drawn says nothing
-    np.testing.assert_allclose(np.nansum(agents.terms, axis=2), agents.gaps, atol=1e-9)
-
-
-def test_bare_payoffs_have_contributions_without_intervals() -> None:
+def test_bare_payoffs_have_no_intervals() -> None:
     found = nb.evaluate(nb.load_dataset("roshambo"))
     assert {(one.low, one.high) for terms in found.contributions.values() for one in terms} == {(None, None)}
+    assert found.board.exact
+    assert any("taken as exact" in warning for warning in found.warnings)
 
 
-def test_on_atari_human_ties_for_first_and_is_ninth_by_the_uniform_average() -> None:
-    found = nb.evaluate(nb.load_dataset("atari"), n_resamples=4)
-    human = found.agents.index("human")
-    assert found.board.ranks[human] == 1
-    assert found.board.uniform_ranks[human] == 9
-    assert any("'human' moves up from place 9 by uniform average to place 1" in line for line in found.verdict)
-    assert list(found.uncertainty) == ["suite"]
-    assert "No standard errors" in found.warnings[0]
+def test_win_rates_without_counts_have_no_intervals() -> None:
+    found = nb.evaluate(nb.Matches.from_win_rates([[0.5, 0.8, 0.4], [0.2, 0.5, 0.9], [0.6, 0.1, 0.5]]))
+    assert found.board.exact
+    assert any("without numbers of games" in warning for warning in found.warnings)
+    assert "games" not in [column.name for column in found.leaderboard("all").columns]
 
 
-def test_clusters_are_resampled_together(arena: nb.Matches) -> None:
-    pairs = len(arena.pairs)
-    half = {name: np.tile(getattr(arena, name) / 2, 2) for name in ("wins", "draws", "losses")}
-    clusters = Clusters(size=2, cluster=np.repeat([0, 1], pairs), pair=np.tile(np.arange(pairs), 2), **half)
-    found = nb.evaluate(replace(arena, clusters=clusters), n_resamples=30)
-    # both clusters hold the same results: however they are weighted, nothing changes
-    np.testing.assert_allclose(found.uncertainty["again"].gap_low, found.board.gaps, atol=0.05)
-    np.testing.assert_allclose(found.uncertainty["again"].gap_high, found.board.gaps, atol=0.05)
+def test_on_atari_human_is_at_the_top_beside_rainbow() -> None:
+    literal = nb.evaluate(nb.load_dataset("atari"), noise="none")
+    assert set(literal.support) == {"rainbow", "human", "prioritized_ddqn_rank", "popart_ddqn"}
+    assert literal.board.uniform_ranks[literal.agents.index("human")] == 9
+    assert any(line.startswith("human moves up") for line in literal.verdict)
+    found = nb.evaluate(nb.load_dataset("atari"), n_resamples=50)
+    assert {"rainbow", "human"} <= set(found.support)
+    assert any("No standard errors are known" in line for line in found.verdict)
 
 
-def test_items_give_a_standard_error_where_none_is_given() -> None:
-    scores = nb.Scores.from_array([[0.9, 0.2], [0.4, 0.6], [0.5, 0.5]], n=np.array([[50, 50], [50, 50], [50, np.nan]]))
-    found = nb.evaluate(scores, **FEW)
-    assert list(found.uncertainty) == ["again", "suite"]
-    assert "5 of 6 scores" in found.warnings[0]
+def test_an_agent_is_called_first_only_with_probability_of_at_least_one_half(arena: nb.Matches) -> None:
+    close = nb.evaluate(nb.Matches.from_counts(6 * (np.ones((6, 6)) - np.eye(6)) + np.triu(np.ones((6, 6)), 1)))
+    assert close.posterior.probability_top.max() < 0.5
+    assert close.verdict[0].startswith("First place is undecided")
+    assert close.support == ()
+    clear = nb.evaluate(nb.Matches.from_counts([[0, 90, 95], [10, 0, 60], [5, 40, 0]], ["x", "y", "z"]))
+    assert clear.verdict[0].startswith("x is first")
+    assert clear.support == ("x",)
+
+
+def test_copies_have_one_name_in_the_verdict(arena: nb.Matches) -> None:
+    best = nb.evaluate(arena, **FEW).leaderboard().rows[0][1]
+    found = nb.evaluate(cloned(arena, arena.agents.index(str(best)), 4), **FEW)
+    assert "(and 4 copies)" in found.verdict[0]
+    assert "copy 1" not in found.verdict[0]
+
+
+def test_agents_are_called_what_the_caller_wants(arena: nb.Matches) -> None:
+    assert "7 players, 525 games" in nb.evaluate(arena, call="players", **FEW).verdict[-1]
+
+
+def test_a_newcomer_with_one_win_is_not_the_champion() -> None:
+    rng = np.random.default_rng(4)
+    matches = played(rng, leads(rng, 8, spread=0.8, cyclic=0.0), 40)
+    W = np.zeros((9, 9))
+    i, j = matches.pairs.T
+    W[i, j], W[j, i] = matches.wins, matches.losses
+    W[8, 0] = 1
+    found = nb.evaluate(nb.Matches.from_counts(W))
+    assert found.posterior.probability_top[8] < 0.2
+    assert found.board.rank_high[8] - found.board.rank_low[8] > 4
+
+
+def test_missing_scores_are_modelled_and_counted(table: nb.Scores) -> None:
+    values = table.values.copy()
+    values[0, 1] = values[3, 4] = np.nan
+    holes = nb.Scores.from_array(values, lower_is_better=table.lower_is_better, stderr=table.stderr)
+    found = nb.evaluate(holes, **FEW)
+    assert "2 of 30 scores missing" in found.verdict[-1]
+    assert np.isfinite(found.board.gaps).all()
+    with pytest.raises(nb.InputError, match="missing"):
+        nb.evaluate(holes, noise="none")
+
+
+def test_audit_and_stress_use_the_settings_of_the_evaluation(table: nb.Scores) -> None:
+    for scaling in ("rank", "zscore"):
+        found = nb.evaluate(table, scaling=scaling, noise="none")
+        (before,) = (one for one in found.stress(copies=[1], targets=[], draws=0).before if one.method == "nash")
+        assert set(before.winners) == set(found.support)
+        assert found.audit().level == 0.95
+        weights = found.audit().importance[0].weights
+        np.testing.assert_allclose(weights, found.board.weights, atol=1e-9)
+    assert nb.evaluate(table, level=0.9, **FEW).audit().level == 0.9
 
 
 def test_identical_agents_alone_all_tie() -> None:
     found = nb.evaluate(nb.Matches.from_counts([[0, 3], [3, 0]], ["x", "y"]), **FEW)
     assert found.board.weights.tolist() == [0.5, 0.5]
     assert found.board.ranks.tolist() == [1, 1]
+    one = nb.evaluate(nb.Scores.from_array([[1.0, 2.0], [1.0, 2.0]]), scaling="none", **FEW)
+    assert one.board.probability_top.tolist() == [1.0, 1.0]
 
 
-def test_payoffs_have_a_board_and_say_that_noise_is_unknown() -> None:
-    found = nb.evaluate(nb.load_dataset("roshambo"))
-    assert found.uncertainty == {}
-    assert "not known" in found.verdict[-1]
-    with pytest.raises(nb.InputError, match="no answer to the question 'again': there are none"):
-        found.leaderboard("again")
-
-
-def test_an_anchor_is_held(arena: nb.Matches) -> None:
+def test_an_anchor_keeps_its_rating(arena: nb.Matches) -> None:
     found = nb.evaluate(arena, anchor={"agent 3": 1500.0}, **FEW)
-    assert found.board.ratings[3] == pytest.approx(1500)
+    rating = found.board.rating
+    assert rating is not None
+    assert (rating.name, rating.values[3], rating.low[3]) == ("Elo", pytest.approx(1500), pytest.approx(1500))
     assert found.settings["anchor"] == {"agent 3": 1500.0}
 
 
-def test_melo_is_shown_where_it_predicts_better() -> None:
+def test_the_rating_is_elo_even_where_cycles_are_strong() -> None:
     rng = np.random.default_rng(4)
-    cycle = played(rng, leads(rng, 6, spread=0.1, cyclic=1.2), 200)
-    assert nb.evaluate(cycle, n_resamples=2).board.rating_name == "mElo"
-    ladder = played(rng, leads(rng, 6, spread=0.5, cyclic=0.0), 30)
-    assert nb.evaluate(ladder, n_resamples=2).board.rating_name == "Elo"
+    cycle = nb.evaluate(played(rng, leads(rng, 6, spread=0.1, cyclic=1.2), 200), **FEW)
+    assert cycle.board.rating is not None
+    assert cycle.board.rating.name == "Elo"
 
 
-def test_melo_is_tried_with_many_agents_too_and_not_beyond_what_time_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(4)
-    many = played(rng, leads(rng, 60, spread=0.3, cyclic=1.0), 30)
-    monkeypatch.setattr(matches_board, "FEW_PAIRS", 100)  # one part of the games is held out, not each in turn
-    found = matches_board.rated(many, None)
-    assert found.name == "mElo"
-    assert "a held-out fifth of the games" in found.why
-    assert "a rough fit" in found.why
-    monkeypatch.setattr(matches_board, "COMPARED", 100)
-    found = matches_board.rated(many, None)
-    assert found.name == "Elo"
-    assert "up to 100 pairs only" in found.why
-
-
-def test_a_board_does_not_fail_where_melo_has_no_fit(arena: nb.Matches) -> None:
-    with patch("nashboard.evaluation.matches_board.compared", side_effect=nb.ConvergenceError("no fit")):
-        found = nb.evaluate(arena, **FEW)
-    assert found.board.rating_name == "Elo"
-    assert "no finite fit" in found.settings["rating"]
+def test_the_mean_of_scores_is_the_published_one() -> None:
+    rng = np.random.default_rng(0)
+    scores = nb.Scores.from_array(rng.uniform(0.2, 0.9, size=(6, 5)), n=np.full((6, 5), 100))
+    found = nb.evaluate(scores, **FEW)
+    assert found.board.rating is not None
+    np.testing.assert_allclose(found.board.rating.values, scores.values.mean(axis=1))
+    assert (found.board.rating.low < found.board.rating.values).all()
+    mixed = nb.evaluate(replace(scores, lower_is_better=np.array([True, False, False, False, False])), **FEW)
+    assert mixed.board.rating is None  # a mean over both directions has no meaning
 
 
 @pytest.mark.parametrize(
@@ -301,9 +309,14 @@ def test_a_board_does_not_fail_where_melo_has_no_fit(arena: nb.Matches) -> None:
     [
         ({"n_resamples": 0}, "n_resamples is 0"),
         ({"level": 95}, "the level is 95"),
+        ({"level": 0.05}, "the level is 0.05: it is a confidence"),
         ({"rng": -1}, "rng is -1"),
         ({"workers": 0}, "workers is 0"),
         ({"selection": "nash"}, "no selection 'nash'"),
+        ({"noise": "modl"}, "no noise 'modl'.*did you mean 'model'"),
+        ({"components": "each"}, "no components 'each'"),
+        ({"pool": "never"}, "pool is 'never'"),
+        ({"call": ""}, "call is ''"),
         ({"anchor": {"nobody": 1.0}}, "nobody"),
     ],
 )
@@ -316,19 +329,46 @@ def test_wrong_data_are_refused(table: nb.Scores) -> None:
     wrong: Any = [[1, 2]]
     with pytest.raises(nb.InputError, match="needs Matches, Scores or Payoffs, not list"):
         nb.evaluate(wrong)
-    with pytest.raises(nb.InputError, match="an anchor holds a rating"):
+    with pytest.raises(nb.InputError, match="an anchor is for ratings"):
         nb.evaluate(table, anchor={"agent 1": 1.0})
     with pytest.raises(nb.InputError, match="no scaling 'reference'"):
         nb.evaluate(table, scaling="reference")
-    holes = nb.Scores.from_array(np.array([[1, np.nan], [0, 1]]))
-    with pytest.raises(nb.InputError, match="missing"):
-        nb.evaluate(holes)
 
 
-def test_every_column_says_what_it_means(arena: nb.Matches, table: nb.Scores) -> None:
+def test_groups_that_never_met_are_an_error_or_the_largest_is_evaluated() -> None:
+    W = np.zeros((5, 5))
+    W[0, 1], W[1, 0], W[1, 2], W[2, 1], W[3, 4], W[4, 3] = 3, 1, 2, 2, 5, 1
+    matches = nb.Matches.from_counts(W, list("abcde"))
+    with pytest.raises(nb.InputError, match="2 groups that never met"):
+        nb.evaluate(matches)
+    found = nb.evaluate(matches, components="largest", **FEW)
+    assert found.agents == ("a", "b", "c")
+    assert any("left out: 'd' and 'e'" in warning for warning in found.warnings)
+
+
+def test_every_column_has_a_meaning(arena: nb.Matches, table: nb.Scores) -> None:
     scores = nb.evaluate(table, **FEW)
-    for shown in (nb.evaluate(arena, **FEW).leaderboard(), scores.leaderboard(), scores.tasks(), scores.tasks("suite")):
-        assert all(column.meaning for column in shown.columns)
+    for columns in ("default", "all"):
+        for shown in (
+            nb.evaluate(arena, **FEW).leaderboard(columns),
+            scores.leaderboard(columns),
+            scores.tasks(columns),
+        ):
+            assert all(column.meaning for column in shown.columns)
+    with pytest.raises(nb.InputError, match="no columns 'most'"):
+        scores.leaderboard("most")
+
+
+def test_the_default_columns_are_those_of_the_first_screen(arena: nb.Matches) -> None:
+    found = nb.evaluate(arena, **FEW)
+    assert [column.name for column in found.screen().columns] == [
+        "rank", "agent", "gap", "P(top)", "Elo", "Elo rank", "games",
+    ]  # fmt: skip
+    assert str(found).startswith(found.verdict[0])
+    frame = found.to_polars()
+    assert frame.columns[:5] == ["rank", "agent", "gap", "gap low", "gap high"]
+    assert found.to_pandas("all").shape == (7, len(found.leaderboard("all").columns))
+    assert found.to_html().startswith("<table>")
 
 
 @pytest.mark.parametrize(
@@ -339,44 +379,7 @@ def test_a_share_in_percent_is_rounded_as_the_board_rounds_it(share: float, said
     assert percent(share) == said
 
 
-def test_the_ends_of_intervals_hold_no_rounding_dust() -> None:
-    gaps = np.array([[-1e-17, -1.0], [1e-17, -1e-14], [-1e-15, -2.0]])
-    ones = np.ones((3, 2))
-    samples = Samples(averages=gaps, gaps=gaps, weights=ones, inside=ones, scale=np.ones(3), terms=np.zeros((3, 2, 0)))
-    found = uncertainty("again", samples, np.arange(2), np.array([1, 2]), 0.95)
-    assert found.gap_low[0] == found.gap_high[0] == found.average_low[0] == 0
-    assert found.gap_low[1] < -1
-
-
 def test_a_warning_that_asks_ends_in_one_mark() -> None:
     data = nb.Matches.from_counts([[0, 9], [5, 0]], ["x", "y"])
     said = nb.evaluate(replace(data, origin=data.origin.noting("spelt twice?", "so it is")), n_resamples=2).warnings
     assert {"Spelt twice?", "So it is."} <= set(said)
-
-
-def test_a_suite_of_one_task_cannot_say_whether_another_would_agree() -> None:
-    found = nb.evaluate(nb.Scores.from_array([[0.5], [0.7], [0.2]]), n_resamples=10)
-    assert found.stability["suite"].word == "too few tasks to say"
-    assert any("cannot be said (would another suite agree?)" in line for line in found.verdict)
-
-
-@pytest.mark.parametrize(("draws", "errors"), [(0.0, "hessian"), (0.5, "sandwich")])
-def test_a_note_says_which_errors_the_interval_of_the_rating_has(draws: float, errors: str) -> None:
-    rng = np.random.default_rng(5)
-    found = nb.evaluate(played(rng, leads(rng, 2, spread=0.8, cyclic=0.0), 30, draws), n_resamples=2, workers=1)
-    (note,) = (note for note in found.leaderboard().notes if note.startswith("Elo low and high"))
-    assert f"by {errors}" in note
-    assert found.settings["rating_errors"] in note
-    assert isinstance(found.data, nb.Matches)
-    width = 1.959964 * nb.elo(found.data, errors="sandwich" if draws else "hessian").stderr
-    np.testing.assert_allclose(found.board.rating_high - found.board.ratings, width, rtol=1e-5)
-
-
-def test_two_games_and_a_draw_are_as_unsure_on_the_board_as_in_elo() -> None:
-    three = nb.Matches.from_counts(
-        [[0, 1, 1], [0, 0, 0], [0, 0, 0]], ["x", "y", "z"], draws=[[0, 0, 0], [0, 0, 1], [0, 1, 0]]
-    )
-    found = nb.evaluate(three, n_resamples=2, workers=1)
-    low, high = nb.elo(three).interval
-    np.testing.assert_allclose(found.board.rating_low, low, rtol=0.01)
-    np.testing.assert_allclose(found.board.rating_high, high, rtol=0.01)

@@ -10,11 +10,9 @@ from scipy.optimize import minimize
 
 import nashboard as nb
 from nashboard._types import Bools
-from nashboard.data.clusters import Clusters
-from nashboard.evaluation.matches_again import payoff_matrix, prior_of
+from nashboard.evaluation.problem import Noise
 from nashboard.evaluation.stress.copies import enter_agents
-from nashboard.ratings.cross_validation import with_counts
-from nashboard.ratings.filling import predicted_log_odds, smoothed_ratings
+from nashboard.ratings.filling import predicted_log_odds
 
 LADDER = [0.0, -0.9, -1.6, -2.5, -3.1]  # logits
 
@@ -41,27 +39,6 @@ def test_those_an_unbeaten_agent_never_met_lose_to_it_about_as_much_as_those_it_
     assert measured < A[5, 2] < A[5, 3] < measured + 2
     tiny = nb.elo(unbeaten()).lead("star", "c") / 400 * np.log(10)
     assert tiny > measured + 5  # without the pseudo-wins of the payoffs
-
-
-def test_the_board_lies_within_its_own_intervals_where_a_leader_is_unbeaten_and_pairs_never_met() -> None:
-    board = nb.evaluate(unbeaten(), n_resamples=60, workers=1)
-    answer = board.uncertainty["again"]
-    assert (answer.average_low <= board.board.averages + 1e-9).all()
-    assert (board.board.averages <= answer.average_high + 1e-9).all()
-
-
-@pytest.mark.parametrize("by_cluster", [False, True])
-def test_a_resample_that_is_the_data_themselves_is_the_board(by_cluster: bool) -> None:
-    matches = unbeaten(20.0)
-    counts = np.stack([matches.wins, matches.draws, matches.losses])
-    if by_cluster:
-        every = np.arange(len(matches.pairs))
-        split = Clusters(pair=every, cluster=every, size=len(every), wins=counts[0], draws=counts[1], losses=counts[2])
-        matches = replace(matches, clusters=split)
-    else:
-        counts[[0, 2]] += 0.5  # what `replayed` adds before it draws
-    again = payoff_matrix(with_counts(matches, counts), smoothed_ratings(matches, 1.0), prior_of(matches))
-    np.testing.assert_allclose(again, nb.payoffs(matches, fill="model").A, atol=1e-7)
 
 
 @given(st.lists(st.floats(-2, 2), min_size=4, max_size=7), st.integers(0, 2**32 - 1), st.sampled_from([0.5, 1.0, 3.0]))
@@ -105,13 +82,14 @@ def test_margins_without_a_prior_are_filled_from_the_counts_as_they_are() -> Non
     assert filled[5, 2] == pytest.approx(2 * nb.elo(matches).predict("star", "c") - 1)
 
 
-def test_copies_of_a_loser_to_the_unbeaten_agent_move_no_fill_of_the_board() -> None:
+@pytest.mark.parametrize("noise", ["model", "none"])
+def test_copies_of_a_loser_to_the_unbeaten_agent_move_no_fill_of_the_board(noise: Noise) -> None:
     matches = unbeaten()
-    once = nb.evaluate(matches, n_resamples=4, workers=1)
-    again = nb.evaluate(enter_agents(matches, {"e": 5}), n_resamples=4, workers=1)
-    met = nb.evaluate(without_meetings(matches, 5), n_resamples=4, workers=1)
+    once = nb.evaluate(matches, noise=noise, n_resamples=4)
+    again = nb.evaluate(enter_agents(matches, {"e": 5}), noise=noise, n_resamples=4)
+    met = nb.evaluate(without_meetings(matches, 5), noise=noise, n_resamples=4)
     for more in (again, met):
-        np.testing.assert_allclose(more.board.averages[:6], once.board.averages, atol=1e-9)
+        np.testing.assert_array_equal(more.board.gaps[:6], once.board.gaps)
 
 
 def without_meetings(matches: nb.Matches, times: int) -> nb.Matches:

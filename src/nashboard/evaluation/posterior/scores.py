@@ -26,6 +26,7 @@ NoiseModel = Literal["model", "none"]
 FALSE_SIGNALS = 0.05  # expected share of useless tasks among those that are kept (Benjamini-Hochberg)
 SKILLS = 3  # in tables of known noise; the prior removes those that the data do not support
 STACKED = 400  # agents and tasks up to which games are solved as a stack
+LEAST_NOISE = 1e-9  # of the largest score of a task: a smaller standard error is rounding
 KEPT_CELLS = 2e7  # drawn tables are kept up to this many numbers
 
 
@@ -83,6 +84,7 @@ def draw_scores(
     stderr = np.full(higher.shape, np.nan) if noise == "none" else known_noise(scores)
     known: Bools = np.asarray(np.isfinite(stderr).any(axis=0))
     stderr = fill_noise(stderr, scores.missing)
+    stderr = np.where(stderr > 0, np.maximum(stderr, LEAST_NOISE * np.nanmax(np.abs(higher), axis=0)), 0.0)
     signal = find_signal(higher, stderr)
     if noise == "none" and not scores.missing.any():
         model = exact_model(higher)
