@@ -28,12 +28,14 @@ from nashboard.cli.inspect import inspect as inspect_file
 from nashboard.cli.latent import latent
 from nashboard.cli.melo import melo
 from nashboard.cli.messages import spelling
+from nashboard.cli.methods import methods
 from nashboard.cli.nash import nash
 from nashboard.cli.online import online
 from nashboard.cli.options import CONTEXT, Quiet
 from nashboard.cli.paper import paper
 from nashboard.cli.plan import plan
 from nashboard.cli.predict import predict
+from nashboard.cli.rank import rank
 from nashboard.cli.reduce import reduce
 from nashboard.cli.report import report
 from nashboard.cli.streams import (
@@ -56,6 +58,7 @@ Examples:
   nashboard stress dataset:rock-paper-scissors
   nashboard compare scores.csv model-a model-b
   nashboard plan battles.parquet --games 500
+  nashboard rank dataset:atari --method schulze
   nashboard predict dataset:alphago alpha_v Zen
   nashboard online games.csv --state league.npz
   nashboard paper -o reproduced
@@ -71,6 +74,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "influence": influence,
     "reduce": reduce,
     "inspect": inspect_file,
+    "rank": rank,
+    "methods": methods,
     "nash": nash,
     "elo": elo,
     "melo": melo,

@@ -1,0 +1,101 @@
+"""Compiled loops of the tournament methods.
+
+Symbols: ``M`` margins (n, n); ``reach`` one row of bits per agent: bit v of row u is set if u is locked above v.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from nashboard._compiled import compiled
+from nashboard._types import Floats, Ints
+
+types: Any = numba.types
+TABLE, READ_TABLE = (types.Array(types.float64, 2, "C", readonly=closed) for closed in (False, True))
+NUMBERS = types.Array(types.int64, 1, "C")
+BITS = types.Array(types.uint64, 2, "C")
+FLAGS = types.Array(types.boolean, 1, "C")
+
+VECTOR = types.Array(types.float64, 1, "C")
+
+Bits = NDArray[np.uint64]
+
+
+def _widest_paths(M: Floats) -> Floats:
+    """Return the strength of the strongest path between each two agents: its weakest link is as strong as can be."""
+    n = M.shape[0]
+    S = np.maximum(M, 0.0)
+    for k in range(n):
+        for i in range(n):
+            through = S[i, k]
+            if through > 0.0 and i != k:
+                for j in range(n):
+                    link = min(through, S[k, j])
+                    S[i, j] = max(S[i, j], link)
+    for i in range(n):
+        S[i, i] = 0.0
+    return S
+
+
+widest_paths = compiled(TABLE(READ_TABLE))(_widest_paths)
+
+
+def _lock_pairs(reach: Bits, above: Ints, below: Ints, locked: NDArray[np.bool_]) -> bool:
+    """Lock pairs one after the other, those that contradict nothing; say whether all could be locked.
+
+    A pair that follows from earlier ones is locked without work.
+    """
+    n, words = reach.shape
+    clean = True
+    for k in range(above.size):
+        x, y = above[k], below[k]
+        if (reach[y, x >> 6] >> np.uint64(x & 63)) & np.uint64(1):
+            clean = False
+            continue
+        locked[k] = True
+        if (reach[x, y >> 6] >> np.uint64(y & 63)) & np.uint64(1):
+            continue
+        for u in range(n):
+            if u == x or (reach[u, x >> 6] >> np.uint64(x & 63)) & np.uint64(1):
+                for w in range(words):
+                    reach[u, w] |= reach[y, w]
+                reach[u, y >> 6] |= np.uint64(1) << np.uint64(y & 63)
+    return clean
+
+
+lock_pairs = compiled(types.boolean(BITS, NUMBERS, NUMBERS, FLAGS))(_lock_pairs)
+
+
+def _eliminate(P: Floats) -> Floats:
+    """Return the stationary distribution of a chain by GTH elimination, which overwrites ``P``.
+
+    No subtractions, so every entry has full relative accuracy however small it is (Grassmann, Taksar, Heyman 1985).
+    The diagonal is not used.
+    """
+    n = P.shape[0]
+    for k in range(n - 1, 0, -1):
+        out = 0.0
+        for j in range(k):
+            out += P[k, j]
+        for i in range(k):
+            share = P[i, k] / out
+            P[i, k] = share
+            if share > 0.0:
+                for j in range(k):
+                    P[i, j] += share * P[k, j]
+    pi = np.zeros(n)
+    pi[0] = 1.0
+    for k in range(1, n):
+        total = 0.0
+        for i in range(k):
+            total += pi[i] * P[i, k]
+        pi[k] = total
+        if total > 1e200:
+            pi /= total
+    pi /= pi.sum()
+    return pi
+
+
+eliminate = compiled(VECTOR(TABLE))(_eliminate)

@@ -1,0 +1,251 @@
+"""What a way to rank is (`Method`), what it computes (`Outcome`), and what a user gets (`Ranking`)."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._types import Floats, Ints, read_only
+from nashboard.ranking.pairwise import Pairwise
+
+TIE = 1e-9  # scores closer than this share of their range share a rank
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What a method computes.
+
+    Parameters
+    ----------
+    scores
+        ``(n,)`` higher is better.
+    weights
+        ``(n,)`` a distribution over agents, for methods that find one.
+    unit
+        The unit of the scores, where it depends on the data; the method's own unit otherwise.
+    scale
+        Size of the numbers that scores are computed from: differences below 1e-9 of it are rounding.
+    certificate
+        What was proved about the result: exploitability, gradient norm, optimality.
+    """
+
+    scores: Floats
+    weights: Floats | None = None
+    unit: str | None = None
+    scale: float = 0.0
+    certificate: Mapping[str, float | bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promises:
+    """What a method promises; a missing promise has a counterexample in `nashboard.ranking.counterexamples`.
+
+    Parameters
+    ----------
+    clones
+        Entering exact copies of agents leaves the order of the others as it was.
+    condorcet
+        An agent that beats every other agent is alone in first place.
+    irrelevant
+        Dropping an agent that is not in first place leaves first place as it was.
+    monotone
+        The agent alone in first place stays first if it does better against somebody.
+    """
+
+    clones: bool
+    condorcet: bool
+    irrelevant: bool
+    monotone: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A way to rank agents.
+
+    Parameters
+    ----------
+    name
+        What ``rank(data, method=...)`` takes.
+    title
+        What people call it.
+    function
+        ``function(pairwise, **options) -> Outcome``.
+    needs
+        Kinds of data: ``"matches"``, ``"payoffs"``, ``"scores"``.
+    unit
+        Unit of the scores.
+    promises
+        What it promises, see `Promises`.
+    counts_games
+        Whether a pair with more games has more influence.
+    complexity
+        Time as a function of ``n`` agents (and ``t`` tasks).
+    reference
+        Where it was published.
+    """
+
+    name: str
+    title: str
+    function: Callable[..., Outcome]
+    needs: tuple[str, ...]
+    unit: str
+    promises: Promises
+    counts_games: bool
+    complexity: str
+    reference: str
+
+    @property
+    def clone_proof(self) -> bool:
+        """Whether exact copies leave the order of the others as it was."""
+        return self.promises.clones
+
+    @cached_property
+    def options(self) -> tuple[str, ...]:
+        """Names of the method's own options."""
+        return tuple(inspect.signature(self.function).parameters)[1:]
+
+    def __repr__(self) -> str:
+        return f"Method({self.name!r}, clone_proof={self.clone_proof})"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Ranking(Tabular):
+    """Agents in the order of one method.
+
+    Parameters
+    ----------
+    agents
+        Names, in the order of the data.
+    scores
+        ``(n,)`` higher is better.
+    ranks
+        ``(n,)`` 1 for the best; agents with equal scores share a rank.
+    weights
+        ``(n,)`` a distribution over agents (equilibrium, lottery, stationary distribution), or None.
+    unit
+        The unit of the scores.
+    method
+        The name of the method.
+    certificate
+        What was proved about the result.
+    notes
+        What to know about the input: pairs filled in, tasks left out.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> cycle = nb.Payoffs.from_array([[0, 2, -1], [-2, 0, 3], [1, -3, 0]], agents=["a", "b", "c"])
+    >>> nb.rank(cycle, method="schulze").winners
+    ('b',)
+    """
+
+    agents: tuple[str, ...]
+    scores: Floats
+    ranks: Ints
+    weights: Floats | None
+    unit: str
+    method: str
+    certificate: Mapping[str, float | bool]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Agents in first place."""
+        return tuple(self.agents[k] for k in np.flatnonzero(self.ranks == 1))
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Names, the best first; ties in the order of the data."""
+        return tuple(self.agents[k] for k in np.argsort(self.ranks, kind="stable"))
+
+    def table(self) -> Table:
+        """Return rank, agent, score and weight, the best first."""
+        columns = [
+            Column(name="rank", meaning="1 for the best; equal scores share a rank"),
+            Column(name="agent"),
+            Column(name="score", meaning=self.unit, decimals=4),
+        ]
+        if self.weights is not None:
+            columns.append(Column(name="weight", meaning="share in the method's distribution over agents", decimals=4))
+        order = np.argsort(self.ranks, kind="stable")
+        rows: list[tuple[Cell, ...]] = []
+        for k in order:
+            weight = () if self.weights is None else (float(self.weights[k]),)
+            rows.append((int(self.ranks[k]), self.agents[k], float(self.scores[k]), *weight))
+        proved = ", ".join(f"{name.replace('_', ' ')} {shown_fact(value)}" for name, value in self.certificate.items())
+        notes = (*self.notes, *((f"certificate: {proved}",) if proved else ()))
+        return Table(title=repr(self), columns=tuple(columns), rows=tuple(rows), notes=notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "method": self.method,
+            "unit": self.unit,
+            "agents": list(self.agents),
+            "scores": self.scores.tolist(),
+            "ranks": self.ranks.tolist(),
+            "weights": None if self.weights is None else self.weights.tolist(),
+            "certificate": dict(self.certificate),
+            "notes": list(self.notes),
+        }
+
+    def to_polars(self) -> Any:
+        """Return a Polars frame, a row per agent in the order of the data: agent, rank, score, weight."""
+        import polars as pl
+
+        weight = {} if self.weights is None else {"weight": self.weights}
+        agents = pl.Series(self.agents, dtype=pl.String)
+        return pl.DataFrame({"agent": agents, "rank": self.ranks, "score": self.scores, **weight})
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame, as `to_polars`."""
+        from nashboard.errors import MissingExtraError
+
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("pandas", "pandas", "a pandas frame") from None
+        return pd.DataFrame(self.to_polars().to_dict(as_series=False))
+
+    def __repr__(self) -> str:
+        first = f"{len(self.winners):,} tie for first" if len(self.winners) > 1 else f"{self.winners[0]!r} first"
+        return f"Ranking({self.method}, {len(self.agents):,} agents, {first})"
+
+
+def shown_fact(value: float | bool) -> str:
+    """Return one fact of a certificate as text."""
+    return ("no", "yes")[value] if isinstance(value, bool | np.bool_) else f"{value:.3g}"
+
+
+def tied_ranks(scores: Floats, scale: float = 0.0) -> Ints:
+    """Return 1 plus the number of better agents; scores that differ by rounding only share a rank.
+
+    Ties are chained from one score to the next, so the ranks do not depend on the order of the agents.
+    """
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    size = max(float(falling[0] - falling[-1]), 1e-6 * float(np.abs(falling).max(initial=0.0)), scale)
+    first = np.concatenate([[True], falling[:-1] - falling[1:] > TIE * size])
+    ranks = np.empty(len(scores), dtype=np.intp)
+    ranks[order] = np.maximum.accumulate(np.where(first, np.arange(1, len(scores) + 1), 0))
+    return read_only(ranks)
+
+
+def ranking_of(method: Method, data: Pairwise, options: Mapping[str, Any]) -> Ranking:
+    """Run a method."""
+    found = method.function(data, **options)
+    scores = np.asarray(found.scores, dtype=np.float64) + 0.0
+    return Ranking(
+        agents=data.agents,
+        scores=read_only(scores),
+        ranks=tied_ranks(scores, found.scale),
+        weights=None if found.weights is None else read_only(np.array(found.weights)),
+        unit=found.unit or method.unit,
+        method=method.name,
+        certificate=dict(found.certificate),
+        notes=data.notes,
+    )

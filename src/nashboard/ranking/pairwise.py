@@ -1,0 +1,304 @@
+"""What every method ranks: pairwise results, and the table of scores where there is one.
+
+Symbols: ``W`` wins (n, n), ``W[i, j]`` how often i beat j; ``D`` draws, symmetric; ``A`` payoffs (n, n),
+antisymmetric; ``P`` win rates; ``M = 2 P - 1`` margins; ``S`` scores (n agents, t tasks), higher better.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from nashboard._types import Floats, Ints, read_only
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs, payoffs
+from nashboard.data.scaling import Scaling
+from nashboard.data.scores import Scores
+from nashboard.errors import InputError
+
+KINDS = ("matches", "payoffs", "scores")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pairwise:
+    """Results of all pairs of agents.
+
+    Parameters
+    ----------
+    kind
+        ``"matches"``, ``"payoffs"`` or ``"scores"``.
+    agents
+        Names.
+    wins, draws
+        ``(n, n)`` games, or tasks on which the row agent has the better (an equal) score; None for payoffs whose
+        unit is unknown.
+    payoffs
+        ``(n, n)`` antisymmetric; pairs that never met are filled in.
+    unit
+        Of the payoffs.
+    table
+        ``(n, t)`` scores in comparable units, higher better; None without tasks.
+    raw
+        ``(n, t)`` scores in their own units, higher better.
+    runs
+        For each agent ``(runs, t)`` scores, where single runs are known.
+    scaling
+        How the table was scaled, as in `Scores.scale`; ``"given"`` if it came in comparable units.
+    notes
+        What was filled in or left out.
+    """
+
+    kind: str
+    agents: tuple[str, ...]
+    wins: Floats | None
+    draws: Floats | None
+    payoffs: Floats
+    unit: str
+    table: Floats | None = None
+    raw: Floats | None = None
+    runs: tuple[Floats, ...] | None = None
+    scaling: str = "given"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Number of agents."""
+        return len(self.agents)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest payoff."""
+        return float(np.abs(self.payoffs).max(initial=0.0))
+
+    @cached_property
+    def counts(self) -> tuple[Floats, Floats]:
+        """Wins and draws, or an error for payoffs in an unknown unit."""
+        if self.wins is None or self.draws is None:
+            raise InputError(
+                "these payoffs have no known unit, so they do not say how often an agent wins: this method needs "
+                "matches, scores, or payoffs in log-odds or margins"
+            )
+        return self.wins, self.draws
+
+    @cached_property
+    def games(self) -> Floats:
+        """``(n, n)`` games of each pair."""
+        W, D = self.counts
+        return read_only(W + W.T + D)
+
+    @cached_property
+    def points(self) -> Floats:
+        """``(n, n)`` wins, with half of the draws."""
+        W, D = self.counts
+        return read_only(W + D / 2)
+
+    @cached_property
+    def margins(self) -> Floats:
+        """``(n, n)`` win rate minus loss rate; from the payoffs where a pair never met.
+
+        Payoffs in an unknown unit are divided by the largest, which changes no order.
+        """
+        if self.wins is None:
+            M = self.payoffs / (self.largest or 1.0)
+        else:
+            W, N = self.wins, self.games
+            met = N > 0
+            M = np.where(met, (W - W.T) / np.where(met, N, 1.0), in_margins(self.payoffs, self.unit))
+        np.fill_diagonal(M, 0.0)
+        return read_only(M)
+
+    @cached_property
+    def rates(self) -> Floats:
+        """``(n, n)`` win rates, draws half; 1/2 on the diagonal."""
+        return read_only((1 + self.margins) / 2)
+
+    @cached_property
+    def matches(self) -> Matches:
+        """The counts as `Matches`, for methods that fit a likelihood."""
+        W, D = self.counts
+        return Matches.from_counts(W, self.agents, draws=D)
+
+    def take(self, kept: Sequence[int] | Ints) -> "Pairwise":
+        """Return the agents at these positions; a position that occurs again is an exact copy.
+
+        A copy has the results of the original against all others and none against it. Scores are scaled again.
+        """
+        kept = np.asarray(kept, dtype=np.intp)
+        cut = np.ix_(kept, kept)
+        same = kept[:, None] == kept
+
+        def pick(matrix: Floats | None) -> Floats | None:
+            return None if matrix is None else read_only(np.where(same, 0.0, matrix[cut]))
+
+        seen: dict[int, int] = {}
+        names = []
+        for k in kept.tolist():
+            seen[k] = seen.get(k, 0) + 1
+            names.append(self.agents[k] if seen[k] == 1 else f"{self.agents[k]} (copy {seen[k] - 1})")
+        if self.table is not None and self.raw is not None:
+            S = self.table[kept] if self.scaling == "given" else comparable(self.raw[kept], self.scaling)
+            new = from_table(tuple(names), S, self.raw[kept], scaling=self.scaling, notes=self.notes)
+            return new if self.runs is None else replace(new, runs=tuple(self.runs[k] for k in kept))
+        return replace(
+            self,
+            agents=tuple(names),
+            wins=pick(self.wins),
+            draws=pick(self.draws),
+            payoffs=read_only(self.payoffs[cut]),
+        )
+
+    def with_payoffs(self, truth: Floats) -> "Pairwise":
+        """Return the same agents with other payoffs (n, n), or another table of scores (n, t).
+
+        Payoffs in log-odds become win rates; each pair keeps its number of games, one where it never met.
+        """
+        if self.kind == "scores":
+            return from_table(self.agents, truth, truth, notes=self.notes)
+        if self.wins is None:
+            return replace(self, payoffs=read_only(np.array(truth)))
+        P = (1 + in_margins(truth, self.unit)) / 2
+        N = self.games if self.kind == "matches" else np.ones_like(P)
+        W = np.where(N > 0, N, 1.0) * P
+        np.fill_diagonal(W, 0.0)
+        zero = np.zeros_like(W)
+        return replace(self, wins=read_only(W), draws=read_only(zero), payoffs=read_only(np.array(truth)))
+
+
+def in_margins(A: Floats, unit: str) -> Floats:
+    """Return payoffs in log-odds, ``2 s(x) - 1 = tanh(x / 2)``, or margins, as margins."""
+    return np.tanh(A / 2) if unit == "logit" else np.array(A)
+
+
+def pairwise(data: Any, *, scaling: Scaling = "range") -> Pairwise:
+    """Prepare `Matches`, `Scores`, `Payoffs`, an `Evaluation`, a payoff matrix or single runs for every method.
+
+    Single runs are a mapping from each agent to its ``(runs, tasks)`` scores, as in rliable.
+    """
+    if isinstance(data, Pairwise):
+        return data
+    if hasattr(data, "board") and hasattr(data, "data"):  # an Evaluation
+        if data.data is None:
+            raise InputError("this evaluation was read from json without its data: rank the data")
+        data = data.data
+    if isinstance(data, Matches):
+        return from_matches(data)
+    if isinstance(data, Scores):
+        return from_scores(data, scaling)
+    if isinstance(data, Mapping):
+        return from_runs(data)
+    return from_payoffs(data if isinstance(data, Payoffs) else Payoffs.from_array(data))
+
+
+def from_matches(data: Matches) -> Pairwise:
+    """Count wins and draws; log-odds of every pair, where unmet as Elo predicts.
+
+    Elo is fitted with exact copies merged, so that copies move no filled pair.
+    """
+    data.require_connected()
+    n = len(data.agents)
+    i, j = data.pairs.T
+    W, D = np.zeros((n, n)), np.zeros((n, n))
+    W[i, j], W[j, i] = data.wins, data.losses
+    D[i, j] = D[j, i] = data.draws
+    unmet = n * (n - 1) // 2 - len(data.pairs)
+    if not unmet:
+        return Pairwise(
+            kind="matches", agents=data.agents, wins=read_only(W), draws=read_only(D), payoffs=payoffs(data).A,
+            unit="logit",
+        )  # fmt: skip
+    first, group = equal_rows(np.hstack([W, W.T, D]))  # copies never met, or are even with each other
+    names = [data.agents[k] for k in first]
+    merged = payoffs(data.select(names), fill="model") if len(first) > 1 else None
+    A = np.zeros((n, n)) if merged is None else merged.A[np.ix_(group, group)]
+    filled = 0 if merged is None else merged.filled
+    notes = (f"{filled:,} pairs of {len(first):,} agents never met: their payoffs are what Elo predicts",)
+    return Pairwise(
+        kind="matches", agents=data.agents, wins=read_only(W), draws=read_only(D), payoffs=read_only(A), unit="logit",
+        notes=notes if filled else (),
+    )  # fmt: skip
+
+
+def equal_rows(lines: Floats) -> tuple[Ints, Ints]:
+    """Return the first row of each group of equal rows, and the group of each row."""
+    numbers: dict[bytes, int] = {}
+    rows = np.ascontiguousarray(lines + 0.0)
+    group = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], dtype=np.intp)
+    return np.asarray(np.unique(group, return_index=True)[1], dtype=np.intp), group
+
+
+def from_payoffs(data: Payoffs) -> Pairwise:
+    """Take payoffs; win rates too where their unit says what they are."""
+    A = np.array(data.A)
+    if data.scale not in ("logit", "margin") or (data.scale == "margin" and np.abs(A).max(initial=0.0) > 1):
+        return Pairwise(kind="payoffs", agents=data.agents, wins=None, draws=None, payoffs=data.A, unit=data.scale)
+    W = (1 + in_margins(A, data.scale)) / 2
+    games = getattr(data, "games", None)
+    if games is not None:
+        W = W * np.where(np.isfinite(games), games, 0.0)
+    np.fill_diagonal(W, 0.0)
+    return Pairwise(
+        kind="payoffs",
+        agents=data.agents,
+        wins=read_only(W),
+        draws=read_only(np.zeros_like(W)),
+        payoffs=data.A,
+        unit=data.scale,
+    )
+
+
+def from_scores(data: Scores, scaling: Scaling) -> Pairwise:
+    """Compare agents on each task; tasks on which all agents are equal separate nobody and are left out."""
+    data.require_complete()
+    used = data.without_constant_tasks()
+    notes = tuple(note for note in used.origin.notes if note not in data.origin.notes)
+    if data.scaling != "raw":
+        return from_table(data.agents, used.values, data.values, notes=notes)
+    raw = data.scale("none").values
+    return from_table(data.agents, used.scale(scaling).values, raw, scaling=scaling, notes=notes)
+
+
+def comparable(raw: Floats, scaling: str) -> Floats:
+    """Scale scores whose higher values are better, as `from_scores` does."""
+    return Scores.from_array(raw).without_constant_tasks().scale(cast(Scaling, scaling)).values
+
+
+def from_runs(data: Mapping[str, Any]) -> Pairwise:
+    """Take single runs, ``{agent: (runs, tasks)}``."""
+    try:
+        runs = tuple(np.array(values, dtype=np.float64) for values in data.values())
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the runs must be arrays of numbers, runs x tasks: {error}") from None
+    if not runs or any(one.ndim != 2 or one.shape[1] != runs[0].shape[1] or not one.size for one in runs):
+        raise InputError("each agent needs an array of runs x tasks, with the same tasks for all agents")
+    if not all(np.isfinite(one).all() for one in runs):
+        raise InputError("the runs contain a score that is not finite: leave out tasks that were not run")
+    names = tuple(str(name) for name in data)
+    means = np.array([one.mean(axis=0) for one in runs])
+    return replace(from_table(names, means, means), runs=runs)
+
+
+def from_table(
+    agents: tuple[str, ...], S: Floats, raw: Floats, *, scaling: str = "given", notes: tuple[str, ...] = ()
+) -> Pairwise:
+    """Compare agents on each task of a complete table in comparable units."""
+    n, t = S.shape
+    W = np.zeros((n, n))
+    for column in S.T:
+        W += column[:, None] > column
+    D = t - W - W.T
+    np.fill_diagonal(D, 0.0)
+    mean = S.mean(axis=1)
+    return Pairwise(
+        kind="scores",
+        agents=agents,
+        wins=read_only(W),
+        draws=read_only(D),
+        payoffs=read_only(mean[:, None] - mean),
+        unit="mean score difference",
+        table=read_only(np.array(S)),
+        raw=read_only(np.array(raw)),
+        scaling=scaling,
+        notes=notes,
+    )

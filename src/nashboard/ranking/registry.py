@@ -1,0 +1,225 @@
+"""The registry: every way to rank, in the order in which tables show them."""
+
+from collections.abc import Iterator
+
+from nashboard._tables import Column, Table, Tabular
+from nashboard._text import either, nearest
+from nashboard.errors import InputError
+from nashboard.ranking.alpha_rank import alpha_rank
+from nashboard.ranking.averages import borda, interquartile_mean, mean, median, uniform, win_rate
+from nashboard.ranking.kemeny import kemeny
+from nashboard.ranking.lotteries import deviation, maximal_lottery, nash
+from nashboard.ranking.method import Method, Promises
+from nashboard.ranking.ratings import elo, hodge, melo, newman
+from nashboard.ranking.soft_condorcet import soft_condorcet
+from nashboard.ranking.spectral import eigenvector, pagerank
+from nashboard.ranking.tournaments import copeland, ranked_pairs, schulze
+
+ANY = ("matches", "payoffs", "scores")
+GAMES = ("matches", "payoffs")
+SCORES = ("scores",)
+
+
+def promises(text: str) -> Promises:
+    """Return the promises that a text names by their initials: clones, Condorcet, irrelevant agents, monotone."""
+    return Promises(clones="c" in text, condorcet="C" in text, irrelevant="i" in text, monotone="m" in text)
+
+
+METHODS = (
+    Method(
+        name="nash", title="Nash averaging", function=nash, needs=ANY, unit="payoff against the equilibrium",
+        promises=promises("cCim"), counts_games=False, complexity="one equilibrium of an n x n game",
+        reference="Balduzzi, Tuyls, Perolat, Graepel 2018, Re-evaluating Evaluation",
+    ),
+    Method(
+        name="elo", title="Elo (Bradley-Terry)", function=elo, needs=ANY, unit="Elo points",
+        promises=promises("m"), counts_games=True, complexity="n^3 per Newton step",
+        reference="Bradley and Terry 1952; Elo 1978",
+    ),
+    Method(
+        name="melo", title="mElo", function=melo, needs=ANY, unit="Elo points",
+        promises=promises(""), counts_games=True, complexity="pairs x planes per step",
+        reference="Balduzzi et al. 2018, section 3",
+    ),
+    Method(
+        name="newman", title="Newman (Davidson)", function=newman, needs=ANY, unit="Elo points",
+        promises=promises("m"), counts_games=True, complexity="n^3 per Newton step",
+        reference="Davidson 1970; Newman 2023, Efficient computation of rankings from pairwise comparisons",
+    ),
+    Method(
+        name="hodge", title="HodgeRank", function=hodge, needs=ANY, unit="log-odds",
+        promises=promises("m"), counts_games=True, complexity="n^3",
+        reference="Jiang, Lim, Yao, Ye 2011, Statistical ranking and combinatorial Hodge theory",
+    ),
+    Method(
+        name="uniform", title="uniform average", function=uniform, needs=ANY, unit="mean payoff",
+        promises=promises("m"), counts_games=False, complexity="n^2 or n t",
+        reference="the mean payoff against all agents, or the mean of scaled scores",
+    ),
+    Method(
+        name="win_rate", title="win rate", function=win_rate, needs=GAMES, unit="share of points",
+        promises=promises("m"), counts_games=True, complexity="n^2",
+        reference="points divided by games",
+    ),
+    Method(
+        name="borda", title="Borda", function=borda, needs=ANY, unit="sum of win rates over opponents",
+        promises=promises("m"), counts_games=False, complexity="n^2",
+        reference="Borda 1781",
+    ),
+    Method(
+        name="copeland", title="Copeland", function=copeland, needs=ANY, unit="opponents beaten, ties half",
+        promises=promises("Cm"), counts_games=False, complexity="n^2",
+        reference="Copeland 1951",
+    ),
+    Method(
+        name="schulze", title="Schulze", function=schulze, needs=ANY,
+        unit="minus the agents in the longest chain above",
+        promises=promises("cCm"), counts_games=False, complexity="n^3",
+        reference="Schulze 2011, A new monotonic, clone-independent, reversal symmetric, Condorcet-consistent method",
+    ),
+    Method(
+        name="ranked_pairs", title="ranked pairs (Tideman)", function=ranked_pairs, needs=ANY,
+        unit="minus the agents in the longest chain above",
+        promises=promises("cCm"), counts_games=False, complexity="n^2 log n to n^4 / 64",
+        reference="Tideman 1987, Independence of clones as a criterion for voting rules",
+    ),
+    Method(
+        name="kemeny", title="Kemeny-Young", function=kemeny, needs=ANY, unit="minus the place",
+        promises=promises("Cm"), counts_games=False, complexity="exponential; a bound beyond 60 agents in a cycle",
+        reference="Kemeny 1959; Young and Levenglick 1978",
+    ),
+    Method(
+        name="maximal_lottery", title="maximal lottery", function=maximal_lottery, needs=ANY,
+        unit="minus the lotteries before",
+        promises=promises("cCim"), counts_games=False, complexity="one equilibrium per level",
+        reference="Fishburn 1984; Brandl, Brandt, Seedig 2016, Consistent probabilistic social choice",
+    ),
+    Method(
+        name="soft_condorcet", title="Soft Condorcet Optimization", function=soft_condorcet, needs=ANY,
+        unit="rating in [0, 100]",
+        promises=promises(""), counts_games=True, complexity="n^2 per step",
+        reference="Lanctot et al. 2024, Soft Condorcet Optimization for ranking of general agents",
+    ),
+    Method(
+        name="alpha_rank", title="alpha-rank", function=alpha_rank, needs=ANY, unit="stationary probability",
+        promises=promises("Cm"), counts_games=False, complexity="n^3; (n t)^3 for scores",
+        reference="Omidshafiei et al. 2019, alpha-rank: multi-agent evaluation by evolution",
+    ),
+    Method(
+        name="deviation", title="deviation rating", function=deviation, needs=ANY, unit="gain of deviating",
+        promises=promises("cCim"), counts_games=False, complexity="one equilibrium, and linear programs if many",
+        reference="Marris, Liu, Gemp, Piliouras, Lanctot 2025, Deviation ratings",
+    ),
+    Method(
+        name="eigenvector", title="eigenvector", function=eigenvector, needs=ANY, unit="eigenvector, norm 1",
+        promises=promises(""), counts_games=True, complexity="n^2 per step",
+        reference="Bonacich 1987; as in evalica",
+    ),
+    Method(
+        name="pagerank", title="PageRank", function=pagerank, needs=ANY, unit="stationary probability",
+        promises=promises(""), counts_games=True, complexity="n^3",
+        reference="Brin and Page 1998; as in evalica",
+    ),
+    Method(
+        name="mean", title="mean score", function=mean, needs=SCORES, unit="mean of the raw scores",
+        promises=promises("m"), counts_games=False, complexity="n t",
+        reference="the mean over tasks, as published tables show it",
+    ),
+    Method(
+        name="median", title="median score", function=median, needs=SCORES, unit="median of the scaled scores",
+        promises=promises("m"), counts_games=False, complexity="n t",
+        reference="Agarwal et al. 2021, Deep RL at the edge of the statistical precipice (rliable)",
+    ),
+    Method(
+        name="iqm", title="interquartile mean", function=interquartile_mean, needs=SCORES,
+        unit="mean of the middle half of the scaled scores",
+        promises=promises("m"), counts_games=False, complexity="n t log t",
+        reference="Agarwal et al. 2021, Deep RL at the edge of the statistical precipice (rliable)",
+    ),
+)  # fmt: skip
+
+
+class Methods(Tabular):
+    """All ways to rank, a row per method: an immutable sequence of `Method`."""
+
+    def __init__(self, methods: tuple[Method, ...]) -> None:
+        self.methods = methods
+
+    def __iter__(self) -> Iterator[Method]:
+        return iter(self.methods)
+
+    def __len__(self) -> int:
+        return len(self.methods)
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in (method.name, method) for method in self.methods)
+
+    def __getitem__(self, key: int | str) -> Method:
+        return find_method(key) if isinstance(key, str) else self.methods[key]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What ``rank(data, method=...)`` takes."""
+        return tuple(method.name for method in self.methods)
+
+    def table(self) -> Table:
+        """Return name, needs, promises, complexity and reference of each method."""
+        return Table(
+            title=repr(self),
+            columns=(
+                Column(name="name", meaning="what method= takes"),
+                Column(name="title"),
+                Column(name="needs", meaning="kinds of data"),
+                Column(name="clone_proof", meaning="exact copies leave the order of the others as it was"),
+                Column(name="condorcet", meaning="an agent that beats every other is alone in first place"),
+                Column(name="irrelevant", meaning="dropping an agent that is not first leaves first place as it was"),
+                Column(name="monotone", meaning="a sole winner that does better stays first"),
+                Column(name="counts_games", meaning="a pair with more games has more influence"),
+                Column(name="complexity", meaning="time for n agents and t tasks"),
+                Column(name="reference"),
+            ),
+            rows=tuple(
+                (
+                    one.name,
+                    one.title,
+                    ", ".join(one.needs),
+                    one.clone_proof,
+                    one.promises.condorcet,
+                    one.promises.irrelevant,
+                    one.promises.monotone,
+                    one.counts_games,
+                    one.complexity,
+                    one.reference,
+                )
+                for one in self.methods
+            ),
+            telling=("name", "needs", "clone_proof", "condorcet", "irrelevant", "monotone"),
+        )
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def __repr__(self) -> str:
+        return f"Methods({len(self.methods)} ways to rank)"
+
+
+def methods() -> Methods:
+    """List every way to rank: name, needs, what it promises, complexity, reference.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> [method.name for method in nb.methods() if method.clone_proof]
+    ['nash', 'schulze', 'ranked_pairs', 'maximal_lottery', 'deviation']
+    """
+    return Methods(METHODS)
+
+
+def find_method(name: str) -> Method:
+    """Return the method of this name; dashes and underscores are alike."""
+    wanted = name.replace("-", "_").casefold()
+    for method in METHODS:
+        if method.name == wanted:
+            return method
+    names = [method.name for method in METHODS]
+    raise InputError(f"there is no method {name!r}{nearest(name, names)}: use {either(names)}")
