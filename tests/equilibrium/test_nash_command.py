@@ -70,3 +70,10 @@ def test_groups_that_never_met_and_rare_agents_can_be_left_out(tmp_path: Path, c
 def test_wrong_options_are_explained(command: Run) -> None:
     assert "--tasks has no effect" in command("nash", "dataset:roshambo", "--tasks", code=2).stderr
     assert "'clone-invariant', 'maxent'" in command("nash", "dataset:roshambo", "--selection", "random", code=2).stderr
+
+
+def test_a_tolerance_can_be_allowed(command: Run) -> None:
+    found = json.loads(command("nash", "dataset:roshambo", "--tolerance", "0.05", "--format", "json").stdout)
+    assert found["tolerance"] == 0.05
+    assert found["exploitability"] == pytest.approx(0.05)
+    assert "the most even mixture" in command("nash", "dataset:atari", "--tolerance", "0.05").stdout

@@ -1,5 +1,9 @@
 """``nashboard nash``: the equilibrium of the payoffs exactly as given, with its certificates."""
 
+from typing import Annotated
+
+import typer
+
 from nashboard._progress import Progress
 from nashboard.cli.options import (
     AsOption,
@@ -24,6 +28,10 @@ from nashboard.cli.reading import keep_connected, source_data, varied, whole
 def nash(
     source: SourceArgument,
     selection: SelectionOption = Selection.clone_invariant,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Allow this exploitability, in the unit of the payoffs, for a more even mixture.", min=0.0),
+    ] = None,
     tasks: Tasks = False,
     top: Top = None,
     min_games: MinGames = None,
@@ -39,6 +47,7 @@ def nash(
     Examples:
       nashboard nash battles.parquet
       nashboard nash dataset:atari --tasks
+      nashboard nash battles.csv --tolerance 0.05
       nashboard nash scores.csv --missing worst --format json
     """
     from nashboard.data.scores import Scores
@@ -54,7 +63,9 @@ def nash(
     data = whole(source_data(source, as_format, read), missing)
     if isinstance(data, Scores):
         refuse(("min_games", "components"), "it is for matches, and these are scores")
-        of_scores = nash_average_scores(varied(data), selection=chosen, progress=not Progress.quiet)
+        of_scores = nash_average_scores(
+            varied(data), selection=chosen, tolerance=tolerance, progress=not Progress.quiet
+        )
         if how is Format.json:
             show_json(of_scores.to_dict(), "nash-scores/1")
             return
@@ -63,7 +74,10 @@ def nash(
     else:
         refuse(("tasks",), "it is for scores of agents on tasks, and these are matches")
         result: NashAverage = nash_average(
-            keep_connected(data, components, min_games), selection=chosen, progress=not Progress.quiet
+            keep_connected(data, components, min_games),
+            selection=chosen,
+            tolerance=tolerance,
+            progress=not Progress.quiet,
         )
         if how is Format.json:
             show_json(result.to_dict(), "nash/1")

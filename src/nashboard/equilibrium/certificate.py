@@ -27,13 +27,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dgecon, dgetrf
+from scipy.linalg.lapack import dgecon, dgetrf, dgetri
 
 from nashboard._types import Floats
 from nashboard.equilibrium import twofold
 from nashboard.equilibrium.face import SideSolution
 from nashboard.equilibrium.thresholds import COMPLEMENTARY, EPS, ROUNDING, TOLERANCE
 from nashboard.errors import ConvergenceError
+
+INVERTED = 512  # larger systems are not inverted: the estimate of the norm of the inverse is good to about a third
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,13 +139,14 @@ def condition(F: Floats, x: Floats, q: Floats, value: float) -> float:
     k, columns = len(own), F.take(own, axis=1)
     B = np.empty((k + 1, k + 1), order="F")
     B[:k, :k], B[:k, k], B[k, :k], B[k, k] = columns.take(tight, axis=0), -1.0, 1.0, 0.0
-    lu, _, singular = dgetrf(B)
     norm = float(np.abs(B).sum(axis=1).max())
+    lu, pivots, singular = dgetrf(B)
     reciprocal = 0.0 if singular else float(dgecon(lu, norm, norm="I")[0])
-    if reciprocal * norm < EPS:
+    if reciprocal < EPS:
         return float("inf")
     largest = float(np.abs(F).max())
-    moved = largest / (reciprocal * norm)
+    inverse = np.abs(dgetri(lu, pivots)[0][:k, :k]).sum(axis=1).max() if k <= INVERTED else 3 / (reciprocal * norm)
+    moved = largest * float(inverse)
     margins = np.delete(value - columns @ x[own], tight)
     reach = TOLERANCE * moved
     certain = x[own].min() > reach and margins.min(initial=np.inf) > 2 * largest * (TOLERANCE + reach)

@@ -20,13 +20,16 @@ between small weights holds to the last bit of those, which it could not once mi
 Few margins are ever tight. They are found by solving with those that were violated before, none at first.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import cho_factor, cho_solve, qr
 
-from nashboard._types import Bools, Floats
+from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.thresholds import FAR, HUGE, NEAR, PATH_END, VIOLATED
+
+MANY = 64  # systems with more unknowns are factorised where that works: singular values take far longer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,21 +70,42 @@ def single(x: Floats) -> MaximumEntropy:
     return MaximumEntropy(x=x, log_x=np.log(x), z=np.zeros(0), iterations=0)
 
 
-def maximum_entropy(x: Floats, Z: Floats, E: Floats, t: Floats, G: Floats, log_m: Floats) -> MaximumEntropy:
-    """Return the mixture of largest entropy on a face, from a point inside it.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Margins:
+    """Margins of the opponents: ``at`` a point inside, how they ``fall`` along a direction, and the ``rows`` ``G``.
 
-    ``x`` (k,) and margins ``t`` (r,) strictly positive, at least one direction in ``Z`` (k, d); rows ``E`` of
-    which ``k - d`` are independent, with ``E Z = 0``; rows ``G`` (r, k) by which the margins fall.
+    ``unit`` (a number, or one per margin) says how much they can change.
     """
-    unit = np.abs(G @ Z).max(axis=1, initial=1e-300)  # margins in units of how much they can change
-    t, G = t / unit, G / unit[:, None]
-    across = len(x) - Z.shape[1]
-    W = E[qr(E.T, mode="r", pivoting=True)[1][:across]].T  # independent equations
+
+    at: Floats
+    fall: Callable[[Floats], Floats]
+    rows: Callable[[Ints], Floats]
+    unit: float | Floats
+
+    @staticmethod
+    def of(t: Floats, G: Floats, Z: Floats) -> "Margins":
+        """Return the margins ``t - G dx`` on a face with directions ``Z``."""
+        unit = np.abs(G @ Z).max(axis=1, initial=1e-300)
+        return Margins(at=t, fall=lambda dx: G @ dx, rows=lambda k: G[k], unit=unit)
+
+
+def maximum_entropy(
+    x: Floats, W: Floats, margins: Margins, log_m: Floats, likely: Ints | None = None
+) -> MaximumEntropy:
+    """Return the mixture of largest entropy with given equations and margins, from a point inside.
+
+    ``x`` (k,) and its margins strictly positive; ``W`` (k, e) independent equations, ``W'x`` stays as it is.
+    ``likely`` are margins that probably become tight.
+    """
+    unit = np.broadcast_to(margins.unit, margins.at.shape)
+    t = margins.at / unit
+    across = W.shape[1]
     W = W / np.maximum(np.abs(W).T @ x, 1e-300)
     w, z = fitted(W, np.log(x) - log_m), np.zeros(len(t))
-    part, iterations = np.zeros(len(t), dtype=np.bool_), 0
+    part, iterations = np.zeros(0, dtype=np.intp) if likely is None else likely, 0
+    G = margins.rows(part) / unit[part, None]
     while True:
-        B = np.hstack([W, -G[part].T])
+        B = np.hstack([W, -G.T])
         goal = B.T @ x - np.append(np.zeros(across), t[part])
         dual = Dual(B=B, goal=goal, log_m=log_m, across=across, inside=t[part])
         with np.errstate(over="ignore", invalid="ignore"):  # a step that led too far ends the search
@@ -89,10 +113,20 @@ def maximum_entropy(x: Floats, Z: Floats, E: Floats, t: Floats, G: Floats, log_m
         iterations += steps
         w, z[part] = y[:across], y[across:]
         found = np.maximum(np.exp(log_x), 1e-300)  # whoever has weight keeps some, also below the smallest number
-        violated = (t - G @ (found - x) < -VIOLATED) & ~part
-        if not violated.any():
+        left = t - margins.fall(found - x) / unit
+        left[part] = 0.0
+        violated = np.flatnonzero(left < -VIOLATED)
+        if not violated.size:
             return MaximumEntropy(x=found, log_x=log_x, z=z / unit, iterations=iterations)
-        part |= violated
+        most = max(64, len(part))  # those most violated first: the others may not be once these are tight
+        violated = np.sort(violated[np.argsort(left[violated], kind="stable")[:most]])
+        part = np.append(part, violated)
+        G = np.vstack([G, margins.rows(violated) / unit[violated, None]])
+
+
+def independent_equations(E: Floats, count: int) -> Floats:
+    """Return ``count`` independent rows of ``E``, as columns."""
+    return np.asarray(E[qr(E.T, mode="r", pivoting=True)[1][:count]].T)
 
 
 def solved(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:
@@ -225,7 +259,13 @@ def newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
     unit = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
     if not (np.isfinite(H).all() and np.isfinite(right).all()):
         return np.zeros(len(right))
-    return np.asarray(unit * np.linalg.lstsq(H * unit * unit[:, None], unit * right, rcond=1e-15)[0])
+    H = H * unit * unit[:, None]
+    if len(H) > MANY:
+        try:
+            return np.asarray(unit * cho_solve(cho_factor(H, lower=True, check_finite=False), unit * right))
+        except np.linalg.LinAlgError:  # singular: equations that depend on each other, up to rounding
+            pass
+    return np.asarray(unit * np.linalg.lstsq(H, unit * right, rcond=1e-15)[0])
 
 
 def fitted(W: Floats, goal: Floats) -> Floats:

@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import twofold
-from nashboard.equilibrium.entropy import maximum_entropy, single
+from nashboard.equilibrium.entropy import Margins, independent_equations, maximum_entropy, single
 from nashboard.equilibrium.thresholds import EPS, SOLVED, ZERO
 
 Apply = Callable[[Floats], Floats]
@@ -279,7 +279,8 @@ def solve_side(side: SideFace, log_m: Floats) -> SideSolution:
     else:
         terms = side.terms or terms_of(found, G)
         margins = side.margins[terms.moving]
-        choice = maximum_entropy(found.x, found.Z, terms.equations, margins, terms.falls, log_m)
+        W = independent_equations(terms.equations, len(found.x) - found.Z.shape[1])
+        choice = maximum_entropy(found.x, W, Margins.of(margins, terms.falls, found.Z), log_m)
         z[terms.moving] = choice.z
     x = choice.x / choice.x.sum()
     # stationarity: M'y + lambda = -(log(x / m) + G'z)

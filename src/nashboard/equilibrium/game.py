@@ -142,9 +142,9 @@ class RatingsModel:
 
     def columns(self, indices: Ints) -> Floats:
         """Payoffs of every agent against some, ``(n, len(indices))``."""
-        return self.block(np.arange(self.size), indices)
+        return self.block(slice(None), indices)
 
-    def block(self, rows: Ints, columns: Ints) -> Floats:
+    def block(self, rows: Ints | slice, columns: Ints | slice) -> Floats:
         """Payoffs of some agents against some others."""
         a, b = self.cyclic[rows], self.cyclic[columns]
         turning = a[:, ::2] @ b[:, 1::2].T - a[:, 1::2] @ b[:, ::2].T
@@ -178,11 +178,11 @@ class RatingsModel:
         at = np.unique(np.concatenate([ends.argmin(axis=0), ends.argmax(axis=0)]))
         best = 0.0
         for _ in range(rounds):
-            columns = np.abs(self.columns(at))
-            largest = float(columns.max(initial=0.0))
+            rows = np.abs(self.block(at, slice(None)))
+            largest = float(rows.max(initial=0.0))
             if largest <= best:
                 break
-            best, at = largest, np.unique(columns.argmax(axis=0))
+            best, at = largest, np.unique(rows.argmax(axis=1))
         return best
 
     def signatures(self) -> Floats:
@@ -431,7 +431,7 @@ def matrix_of(data: ArrayLike, precision: float = 0.0) -> Matrix:
     if precision > ROUNDING:
         A = floats(data, "the payoff matrix", ndim=2)
         square = A.shape[0] == A.shape[1] and bool(np.isfinite(A).all())
-        if square and len(A) and np.abs(A + A.T).max() <= precision * np.abs(A).max():
+        if square and len(A) and np.abs(A + A.T).max() <= 4 * precision * np.abs(A).max():
             return Matrix(A=A / 2 - A.T / 2)
         return Matrix(A=Payoffs.from_array(A).A)
     if not isinstance(data, np.ndarray) or data.dtype != np.float64 or data.ndim != 2 or len(data) <= SMALL:

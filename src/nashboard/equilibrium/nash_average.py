@@ -6,6 +6,7 @@ an equilibrium exactly when ``S q <= v <= S'p``.
 """
 
 import time
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -16,10 +17,11 @@ from nashboard._types import Floats, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.equilibrium.certificate import require_certified
+from nashboard.equilibrium.certificate import Certificate, require_certified
 from nashboard.equilibrium.clones import Classes
 from nashboard.equilibrium.game import (
     AgentsGame,
+    Game,
     PayoffModel,
     ScoresGame,
     game_of,
@@ -29,11 +31,16 @@ from nashboard.equilibrium.game import (
 from nashboard.equilibrium.oracle import find_equilibrium
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.equilibrium.solver import Progress, progress_on
+from nashboard.equilibrium.tolerance import check_tolerance, most_even_mixtures
 
 
 @overload
 def nash_average(
-    data: Scores, *, selection: Selection = "clone-invariant", progress: bool = False
+    data: Scores,
+    *,
+    selection: Selection = "clone-invariant",
+    tolerance: float | None = None,
+    progress: bool = False,
 ) -> ScoreNashAverage: ...
 
 
@@ -42,6 +49,7 @@ def nash_average(
     data: ArrayLike | Payoffs | Matches | PayoffModel | Any,
     *,
     selection: Selection = "clone-invariant",
+    tolerance: float | None = None,
     progress: bool = False,
 ) -> NashAverage: ...
 
@@ -50,6 +58,7 @@ def nash_average(
     data: ArrayLike | Payoffs | Matches | Scores | PayoffModel | Any,
     *,
     selection: Selection = "clone-invariant",
+    tolerance: float | None = None,
     progress: bool = False,
 ) -> NashAverage | ScoreNashAverage:
     """Average each agent's payoffs over the opponents that matter: the equilibrium of the population.
@@ -67,6 +76,11 @@ def nash_average(
         ``"clone-invariant"``: maximum entropy over classes of identical agents, each class shared evenly, so
         that entering an agent twice changes nothing. ``"maxent"``: maximum entropy over agents, as in the
         paper's definition. They agree where the equilibrium is unique up to clones.
+    tolerance
+        Allow this exploitability, in the unit of the payoffs, and return the most even mixture (over classes of
+        identical agents) among all that have at most this. Weights are then continuous in the payoffs, see
+        `nashboard.equilibrium.tolerance`. By default 0 for doubles, the exact equilibrium; for arrays in a narrower
+        type, 2 units in the last place of the largest payoff, so that single and double precision nearly agree.
     progress
         Show progress on standard error where that is a terminal.
 
@@ -88,12 +102,16 @@ def nash_average(
     game = game_of(data)
     with threads_for(len(game.agents)), progress_on(progress) as show:
         if isinstance(game, ScoresGame):
-            return average_scores(game, selection, show, began)
-        return average_agents(game, selection, show, began)
+            return average_scores(game, selection, check_tolerance(tolerance, game), show, began)
+        return average_agents(game, selection, check_tolerance(tolerance, game), show, began)
 
 
 def nash_average_scores(
-    data: ArrayLike | Scores, *, selection: Selection = "clone-invariant", progress: bool = False
+    data: ArrayLike | Scores,
+    *,
+    selection: Selection = "clone-invariant",
+    tolerance: float | None = None,
+    progress: bool = False,
 ) -> ScoreNashAverage:
     """Average scores over the tasks that matter, and difficulties over the agents that matter.
 
@@ -108,6 +126,9 @@ def nash_average_scores(
     selection
         ``"clone-invariant"``: maximum entropy over classes of identical agents (and tasks), each class shared
         evenly, so that entering one twice changes nothing. ``"maxent"``: over single agents and tasks.
+    tolerance
+        Allow each side to miss the value by this much, in the unit of the scores, and return the most even mixtures
+        that do, as in `nash_average`.
     progress
         Show progress on standard error where that is a terminal.
 
@@ -126,54 +147,93 @@ def nash_average_scores(
     began = time.perf_counter()
     game = scores_game(data)
     with progress_on(progress) as show:
-        return average_scores(game, selection, show, began)
+        return average_scores(game, selection, check_tolerance(tolerance, game), show, began)
 
 
-def average_agents(game: AgentsGame, selection: Selection, show: Progress, began: float) -> NashAverage:
-    """Solve, certify on the payoffs as they came in, and put the result together."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mixtures:
+    """What was found for each group of classes: totals, whether they are the only ones, and what proves them."""
+
+    totals: list[Floats]
+    log_m: list[Floats]
+    unique: list[bool]
+    certificate: Certificate
+    iterations: int
+
+
+def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Progress) -> Mixtures:
+    """Find the maximum-entropy equilibrium and, with a tolerance, go on from there to the most even mixtures."""
     log_m = log_multiplicities(game, selection)
     found = find_equilibrium(game, log_m, show)
-    (totals,), (classes,) = found.weights(game), game.classes
-    weights = classes.spread(totals)
+    solution = found.solution
+    totals, certificate = found.weights(game), found.certificate(log_m)
+    if not tolerance:
+        unique = [side.unique for side in solution.sides]
+        return Mixtures(
+            totals=totals, log_m=log_m, unique=unique, certificate=certificate, iterations=solution.iterations
+        )
+    even = most_even_mixtures(game, totals, solution.value, log_m, tolerance)
+    return Mixtures(
+        totals=[mixture.weights for mixture in even],
+        log_m=log_m,
+        unique=[False for _ in even],
+        certificate=Certificate(
+            residual=max(mixture.residual for mixture in even),
+            complementarity=certificate.complementarity,
+            condition=max(mixture.condition for mixture in even),
+        ),
+        iterations=solution.iterations + sum(mixture.iterations for mixture in even),
+    )
+
+
+def average_agents(
+    game: AgentsGame, selection: Selection, tolerance: float, show: Progress, began: float
+) -> NashAverage:
+    """Solve, certify on the payoffs as they came in, and put the result together."""
+    found = find_mixtures(game, selection, tolerance, show)
+    (classes,) = game.classes
+    weights = classes.spread(found.totals[0])
     averages = np.asarray(game.model.product(weights), dtype=np.float64) + 0.0
     exploitability = max(0.0, float(averages.max()))
-    certificate = found.certificate(log_m)
-    require_certified(certificate, exploitability, game.scale)
+    require_certified(found.certificate, exploitability - tolerance, game.scale)
+    near = averages >= exploitability - 2 * tolerance
     flat = game.scale == 0 and len(game.agents) > 1  # every mixture is an equilibrium
     return NashAverage(
         agents=game.agents,
         weights=read_only(weights),
         averages=read_only(averages),
-        support=tuple(game.agents[k] for k in np.flatnonzero(weights)),
+        support=tuple(game.agents[k] for k in np.flatnonzero(near if tolerance else weights)),
         clone_groups=names_of(classes, game.agents),
-        entropy=entropy_of(totals, log_m[0]),
-        unique=found.solution.sides[0].unique and not flat,
+        entropy=entropy_of(found.totals[0], found.log_m[0]),
+        unique=found.unique[0] and not flat,
         exploitability=exploitability,
-        residual=certificate.residual,
-        condition=float("inf") if flat else certificate.condition,
-        tolerance=0.0,
+        residual=found.certificate.residual,
+        condition=float("inf") if flat and not tolerance else found.certificate.condition,
+        tolerance=tolerance,
         selection=selection,
         scale=game.scale,
         unit=game.unit,
         made=game.made,
-        iterations=found.solution.iterations,
+        iterations=found.iterations,
         seconds=time.perf_counter() - began,
     )
 
 
-def average_scores(game: ScoresGame, selection: Selection, show: Progress, began: float) -> ScoreNashAverage:
+def average_scores(
+    game: ScoresGame, selection: Selection, tolerance: float, show: Progress, began: float
+) -> ScoreNashAverage:
     """Solve, certify on the scores as they came in, and put the result together."""
     S = game.S
-    log_m = log_multiplicities(game, selection)
-    found = find_equilibrium(game, log_m, show)
-    totals = found.weights(game)
-    p, q = (classes.spread(total) for classes, total in zip(game.classes, totals, strict=True))
+    found = find_mixtures(game, selection, tolerance, show)
+    p, q = (classes.spread(total) for classes, total in zip(game.classes, found.totals, strict=True))
     skills, difficulties = S @ q, -(S.T @ p)
     value = float(p @ skills)
     exploitability = max(0.0, float(skills.max()) - value, value + float(difficulties.max()))
-    certificate = found.certificate(log_m)
-    require_certified(certificate, exploitability, game.scale, sum(S.shape) * float(np.spacing(np.abs(S).max())))
-    agents, tasks = found.solution.sides
+    rounding = sum(S.shape) * float(np.spacing(np.abs(S).max()))
+    require_certified(found.certificate, exploitability - 2 * tolerance, game.scale, rounding)
+    inside = (p, q)
+    if tolerance:
+        inside = skills >= skills.max() - 2 * tolerance, difficulties >= difficulties.max() - 2 * tolerance
     flat = game.scale == 0
     return ScoreNashAverage(
         agents=game.agents,
@@ -183,22 +243,22 @@ def average_scores(game: ScoresGame, selection: Selection, show: Progress, began
         value=value,
         skills=read_only(skills),
         difficulties=read_only(difficulties + 0.0),
-        agent_support=tuple(game.agents[k] for k in np.flatnonzero(p)),
-        task_support=tuple(game.tasks[k] for k in np.flatnonzero(q)),
+        agent_support=tuple(game.agents[k] for k in np.flatnonzero(inside[0])),
+        task_support=tuple(game.tasks[k] for k in np.flatnonzero(inside[1])),
         agent_clone_groups=names_of(game.classes[0], game.agents),
         task_clone_groups=names_of(game.classes[1], game.tasks),
-        agent_entropy=entropy_of(totals[0], log_m[0]),
-        task_entropy=entropy_of(totals[1], log_m[1]),
-        agents_unique=agents.unique and not (flat and len(game.agents) > 1),
-        tasks_unique=tasks.unique and not (flat and len(game.tasks) > 1),
+        agent_entropy=entropy_of(found.totals[0], found.log_m[0]),
+        task_entropy=entropy_of(found.totals[1], found.log_m[1]),
+        agents_unique=found.unique[0] and not (flat and len(game.agents) > 1),
+        tasks_unique=found.unique[1] and not (flat and len(game.tasks) > 1),
         exploitability=exploitability,
-        residual=certificate.residual,
-        condition=float("inf") if flat and S.size > 1 else certificate.condition,
-        tolerance=0.0,
+        residual=found.certificate.residual,
+        condition=float("inf") if flat and S.size > 1 and not tolerance else found.certificate.condition,
+        tolerance=tolerance,
         selection=selection,
         scaling=game.scaling,
         scale=game.scale,
-        iterations=found.solution.iterations,
+        iterations=found.iterations,
         seconds=time.perf_counter() - began,
     )
 

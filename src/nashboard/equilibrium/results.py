@@ -37,13 +37,14 @@ class NashAverage(Drawn):
     averages
         ``(n,)`` Nash averages ``A @ weights``: zero for the best agents, below zero for the others.
     support
-        Agents that have weight in *some* equilibrium; all of them have weight in this one.
+        Agents that have weight in *some* equilibrium; all of them have weight in this one. With a tolerance, agents
+        whose average is within twice the tolerance of the best.
     clone_groups
         Groups of identical agents; each group shares its weight evenly.
     entropy
         What was maximised: over classes of identical agents, or over agents for ``"maxent"``; in nats.
     unique
-        Whether there is only one equilibrium, up to how clones share their weight.
+        Whether there is only one equilibrium, up to how clones share their weight; False with a tolerance.
     exploitability
         What the best deviation gains, in the unit of the payoffs: zero at an exact equilibrium.
     residual
@@ -91,7 +92,7 @@ class NashAverage(Drawn):
     @cached_property
     def ranks(self) -> Ints:
         """``(n,)`` 1 for the best; averages within the certified tolerance of each other share a rank."""
-        return read_only(tied_ranks(self.averages, self.scale))
+        return read_only(tied_ranks(self.averages, self.scale, 2 * self.tolerance))
 
     @cached_property
     def excluded(self) -> tuple[str, ...]:
@@ -112,7 +113,8 @@ class NashAverage(Drawn):
         over = "classes of identical agents" if self.selection == "clone-invariant" else "agents"
         return (
             f"{kind_of(self)}{'' if self.unique else f' over {over}'}; {len(self.support):,} of "
-            f"{len(self.agents):,} agents have weight, effective number {self.effective_number:.2f}",
+            f"{len(self.agents):,} agents {'are among the best' if self.tolerance else 'have weight'}, "
+            f"effective number {self.effective_number:.2f}",
             f"certificates: exploitability {self.exploitability:.1e} (largest payoff {self.scale:.4g}), "
             f"residual {self.residual:.1e}",
             sensitivity_of(self.condition),
@@ -258,12 +260,12 @@ class ScoreNashAverage(Drawn):
     @cached_property
     def agent_ranks(self) -> Ints:
         """``(m,)`` 1 for the most skilled; skills within the certified tolerance share a rank."""
-        return read_only(tied_ranks(self.skills, self.scale))
+        return read_only(tied_ranks(self.skills, self.scale, 2 * self.tolerance))
 
     @cached_property
     def task_ranks(self) -> Ints:
         """``(n,)`` 1 for the hardest; difficulties within the certified tolerance share a rank."""
-        return read_only(tied_ranks(self.difficulties, self.scale))
+        return read_only(tied_ranks(self.difficulties, self.scale, 2 * self.tolerance))
 
     def table(self) -> Table:
         """Return rank, weight, skill and margin of each agent, the best first."""
@@ -387,17 +389,21 @@ def side_table(
     )
 
 
-def tied_ranks(values: Floats, scale: float) -> Ints:
-    """Return 1 for the largest; values within ``TOLERANCE * scale`` of the first of a place share it."""
+def tied_ranks(values: Floats, scale: float, tolerance: float = 0.0) -> Ints:
+    """Return 1 for the largest; values within ``TOLERANCE * scale`` of the first of a place share it.
+
+    A larger ``tolerance`` is used instead where one is given.
+    """
+    apart = max(TOLERANCE * scale, tolerance)
     order = np.argsort(-values, kind="stable")
     falling = -values[order]
     places = np.arange(1, len(values) + 1)
-    near = np.diff(falling) <= TOLERANCE * scale
+    near = np.diff(falling) <= apart
     at = 0
     for k in np.flatnonzero(near):  # only neighbours can tie
         if k < at:
             continue
-        at = int(np.searchsorted(falling, falling[k] + TOLERANCE * scale, side="right"))
+        at = int(np.searchsorted(falling, falling[k] + apart, side="right"))
         places[k:at] = k + 1
     ranks = np.empty(len(values), dtype=np.intp)
     ranks[order] = places

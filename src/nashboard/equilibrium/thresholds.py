@@ -36,7 +36,7 @@ ZERO = 2.0**-40
 # What a certificate may be off by, relative to the largest payoff: nine digits of a reported number.
 TOLERANCE = 1e-9
 # Payoffs in a narrower type are known to a few units in the last place; equilibria up to this multiple are the same.
-NARROW = 8.0
+NARROW = 2.0
 # What rounding leaves of equations that have a solution.
 SOLVED = 64 * EPS
 # What the last bits of weights and of the value are worth in a sum of their products.

@@ -1,0 +1,265 @@
+"""Every input becomes one checked game: what is no game is refused, and what is the same game has the same answer."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nashboard as nb
+from equilibrium_games import Matrix, antisymmetric, dense, rng_of, seeds
+from nashboard.equilibrium.certificate import certify
+from nashboard.equilibrium.clones import identical_rows
+from nashboard.equilibrium.face import SideSolution
+from nashboard.equilibrium.game import SMALL, RatingsModel, swapped
+from nashboard.equilibrium.thresholds import COMPLEMENTARY, ZERO
+
+CIRCLE = np.array([[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0.0]])
+
+
+def test_a_hodge_decomposition_is_not_taken_for_a_model() -> None:
+    for n in (4, 5, 6):
+        with pytest.raises(nb.InputError, match="a Hodge decomposition is not a game"):
+            nb.nash_average(nb.hodge(dense(0, n)))
+
+
+def test_a_matrix_named_cyclic_is_not_taken_for_coordinates() -> None:
+    class Parts:
+        ratings = np.zeros(4)
+        cyclic = CIRCLE
+
+    with pytest.raises(nb.InputError, match="matrix of payoffs, not coordinates"):
+        nb.nash_average(Parts())
+
+
+@pytest.mark.parametrize("copies", [1, 400])
+def test_a_plane_that_changes_no_payoff_changes_no_weight(copies: int) -> None:
+    turn = np.tile(np.array([0, 0, 1, 2, 3]) * np.pi / 2, copies)
+    n = len(turn)
+    idle = np.column_stack([np.cos(turn), np.sin(turn), rng_of(0).normal(size=n), np.zeros(n)])
+    assert (n <= SMALL) == (copies == 1)
+    result = nb.nash_average(RatingsModel.from_arrays(np.zeros(n), idle))
+    expected = np.tile([0.125, 0.125, 0.25, 0.25, 0.25], copies)
+    if copies > 1:  # every direction is one class
+        expected = np.tile([0.125, 0.125, 0.25, 0.25, 0.25], copies) / copies
+        assert len(result.clone_groups) == 4
+    np.testing.assert_allclose(result.weights, expected, atol=1e-12)
+
+
+@given(seed=seeds)
+@settings(max_examples=5, deadline=None)
+def test_copies_in_a_large_model_change_nothing(seed: int) -> None:
+    rng = rng_of(seed)
+    n = SMALL + 100
+    r, C = 0.3 * rng.normal(size=n), rng.normal(size=(n, 4))
+    before = nb.nash_average(RatingsModel.from_arrays(r, C))
+    best = np.flatnonzero(before.weights)
+    who = rng.permutation(np.concatenate([np.arange(n), best, best[:2], rng.integers(0, n, size=20)]))
+    after = nb.nash_average(RatingsModel.from_arrays(r[who], C[who]))
+    np.testing.assert_allclose(np.bincount(who, weights=after.weights, minlength=n), before.weights, atol=1e-9)
+    assert before.clone_groups == ()
+    assert sum(map(len, after.clone_groups)) >= 2 * len(best)
+
+
+def test_the_scale_of_a_model_is_its_largest_payoff_wherever_its_centre_is() -> None:
+    rng = rng_of(1)
+    for n in (40, 3000):
+        r, C, m = rng.normal(size=n), rng.normal(size=(n, 4)), np.array([1e6, 0, -2e6, 1.0])
+        model = RatingsModel.from_arrays(r, C)
+        moved = RatingsModel.from_arrays(r - C @ swapped(m), C + m)
+        largest = np.abs(model.columns(np.arange(n))).max()
+        assert nb.nash_average(model).scale == pytest.approx(largest)
+        assert nb.nash_average(moved).scale == pytest.approx(largest, rel=1e-6)
+
+
+class OneWay:
+    """Everybody loses to everybody."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def columns(self, indices: Any) -> Matrix:
+        return np.full((self.size, len(indices)), -1.0)
+
+    def product(self, weights: Matrix) -> Matrix:
+        return np.full(self.size, -weights.sum())
+
+
+class Liar(OneWay):
+    """Payoffs that are even, and products that are not."""
+
+    def columns(self, indices: Any) -> Matrix:
+        columns = np.zeros((self.size, len(indices)))
+        columns[0], columns[:, indices == 0] = 1.0, -1.0
+        columns[0, indices == 0] = 0.0
+        return columns
+
+
+@pytest.mark.parametrize("size", [5, 3000])
+def test_models_that_are_not_antisymmetric_are_refused(size: int) -> None:
+    with pytest.raises(nb.InputError, match="the model is not antisymmetric: 'agent 1' against"):
+        nb.nash_average(OneWay(size))
+
+
+def test_models_that_contradict_themselves_are_refused() -> None:
+    with pytest.raises(nb.InputError, match="contradicts itself"):
+        nb.nash_average(Liar(3000))
+
+
+@pytest.mark.parametrize("n", [4, SMALL + 10])
+def test_masked_and_complex_numbers_are_refused(n: int) -> None:
+    A = dense(0, n)
+    masked = np.ma.masked_array(A, mask=np.zeros((n, n), dtype=bool))
+    masked[0, 1] = np.ma.masked
+    with pytest.raises(nb.InputError, match="1 masked cells"):
+        nb.nash_average(masked)
+    with pytest.raises(nb.InputError, match="complex numbers"):
+        nb.nash_average(A + 1j)
+    for call in (nb.nash_average_scores, nb.latent):
+        with pytest.raises(nb.InputError, match="masked"):
+            call(masked[:, :3])
+    unmasked = np.ma.masked_array(A)
+    np.testing.assert_array_equal(nb.nash_average(unmasked).weights, nb.nash_average(A).weights)
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_of_an_even_game_every_mixture_is_an_equilibrium(n: int) -> None:
+    result = nb.nash_average(np.zeros((n, n)))
+    assert not result.unique
+    assert result.condition == np.inf
+    np.testing.assert_allclose(result.weights, 1 / n)
+    table = nb.nash_average_scores(np.ones((n, 3)))
+    assert not table.agents_unique
+    assert not table.tasks_unique
+    assert nb.nash_average([[0.0]]).unique
+
+
+def test_long_chains_of_near_copies_are_cut_without_recursion() -> None:
+    steps = 0.4 + 0.3 * np.arange(3000) / 3000  # each step another length, so that one cut makes two parts
+    rows = np.cumsum(np.append(0.0, steps))[:, None] * ZERO
+    assert len(identical_rows(rows, 1.0, float(rows.max())).first) > 1000
+
+
+def test_scores_are_passed_on() -> None:
+    scores = nb.load_dataset("atari")
+    assert isinstance(scores, nb.Scores)
+    one, other = nb.nash_average(scores), nb.nash_average_scores(scores)
+    assert isinstance(one, nb.ScoreNashAverage)
+    np.testing.assert_array_equal(one.task_weights, other.task_weights)
+
+
+class MatrixGame:
+    """What a matrix game of OpenSpiel offers."""
+
+    def __init__(self, rows: Matrix, columns: Matrix) -> None:
+        self.rows, self.columns = rows, columns
+
+    def row_utilities(self) -> Matrix:
+        return self.rows
+
+    def col_utilities(self) -> Matrix:
+        return self.columns
+
+    def row_action_name(self, k: int) -> str:
+        return f"row {k}"
+
+    def col_action_name(self, k: int) -> str:
+        return f"column {k}"
+
+
+def test_matrix_games_are_accepted() -> None:
+    result = nb.nash_average(MatrixGame(CIRCLE, -CIRCLE))
+    np.testing.assert_allclose(result.weights, 0.25)
+    S = rng_of(0).random((3, 4))
+    table: Any = nb.nash_average(MatrixGame(S, 2 - S))
+    np.testing.assert_array_equal(table.agent_weights, nb.nash_average_scores(S).agent_weights)
+    assert table.tasks == tuple(f"column {k}" for k in range(4))
+    with pytest.raises(nb.InputError, match="not zero-sum"):
+        nb.nash_average(MatrixGame(S, S))
+
+
+class Tensor:
+    """An array of another library: numpy can read it, and it has a dtype."""
+
+    def __init__(self, A: Matrix) -> None:
+        self.A, self.dtype = A, "float32"
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.A, dtype=dtype)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self.A[k]
+
+
+def test_arrays_of_other_libraries_and_types_are_accepted() -> None:
+    A = dense(2, 9)
+    expected = nb.nash_average(A.astype(np.float32))
+    assert expected.tolerance > 0
+    other = nb.nash_average(Tensor(A.astype(np.float32)))
+    np.testing.assert_array_equal(other.weights, expected.weights)
+    assert other.tolerance == expected.tolerance
+    assert nb.nash_average(A.tolist()).tolerance == 0
+    assert nb.nash_average(np.sign(A).astype(np.int8)).tolerance == 0
+
+
+def test_single_precision_need_not_be_antisymmetric_to_the_last_digit_of_a_double() -> None:
+    rng = rng_of(3)
+    U, V = rng.normal(size=(2, 60, 4)).astype(np.float32)
+    A = U @ V.T - V @ U.T
+    A[0, 1] = np.nextafter(A[0, 1], np.float32(np.inf))
+    assert nb.nash_average(A).exploitability < 1e-5
+    with pytest.raises(nb.InputError, match="not antisymmetric"):
+        nb.nash_average((A + np.float32(0.01)).astype(np.float32))
+
+
+def uniform_side(n: int) -> SideSolution:
+    """Uniform weights with every multiplier zero, as a solver might claim them."""
+    return SideSolution(
+        weights=np.full(n, 1 / n),
+        inner=np.full(n, 1 / n),
+        value=0.0,
+        support=np.ones(n, dtype=bool),
+        unique=False,
+        y=np.zeros(n),
+        y_low=np.zeros(n),
+        off=0.0,
+        iterations=0,
+    )
+
+
+def test_the_certificate_sees_players_with_weight_that_do_not_tie() -> None:
+    better = 1e-10 * np.array([1, 0, 1, 0.0])
+    A = CIRCLE + better[:, None] - better
+    claimed = certify(A, [uniform_side(4)], [np.zeros(4)])
+    assert claimed.residual < 1e-15  # uniform is the most even of all mixtures
+    assert claimed.complementarity > COMPLEMENTARY  # but no equilibrium
+    assert certify(CIRCLE, [uniform_side(4)], [np.zeros(4)]).complementarity < 1e-15
+    np.testing.assert_allclose(nb.nash_average(A).weights, [0.5, 0, 0.5, 0], atol=1e-12)
+
+
+@given(seed=seeds, n=st.integers(3, 25))
+@settings(max_examples=40, deadline=None)
+def test_the_condition_bounds_how_far_weights_move(seed: int, n: int) -> None:
+    A = dense(seed, n)
+    before = nb.nash_average(A)
+    change = 1e-9 * before.scale
+    if not np.isfinite(before.condition):
+        return
+    for k in range(3):
+        noise = antisymmetric(rng_of(seed + k).choice([-1.0, 1.0], size=(n, n)))
+        after = nb.nash_average(A + change * noise)
+        moved = np.abs(after.weights - before.weights).max()
+        assert moved <= 1e-9 * before.condition * (1 + 1e-3) + 1e-13
+
+
+def test_the_condition_says_where_equilibria_are_nearly_many() -> None:
+    rng = rng_of(0)
+    C = rng.normal(size=(60, 6))
+    half = C[:, ::2] @ C[:, 1::2].T
+    rounded = (half - half.T).astype(np.float32).astype(np.float64)
+    result = nb.nash_average(rounded)
+    assert result.unique
+    assert result.condition == np.inf
+    assert "nearly so" in str(result)
+    assert nb.nash_average([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]).condition < 10
