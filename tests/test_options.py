@@ -1,0 +1,229 @@
+"""Every option of every command has an effect or is refused, and the same option is the same everywhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from commands import Run
+from nashboard.cli.app import app
+
+LOG = "log.csv"  # matches, with columns that options can name
+SCORES = "scores.csv"
+HOLES = "holes.csv"
+DATABASE = "sqlite:///games.db"
+SAVED = "saved.json"
+FAST = ("--resamples", "5")
+
+# command -> option -> (words without it, words that it adds); the output, or the exit code, must differ
+READING = {"--as": ["--as", "lmarena"], "--read": ["-r", "where=language:en"]}
+CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
+    "evaluate": {
+        "--resamples": ([LOG], ["--resamples", "7"]),
+        "--seed": ([LOG], ["--seed", "7"]),
+        "--level": ([LOG], ["--level", "0.5"]),
+        "--agents": ([LOG], ["--agents", "[abc]"]),
+        "--exclude": ([LOG], ["--exclude", "d"]),
+        "--segment": ([LOG], ["--segment", "language"]),
+        "--min-games": ([LOG], ["--min-games", "20"]),
+        "--components": ([LOG], ["--components", "each"]),
+        "--anchor": ([LOG, "--format", "json"], ["--anchor", "a=1500"]),
+        "--scaling": ([SCORES], ["--scaling", "rank"]),
+        "--selection": ([SCORES, "--format", "json"], ["--selection", "maxent"]),
+        "--missing": ([HOLES], ["--missing", "worst"]),
+        "--tasks": ([SCORES], ["--tasks"]),
+        "--top": ([LOG], ["--top", "2"]),
+        "--workers": ([LOG], ["--workers", "0"]),
+        "--backend": ([LOG], ["--backend", "nonsense"]),
+        "--output": ([LOG], ["-o", "board.csv"]),
+        "--format": ([LOG], ["--format", "md"]),
+    },
+    "report": {
+        "--output": ([LOG], ["-o", "page.html"]),
+        "--title": ([LOG, "-o", "-"], ["--title", "Another"]),
+        "--open": ([LOG, "-o", "-"], ["--open"]),
+        "--resamples": ([LOG, "-o", "-"], ["--resamples", "7"]),
+        "--seed": ([LOG, "-o", "-"], ["--seed", "7"]),
+        "--level": ([LOG, "-o", "-"], ["--level", "0.5"]),
+        "--agents": ([LOG, "-o", "-"], ["--agents", "[abc]"]),
+        "--exclude": ([LOG, "-o", "-"], ["--exclude", "d"]),
+        "--min-games": ([LOG, "-o", "-"], ["--min-games", "20"]),
+        "--components": ([LOG, "-o", "-"], ["--components", "each"]),
+        "--anchor": ([LOG, "-o", "-"], ["--anchor", "a=1500"]),
+        "--scaling": ([SCORES, "-o", "-"], ["--scaling", "rank"]),
+        "--selection": ([SCORES, "-o", "-"], ["--selection", "maxent"]),
+        "--missing": ([HOLES, "-o", "-"], ["--missing", "worst"]),
+        "--workers": ([LOG, "-o", "-"], ["--workers", "0"]),
+        "--backend": ([LOG, "-o", "-"], ["--backend", "nonsense"]),
+    },
+    "audit": {
+        "--level": ([LOG, "--format", "json"], ["--level", "0.9"]),
+        "--margin": ([LOG, "--format", "json"], ["--margin", "0.4"]),
+        "--show": ([LOG, "--format", "csv"], ["--show", "agents"]),
+        "--missing": ([HOLES], ["--missing", "worst"]),
+        "--format": ([LOG], ["--format", "md"]),
+    },
+    "stress": {
+        "--of": ([LOG], ["--of", "d"]),
+        "--choice": ([LOG], ["--choice", "random"]),
+        "--kind": ([SCORES], ["--kind", "agents"]),
+        "--copies": ([LOG], ["--copies", "3"]),
+        "--target": ([LOG], ["--target", "d"]),
+        "--most": ([LOG, "--format", "json"], ["--most", "1"]),
+        "--draws": ([LOG], ["--draws", "3"]),
+        "--seed": ([LOG, "--format", "json"], ["--seed", "7"]),
+        "--show": ([LOG, "--format", "csv"], ["--show", "attacks"]),
+        "--missing": ([HOLES], ["--missing", "worst"]),
+        "--format": ([LOG], ["--format", "md"]),
+    },
+    "inspect": {"--format": ([LOG], ["--format", "md"])},
+    "nash": {
+        "--selection": ([SCORES, "--format", "json"], ["--selection", "maxent"]),
+        "--tasks": ([SCORES], ["--tasks"]),
+        "--top": ([LOG], ["--top", "2"]),
+        "--min-games": ([LOG], ["--min-games", "20"]),
+        "--components": ([LOG], ["--components", "each"]),
+        "--missing": ([HOLES], ["--missing", "worst"]),
+        "--format": ([LOG], ["--format", "md"]),
+    },
+    "hodge": {
+        "--show": ([LOG], ["--show", "cycles"]),
+        "--cycles": ([LOG], ["--cycles", "0"]),
+        "--split": ([LOG], ["--no-split"]),
+        "--format": ([LOG], ["--format", "md"]),
+    },
+    "latent": {
+        "--components": ([SCORES], ["--components", "1"]),
+        "--ends": ([SCORES], ["--ends", "1"]),
+        "--missing": ([HOLES], ["--missing", "worst"]),
+        "--format": ([SCORES], ["--format", "md"]),
+    },
+    "datasets": {"--format": ([], ["--format", "md"])},
+    "paper": {"--output": ([], []), "--format": ([], [])},  # its own tests: it takes a minute
+}
+for name, cases in CASES.items():
+    if name not in ("datasets", "paper"):
+        source = SCORES if name == "latent" else LOG
+        cases |= {option: ([source], words) for option, words in READING.items()}
+        cases["--table"] = cases["--query"] = ([DATABASE], ["--table", "no such table"])
+OTHERS = {"elo", "melo", "predict", "online", "rank", "methods", "compare", "plan", "changes"}  # tested in their rooms
+EVERYWHERE = {"--quiet", "--help"}
+
+
+def options_of(name: str) -> set[str]:
+    group = typer.main.get_group(app)
+    return {max(parameter.opts, key=len) for parameter in group.commands[name].params if parameter.opts[0][0] == "-"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import sqlite3
+
+    folder = tmp_path_factory.mktemp("options")
+    games = ["a,b,a", "b,c,b", "c,a,c", "a,d,a", "b,d,b", "c,d,d", "a,b,b", "c,b,c"]
+    rows = [f"{game},{language}" for language, times in (("en", 3), ("de", 2)) for game in games * times]
+    (folder / LOG).write_text("\n".join(["player_a,player_b,winner,language", *rows, "e,d,d,en"]) + "\n")
+    table = ["a,1,0,3,7", "b,0,1,2,5", "c,0,1,2,1", "d,0.5,0.2,1,3"]
+    (folder / SCORES).write_text("\n".join(["agent,t1,t2,t3,t4", *table]) + "\n")
+    (folder / HOLES).write_text("\n".join(["agent,t1,t2,t3,t4", *table, "e,1,,2,2"]) + "\n")
+    with sqlite3.connect(folder / "games.db") as database:
+        database.execute("create table games (player_a, player_b, winner)")
+        database.executemany("insert into games values (?, ?, ?)", [game.split(",") for game in games * 3])
+    return folder
+
+
+def test_every_option_of_every_command_has_a_case() -> None:
+    group = typer.main.get_group(app)
+    assert set(group.commands) == set(CASES) | (OTHERS & set(group.commands))
+    for name, cases in CASES.items():
+        assert options_of(name) - EVERYWHERE == set(cases), name
+
+
+def outcome(command: Run, *words: str) -> tuple[int, str, str]:
+    for code in (0, 2):
+        try:
+            done = command(*words, code=code)
+        except AssertionError:
+            continue
+        return code, re.sub(r"20\d\d-\d\d-\d\d[^<\"]*", "", done.stdout), done.stderr
+    raise AssertionError(f"{words} ends neither with 0 nor with 2")
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        pytest.param(name, option, marks=[pytest.mark.slow] * (name == "report"))
+        for name, cases in CASES.items()
+        for option in cases
+        if name != "paper"
+    ],
+)
+def test_an_option_has_an_effect_or_is_refused(
+    name: str, option: str, folder: Path, command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    before, added = CASES[name][option]
+    fast = list(FAST) if name in ("evaluate", "report") else []
+    base = [name, *before, *fast]
+    if tuple(base) not in PLAIN:
+        PLAIN[tuple(base)] = outcome(command, *base)
+    changed = base[: len(base) - len(fast)] if option == "--resamples" else base
+    assert outcome(command, *changed, *added) != PLAIN[tuple(base)]
+
+
+PLAIN: dict[tuple[str, ...], tuple[int, str, str]] = {}  # outcomes without an option, each found once
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["audit", LOG, "--show", "agents"], "--show has no effect: text contains all tables"),
+        (["stress", LOG, "--format", "json", "--show", "noisy"], "--show has no effect: json contains all tables"),
+        (["stress", LOG, "--of", "a", "--choice", "random"], "--choice has no effect: --of names what is copied"),
+        (["evaluate", LOG, "--segment", "language", "--components", "each"], "--components has no effect: --segment"),
+        (["evaluate", SCORES, "--tasks", "-o", "x.json"], "--tasks has no effect: a file that ends in .json"),
+        (["evaluate", SCORES, "--anchor", "a=1"], "--anchor has no effect: it is for matches"),
+        (["evaluate", LOG, "--scaling", "rank"], "--scaling has no effect: it is for scores"),
+        (["evaluate", LOG, "--top", "3", "-o", "x.csv"], "--top has no effect: a file contains all rows"),
+        (["report", SAVED, "--resamples", "9"], "--resamples has no effect: 'saved.json' is a saved evaluation"),
+        (["report", LOG, "-o", "x.json", "--title", "T"], "--title has no effect: a file that ends in .json"),
+        (["predict", "league.npz", "a", "b", "--k", "2"], "--k has no effect: 'league.npz' is an online league"),
+        (["datasets", "atari", "--format", "json"], "--format has no effect: the description of a data set is text"),
+        (["nash", LOG, "--tasks"], "--tasks has no effect: it is for scores"),
+        (["nash", LOG, "--format", "json", "--top", "3"], "--top has no effect: json contains"),
+    ],
+)
+def test_an_option_without_effect_is_refused(
+    words: list[str], why: str, folder: Path, command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    if SAVED in words:
+        command("evaluate", LOG, *FAST, "-o", SAVED)
+    if "league.npz" in words:
+        command("online", LOG, "--state", "league.npz")
+    assert f"nashboard: {why}" in command(*words, code=2).stderr
+
+
+def test_quiet_leaves_results_and_errors(folder: Path, command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    loud, quiet = (command("evaluate", LOG, *FAST, *more) for more in ([], ["--quiet"]))
+    assert loud.stdout == quiet.stdout
+    assert loud.stderr
+    assert not quiet.stderr
+    assert "no-such.csv" in command("evaluate", "no-such.csv", "--quiet", code=2).stderr
+
+
+def test_an_option_means_the_same_in_every_command() -> None:
+    group = typer.main.get_group(app)
+    found: dict[str, set[tuple[str, str]]] = {}
+    for command in group.commands.values():
+        for parameter in command.params:
+            if parameter.opts[0][0] == "-" and max(parameter.opts, key=len) in SHARED:
+                meaning = (str(getattr(parameter, "help", "")), str(parameter.default))
+                found.setdefault(max(parameter.opts, key=len), set()).add(meaning)
+    assert {option: meanings for option, meanings in found.items() if len(meanings) > 1} == {}
+    assert set(found) == SHARED
+
+
+SHARED = {"--level", "--missing", "--min-games", "--tasks", "--selection", "--scaling", "--top", "--as", "--anchor"}
