@@ -19,6 +19,7 @@ from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selecti
 from nashboard.errors import InputError
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
 from nashboard.evaluation.posterior.draws import Draws
+from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.literal import literal_matches, literal_payoffs, literal_scores
 from nashboard.evaluation.posterior.matches import draw_matches
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
@@ -281,9 +282,16 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
     if isinstance(data, Scores):
         if settings.anchor:
             raise InputError("an anchor is for ratings, and scores of agents on tasks have none: leave it out")
-        data, notes = prepare_scores(data, settings)
         merge &= not (data.scaling == "raw" and settings.scaling in COUNT_COPIES)
-        exact, tasks = find_score_classes(data, merge=merge)
+        pooled = not literal and is_item_table(data)
+        if pooled:  # copies of agents are found by their items, before these are pooled
+            exact, _ = find_score_classes(data, merge=merge)
+            data = pool_items(data, exact.first)
+            notes = data.origin.notes[-1:]
+        data, more = prepare_scores(data, settings)
+        notes += more
+        by_score, tasks = find_score_classes(data, merge=merge)
+        exact = exact if pooled else by_score
         merged: Data = data.select(pick(data.agents, exact), pick(data.tasks, tasks))
     elif isinstance(data, Matches):
         checked_anchor(settings.anchor or None, data.agents)

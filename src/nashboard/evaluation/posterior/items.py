@@ -39,8 +39,9 @@ def is_item_table(scores: Scores) -> bool:
 def pool_items(scores: Scores, representatives: Sequence[int] | Ints) -> Scores:
     """Pool items into their groups, or into one task: mean scores with paired standard errors.
 
-    The model of a group is ``x[i, q] = y[i] + d[q] + e[i, q]``. ``d`` is estimated from one representative of each class
-    of identical agents, so that copies do not change it. The standard error of ``y[i]`` is that of the mean of ``e``.
+    The model of a group is ``x[i, q] = y[i] + d[q] + e[i, q]``. ``d`` is estimated from one representative of each
+    class of identical agents, so that copies do not change it. The standard error of ``y[i]`` is that of the mean of
+    ``e``.
 
     Examples
     --------

@@ -97,23 +97,23 @@ def draw_scores(
     units = to_units(model.tables[:, :, kept], model.floor[kept], scaling if scores.scaling == "raw" else "none")
     weights, task_weights, gaps = solve_tables(units, selection)
     sign = np.where(scores.lower_is_better, -1.0, 1.0)
+    facts = {
+        "noise": describe_noise(noise, known),
+        "known_noise": known,
+        "set_aside": tuple(task for task, is_kept in zip(scores.tasks, kept, strict=True) if not is_kept),
+        "kept": kept,
+        "p_signal": signal.p_value,
+        "floor": model.floor,
+    }
     return Draws(
         gaps=gaps,
         weights=weights,
         point=central_mean(gaps),
-        means=(model.tables * sign).mean(axis=2),
+        means=draw_means(scores, model, rng),
         task_weights=widen(task_weights, kept),
         payoffs=widen(units, kept) if len(units) * higher.size <= KEPT_CELLS else None,
         expected=model.tables.mean(axis=0) * sign,
-        facts={
-            "noise": describe_noise(noise, known),
-            "known_noise": known,
-            "set_aside": tuple(task for task, is_kept in zip(scores.tasks, kept, strict=True) if not is_kept),
-            "kept": kept,
-            "p_signal": signal.p_value,
-            "floor": model.floor,
-            **model.facts,
-        },
+        facts=facts | model.facts,
     )
 
 
@@ -121,6 +121,22 @@ def central_mean(gaps: Floats, level: float = 0.95) -> Floats:
     """Return the posterior mean; draws outside the central interval count as its ends, so the mean lies inside."""
     low, high = np.quantile(gaps, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return np.asarray(np.clip(gaps, low, high).mean(axis=0))
+
+
+def draw_means(scores: Scores, model: "TableModel", rng: np.random.Generator) -> Floats:
+    """Draw plain means of the raw scores: measured cells with their noise, missing cells as drawn.
+
+    Measured cells are not shrunk, so the draws have the mean that anybody computes from a complete table.
+    """
+    count, m, n = model.tables.shape
+    seen = ~scores.missing
+    total = np.where(seen, scores.values, 0.0).sum(axis=1) + np.zeros((count, m))
+    z = rng.standard_normal((count, m))
+    total += (z - z.mean(axis=0)) * np.sqrt((np.where(seen, model.noise, 0.0) ** 2).sum(axis=1))
+    if scores.missing.any():
+        sign = np.where(scores.lower_is_better, -1.0, 1.0)
+        total += np.einsum("sij,ij->si", model.tables, scores.missing * sign)
+    return np.asarray(total / n)
 
 
 def known_noise(scores: Scores) -> Floats:
@@ -184,11 +200,12 @@ def benjamini_hochberg(p: Floats, level: float) -> Bools:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableModel:
-    """Drawn tables of all tasks, higher better, which tasks are kept, and the noise floor of each task."""
+    """Drawn tables of all tasks, higher better; which tasks are kept, the floor of each, and the noise of each cell."""
 
     tables: Floats  # (S, m, n)
     kept: Bools
     floor: Floats
+    noise: Floats  # (m, n)
     facts: dict[str, Any]
 
 
@@ -196,7 +213,9 @@ def exact_model(tables: Floats) -> TableModel:
     """Return tables without noise."""
     n = tables.shape[-1]
     whole = tables.reshape(-1, *tables.shape[-2:])
-    return TableModel(tables=whole, kept=np.ones(n, dtype=np.bool_), floor=np.zeros(n), facts={})
+    return TableModel(
+        tables=whole, kept=np.ones(n, dtype=np.bool_), floor=np.zeros(n), noise=np.zeros(whole.shape[1:]), facts={}
+    )
 
 
 def fit_model(
@@ -236,9 +255,11 @@ def fit_model(
     noise = np.sqrt((stderr**2).sum(axis=0) / np.isfinite(S).sum(axis=0))
     residual = np.sqrt((found.tau**2).mean(axis=0)) * unit[kept]
     noise[kept] = np.where(known[kept], noise[kept], residual)
+    noise[~kept] = np.where(known[~kept], noise[~kept], unit[~kept])
+    cells = np.where(known, stderr, noise)
     floor = np.where(kept, 2 * expected_range(m) * noise, np.nan)
     facts |= {"rank": rank, "tau": float(found.tau0.mean()), "noise_by_task": noise}
-    return TableModel(tables=tables, kept=kept, floor=floor, facts=facts)
+    return TableModel(tables=tables, kept=kept, floor=floor, noise=cells, facts=facts)
 
 
 def draw_plain(Y: Floats, V: Floats, draws: int, rng: np.random.Generator) -> Floats:
