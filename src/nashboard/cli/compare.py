@@ -50,6 +50,8 @@ def compare(
       nashboard compare season.csv Alcaraz Sinner --anytime
       nashboard compare items.csv candidate baseline --fail-on worse
     """
+    from nashboard.data.matches import Matches
+    from nashboard.data.scores import Scores
     from nashboard.errors import InputError
     from nashboard.evaluation.decide.compare import Comparison
     from nashboard.evaluation.decide.compare import compare as run
@@ -57,7 +59,7 @@ def compare(
 
     check_names(fail_on or (), COMPARE)
     data = source_data(source, as_format, read)
-    if not hasattr(data, "pairs") and not hasattr(data, "tasks"):
+    if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: compare takes matches or scores")
     others = b or [name for name in data.agents if name != a]
     with show_progress("Comparing ..."):

@@ -92,8 +92,8 @@ def exposure(matches: Matches, *, families: Mapping[str, Iterable[str]] | None =
     Examples
     --------
     >>> import nashboard as nb
-    >>> nb.exposure(nb.Matches.from_counts([[0, 6, 9], [4, 0, 8], [1, 2, 0]])).share.round(2).tolist()
-    [0.33, 0.3, 0.37]
+    >>> nb.exposure(nb.Matches.from_counts([[0, 6, 9], [4, 0, 18], [1, 2, 0]])).share.round(2).tolist()
+    [0.25, 0.38, 0.38]
     """
     matches.require_connected()
     fit = fit_hierarchical(matches)

@@ -98,7 +98,7 @@ def influence(data: Matches | Scores) -> Influence:
     >>> import nashboard as nb
     >>> matches = nb.Matches.from_counts([[0, 6, 9], [4, 0, 9], [1, 2, 0]], agents=["A", "B", "C"])
     >>> nb.influence(matches).sentence
-    'Without 2 of 31 votes (6.5%), B is first instead of A; no smaller set does.'
+    'Without 3 of 31 votes (9.7%), B is first instead of A; no smaller set does.'
     """
     if isinstance(data, Matches):
         return influence_of_votes(data)

@@ -261,7 +261,7 @@ def krippendorff_alpha(ratings: ArrayLike, *, distance: str = "nominal") -> floa
     --------
     >>> import nashboard as nb
     >>> round(nb.krippendorff_alpha([[1, 2, 3, 3], [1, 2, 3, 1]]), 3)
-    0.696
+    0.667
     """
     R = np.asarray(ratings, dtype=np.float64)
     if R.ndim != 2:
