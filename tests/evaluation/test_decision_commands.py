@@ -81,3 +81,10 @@ def test_influence_names_votes(command: Run, log: str) -> None:
 def test_reduce_lists_tasks(command: Run) -> None:
     done = command("reduce", "dataset:atari")
     assert "of 54 tasks keep the order" in done.stdout
+
+
+def test_changes_of_a_saved_evaluation_with_itself(command: Run, log: str, tmp_path: Path) -> None:
+    saved = tmp_path / "old.json"
+    command("evaluate", log, "--resamples", "50", "-o", str(saved))
+    done = command("changes", str(saved), log, "--resamples", "50", "--fail-on", "moved")
+    assert "No agent moved beyond noise." in done.stdout
