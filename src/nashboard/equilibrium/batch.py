@@ -1,14 +1,17 @@
 """Many small games at once: the resampled copies of one population that uncertainty is made of.
 
-Games of the same size are solved as a stack, by the same Newton steps as a single game, on all cores. Clones
+Games of the same size are solved as a stack, by the same Newton steps as a single game, on all cores, first among the
+players that do best. Clones
 (a resampled table is full of them) are collapsed, and players who lose to everybody fill the empty places. A
 game whose equilibrium is unique, and certified to be right, is finished in the stack. The others, those with
 many equilibria, are handed to the solver for single games one by one; every answer is certified alike.
 """
 
 import os
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +27,11 @@ from nashboard.equilibrium.thresholds import ENOUGH, EPS, TOLERANCE, ZERO
 from nashboard.errors import InputError
 
 TOGETHER = 64  # games in a stack: enough to spread the overhead, few enough for the caches
+FIRST = 24  # players of each group that a game is first solved among
+WHOLE = 0.6  # from this share of the players on, all of them take part
+STACKED = 96  # larger games, if most players matter, are quicker one by one
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,8 +78,7 @@ def nash_averages(games: ArrayLike, *, selection: Selection = "clone-invariant")
     averages = (A @ p[..., None])[..., 0]
     exploitability = np.maximum(averages.max(axis=1), 0.0)
     unique &= exploitability <= TOLERANCE * size
-    for k in map(int, np.flatnonzero(~unique)):
-        one = nash_average(A[k], selection=selection)
+    for k, one in solve_singly(np.flatnonzero(~unique), lambda k: nash_average(A[k], selection=selection), len(A[0])):
         p[k], averages[k], unique[k] = one.weights, one.averages, one.unique
         exploitability[k], residual[k] = one.exploitability, one.residual
     return NashAverages(
@@ -113,8 +120,8 @@ def nash_averages_scores(tables: ArrayLike, *, selection: Selection = "clone-inv
     values = (p * skills).sum(axis=1)
     exploitability = np.maximum(np.maximum(skills.max(axis=1) - values, values + difficulties.max(axis=1)), 0.0)
     unique &= exploitability <= TOLERANCE * np.ptp(S, axis=(1, 2))
-    for k in map(int, np.flatnonzero(~unique)):
-        one = nash_average_scores(S[k], selection=selection)
+    left = np.flatnonzero(~unique)
+    for k, one in solve_singly(left, lambda k: nash_average_scores(S[k], selection=selection), min(m, n)):
         p[k], q[k], values[k], unique[k] = one.agent_weights, one.task_weights, one.value, one.unique
         skills[k], difficulties[k] = one.skills, one.difficulties
         exploitability[k], residual[k] = one.exploitability, one.residual
@@ -153,18 +160,72 @@ def padded(table: Floats, shape: tuple[int, ...], *, below: float, right: float)
 
 
 def stacked(K: Floats, starts: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Return weights and residuals of all games; a residual of NaN marks one that is left to be solved."""
+    """Return weights and residuals of all games; a residual of NaN marks one that is left to be solved.
+
+    Few players have weight in most games. So each is solved among the players of each group that do best, and is
+    finished when nobody outside ties or does better; the others are solved again among twice as many.
+    """
     count, N, _ = K.shape
+    sizes = np.diff([*starts, N])
     p, residual = np.zeros((count, N)), np.full(count, np.nan)
     todo = np.flatnonzero(np.isfinite(K).all(axis=(1, 2)))
-    parts = [todo[at : at + TOGETHER] for at in range(0, len(todo), TOGETHER)]
-
-    def work(part: Ints) -> None:
-        p[part], residual[part] = together(K[part], starts)
-
+    key = K @ np.repeat(1.0 / sizes, sizes)
+    most = FIRST
     with threads_for(N), ThreadPoolExecutor(max_workers=cores()) as pool:
-        list(pool.map(work, parts))
+        while todo.size:
+            chosen = np.minimum(sizes, most)
+            whole = bool(chosen.sum() > WHOLE * N)
+            if whole and N > STACKED:
+                break
+            chosen = sizes if whole else chosen
+
+            def work(part: Ints, chosen: Ints = chosen) -> None:
+                p[part], residual[part], key[part] = among_best(K[part], starts, key[part], chosen)
+
+            list(pool.map(work, [todo[at : at + TOGETHER] for at in range(0, len(todo), TOGETHER)]))
+            if whole:
+                break
+            todo, most = todo[np.isnan(residual[todo])], 2 * most
     return p, residual
+
+
+def among_best(K: Floats, starts: tuple[int, ...], key: Floats, chosen: Ints) -> tuple[Floats, Floats, Floats]:
+    """Solve one stack among the ``chosen`` number of players of each group with the largest keys.
+
+    Return weights, residuals (NaN where the answer is not proved for all players), and keys for the next time.
+    """
+    count, N, _ = K.shape
+    ends = [*starts[1:], N]
+    if chosen.sum() == N:
+        return *together(K, starts), key
+    members = np.concatenate(
+        [
+            start + np.sort(np.argsort(-key[:, start:end], axis=1, kind="stable")[:, :some], axis=1)
+            for start, end, some in zip(starts, ends, chosen, strict=True)
+        ],
+        axis=1,
+    )
+    games = np.arange(count)[:, None]
+    inside, residual = together(
+        K[games[..., None], members[:, :, None], members[:, None, :]], tuple(np.cumsum(chosen) - chosen)
+    )
+    p = np.zeros((count, N))
+    p[games, members] = inside
+    gains = (K @ p[..., None])[..., 0]
+    group = np.repeat(np.arange(len(starts)), np.diff([*starts, N]))
+    values = np.add.reduceat(p * gains, starts, axis=1)
+    margins = values[:, group] - gains
+    margins[games, members] = 1.0
+    solved = np.isfinite(residual)
+    key = np.where(solved[:, None], np.where(p > 0, np.inf, -margins), key)
+    residual = np.where(solved & (margins > ZERO).all(axis=1), residual, np.nan)
+    return p, residual, key
+
+
+def solve_singly(unsolved: Ints, solve: Callable[[int], Result], size: int) -> Iterator[tuple[int, Result]]:
+    """Yield the games that are left with their solutions, by the solver for single games."""
+    with threads_for(size), ThreadPoolExecutor(max_workers=cores()) as pool:
+        yield from zip(map(int, unsolved), pool.map(solve, map(int, unsolved)), strict=True)
 
 
 def cores() -> int:
