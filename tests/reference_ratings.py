@@ -57,6 +57,15 @@ def elo_by_minimising(matches: Matches, prior: float) -> Floats:
     return np.asarray((r - r.mean()) / ALPHA)
 
 
+def information(matches: Matches, ratings: Floats) -> Floats:
+    """What each agent's games tell, as a share of the whole: the weights of the origin."""
+    told = np.zeros(len(ratings))
+    for (i, j), games in zip(matches.pairs, matches.games, strict=True):
+        p = sigmoid(ratings[i] - ratings[j])
+        told[[i, j]] += games * p * (1 - p)
+    return np.asarray(told / told.sum())
+
+
 def elo_hessian_inverse(matches: Matches, ratings: Floats) -> Floats:
     """Standard errors in points without a prior: the pseudo-inverse of the Hessian, entry by entry."""
     n = len(ratings)
@@ -65,38 +74,63 @@ def elo_hessian_inverse(matches: Matches, ratings: Floats) -> Floats:
         p = sigmoid(ratings[i] - ratings[j])
         for a, b, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
             H[a, b] += sign * games * p * (1 - p)
-    return np.sqrt(np.diag(np.linalg.pinv(H))) / ALPHA
+    T = np.eye(n) - information(matches, ratings)
+    return np.sqrt(np.diag(T @ np.linalg.pinv(H) @ T.T)) / ALPHA
 
 
-def sandwich_with_floor(matches: Matches, ratings: Floats, prior: float) -> tuple[Floats, Floats]:
-    """Return plain sandwich errors in points, and the floor beside them, game by game and with dense matrices."""
+def robust_errors(matches: Matches, ratings: Floats, prior: float) -> Floats:
+    """Standard errors in points that know draws and clusters, game by game and with dense matrices."""
     n = len(matches.agents)
     r = ratings * np.log(10) / 400
     average = brentq(lambda at: float((1 / (1 + np.exp(at - r)) - 0.5).sum()), r.min() - 1, r.max() + 1)
     r = np.append(r, average)
-    H, B, F = np.zeros((3, n + 1, n + 1))
-    heard, known = np.full(n + 1, 0.25), np.zeros(n + 1)
-    scattered = []
-    for (i, j), wins, draws, losses in zip(matches.pairs, matches.wins, matches.draws, matches.losses, strict=True):
-        p = 1 / (1 + np.exp(r[j] - r[i]))
-        surprise = wins * (1 - p) ** 2 + draws * (0.5 - p) ** 2 + losses * p**2
-        expected = (wins + draws + losses) * p * (1 - p)
-        heard[[i, j]] += surprise
-        known[[i, j]] += expected
-        scattered.append((i, j, surprise, expected))
-    for a in range(n):
-        p = 1 / (1 + np.exp(r[n] - r[a]))
-        scattered.append((a, n, 0.0, prior * p * (1 - p)))
-    for i, j, surprise, expected in scattered:
-        phi = 1.0 if j == n else max(min(1.0, heard[a] / known[a]) for a in (i, j))
+
+    def edge(i: int, j: int) -> Floats:
         e = np.zeros(n + 1)
         e[i], e[j] = 1, -1
-        square = np.outer(e, e)
-        H, B, F = H + expected * square, B + surprise * square, F + phi * expected * square
-    T = np.eye(n + 1)[:n] - np.append(np.full(n, 1 / n), 0)
+        return np.outer(e, e)
+
+    H, M = np.zeros((2, n + 1, n + 1))
+    told, half_scatter, quarter = np.zeros((3, n))
+    pairs = []
+    for (i, j), wins, draws, losses in zip(matches.pairs, matches.wins, matches.draws, matches.losses, strict=True):
+        p = 1 / (1 + np.exp(r[j] - r[i]))
+        expected = (wins + draws + losses) * p * (1 - p)
+        told[[i, j]] += expected
+        half_scatter[[i, j]] += (wins + draws / 2) * (1 - p) ** 2 + (losses + draws / 2) * p**2
+        quarter[[i, j]] += draws / 4
+        pairs.append((i, j, p, expected))
+        H += expected * edge(i, j)
+    split = matches.clusters
+    if split is None:
+        league = quarter.sum() / 2 / (half_scatter.sum() / 2 + 0.25)
+        phi = 1 - (quarter + 5 * league) / (half_scatter + 5)
+        for i, j, _, expected in pairs:
+            M += expected * (phi[i] + phi[j]) / 2 * edge(i, j)
+    else:
+        scores = np.zeros((split.size, n + 1))
+        for row in range(split.cluster.size):
+            i, j, p, _ = pairs[split.pair[row]]
+            games = split.wins[row] + split.draws[row] + split.losses[row]
+            surprise = split.wins[row] + split.draws[row] / 2 - games * p
+            scores[split.cluster[row], i] += surprise
+            scores[split.cluster[row], j] -= surprise
+        many = split.size > 2 * n
+        B = scores.T @ scores * (split.size / (split.size - n + 1) if many else 1.0)
+        seen = np.diag(B)[:n]
+        league = max(seen.sum() / told.sum(), 0.001 if many else 1.0)
+        expected_scatter = told * (seen + 5 * league) / (np.maximum(told - 0.25, 0) + 5)
+        lacking = np.maximum(expected_scatter - seen, 0) / told
+        M += B
+        for i, j, _, expected in pairs:
+            M += expected * max(lacking[i], lacking[j]) * edge(i, j)
+    for a in range(n):
+        p = 1 / (1 + np.exp(r[n] - r[a]))
+        H += prior * p * (1 - p) * edge(a, n)
+        M += prior * p * (1 - p) * edge(a, n)
+    T = np.eye(n + 1)[:n] - np.append(information(matches, ratings), 0)
     V = np.linalg.pinv(H)
-    plain, floor = (np.sqrt(np.diag(T @ V @ M @ V @ T.T)) * 400 / np.log(10) for M in (B, F))
-    return plain, floor
+    return np.sqrt(np.diag(T @ V @ M @ V @ T.T)) / ALPHA
 
 
 def paper_norm_and_log_loss(P: Floats, Q: Floats) -> tuple[float, float]:

@@ -43,10 +43,12 @@ def test_each_resample_is_fitted_to_its_maximum() -> None:
     for seed in one:
         wins, draws, losses = reweighted(matches, np.random.default_rng(seed))
         again = nb.Matches(agents=matches.agents, pairs=matches.pairs, wins=wins, draws=draws, losses=losses)
-        fits.append(nb.elo(again).ratings)
-    np.testing.assert_allclose(
-        nb.elo(matches, errors="bootstrap", n_resamples=2, rng=7).stderr, np.std(fits, axis=0, ddof=1), rtol=1e-4
-    )
+        fits.append(nb.elo(again, prior=0.01))
+    found = nb.elo(matches, prior=0.01, errors="bootstrap", n_resamples=2, rng=7)
+    assert found.covariance is not None
+    weights = found.covariance.weights  # of the origin, from the fit to all games
+    ratings = [fit.ratings - weights @ fit.ratings for fit in fits]
+    np.testing.assert_allclose(found.stderr, np.std(ratings, axis=0, ddof=1), rtol=1e-4)
 
 
 def test_a_result_never_drops_out_so_that_ratings_stay_finite_without_a_prior() -> None:

@@ -42,7 +42,9 @@ def test_alphago_is_at_least_as_good_as_the_paper() -> None:
     P = alphago().win_rates()
     np.fill_diagonal(P, 0.5)
     for orthogonal in (False, True):
-        norm, log_loss = paper_norm_and_log_loss(P, nb.melo(alphago(), k=1, orthogonal=orthogonal).win_probabilities())
+        norm, log_loss = paper_norm_and_log_loss(
+            P, nb.melo(alphago(), k=1, prior=0.01, orthogonal=orthogonal).win_probabilities()
+        )
         assert norm <= 0.30
         assert log_loss <= 1.275
 
@@ -51,7 +53,7 @@ def test_alphago_is_at_least_as_good_as_the_paper() -> None:
     ("a", "b", "published"), [("alpha_v", "alpha_p", 0.72), ("alpha_v", "Zen", 0.46), ("alpha_p", "Zen", 0.98)]
 )
 def test_three_go_programs_are_predicted_as_the_paper_prints(a: str, b: str, published: float) -> None:
-    assert nb.melo(alphago()).predict(a, b) == pytest.approx(published, abs=0.01)
+    assert nb.melo(alphago(), prior=0.01).predict(a, b) == pytest.approx(published, abs=0.01)
 
 
 def test_no_planes_are_elo_exactly() -> None:

@@ -94,7 +94,9 @@ def test_melo_prints_the_planes_and_the_selection() -> None:
 
 
 def test_predict_shows_elo_melo_and_what_was_seen() -> None:
-    rows = json.loads(run("predict", "dataset:alphago", "alpha_v", "Zen", "--format", "json").stdout)["rows"]
+    rows = json.loads(
+        run("predict", "dataset:alphago", "alpha_v", "Zen", "--prior", "0.01", "--format", "json").stdout
+    )["rows"]
     assert [row["by"] for row in rows] == ["Elo", "mElo, 1 plane", "seen"]
     assert rows[0]["probability"] == pytest.approx(0.58, abs=0.005)
     assert rows[2]["probability"] == pytest.approx(0.4)

@@ -105,7 +105,7 @@ def test_numbers_in_the_reasons_for_go_are_computed_ones() -> None:
     P = matches.win_rates().copy()
     np.fill_diagonal(P, 0.5)
     why = {claim.key: claim.why for claim in literature()}
-    assert f"{np.linalg.norm(P - nb.elo(matches).win_probabilities()):.4f}" in why["go.elo.norm"]
+    assert f"{np.linalg.norm(P - nb.elo(matches, prior=0.01).win_probabilities()):.4f}" in why["go.elo.norm"]
     held = nb.melo(matches, prior=0, orthogonal=True)
     assert f"({np.linalg.norm(P - held.win_probabilities()):.2f} with planes" in why["go.melo.norm"]
     for prior in (0.01, 0.03):

@@ -250,7 +250,7 @@ def ratings(fit: EloRatings | MeloRatings, *, top: int = 30) -> Chart:
             {"label": more(len(rest)), "name": f"{more(len(rest))}, from the lowest to the highest",
              "low": fit.ratings[rest].min(), "high": fit.ratings[rest].max(), "folded": True}
         )  # fmt: skip
-    name = "Elo" if isinstance(fit, EloRatings) else "mElo"
+    name = fit.label
     tips = [
         text("name", "agent"),
         *(number(field, field, ".0f") for field in ("rating", "low", "high")),

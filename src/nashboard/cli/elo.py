@@ -1,4 +1,4 @@
-"""``nashboard elo FILE``: Elo ratings by maximum likelihood."""
+"""``nashboard elo FILE``: Elo ratings with intervals."""
 
 from typing import Annotated, Any, cast
 
@@ -7,13 +7,16 @@ import typer
 from nashboard.cli.options import (
     Anchor,
     AsOption,
+    DrawModel,
     Errors,
+    FirstAdvantage,
     Format,
     FormatOption,
     Prior,
     ReadOption,
     SourceArgument,
     parse_anchors,
+    parse_prior,
     read_matches_from,
 )
 from nashboard.cli.output import show
@@ -22,7 +25,11 @@ from nashboard.errors import InputError
 
 def elo(
     source: SourceArgument,
-    prior: Prior = None,
+    prior: Prior = "learned",
+    first_advantage: FirstAdvantage = False,
+    draws: Annotated[
+        DrawModel, typer.Option(help="A draw is half a win, or has a probability of its own (Davidson).")
+    ] = DrawModel.half,
     anchor: Anchor = None,
     errors: Errors = None,
     resamples: Annotated[
@@ -42,16 +49,16 @@ def elo(
     read: ReadOption = None,
     how: FormatOption = Format.text,
 ) -> None:
-    """Rate agents by Elo: maximum likelihood of all matches, with 95% intervals.
+    """Rate agents by Elo, with 95% intervals of ratings and of ranks.
 
     \b
     Examples:
       nashboard elo battles.parquet
       nashboard elo games.pgn --anchor gnugo=1800
       nashboard elo battles.parquet --errors bootstrap --resamples 1000
+      nashboard elo games.pgn --first-advantage --draws davidson
       nashboard elo log.csv -r a=player -r b=rival -r outcome=won
     """
-    from nashboard.ratings.elo import PRIOR
     from nashboard.ratings.elo import elo as fit
 
     resampling = {"--resamples": resamples, "--seed": seed, "--workers": workers, "--backend": backend}
@@ -61,7 +68,9 @@ def elo(
     matches = read_matches_from(source, as_format, read)
     found = fit(
         matches,
-        prior=PRIOR if prior is None else prior,
+        prior=parse_prior(prior),
+        first_advantage=first_advantage,
+        draws=cast(Any, draws.value),
         anchor=parse_anchors(anchor),
         errors=cast(Any, errors),
         n_resamples=100 if resamples is None else resamples,

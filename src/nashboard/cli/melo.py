@@ -1,4 +1,4 @@
-"""``nashboard melo FILE --k 2``: multidimensional Elo by maximum likelihood."""
+"""``nashboard melo FILE --k 2``: multidimensional Elo."""
 
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from nashboard.cli.options import (
     SourceArgument,
     parse_anchors,
     parse_planes,
+    parse_prior,
     read_matches_from,
 )
 from nashboard.cli.output import show, tell
@@ -23,9 +24,12 @@ from nashboard.cli.output import show, tell
 def melo(
     source: SourceArgument,
     k: Planes = "1",
-    prior: Prior = None,
+    prior: Prior = "learned",
     cyclic_prior: Annotated[
-        float | None, typer.Option(help="How strongly planes are held small, in games; as the prior unless given.")
+        str | None,
+        typer.Option(
+            metavar="PRIOR", help="How strongly planes are held small: learned, or games; as the prior unless given."
+        ),
     ] = None,
     orthogonal: Annotated[
         bool, typer.Option(help="Hold the planes orthogonal to the ratings, as the paper does.")
@@ -43,15 +47,14 @@ def melo(
       nashboard melo dataset:alphago --k auto
     """
     from nashboard._tables import plain
-    from nashboard.ratings.elo import PRIOR
     from nashboard.ratings.melo import melo as fit
 
     matches = read_matches_from(source, as_format, read)
     ratings = fit(
         matches,
         parse_planes(k),
-        prior=PRIOR if prior is None else prior,
-        cyclic_prior=cyclic_prior,
+        prior=parse_prior(prior),
+        cyclic_prior=None if cyclic_prior is None else parse_prior(cyclic_prior),
         anchor=parse_anchors(anchor),
         orthogonal=orthogonal,
     )

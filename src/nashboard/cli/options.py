@@ -81,6 +81,13 @@ class ErrorMethod(StrEnum):
     bootstrap = "bootstrap"
 
 
+class DrawModel(StrEnum):
+    """What ``--draws`` takes."""
+
+    half = "half"
+    davidson = "davidson"
+
+
 # what to read ---------------------------------------------------------------------------------------------------------
 SourceArgument = Annotated[
     str,
@@ -131,10 +138,18 @@ Anchor = Annotated[
 ]
 Errors = Annotated[
     ErrorMethod | None,
-    typer.Option(help="How standard errors are computed; hessian unless given, sandwich where there are clusters."),
+    typer.Option(help="How standard errors are computed; sandwich (draws and clusters count) unless given."),
 ]
 Prior = Annotated[
-    float | None, typer.Option(help="Drawn games of each agent against an average one; 0.01 unless given.")
+    str,
+    typer.Option(
+        metavar="PRIOR",
+        help="learned: how far ratings spread is learned from the games. A number: drawn games of each agent against "
+        "an average one; 0 is maximum likelihood.",
+    ),
+]
+FirstAdvantage = Annotated[
+    bool, typer.Option("--first-advantage", help="Estimate what the first side (white, home) is worth.")
 ]
 Planes = Annotated[str, typer.Option("--k", metavar="K", help="Number of planes for cycles, or auto.")]
 Workers = Annotated[
@@ -241,6 +256,16 @@ def parse_anchors(given: list[str] | None) -> dict[str, float] | None:
         if found.setdefault(name, value) != value:
             raise InputError(f"--anchor gives {name!r} two ratings, {found[name]:g} and {value:g}: give one")
     return found or None
+
+
+def parse_prior(text: str) -> Any:
+    """Return the value of ``--prior``: a number, or "learned"."""
+    if text == "learned":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--prior takes learned or a number of games, not {text!r}") from None
 
 
 def parse_planes(text: str) -> Any:

@@ -14,6 +14,7 @@ from nashboard.cli.options import (
     ReadOption,
     SourceArgument,
     parse_planes,
+    parse_prior,
     read_matches_from,
     refuse,
 )
@@ -28,7 +29,7 @@ def predict(
     first: Annotated[str, typer.Argument(metavar="A", help="An agent.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another agent.")],
     k: Planes = "1",
-    prior: Prior = None,
+    prior: Prior = "learned",
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
@@ -91,20 +92,18 @@ def from_league(source: str, first: str, second: str) -> tuple[tuple[Cell, ...],
     return (("online league", ratings.predict(first, second), ratings.lead(first, second), None),)
 
 
-def from_matches(
-    matches: "Matches", first: str, second: str, k: str, prior: float | None
-) -> tuple[tuple[Cell, ...], ...]:
+def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str) -> tuple[tuple[Cell, ...], ...]:
     """Return a row for Elo, for mElo, and for what was seen."""
     from nashboard.data.matches import whole
     from nashboard.data.names import positions
-    from nashboard.ratings.elo import PRIOR, elo
+    from nashboard.ratings.elo import elo
     from nashboard.ratings.melo import melo
 
     i, j = positions((first, second), matches.agents, kind="agent")
-    weak = PRIOR if prior is None else prior
-    models: dict[str, Any] = {"Elo": elo(matches, prior=weak)}
+    given = parse_prior(prior)
+    models: dict[str, Any] = {"Elo": elo(matches, prior=given)}
     if k != "0":
-        cyclic = melo(matches, parse_planes(k), prior=weak)
+        cyclic = melo(matches, parse_planes(k), prior=given)
         models[f"mElo, {cyclic.k} plane{'s' * (cyclic.k != 1)}"] = cyclic
     low, high = min(i, j), max(i, j)
     pair = (matches.pairs == (low, high)).all(axis=1).nonzero()[0]

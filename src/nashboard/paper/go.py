@@ -23,7 +23,7 @@ def part() -> Part:
     from_elo, from_melo = elo(matches, prior=0), melo(matches, prior=0)
     predicted = {"elo": from_elo.win_probabilities(), "melo": from_melo.win_probabilities()}
     held = melo(matches, prior=0, orthogonal=True).win_probabilities()
-    default = elo(matches).win_probabilities()
+    default = elo(matches, prior=0.01).win_probabilities()
     found = {
         "go.agents": Found(value=float(len(matches.agents)), how="nb.load_dataset('alphago')"),
         "go.variants": Found(
@@ -33,7 +33,7 @@ def part() -> Part:
     for name, Q in predicted.items():
         how = f"nb.{name}(alphago, prior=0)"
         beside = {
-            "elo": f"; {norm(P, default):.4f} with the default prior",
+            "elo": f"; {norm(P, default):.4f} with a prior of 0.01 games",
             "melo": f"; {norm(P, held):.4f} with orthogonal=True",
         }
         found[f"go.{name}.norm"] = Found(value=norm(P, Q), how=how + beside[name])

@@ -1,35 +1,89 @@
-"""How many planes? Cross-validation: fit without a part of the games, and predict that part.
+"""Predicting games that the fit has not seen: how many planes, how strong a prior, how well calibrated.
 
 Every game is dealt to one of five parts at random (every cluster, where the matches have clusters). A weight that is
-not whole goes, beyond its whole games, to one part as one piece.
-
-Calibration: of the games that were given 70%, are 70% won? Measured on games that the fit has not seen.
-
-Games are dealt into five parts, as for the choice of planes in `selection`; each part is predicted by a fit to the
-others, a rough one where there are many pairs. Every pair is seen from both sides, so a curve through (1/2, 1/2) is no
-finding: the finding is its slope.
+not whole goes, beyond its whole games, to one part as one piece. `calibration` can also hold out by time.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from scipy.special import expit, ndtri
 
-from nashboard._types import Floats
+from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
-from nashboard.ratings.elo import PRIOR, EloRatings
-from nashboard.ratings.likelihood import loss, pair_totals
+from nashboard.ratings import kernels
+from nashboard.ratings.likelihood import Prior, loss, pair_totals
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import Candidate, MeloLoss, fitted
+from nashboard.ratings.newton import learn_sigma
+from nashboard.ratings.rating import Rating
 
 FOLDS = 5
 EXACT = (
     200  # pairs up to which fits for a comparison are exact; rough ones have six right digits in a tenth of the time
 )
+FEW_PAIRS = 5_000  # up to which every game is held out once; beyond, one part in five
+# Of the coordinates of planes, in logits: from planes that vanish unless they are strong, to hardly any prior.
+PRECISIONS = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.3, 0.03)
 PATIENCE = 2  # numbers of planes in a row that must fail to help before the search ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Landscapes:
+    """How the loss of mElo is made of matches, with learned or given priors."""
+
+    prior: Prior
+    mu: float
+    orthogonal: bool = False
+
+    @staticmethod
+    def of(
+        matches: Matches,
+        prior: Prior,
+        cyclic_prior: Prior,
+        *,
+        orthogonal: bool = False,
+        planes: int | Literal["auto"] = 1,
+        rng: np.random.Generator | None = None,
+    ) -> "Landscapes":
+        """Return the losses with these priors; the planes' is learned where asked, from held-out games."""
+        if cyclic_prior != "learned":
+            return Landscapes(prior=prior, mu=float(cyclic_prior) / 4, orthogonal=orthogonal)
+        made = Landscapes(prior=prior, mu=PRECISIONS[0], orthogonal=orthogonal)
+        if planes == 0 or len(matches.agents) < 3 + orthogonal:
+            return made
+        return made.learned(matches, 1 if planes == "auto" else planes, rng or np.random.default_rng(0))
+
+    def __call__(self, matches: Matches) -> MeloLoss:
+        """Return the loss on some matches."""
+        if self.prior == "learned":
+            totals = pair_totals(matches, sigma=learn_sigma(pair_totals(matches)).sigma)
+        else:
+            totals = pair_totals(matches, float(self.prior))
+        return MeloLoss(totals=totals, mu=self.mu, orthogonal=self.orthogonal)
+
+    def learned(self, matches: Matches, k: int, rng: np.random.Generator) -> "Landscapes":
+        """Return the same with the precision of planes that predicts held-out games best."""
+        parts = dealt(matches, rng)[: held_out_parts(matches)]
+        splits = [split for part in parts if (split := hold_out(matches, part, self)) is not None]
+        if not splits:
+            return self
+        losses = [
+            held_out_loss(
+                [replace(split, landscape=replace(split.landscape, mu=mu)) for split in splits], k, rough=True
+            )
+            for mu in PRECISIONS
+        ]
+        return replace(self, mu=PRECISIONS[int(np.argmin([found.log_loss for found in losses]))])
+
+
+def held_out_parts(matches: Matches) -> int:
+    """Return how many of the five parts to hold out in turn: one is enough where it has many games."""
+    return FOLDS if len(matches.pairs) <= FEW_PAIRS else 1
 
 
 def compared(
@@ -47,34 +101,59 @@ def compared(
     it has many games.
     """
     parts = dealt(matches, rng)[:held_out]
+    splits = [split for part in parts if (split := hold_out(matches, part, landscape_of)) is not None]
     candidates: list[Candidate] = []
     for k in range(most + 1):
-        candidates.append(candidate(matches, landscape_of, parts, k, rough=rough))
+        candidates.append(held_out_loss(splits, k, rough=rough))
         best = min(candidates, key=lambda tried: tried.log_loss).k
         if k - best >= PATIENCE:
             break
     return tuple(candidates)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeldOut:
+    """Games to fit and games to predict."""
+
+    seen: Matches
+    landscape: MeloLoss
+    pairs: Ints
+    part: Floats
+
+
+def hold_out(matches: Matches, part: Floats, landscape_of: Callable[[Matches], MeloLoss]) -> HeldOut | None:
+    """Return matches without a part of the games, which is to be predicted; None where one of the two is empty."""
+    rest = np.stack([matches.wins, matches.draws, matches.losses]) - part
+    if not part.sum() or not rest.sum():
+        return None
+    seen = with_counts(matches, rest)
+    return HeldOut(seen=seen, landscape=landscape_of(seen), pairs=matches.pairs, part=part)
+
+
+def held_out_loss(splits: Sequence[HeldOut], k: int, *, rough: bool) -> Candidate:
+    """Return how well ``k`` planes predict the games that they have not seen."""
+    losses, games = [], []
+    for split in splits:
+        fit = fitted(split.seen, split.landscape, k, rough=rough)
+        losses.append(loss(*points_of(split.part), pair_leads(fit.Z, split.pairs)))
+        games.append(float(split.part.sum()))
+    means = np.array(losses) / np.array(games)
+    spread = float(means.std(ddof=1) / np.sqrt(means.size)) if means.size > 1 else 0.0
+    return Candidate(k=k, log_loss=sum(losses) / sum(games) if games else np.nan, stderr=spread)
+
+
 def candidate(
     matches: Matches, landscape_of: Callable[[Matches], MeloLoss], parts: Floats, k: int, *, rough: bool = False
 ) -> Candidate:
-    """Return how well ``k`` planes predict the games that they have not seen."""
-    counts = np.stack([matches.wins, matches.draws, matches.losses])
-    losses, games = [], []
-    for part in parts:
-        if not part.sum():
-            continue
-        seen = with_counts(matches, counts - part)
-        fit = fitted(seen, landscape_of(seen), k, rough=rough)
-        x = MeloLoss.leads(landscape_of(matches), fit.Z)[: len(matches.pairs)]
-        wins, draws, defeats = part
-        won, lost = wins + draws / 2, defeats + draws / 2
-        losses.append(loss(won, lost, x))
-        games.append(float(part.sum()))
-    means = np.array(losses) / np.array(games)
-    spread = float(means.std(ddof=1) / np.sqrt(means.size)) if means.size > 1 else 0.0
-    return Candidate(k=k, log_loss=sum(losses) / sum(games), stderr=spread)
+    """Return how well ``k`` planes predict each of these parts after a fit to the others."""
+    splits = [split for part in parts if (split := hold_out(matches, part, landscape_of)) is not None]
+    return held_out_loss(splits, k, rough=rough)
+
+
+def pair_leads(Z: Floats, pairs: Ints) -> Floats:
+    """Return the leads in logits on pairs of agents."""
+    i, j = (np.ascontiguousarray(side) for side in pairs.T)
+    return np.asarray(kernels.leads(np.ascontiguousarray(Z), i, j))
 
 
 def with_counts(matches: Matches, counts: Floats) -> Matches:
@@ -86,7 +165,10 @@ def with_counts(matches: Matches, counts: Floats) -> Matches:
 
 
 def dealt(matches: Matches, rng: np.random.Generator) -> Floats:
-    """Return the games dealt into parts: ``(FOLDS, 3, pairs)``, wins, draws and losses."""
+    """Return the games dealt into parts: ``(FOLDS, 3, pairs)``, wins, draws and losses.
+
+    Pairs are dealt in the order of names, so that the order of agents does not matter.
+    """
     counts = np.stack([matches.wins, matches.draws, matches.losses])
     parts = np.zeros((FOLDS, *counts.shape))
     if matches.clusters is not None:
@@ -95,12 +177,19 @@ def dealt(matches: Matches, rng: np.random.Generator) -> Floats:
         for outcome, weights in enumerate((split.wins, split.draws, split.losses)):
             np.add.at(parts[:, outcome], (fold, split.pair), weights)
         return parts
+    rank = np.empty(len(matches.agents), dtype=np.intp)
+    rank[sorted(range(rank.size), key=matches.agents.__getitem__)] = np.arange(rank.size)
+    sides = rank[matches.pairs]
+    turned = sides[:, 0] > sides[:, 1]
+    order = np.lexsort((sides.max(axis=1), sides.min(axis=1)))
+    counts = np.where(turned, counts[::-1], counts)[:, order]
     whole = np.floor(counts)
-    parts += np.moveaxis(rng.multinomial(whole.astype(np.int64), np.full(FOLDS, 1 / FOLDS)), -1, 0)
+    found = np.moveaxis(rng.multinomial(whole.astype(np.int64), np.full(FOLDS, 1 / FOLDS)), -1, 0).astype(np.float64)
     fold = rng.integers(0, FOLDS, size=counts.shape)
     for k in range(FOLDS):
-        parts[k] += np.where(fold == k, counts - whole, 0.0)
-    return parts
+        found[k] += np.where(fold == k, counts - whole, 0.0)
+    parts[:, :, order] = found
+    return np.where(turned, parts[:, ::-1], parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,21 +242,18 @@ def held_out_calibration(matches: Matches, k: int, *, bins: int = 10, rng: int =
     counts = np.stack([matches.wins, matches.draws, matches.losses])
     won, lost = points_of(counts)
     total, expected = 0.0, np.zeros(len(won))
-    everything = MeloLoss(totals=pair_totals(matches, PRIOR), mu=PRIOR / 4)
-    rough = len(matches.pairs) > EXACT
+    landscapes = Landscapes.of(matches, "learned", "learned", planes=k)
     for part in dealt(matches, np.random.default_rng(rng)):
-        if not part.sum() or not (counts - part).sum():
+        split = hold_out(matches, part, landscapes)
+        if split is None:
             continue
-        seen = with_counts(matches, counts - part)
-        fit = fitted(seen, MeloLoss(totals=pair_totals(seen, PRIOR), mu=PRIOR / 4), k, rough=rough)
-        x = everything.leads(fit.Z)[: len(matches.pairs)]
+        x = pair_leads(fitted(split.seen, split.landscape, k, rough=len(matches.pairs) > EXACT).Z, matches.pairs)
         total += loss(*points_of(part), x)
         expected += part.sum(axis=0) * expit(x)
     if not total:
         raise InputError("there are too few games to hold some out: calibration needs at least two")
-    name = "Elo" if k == 0 else f"mElo, {k} plane{'s' * (k > 1)}"
     games = won + lost  # a pair is one point: to sort its parts by prediction would sort them by luck
-    return measured(name, expected / games, won, lost, total / float(games.sum()), bins=bins, held_out=True)
+    return measured(plane_name(k), expected / games, won, lost, total / float(games.sum()), bins=bins, held_out=True)
 
 
 def points_of(counts: Floats) -> tuple[Floats, Floats]:
@@ -176,22 +262,22 @@ def points_of(counts: Floats) -> tuple[Floats, Floats]:
     return wins + draws / 2, losses + draws / 2
 
 
-def calibration_of(fit: EloRatings | MeloRatings, matches: Matches, *, bins: int = 10) -> Calibration:
+def calibration_of(fit: Rating, matches: Matches, *, bins: int = 10) -> Calibration:
     """Return how well ratings made elsewhere predict these matches; they may have been fitted to them."""
     missing = [agent for agent in matches.agents if agent not in set(fit.agents)]
     if missing:
         raise InputError(f"the ratings do not know {missing[0]!r}, who plays in these matches")
     place = {agent: k for k, agent in enumerate(fit.agents)}
     i, j = (np.array([place[matches.agents[t]] for t in side], dtype=np.intp) for side in matches.pairs.T)
-    leads = fit.ratings[i] - fit.ratings[j]
-    name = "Elo"
-    if isinstance(fit, MeloRatings):
-        C = fit.cyclic
-        leads = leads + (C[i, 0::2] * C[j, 1::2] - C[i, 1::2] * C[j, 0::2]).sum(axis=1)
-        name = f"mElo, {fit.k} plane{'s' * (fit.k > 1)}"
-    x = leads / POINTS_PER_LOGIT
+    name = plane_name(fit.k) if isinstance(fit, MeloRatings) else fit.label
+    x = fit.leads_between(i, j) / POINTS_PER_LOGIT
     won, lost = points_of(np.stack([matches.wins, matches.draws, matches.losses]))
     return measured(name, expit(x), won, lost, loss(won, lost, x) / matches.n_games, bins=bins, held_out=False)
+
+
+def plane_name(k: int) -> str:
+    """Return what a model with ``k`` planes is called."""
+    return "Elo" if k == 0 else f"mElo, {k} plane{'s' * (k > 1)}"
 
 
 def measured(

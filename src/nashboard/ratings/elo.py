@@ -1,42 +1,58 @@
-"""What an Elo fit says: ratings, predictions, intervals, leaderboard.
-
-Elo ratings by maximum likelihood of the pair counts.
+"""Elo ratings: the fit to pair counts, and what it says.
 
 Symbols: ``r`` ratings in logits, the average agent's (see `likelihood`) last; ``x = r[i] - r[j]`` leads.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from nashboard._notebook import Drawn
-from nashboard._tables import Column, Table, count
-from nashboard._text import listed
+from nashboard._tables import count
 from nashboard._threads import threads_for
-from nashboard._types import Bools, Floats
-from nashboard._units import POINTS_PER_LOGIT, win_probability
+from nashboard._types import Bools, Floats, frozen_copy
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
-from nashboard.ratings.errors import spread_of_ratings, spread_plan, standard_errors
+from nashboard.errors import InputError
+from nashboard.ratings.errors import (
+    Covariance,
+    bootstrap_covariance,
+    information_weights,
+    rating_covariance,
+    spread_plan,
+)
 from nashboard.ratings.likelihood import (
     PairTotals,
-    checked_prior,
+    Prior,
+    check_prior,
     loss,
     pair_totals,
     require_finite_maximum,
     require_matches,
 )
-from nashboard.ratings.newton import newton
-from nashboard.ratings.rating import checked_anchor, chosen, interval, leaders, number_or_nan, settled, values_of
+from nashboard.ratings.newton import LearnedPrior, learn_sigma, newton
+from nashboard.ratings.rating import (
+    Probabilities,
+    Rating,
+    check_choice,
+    check_fields,
+    checked_anchor,
+    describe_anchor,
+    null_for_nan,
+    read_fields,
+)
+from nashboard.ratings.regression import FIRST, Coefficient, Rows, fit_rows, rows_by_side, rows_of_pairs
+
+Errors = Literal["hessian", "sandwich", "bootstrap"]
+Draws = Literal["half", "davidson"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EloRatings(Drawn):
+class EloRatings(Rating):
     """One rating per agent; the difference of two ratings predicts how often one beats the other.
 
     Parameters
@@ -46,8 +62,8 @@ class EloRatings(Drawn):
     ratings
         ``(n,)`` in Elo points: mean 0, unless anchored. A lead of 400 points wins 10 times for each loss.
     stderr
-        ``(n,)`` standard errors in points, of the rating relative to the mean (or the anchors); NaN where the
-        way the ratings were made gives none.
+        ``(n,)`` standard errors in points, of the distance to the mean of the agents weighted by what their games tell
+        (or to the anchors); NaN where the way the ratings were made gives none. `difference` has those of differences.
     games
         ``(n,)`` games of each agent.
     log_loss
@@ -57,8 +73,21 @@ class EloRatings(Drawn):
         Norm of the gradient of the loss where the fit ended (logits, all games); NaN where nothing was fitted.
     made
         How the ratings were made, in words.
+    sigma
+        Standard deviation of the learned prior in points; NaN without one.
+    first_advantage
+        What being the first side adds to a lead, in points with its standard error; None where it was not estimated.
+    draw_strength
+        ``nu`` of Davidson's model: between equals ``P(draw) = nu / (2 + nu)``; NaN where draws count half.
+    coefficients
+        What each covariate adds to the lead of the first agent, per unit, in points with its standard error.
+    without_covariates
+        ``(n,)`` ratings of the same games without covariates, to see what these change; None without covariates.
+    covariance
+        The covariance of the ratings in logits, from which all errors come; not part of `to_dict`.
     """
 
+    label: ClassVar[str] = "Elo"
     agents: tuple[str, ...]
     ratings: Floats
     stderr: Floats
@@ -66,91 +95,117 @@ class EloRatings(Drawn):
     log_loss: float
     gradient_norm: float = np.nan
     made: str = "given as an array"
+    sigma: float = np.nan
+    first_advantage: Coefficient | None = None
+    draw_strength: float = np.nan
+    coefficients: tuple[Coefficient, ...] = ()
+    without_covariates: Floats | None = None
+    covariance: Covariance | None = None
 
     def __post_init__(self) -> None:
-        settled(self, {"ratings": "the ratings", "stderr": "the standard errors", "games": "the games"})
+        check_fields(self, {"ratings": "the ratings", "stderr": "the standard errors", "games": "the games"})
+        if self.without_covariates is not None:
+            object.__setattr__(self, "without_covariates", frozen_copy(self.without_covariates))
 
-    @cached_property
-    def interval(self) -> tuple[Floats, Floats]:
-        """The lower and upper ends of the 95% intervals, each ``(n,)``: rating ± 1.96 standard errors."""
-        return interval(self.ratings, self.stderr)
-
-    def lead(self, a: str, b: str) -> float:
-        """Return how many points ``a`` is ahead of ``b`` when they meet."""
+    def lead(self, a: str, b: str, *, first: str | None = None) -> float:
+        """Return how many points ``a`` is ahead of ``b`` when they meet; ``first``, one of them, has the first side."""
         i, j = positions((a, b), self.agents, kind="agent")
-        return float(self.ratings[i] - self.ratings[j])
+        return float(self.ratings[i] - self.ratings[j]) + self.side_points(a, b, first)
 
-    def predict(self, a: str, b: str) -> float:
-        """Return the probability that ``a`` beats ``b`` (equation 1)."""
-        return win_probability(self.lead(a, b))
+    def side_points(self, a: str, b: str, first: str | None) -> float:
+        """Return what the first side is worth to ``a``; 0 at a neutral place."""
+        if first is None:
+            return 0.0
+        if first not in (a, b):
+            raise InputError(f"first is {first!r}: it must be {a!r} or {b!r}, or None for a neutral place")
+        if self.first_advantage is None:
+            raise InputError("the first side's advantage was not estimated: fit with first_advantage=True")
+        return self.first_advantage.value * (1 if first == a else -1)
+
+    def predict(self, a: str, b: str, *, first: str | None = None) -> float:
+        """Return the share of points that ``a`` is expected to take from ``b`` (equation 1); a draw is half a point."""
+        win, draw, _ = self.probabilities(a, b, first=first)
+        return win + draw / 2
+
+    def probabilities(self, a: str, b: str, *, first: str | None = None) -> Probabilities:
+        """Return the probabilities that ``a`` wins, draws and loses; draws have one where the fit modelled them."""
+        x = self.lead(a, b, first=first) / POINTS_PER_LOGIT
+        nu = 0.0 if np.isnan(self.draw_strength) else self.draw_strength
+        if nu == 0:
+            e = float(np.exp(-abs(x)))
+            better = 1 / (1 + e)
+            return Probabilities(better, 0.0, e * better) if x >= 0 else Probabilities(e * better, 0.0, better)
+        weights = np.exp(np.array([x / 2, np.log(nu), -x / 2]) - max(abs(x) / 2, float(np.log(nu))))
+        win, draw, lose = (weights / weights.sum()).tolist()
+        return Probabilities(win, draw, lose)
+
+    def leads_between(self, i: Any, j: Any) -> Floats:
+        """Return leads in points between agents at positions ``i`` and ``j``."""
+        return np.asarray(self.ratings[i] - self.ratings[j])
 
     def leads(self) -> Floats:
         """Return ``(n, n)`` points by which row leads column: ``grad(ratings)``."""
         refuse_size((len(self.agents),) * 2, "the matrix of leads", "use predict(a, b) for one pair")
         return gradient(self.ratings)
 
-    def win_probabilities(self) -> Floats:
-        """Return ``(n, n)`` probabilities that row beats column, 1/2 on the diagonal."""
-        from scipy.special import expit
-
-        return np.asarray(expit(self.leads() / POINTS_PER_LOGIT))
-
-    def leaderboard(self) -> Table:
-        """Return the agents, the best first, with 95% intervals."""
-        low, high = self.interval
-        return Table(
-            title=repr(self),
-            columns=(
-                Column(name="rank"),
-                Column(name="agent"),
-                Column(
-                    name="rating",
-                    meaning="Elo points, mean 0 unless anchored; 400 more win ten games to one lost",
-                    decimals=1,
-                ),
-                Column(name="low", meaning="lower end of the 95% interval", decimals=1),
-                Column(name="high", meaning="upper end of the 95% interval", decimals=1),
-                Column(name="games", meaning="games played, or their total weight", decimals=2),
-            ),
-            rows=leaders(self.agents, self.ratings, low, high, games=self.games),
-            notes=(self.made,),
-        )
-
-    def table(self) -> Table:
-        """Return the leaderboard, which is what ratings show of themselves."""
-        return self.leaderboard()
+    def notes(self) -> tuple[str, ...]:
+        """Return how the ratings were made, and what else was estimated."""
+        effects = [*([self.first_advantage] if self.first_advantage else []), *self.coefficients]
+        told = [f"{c.name}: {c.value:+.1f} Elo points, 95% interval {c.interval[0]:.1f} to {c.interval[1]:.1f}"
+                for c in effects]  # fmt: skip
+        if not np.isnan(self.draw_strength):
+            told.append(f"draws: {self.draw_strength / (2 + self.draw_strength):.1%} of games between equals")
+        rough = self.covariance.accuracy if self.covariance is not None else 0.0
+        if rough:
+            told.append(f"standard errors are themselves known to about {rough:.0%}")
+        return (self.made, *told)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and lists for machines; `from_dict` reads them back."""
+        more: dict[str, Any] = {}
+        if not np.isnan(self.sigma):
+            more["sigma"] = self.sigma
+        if self.first_advantage is not None:
+            more["first_advantage"] = vars(self.first_advantage).copy()
+        if not np.isnan(self.draw_strength):
+            more["draw_strength"] = self.draw_strength
+        if self.coefficients:
+            more["coefficients"] = [vars(c).copy() for c in self.coefficients]
+        if self.without_covariates is not None:
+            more["without_covariates"] = self.without_covariates.tolist()
         return {
             "kind": "elo",
             "agents": list(self.agents),
             "ratings": self.ratings.tolist(),
-            "stderr": number_or_nan(self.stderr.tolist()),
+            "stderr": null_for_nan(self.stderr.tolist()),
             "games": self.games.tolist(),
-            "log_loss": number_or_nan(self.log_loss),
-            "gradient_norm": number_or_nan(self.gradient_norm),
+            "log_loss": null_for_nan(self.log_loss),
+            "gradient_norm": null_for_nan(self.gradient_norm),
             "made": self.made,
+            **more,
         }
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "EloRatings":
         """Return the ratings that `to_dict` wrote down."""
-        return EloRatings(**values_of(values, "elo"))
+        fields = read_fields(values, "elo")
+        if fields.get("first_advantage") is not None:
+            fields["first_advantage"] = Coefficient(**fields["first_advantage"])
+        fields["coefficients"] = tuple(Coefficient(**c) for c in fields.get("coefficients", ()))
+        return EloRatings(**fields)
 
     def __repr__(self) -> str:
         spread = f"{np.ptp(self.ratings):,.0f} points from last to first"
         return f"EloRatings({len(self.agents):,} agents, {spread}, log-loss {self.log_loss:.4f})"
 
 
-Errors = Literal["hessian", "sandwich", "bootstrap"]
-PRIOR = 0.01  # drawn games against the average agent
-
-
 def elo(
-    matches: Matches,
+    matches: Any,
     *,
-    prior: float = PRIOR,
+    prior: Prior = "learned",
+    first_advantage: bool = False,
+    draws: Draws = "half",
+    covariates: Sequence[str] | None = None,
     anchor: Mapping[str, float] | None = None,
     errors: Errors | None = None,
     n_resamples: int = 100,
@@ -159,26 +214,33 @@ def elo(
     backend: str | None = None,
     progress: bool = False,
 ) -> EloRatings:
-    """Rate agents by maximum likelihood of the Elo model, ``P(a beats b) = 1 / (1 + 10^((r_b - r_a) / 400))``.
+    """Rate agents by the Elo model, ``P(a beats b) = 1 / (1 + 10^((r_b - r_a) / 400))``.
 
-    Draws count half. The fit is exact: the gradient's norm is at most 1e-8. It depends on the pair counts
-    only, not on the order of games.
+    The fit depends on the pair counts only, not on the order of games; the norm of its gradient is in the result.
 
     Parameters
     ----------
     matches
-        Who met whom, and how it ended; all agents must be connected by matches.
+        Who met whom, and how it ended; all agents must be connected by matches. For ``covariates``, a log with one row
+        per game: a `Games`, a data frame or a file, as in `read_games`.
     prior
-        Each agent has so many more drawn games against an average agent, so that an unbeaten one stays
-        finite. With 0 such agents are an error.
+        ``"learned"``: ratings are normal around their mean with a standard deviation that is learned from the games
+        (marginal likelihood), so that an agent with one win is a little above average, not the champion. A number: each
+        agent has so many drawn games against an average agent. 0 is maximum likelihood, in which an unbeaten agent
+        is an error.
+    first_advantage
+        Estimate what the first side (white, home, the answer shown first) is worth, with its error. Needs matches that
+        know who was first.
+    draws
+        ``"half"``: a draw is half a win. ``"davidson"``: draws have a probability of their own, which is estimated.
+    covariates
+        Columns of the log that may sway a game, such as the difference of the two answers' lengths. A number in a row
+        is its effect on the first agent; coefficients are estimated jointly with the ratings, without a prior.
     anchor
         Ratings that are held: ``{"gnugo": 1800}``. All others are fitted around them. By default the mean is 0.
     errors
-        ``"hessian"``: standard errors from the inverse Hessian, right where the model is. ``"sandwich"``:
-        robust to a wrong model and to draws, and to dependence within clusters where the matches have them; where
-        an agent's games tell little, as if it never lost, no less than they can tell (see `elo_errors`).
-        ``"bootstrap"``: as robust, from fits to resampled games; it also sees what is not straight, such as an agent
-        who hardly ever lost. By default ``"sandwich"`` where there are clusters.
+        ``"sandwich"`` (the default): from the curvature, corrected for draws, and for dependence within clusters where
+        the matches have them. ``"hessian"``: from the curvature alone. ``"bootstrap"``: from fits to resampled games.
     n_resamples, rng, workers, backend, progress
         For ``errors="bootstrap"``, as in `evaluate`: how often, the seed, who works, and whether to show how far it
         is. The ratings themselves depend on none of them.
@@ -194,56 +256,138 @@ def elo(
 
     References
     ----------
-    Elo 1978, The rating of chess players; Bradley and Terry 1952; equation 2 of the paper.
+    Elo 1978, The rating of chess players; Bradley and Terry 1952; Davidson 1970; equation 2 of the paper.
     """
+    prior = check_prior(prior)
+    check_choice(draws, get_args(Draws), "way to count draws")
+    errors = errors or "sandwich"
+    check_choice(errors, get_args(Errors), "way to standard errors")
+    if covariates:
+        return fit_with_rows(matches, prior, first_advantage, draws, covariates, anchor, errors)
     matches = require_matches(matches, "elo")
-    prior = checked_prior(prior)
-    errors = errors or ("hessian" if matches.clusters is None else "sandwich")
-    chosen(errors, get_args(Errors), "way to standard errors")
     plan = spread_plan(n_resamples, rng, workers, progress, backend) if errors == "bootstrap" else None
     matches.require_connected()
     if prior == 0:
         require_finite_maximum(matches)
-    totals = pair_totals(matches, prior)
-    r, free = held_ratings(matches, totals, anchor)
+    if first_advantage or draws == "davidson":
+        return fit_with_rows(matches, prior, first_advantage, draws, (), anchor, errors)
     with threads_for(len(matches.agents)):
+        totals, learned, r, free = prepare(matches, prior, anchor)
+        sigma, log_variance = (learned.sigma, learned.log_variance) if learned else (np.nan, 0.0)
         gradient_norm = newton(totals, r, free)
         x = r[totals.i] - r[totals.j]
-        stderr = (
-            spread_of_ratings(matches, totals, r, free, plan)
-            if plan
-            else standard_errors(matches, totals, x, free, robust=errors == "sandwich")
-        )
-    shift = 0.0 if anchor else r[:-1].mean()
-    played = len(matches.pairs)
+        if plan:
+            curvatures = totals.derivatives(x)[1]
+            loose = free[:-1].all()
+            weights = information_weights(matches, totals, curvatures) if loose else np.zeros(len(matches.agents))
+            covariance = bootstrap_covariance(matches, totals, r, free, weights, plan)
+        else:
+            covariance = rating_covariance(
+                matches, totals, x, free, robust=errors == "sandwich", log_variance=log_variance
+            )
     return EloRatings(
         agents=matches.agents,
-        ratings=(r[:-1] - shift) * POINTS_PER_LOGIT + 0.0,
-        stderr=stderr * POINTS_PER_LOGIT,
+        ratings=points(r[:-1], anchor),
+        stderr=np.sqrt(covariance.variances) * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
-        log_loss=loss_per_game(totals, x, played, matches.n_games),
+        log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=gradient_norm,
+        sigma=sigma * POINTS_PER_LOGIT,
+        covariance=covariance,
         made=(
-            f"maximum likelihood, {count(matches.n_games)} games, prior {prior:g} games per agent, "
-            f"{held(anchor)}, errors by {errors}{f' of {plan.n_resamples:,} resamples' if plan else ''}"
+            f"{count(matches.n_games)} games, {describe_prior(prior, sigma)}, {describe_anchor(anchor)}, "
+            f"errors by {errors}{f' of {plan.n_resamples:,} resamples' if plan else ''}"
         ),
     )
 
 
-def held_ratings(matches: Matches, totals: PairTotals, anchor: Mapping[str, float] | None) -> tuple[Floats, Bools]:
+def prepare(
+    matches: Matches, prior: Prior, anchor: Mapping[str, float] | None
+) -> tuple[PairTotals, LearnedPrior | None, Floats, Bools]:
+    """Return the totals with their prior, the prior where it was learned, a start, and the nodes that may move."""
+    learned = learn_sigma(pair_totals(matches)) if prior == "learned" else None
+    totals = pair_totals(matches, sigma=learned.sigma) if learned else pair_totals(matches, float(prior))
+    r, free = start_ratings(matches, totals, anchor)
+    if learned is not None and not anchor:
+        r[:-1] = learned.r
+    return totals, learned, r, free
+
+
+def fit_with_rows(
+    data: Any,
+    prior: Prior,
+    first_advantage: bool,
+    draws: Draws,
+    covariates: Sequence[str],
+    anchor: Mapping[str, float] | None,
+    errors: Errors,
+) -> EloRatings:
+    """Fit ratings together with a side's advantage, a draw parameter or covariates."""
+    if errors == "bootstrap":
+        raise InputError("errors='bootstrap' is for ratings alone: leave errors out")
+    matches, rows = design(data, first_advantage, covariates)
+    with threads_for(len(matches.agents)):
+        totals, learned, r, free = prepare(matches, prior, anchor)
+        fit = fit_rows(
+            rows, totals.prior_edges(len(matches.pairs)), r, free,
+            davidson=draws == "davidson", robust=errors == "sandwich", learned=learned is not None,
+        )  # fmt: skip
+        sigma = fit.sigma
+    found = tuple(
+        Coefficient(name=name, value=float(b) * POINTS_PER_LOGIT, stderr=float(error) * POINTS_PER_LOGIT)
+        for name, b, error in zip(rows.names, fit.b, fit.extra_errors, strict=False)
+    )
+    plain = elo(matches, prior=prior, anchor=anchor, errors="hessian").ratings if covariates else None
+    extras = [*(["the first side"] if first_advantage else []), *covariates]
+    extras += ["draws (Davidson)"] if draws == "davidson" else []
+    return EloRatings(
+        agents=matches.agents,
+        ratings=points(fit.r[:-1], anchor),
+        stderr=np.sqrt(fit.covariance.variances) * POINTS_PER_LOGIT,
+        games=matches.games_per_agent,
+        log_loss=fit.log_loss,
+        gradient_norm=fit.gradient_norm,
+        sigma=sigma * POINTS_PER_LOGIT,
+        first_advantage=next((c for c in found if c.name == FIRST), None) if first_advantage else None,
+        draw_strength=np.nan if fit.eta is None else float(np.exp(fit.eta)),
+        coefficients=tuple(c for c in found if c.name != FIRST or not first_advantage),
+        without_covariates=plain,
+        covariance=fit.covariance,
+        made=(
+            f"{count(matches.n_games)} games, fitted with {' and '.join(extras)}, {describe_prior(prior, sigma)}, "
+            f"{describe_anchor(anchor)}, errors by {errors}"
+        ),
+    )
+
+
+def design(data: Any, first_advantage: bool, covariates: Sequence[str]) -> tuple[Matches, Rows]:
+    """Return matches, and their games grouped by pair and conditions."""
+    if not covariates:
+        return data, rows_by_side(data) if first_advantage else rows_of_pairs(data)
+    raise NotImplementedError
+
+
+def points(r: Floats, anchor: Mapping[str, float] | None) -> Floats:
+    """Return ratings in Elo points, with mean 0 unless anchored."""
+    return np.asarray((r - (0.0 if anchor else r.mean())) * POINTS_PER_LOGIT + 0.0)
+
+
+def start_ratings(matches: Matches, totals: PairTotals, anchor: Mapping[str, float] | None) -> tuple[Floats, Bools]:
     """Return where Newton's method starts, and which nodes may move: not the anchors, nor a node without games."""
     r, free = np.zeros(totals.nodes), np.ones(totals.nodes, dtype=bool)
     free[-1] = totals.i.size > len(matches.pairs)
-    for k, points in checked_anchor(anchor, matches.agents).items():
-        r[k], free[k] = points / POINTS_PER_LOGIT, False
+    for k, rating in checked_anchor(anchor, matches.agents).items():
+        r[k], free[k] = rating / POINTS_PER_LOGIT, False
     if anchor:
         r[free] = r[~free & (np.arange(r.size) < totals.agents)].mean()
     return r, free
 
 
-def held(anchor: Mapping[str, float] | None) -> str:
-    """Say in words what fixes the ratings' zero."""
-    return f"anchored to {listed(anchor, 3)}" if anchor else "mean 0"
+def describe_prior(prior: Prior, sigma: float) -> str:
+    """Return in words what the prior was."""
+    if prior == "learned":
+        return f"learned prior of {sigma * POINTS_PER_LOGIT:.0f} points"
+    return f"prior of {prior:g} drawn games per agent" if prior else "maximum likelihood"
 
 
 def loss_per_game(totals: PairTotals, x: Floats, played: int, games: float) -> float:

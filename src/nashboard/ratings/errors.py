@@ -1,32 +1,24 @@
-"""Standard errors of Elo ratings, from the curvature of the loss at its minimum.
+"""Standard errors of Elo ratings: one covariance for every interval, difference and rank.
 
-Symbols: ``V = L^-1`` inverse Hessian on the free nodes; ``B`` covariance of the score; ``T`` takes the mean of
-the agents' ratings out where nothing is anchored. Variances are the diagonal of ``T V T'`` (``hessian``, the
-inverse of the observed information) or of ``T V B V T'`` (``sandwich``; Huber 1967, White 1980).
+Symbols: ``V = H^-1`` the inverse Hessian of the loss, with the prior; ``M`` the covariance of the score. The
+covariance of the ratings is ``V M V`` (Huber 1967, White 1980).
 
-**What the sandwich cannot see.** ``B`` is made of what surprised the fit. An agent that won thirty of thirty has
-surprised nobody: its residuals, and with them its sandwich errors, are near 0 exactly where its rating is hardly known.
-So errors have a floor. If games (or clusters) scatter ``phi`` times as much as the model's decisive games, ``phi < 1``
-for draws, then ``B`` estimates ``phi`` times the information. For one agent ``a``
+**The score.** One decisive game between agents with win rate ``p`` has a score of variance ``p (1 - p)``, its share of
+the Hessian. Draws vary less: of the squared residuals, ``draws / 4`` are missing. So each agent has a dispersion
 
-    phi_a = min(1, (B_aa + 1/4) / J_aa),    J_aa = sum over its games of p (1 - p)
+    phi = 1 - (draws / 4 + PRIOR_GAMES even games' worth of the league's) / (squared residuals with draws as half a
+          win and half a loss + the same),
 
-where the quarter is one more even, decisive game. It makes up for the game's worth of scatter that a rating takes out
-of its own residuals; and where all games of an agent together tell less than one even game, nothing is known of
-``phi``, and it is 1. The floor is the diagonal of ``T V F V T'``, with ``F`` the Laplacian of the curvatures times the
-larger ``phi`` of the pair, and the prior's as they are. With every ``phi = 1`` it is ``T V T'``, the errors of
-``hessian``; with many informative games it is what the sandwich says, draws and negatively dependent clusters
-included. An error is the larger of the two.
+exactly 1 without draws, and a pair's games have ``phi p (1 - p)`` each, with the mean of its two agents. Where matches
+have clusters (a voter, a prompt, an opening), ``M`` is the sum over clusters of their squared scores. An agent with few
+clusters is taken to have the league's dispersion (at least 1, where there are hardly more clusters than ratings), and
+gets as much more as its own residuals lack: an agent that never lost has surprised nobody, and its rating is not known
+the better for it. The prior's edges have their Hessian as covariance, so that with ``phi = 1`` the whole is ``V``:
+estimates that are drawn together are off by the prior's bias too, and intervals include it.
 
-Standard errors of Elo ratings by resampling: the spread of fits in which every game counts more or less by chance.
-
-This is the Bayesian bootstrap (Rubin 1981): each game has a random weight from an exponential distribution, so that
-a pair's wins together have one from a gamma distribution, whatever their number. Against drawing games with repetition
-it costs the same for a thousand games and for a billion, takes weights that are not whole, and no result ever drops
-out: where the ratings are finite, those of every resample are. Where the matches have clusters, a cluster's games share
-one weight.
-
-One resample costs a draw and two steps of Newton's method from the ratings of all games.
+**The origin.** Ratings are known up to a constant. Errors are those of the distance to the mean of the agents weighted
+by what their games tell (``h`` summed over their pairs), so that a newcomer with three games moves nobody's error. The
+error of a difference does not depend on it.
 """
 
 from collections.abc import Callable
@@ -34,58 +26,278 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
-from nashboard._types import Bools, Floats
+from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard._workers import Plan, plan_of, spread_out
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ratings.likelihood import PairTotals
+from nashboard.ratings.likelihood import PairTotals, with_points
 from nashboard.ratings.newton import DENSE, newton, solver, sparse_laplacian
 
-PROBES = 64
+PROBES = 100
 BLOCK = 256
 EVEN_GAME = 0.25  # information p (1 - p) of one decisive game between equals
+PRIOR_GAMES = 20  # an agent's dispersion is the league's until it has played so many informative games
+SIMULATED = 200  # agents up to which the largest difference is simulated; beyond, bounded by Bonferroni
+DRAWS = 2000
+CLOSE = 0.01  # logits: after a step of this length less than 1e-4 is missing, and a spread needs no more
 
 
-def standard_errors(matches: Matches, totals: PairTotals, x: Floats, free: Bools, *, robust: bool) -> Floats:
-    """Return ``(n,)`` standard errors in logits; 0 for anchors, NaN where double precision does not tell.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Score:
+    """Covariance of the slopes of the loss by the leads: a variance for each row, and the slopes of each cluster."""
 
-    Up to 2,000 agents they are exact. For more, the diagonal is estimated from 64 fixed probe vectors
-    (Bekas, Kokiopoulou and Saad 2007), to about one percent in a well-connected league.
+    i: Ints
+    j: Ints
+    variance: Floats
+    clusters: csr_array | None = None  # (clusters, rows)
+
+    def matrix(self, nodes: int) -> csr_array:
+        """Return ``M``, the covariance of the score of each node."""
+        edges = sparse_laplacian(nodes, self.i, self.j, self.variance)
+        if self.clusters is None:
+            return edges
+        by_node = self.clusters @ incidence(nodes, self.i, self.j)
+        return csr_array(edges + by_node.T @ by_node)
+
+    def draw(self, nodes: int, count: int, rng: np.random.Generator) -> Floats:
+        """Return ``(nodes, count)`` normal scores with covariance ``M``."""
+        flows = np.sqrt(self.variance)[:, None] * rng.standard_normal((self.variance.size, count))
+        if self.clusters is not None:
+            flows += self.clusters.T @ rng.standard_normal((self.clusters.shape[0], count))
+        return np.asarray(incidence(nodes, self.i, self.j).T @ flows)
+
+
+def incidence(nodes: int, i: Ints, j: Ints) -> csr_array:
+    """Return ``(rows, nodes)``: the derivative of each row's lead by the ratings."""
+    rows = np.arange(i.size)
+    ones = np.ones(i.size)
+    entries = np.concatenate([ones, -ones]), (np.concatenate([rows, rows]), np.concatenate([i, j]))
+    return csr_array(entries, shape=(i.size, nodes))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Covariance:
+    """The covariance of ratings in logits, up to a common constant where nothing is anchored.
+
+    Parameters
+    ----------
+    matrix
+        ``(n, n)``, for leagues small enough to hold it.
+    variances
+        ``(n,)`` of the distance to the weighted origin.
+    weights
+        ``(n,)`` weights of the origin; zeros where agents are anchored.
+    accuracy
+        Relative standard error of the standard errors themselves, the largest of all agents; 0 where they are exact.
+    products
+        Products with the covariance of all nodes, for leagues that are too large for the matrix.
+    """
+
+    matrix: Floats | None
+    variances: Floats
+    weights: Floats
+    accuracy: float
+    products: Callable[[Floats], Floats] | None = None
+
+    def widened(self, move: Floats) -> "Covariance":
+        """Return the covariance with an error more that moves all ratings together, by ``move`` (n,)."""
+        if self.matrix is not None:
+            matrix = read_only(self.matrix + np.outer(move, move))
+        products = self.products
+
+        def moved(columns: Floats) -> Floats:
+            assert products is not None
+            return products(columns) + np.outer(move, move @ columns)
+
+        return replace(
+            self,
+            matrix=None if self.matrix is None else matrix,
+            variances=self.variances + (move - self.weights @ move) ** 2,
+            products=None if products is None else moved,
+        )
+
+    def difference(self, i: int, j: int) -> float:
+        """Return the standard error of ``r[i] - r[j]`` in logits; it does not depend on the origin."""
+        if self.matrix is not None:
+            C = self.matrix
+            return float(np.sqrt(max(C[i, i] + C[j, j] - 2 * C[i, j], 0.0)))
+        if self.products is None:
+            return float(np.sqrt(self.variances[i] + self.variances[j]))
+        e = np.zeros((self.variances.size, 1))
+        e[i, 0], e[j, 0] = 1.0, -1.0
+        return float(np.sqrt(max(float((e * self.products(e)).sum()), 0.0)))
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave the products out where results are sent to another process."""
+        return {**self.__dict__, "products": None}
+
+
+def rating_covariance(
+    matches: Matches, totals: PairTotals, x: Floats, free: Bools, *, robust: bool, log_variance: float = 0.0
+) -> Covariance:
+    """Return the covariance of the ratings; NaN where double precision does not resolve it.
+
+    Up to 2,000 agents it is exact. For more, variances are estimated from samples whose own accuracy is reported.
+    ``log_variance`` is that of ``log sigma^2``: the ratings' errors include what they move with it.
     """
     n = totals.agents
     nodes = totals.nodes_in_play(free)
     moving = free[:nodes]
-    loose = bool(moving.all())
     curvatures = totals.derivatives(x)[1]
+    weights = information_weights(matches, totals, curvatures) if free[:n].all() else np.zeros(n)
     try:
-        V = solver(nodes, totals.i, totals.j, curvatures, moving, rtol=1e-3)
-    except ConvergenceError:  # curvatures too far apart for double precision: nobody knows
-        return np.where(free[:n], np.nan, 0.0)
-    kept = np.flatnonzero(moving)
-    real = kept < n
-
-    def variances(B: csr_array | None) -> Floats:
-        """Return the diagonal of ``T V B V T'``, or of ``T V T'``."""
-        inside = None if B is None else B[:nodes, :nodes][kept][:, kept]
-
-        def covariance(columns: Floats) -> Floats:
-            y = V(taken_out(columns, real, loose, adjoint=True))
-            return taken_out(V(inside @ y) if inside is not None else y, real, loose)
-
-        found = np.zeros(nodes)
-        found[kept] = diagonal(covariance, kept.size, exact=kept.size <= DENSE)
-        return np.maximum(found[:n], 0.0)
-
-    if not robust:
-        return np.sqrt(variances(None))
-    B = score_covariance(matches, totals, x)
-    F = floor_covariance(B, totals, curvatures, len(matches.pairs), game_unit(matches))
-    return np.sqrt(np.maximum(variances(B), variances(F)))
+        V = solver(nodes, totals.i, totals.j, curvatures, moving, rtol=1e-4)
+    except ConvergenceError:  # curvatures too far apart for double precision
+        unknown = np.where(free[:n], np.nan, 0.0)
+        return Covariance(matrix=None, variances=unknown, weights=weights, accuracy=0.0)
+    score = score_covariance(matches, totals, x, curvatures) if robust else None
+    league = LinearLeague(totals=totals, curvatures=curvatures, kept=np.flatnonzero(moving), nodes=nodes, solve=V)
+    found = league.dense(score, weights) if league.kept.size <= DENSE else league.sampled(score, weights)
+    return found.widened(league.moved_by_prior(x) * np.sqrt(log_variance)) if log_variance else found
 
 
-def game_unit(matches: Matches) -> float:
+def information_weights(matches: Matches, totals: PairTotals, curvatures: Floats) -> Floats:
+    """Return the weights of the origin: what each agent's games tell, as a share of the whole."""
+    played = len(matches.pairs)
+    told = np.zeros(totals.agents)
+    for side in (totals.i, totals.j):
+        told += np.bincount(side[:played], curvatures[:played], minlength=totals.agents)[: totals.agents]
+    return np.asarray(told / told.sum() if told.sum() > 0 else np.full(told.size, 1 / told.size))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearLeague:
+    """The league near its fit: the Hessian on the free nodes, and the map that solves with it."""
+
+    totals: PairTotals
+    curvatures: Floats
+    kept: Ints
+    nodes: int
+    solve: Callable[[Floats], Floats]
+
+    @property
+    def loose(self) -> bool:
+        """Whether nothing is anchored, so that ratings are known up to a constant."""
+        return self.kept.size == self.nodes
+
+    def inside(self, columns: Floats) -> Floats:
+        """Return values of agents as values of the free nodes."""
+        full = np.zeros((self.nodes, columns.shape[1]))
+        full[: len(columns)] = columns
+        return full[self.kept]
+
+    def outside(self, columns: Floats) -> Floats:
+        """Return values of the free nodes as values of agents, 0 for anchors."""
+        full = np.zeros((self.nodes, columns.shape[1]))
+        full[self.kept] = columns
+        return full[: self.totals.agents]
+
+    def scores(self, score: Score) -> csr_array:
+        """Return ``M`` on the free nodes."""
+        return csr_array(score.matrix(self.totals.nodes)[:, self.kept][self.kept])
+
+    def moved_by_prior(self, x: Floats) -> Floats:
+        """Return ``d r / d log sigma^2``: how ratings move apart where their prior does (Kass and Steffey 1989)."""
+        n, nodes = self.totals.agents, self.totals.nodes
+        pull = self.totals.precision * x[-n:]
+        right = np.append(pull, -pull.sum())[:, None]
+        return self.outside(self.solve(right[:nodes][self.kept]))[:, 0]
+
+    def dense(self, score: Score | None, weights: Floats) -> Covariance:
+        """Return the exact covariance."""
+        V = self.solve(np.eye(self.kept.size))
+        C = V if score is None else V @ (self.scores(score) @ V)
+        n = self.totals.agents
+        full = np.zeros((self.nodes, self.nodes))
+        full[np.ix_(self.kept, self.kept)] = (C + C.T) / 2
+        full = full[:n, :n]
+        at = full @ weights
+        variances = np.maximum(np.diag(full) - 2 * at + weights @ at, 0.0)
+        return Covariance(matrix=read_only(full), variances=variances, weights=weights, accuracy=0.0)
+
+    def sampled(self, score: Score | None, weights: Floats) -> Covariance:
+        """Return variances from samples ``y = V z`` of ratings, with ``z`` normal with covariance ``H``.
+
+        Given all other ratings, that of agent i has variance ``1 / H_ii`` exactly; only the variance of its mean given
+        the others is estimated, so the sum is never 0 and varies less (Siden et al. 2018). Where ``M`` differs from
+        ``H``, samples from both give the ratio.
+        """
+        n, rng = self.totals.agents, np.random.default_rng(0)
+        i, j, h = self.totals.i, self.totals.j, self.curvatures
+        model = Score(i=i, j=j, variance=h)
+        S = sparse_laplacian(self.totals.nodes, i, j, h)
+        H = S.diagonal()[:n]
+        neighbours = csr_array(S)
+        neighbours.setdiag(0.0)
+        state = rng.bit_generator.state
+        y = self.solve(model.draw(self.totals.nodes, PROBES, rng)[self.kept])
+        full = np.zeros((self.totals.nodes, PROBES))
+        full[self.kept] = y
+        own = np.ones(n) if self.loose else np.isin(np.arange(n), self.kept).astype(np.float64)
+        mean = -(neighbours @ full)[:n] / np.maximum(H, 1e-300)[:, None]  # of each rating, given the others
+        rest = (weights @ full[:n])[None, :] - weights[:, None] * full[:n]
+        share = (own * (1 - weights))[:, None]
+        squares = (share * mean - own[:, None] * rest) ** 2
+        base = share[:, 0] ** 2 / np.maximum(H, 1e-300)
+        variances = base + squares.mean(axis=1)
+        noise = squares.std(axis=1, ddof=1) / np.sqrt(PROBES)
+        if score is not None:
+            rng.bit_generator.state = state  # the same flows where edges agree: the ratio varies little
+            other = self.outside(self.solve(score.draw(self.totals.nodes, PROBES, rng)[self.kept]))
+            robust, plain = ((z - weights @ z) ** 2 for z in (other, full[:n]))
+            ratio = robust.mean(axis=1) / np.maximum(plain.mean(axis=1), 1e-300)
+            ratio = np.where(own > 0, ratio, 0.0)
+            spread = (robust - ratio[:, None] * plain).std(axis=1, ddof=1) / np.sqrt(PROBES)
+            noise = np.hypot(ratio * noise, variances * spread / np.maximum(plain.mean(axis=1), 1e-300))
+            variances = variances * ratio
+        accuracy = float((noise / np.maximum(2 * variances, 1e-300))[own > 0].max())
+
+        def products(columns: Floats) -> Floats:
+            found = self.solve(self.inside(columns))
+            return self.outside(found if score is None else self.solve(self.scores(score) @ found))
+
+        return Covariance(matrix=None, variances=variances, weights=weights, accuracy=accuracy, products=products)
+
+
+def score_covariance(matches: Matches, totals: PairTotals, x: Floats, curvatures: Floats) -> Score | None:
+    """Return ``M``, or None where it is the Hessian: without draws and clusters."""
+    split = matches.clusters
+    if split is None and not matches.draws.any():
+        return None
+    played = len(matches.pairs)
+    i, j, h = totals.i[:played], totals.j[:played], curvatures[:played]
+    p = expit(x[:played])
+    variance = curvatures.copy()
+
+    def per_agent(values: Floats) -> Floats:
+        return np.asarray(np.bincount(i, values, totals.agents) + np.bincount(j, values, totals.agents))
+
+    prior = PRIOR_GAMES * EVEN_GAME
+    if split is None:
+        scatter = totals.won[:played] * (1 - p) ** 2 + totals.lost[:played] * p**2
+        missing = 1 - (matches.draws.sum() / 4) / (scatter.sum() + EVEN_GAME)
+        agent = 1 - (per_agent(matches.draws / 4) + prior * (1 - missing)) / (per_agent(scatter) + prior)
+        variance[:played] = h * (agent[i] + agent[j]) / 2
+        return Score(i=totals.i, j=totals.j, variance=variance)
+    slopes = (split.wins + split.draws + split.losses) * p[split.pair] - split.wins - split.draws / 2
+    many = split.size > 2 * totals.agents  # else ratings take up most of what clusters could show
+    slopes *= np.sqrt(split.size / (split.size - totals.agents + 1)) if many else 1.0
+    scores = csr_array((slopes, (split.cluster, split.pair)), shape=(split.size, totals.i.size))
+    by_node = scores @ incidence(totals.nodes, totals.i, totals.j)
+    seen = np.asarray(by_node.multiply(by_node).sum(axis=0)).ravel()[: totals.agents]
+    told = per_agent(h)
+    unit = game_weight(matches)
+    league = max(seen.sum() / max(told.sum(), 1e-300), (1e-3 if many else 1.0) * unit)
+    own = np.maximum(told - EVEN_GAME * unit, 0.0)  # a rating takes a game's worth of scatter out of its residuals
+    expected = told * (seen + prior * unit * league) / (own + prior * unit)
+    lacking = np.maximum(expected - seen, 0.0) / np.maximum(told, 1e-300)
+    variance[:played] = h * np.maximum(lacking[i], lacking[j])
+    return Score(i=totals.i, j=totals.j, variance=variance, clusters=scores)
+
+
+def game_weight(matches: Matches) -> float:
     """Return the weight of one game: 1 where games were counted, the mean where clusters have weights, not numbers."""
     split = matches.clusters
     if split is None:
@@ -94,30 +306,8 @@ def game_unit(matches: Matches) -> float:
     return 1.0 if (weights == weights.round()).all() else float(weights.mean())
 
 
-def floor_covariance(B: csr_array, totals: PairTotals, curvatures: Floats, played: int, unit: float) -> csr_array:
-    """Return ``F``, the least covariance of the score that ``B`` is believed to show; see above.
-
-    Games of weight ``unit`` have a score as large, and a covariance of its square: so errors do not depend on the unit.
-    """
-    i, j = totals.i[:played], totals.j[:played]
-    both = np.bincount(i, curvatures[:played], totals.nodes) + np.bincount(j, curvatures[:played], totals.nodes)
-    known, scatter = both / unit, B.diagonal() / unit**2 + EVEN_GAME
-    phi = np.where(known > scatter, scatter / np.maximum(known, EVEN_GAME), 1.0)
-    share = np.ones(curvatures.size)
-    share[:played] = unit * np.maximum(phi[i], phi[j])
-    return sparse_laplacian(totals.nodes, totals.i, totals.j, share * curvatures)
-
-
-def taken_out(columns: Floats, real: Bools, loose: bool, *, adjoint: bool = False) -> Floats:
-    """Apply ``T = I - 1 a'``, with ``a`` the mean over agents, or its transpose."""
-    if not loose:
-        return columns
-    a = real / real.sum()
-    return columns - np.outer(a, columns.sum(axis=0)) if adjoint else columns - a @ columns
-
-
 def diagonal(product: Callable[[Floats], Floats], size: int, *, exact: bool) -> Floats:
-    """Return the diagonal of a symmetric operator, exactly or from 64 fixed probe vectors."""
+    """Return the diagonal of a symmetric operator, exactly or from fixed probe vectors (Bekas et al. 2007)."""
     if exact:
         found = np.empty(size)
         for start in range(0, size, BLOCK):
@@ -130,23 +320,62 @@ def diagonal(product: Callable[[Floats], Floats], size: int, *, exact: bool) -> 
     return np.asarray((signs * product(signs)).mean(axis=1))
 
 
-def score_covariance(matches: Matches, totals: PairTotals, x: Floats) -> csr_array:
-    """Return ``B``, the sum over games (or clusters) of the squared score, without the prior's games."""
-    played = len(matches.pairs)
-    i, j = totals.i[:played], totals.j[:played]
-    p = expit(x[:played])
-    if matches.clusters is None:
-        spread = matches.wins * (1 - p) ** 2 + matches.draws * (0.5 - p) ** 2 + matches.losses * p**2
-        return sparse_laplacian(totals.nodes, i, j, spread)
-    split = matches.clusters
-    score = split.wins + split.draws / 2 - (split.wins + split.draws + split.losses) * p[split.pair]
-    rows = np.concatenate([split.cluster, split.cluster])
-    columns = np.concatenate([i[split.pair], j[split.pair]])
-    scores = csr_array((np.concatenate([score, -score]), (rows, columns)), shape=(split.size, totals.nodes))
-    return csr_array(scores.T @ scores)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RankIntervals:
+    """Intervals of ranks that hold for all agents at once: an agent's rank is 1 plus the number of better ones.
+
+    An agent surely better than ``b`` others has rank at most ``n - b``; if ``w`` others are surely better, its rank is
+    at least ``1 + w``. "Surely" is at a level that holds for all pairs together (Mogstad, Romano, Shaikh and Wilhelm
+    2024).
+    """
+
+    low: Ints
+    high: Ints
+    level: float
 
 
-CLOSE = 0.01  # logits: after a step of this length less than 1e-4 is missing, and a spread needs no more
+def rank_intervals(ratings: Floats, covariance: Covariance, level: float = 0.95) -> RankIntervals | None:
+    """Return the rank intervals of ratings in logits; None where errors are not known."""
+    variances, n = covariance.variances, ratings.size
+    if not np.isfinite(variances).all() or n < 2:
+        return None
+    critical = critical_value(covariance, level)
+    low, high = np.ones(n, dtype=np.intp), np.full(n, n)
+    for start in range(0, n, BLOCK):
+        rows = np.arange(start, min(start + BLOCK, n))
+        if covariance.matrix is not None:
+            C = covariance.matrix
+            squares = variances_of_differences(C[rows], np.diag(C)[rows], np.diag(C))
+        else:
+            squares = variances[rows, None] + variances[None, :]
+        lead = ratings[rows, None] - ratings[None, :]
+        sure = np.abs(lead) > critical * np.sqrt(squares)
+        low[rows] += (sure & (lead < 0)).sum(axis=1)
+        high[rows] -= (sure & (lead > 0)).sum(axis=1)
+    return RankIntervals(low=read_only(low), high=read_only(high), level=level)
+
+
+def variances_of_differences(rows: Floats, own: Floats, others: Floats) -> Floats:
+    """Return ``C_ii + C_jj - 2 C_ij`` for some rows of a covariance, never negative."""
+    return np.asarray(np.maximum(own[:, None] + others[None, :] - 2 * rows, 0.0))
+
+
+def critical_value(covariance: Covariance, level: float) -> float:
+    """Return how many standard errors all differences stay within, at once, with this probability."""
+    n = covariance.variances.size
+    C = covariance.matrix
+    if C is None or n > SIMULATED:
+        return float(-ndtri((1 - level) / (n * (n - 1))))
+    bends, axes = np.linalg.eigh(C)
+    root = axes * np.sqrt(np.maximum(bends, 0.0))
+    drawn = np.random.default_rng(0).standard_normal((DRAWS, n)) @ root.T
+    errors = np.sqrt(variances_of_differences(C, np.diag(C), np.diag(C)))
+    scale = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
+    largest = np.zeros(DRAWS)
+    for k in range(n - 1):
+        away = np.abs(drawn[:, k, None] - drawn[:, k + 1 :]) * scale[k, k + 1 :]
+        np.maximum(largest, away.max(axis=1), out=largest)
+    return float(np.quantile(largest, level))
 
 
 def spread_plan(
@@ -159,16 +388,32 @@ def spread_plan(
     return plan
 
 
-def spread_of_ratings(matches: Matches, totals: PairTotals, r: Floats, free: Bools, plan: Plan) -> Floats:
-    """Return ``(n,)`` standard deviations in logits around the fit ``r``; 0 for anchors."""
-    work = LeagueAgain(matches=matches, totals=totals, r=r, free=free)
-    moves = np.concatenate(spread_out(work, plan, 0, "Playing the league again ..."))
-    return np.asarray(moves.std(axis=0, ddof=1))
+def bootstrap_covariance(
+    matches: Matches, totals: PairTotals, r: Floats, free: Bools, weights: Floats, plan: Plan
+) -> Covariance:
+    """Return the covariance of ratings fitted to games that count more or less by chance.
+
+    This is the Bayesian bootstrap (Rubin 1981): each game has a random weight from an exponential distribution, so
+    that a pair's wins together have one from a gamma distribution, whatever their number. It takes weights that are not
+    whole, and no result ever drops out. Where the matches have clusters, a cluster's games share one weight. One
+    resample costs a draw and two steps of Newton's method.
+    """
+    work = Resample(matches=matches, totals=totals, r=r, free=free)
+    moves = np.concatenate(spread_out(work, plan, 0, "Resampling the league ..."))
+    from_origin = moves - (moves @ weights)[:, None]
+    centred = moves - moves.mean(axis=0)
+    matrix = centred.T @ centred / (len(moves) - 1) if moves.shape[1] <= DENSE else None
+    return Covariance(
+        matrix=matrix,
+        variances=from_origin.var(axis=0, ddof=1),
+        weights=weights,
+        accuracy=1 / float(np.sqrt(2 * (len(moves) - 1))),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LeagueAgain:
-    """The work of one worker: leagues played again and rated."""
+class Resample:
+    """The work of one worker: leagues with reweighted games, rated again."""
 
     matches: Matches
     totals: PairTotals
@@ -177,22 +422,23 @@ class LeagueAgain:
 
     def __call__(self, streams: list[np.random.Generator]) -> Floats:
         """Return ``(streams, n)`` moves of ratings in logits, their mean taken out where nothing is anchored."""
-        moves = np.stack([self.rated(rng) - self.r for rng in streams])[:, :-1]
+        moves = np.stack([self.fit(rng) - self.r for rng in streams])[:, :-1]
         return moves - moves.mean(axis=1, keepdims=True) if self.free[:-1].all() else moves
 
-    def rated(self, rng: np.random.Generator) -> Floats:
-        """Return the ratings of one more run of the league."""
+    def fit(self, rng: np.random.Generator) -> Floats:
+        """Return the ratings of one resample."""
         wins, draws, losses = reweighted(self.matches, rng)
-        played = len(self.matches.pairs)
-        won, lost = self.totals.won.copy(), self.totals.lost.copy()  # after the pairs, the prior's games stay
-        won[:played], lost[:played] = wins + draws / 2, losses + draws / 2
+        totals = with_points(self.totals, wins + draws / 2, losses + draws / 2)
+        if totals.precision:  # the prior's bias is an error too: its centre varies as ratings do
+            centres = rng.standard_normal(totals.agents) / np.sqrt(totals.precision)
+            totals = replace(totals, centres=centres)
         r = self.r.copy()
-        newton(replace(self.totals, won=won, lost=lost), r, self.free, close=CLOSE)
+        newton(totals, r, self.free, close=CLOSE)
         return r
 
 
 def reweighted(matches: Matches, rng: np.random.Generator) -> Floats:
-    """Return wins, draws and losses of one more run, ``(3, pairs)``."""
+    """Return wins, draws and losses of one resample, ``(3, pairs)``."""
     if matches.clusters is not None:
         return clusters_reweighted(matches, rng)
     return rng.standard_gamma(np.stack([matches.wins, matches.draws, matches.losses]))

@@ -22,8 +22,7 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
-from nashboard.ratings.elo import PRIOR
-from nashboard.ratings.likelihood import pair_totals
+from nashboard.ratings.likelihood import WEAK, pair_totals
 from nashboard.ratings.newton import newton
 
 
@@ -32,7 +31,7 @@ def smoothed_ratings(matches: Matches, prior: float, start: Floats | None = None
 
     ``prior`` is the pseudo-games per pair that met, as in `payoffs`; from ``start`` a refit takes few steps.
     """
-    totals, pairs = pair_totals(matches, PRIOR), len(matches.pairs)
+    totals, pairs = pair_totals(matches, WEAK), len(matches.pairs)
     won, lost = totals.won.copy(), totals.lost.copy()  # after the pairs, each agent's games with the average agent
     won[:pairs] += prior / 2
     lost[:pairs] += prior / 2

@@ -7,12 +7,16 @@ Symbols: on each pair ``(i, j)`` the lead ``x`` of i over j in logits, the point
     slope     = d loss / dx   = lost s(x) - won s(-x)
     curvature = d2 loss / dx2 = (won + lost) s(x) s(-x)
 
-**The prior.** Each agent has ``prior`` drawn games against one more agent, the *average agent*, whose rating
-is fitted like any other and never shown. So the prior pulls agents together, not towards a number; it is
-worth ``prior`` games, however many an agent has played, and an agent that never lost stays finite.
+**Priors.** Both kinds connect every agent to one more node, the *average agent*, whose rating is fitted and never
+shown: a prior pulls agents together, not towards a number.
+
+- ``"learned"``: ratings are normal around the average agent with standard deviation ``sigma``, which is learned from
+  the same games (`newton.learn_sigma`). On the edge to the average agent the loss is ``x^2 / (2 sigma^2)``.
+- a number: each agent has so many drawn games against the average agent. 0 is maximum likelihood.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -22,17 +26,25 @@ from nashboard.data.matches import Matches
 from nashboard.errors import InputError
 
 TOLERANCE = 1e-8  # of the gradient's norm, in logits and games
+WEAK = 0.01  # drawn games against the average agent: enough to keep ratings finite, as in version 1
+Prior = float | Literal["learned"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairTotals:
-    """Points won and lost on each pair of nodes: the agents, and after them the average agent."""
+    """Points won and lost on each pair of nodes: the agents, and after them the average agent.
+
+    With a normal prior the last ``agents`` rows join each agent to the average agent with this ``precision``, around
+    ``centres`` where there are any.
+    """
 
     agents: int
     i: Ints
     j: Ints
     won: Floats
     lost: Floats
+    precision: float = 0.0
+    centres: Floats | None = None
 
     @property
     def nodes(self) -> int:
@@ -44,8 +56,13 @@ class PairTotals:
         return self.nodes if free[-1] or not free[:-1].all() else self.agents
 
     def loss(self, x: Floats) -> float:
-        """Return the loss at leads ``x``, in nats."""
-        return loss(self.won, self.lost, x)
+        """Return the loss at leads ``x``, in nats, with the prior's share."""
+        played = loss(self.won, self.lost, x)
+        return played + self.precision / 2 * float((self.from_centres(x) ** 2).sum()) if self.precision else played
+
+    def from_centres(self, x: Floats) -> Floats:
+        """Return how far agents are from the centres of the prior."""
+        return x[-self.agents :] if self.centres is None else x[-self.agents :] - self.centres
 
     def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
         """Return slopes and curvatures, the first and second derivatives of the loss by each lead."""
@@ -54,12 +71,21 @@ class PairTotals:
         worse = e * better
         ahead = x >= 0
         slopes = self.lost * np.where(ahead, better, worse) - self.won * np.where(ahead, worse, better)
-        return slopes, (self.won + self.lost) * (better * worse)
+        curvatures = (self.won + self.lost) * (better * worse)
+        if self.precision:
+            slopes[-self.agents :] = self.precision * self.from_centres(x)
+            curvatures[-self.agents :] = self.precision
+        return slopes, curvatures
 
     def onto_nodes(self, values: Floats) -> Floats:
         """Sum antisymmetric values over each node's pairs: the adjoint of ``r[i] - r[j]``."""
         total = np.bincount(self.i, values, minlength=self.nodes) - np.bincount(self.j, values, minlength=self.nodes)
         return np.asarray(total)
+
+    def prior_edges(self, played: int) -> "PairTotals":
+        """Return the prior's rows alone, without those that were played."""
+        rows = {name: getattr(self, name)[played:] for name in ("i", "j", "won", "lost")}
+        return replace(self, **rows)
 
     def tolerance(self) -> float:
         """Return the norm of the gradient at which a fit ends: 1e-8, or what rounding of its sums allows.
@@ -78,25 +104,40 @@ def loss(won: Floats, lost: Floats, x: Floats) -> float:
     return float(((won + lost) * np.log1p(np.exp(-np.abs(x))) + lost * np.maximum(x, 0) - won * np.minimum(x, 0)).sum())
 
 
-def pair_totals(matches: Matches, prior: float) -> PairTotals:
-    """Return the points per pair, with each agent's ``prior`` drawn games against the average agent."""
+def pair_totals(matches: Matches, prior: float = 0.0, *, sigma: float | None = None) -> PairTotals:
+    """Return the points per pair, with a prior of drawn games or of a standard deviation ``sigma`` in logits."""
     n = len(matches.agents)
-    everyone = np.arange(n) if prior > 0 else np.arange(0)
-    half = np.full(everyone.size, prior / 2)
+    everyone = np.arange(n) if prior > 0 or sigma is not None else np.arange(0)
+    half = np.full(everyone.size, prior / 2 if sigma is None else 0.0)
     return PairTotals(
         agents=n,
         i=np.concatenate([matches.pairs[:, 0], everyone]),
         j=np.concatenate([matches.pairs[:, 1], np.full(everyone.size, n)]),
         won=np.concatenate([matches.wins + matches.draws / 2, half]),
         lost=np.concatenate([matches.losses + matches.draws / 2, half]),
+        precision=0.0 if sigma is None else 1 / sigma**2,
     )
 
 
-def checked_prior(prior: float, what: str = "the prior") -> float:
-    """Return a number of games that is finite and not negative."""
+def with_points(totals: PairTotals, won: Floats, lost: Floats) -> PairTotals:
+    """Return the totals with other points on the pairs that were played; the prior stays."""
+    new = totals.won.copy(), totals.lost.copy()
+    for old, points in zip(new, (won, lost), strict=True):
+        old[: points.size] = points
+    return replace(totals, won=new[0], lost=new[1])
+
+
+def check_prior(prior: Prior, what: str = "prior") -> Prior:
+    """Return ``"learned"``, or a number of games that is finite and not negative."""
+    if isinstance(prior, str):
+        if prior != "learned":
+            raise InputError(f"{what} is {prior!r}: it must be 'learned', or a number of drawn games, such as 0")
+        return "learned"
     prior = float(prior)
     if not (np.isfinite(prior) and prior >= 0):
-        raise InputError(f"{what} is {prior:g} games per agent: it must be finite and not negative")
+        raise InputError(
+            f"{what} is {prior:g} games per agent: it must be 'learned', or a number that is finite and not negative"
+        )
     return prior
 
 

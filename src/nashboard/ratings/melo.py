@@ -1,47 +1,52 @@
-"""What an mElo fit says: ratings, the cyclic part, predictions, intervals, leaderboard.
+"""Multidimensional Elo: ratings for what is transitive, planes for cycles; the fit, and what it says.
 
-Multidimensional Elo by maximum likelihood: ratings for what is transitive, planes for what goes round.
-
-Symbols: as in `melo_loss`: ``Z`` ratings and planes in logits; at the border ratings are Elo points.
+Symbols: as in `melo_fit`: ``Z`` ratings and planes in logits; at the border ratings are Elo points.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._notebook import Drawn
 from nashboard._tables import Column, Table, count
 from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
-from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT, win_probability
+from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
 from nashboard.data.matches import Matches
 from nashboard.data.names import checked_names, positions
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ratings.elo import PRIOR, EloRatings, elo, held, loss_per_game
-from nashboard.ratings.likelihood import PairTotals, checked_prior, pair_totals, require_finite_maximum, require_matches
+from nashboard.ratings.elo import EloRatings, describe_prior, elo, loss_per_game
+from nashboard.ratings.errors import Covariance, information_weights
+from nashboard.ratings.likelihood import (
+    PairTotals,
+    Prior,
+    check_prior,
+    pair_totals,
+    require_finite_maximum,
+    require_matches,
+)
 from nashboard.ratings.melo_fit import (
     Candidate,
     End,
-    MeloLoss,
     centred,
     fitted,
-    melo_standard_errors,
+    melo_covariance,
     orthogonal_planes,
     product,
 )
+from nashboard.ratings.newton import learn_sigma
 from nashboard.ratings.rating import (
+    Rating,
+    check_fields,
     checked_anchor,
-    interval,
-    leaders,
-    number_or_nan,
+    describe_anchor,
+    null_for_nan,
+    read_fields,
     require_finite,
-    settled,
-    values_of,
 )
 
 PART_IN_CYCLES = (
@@ -50,7 +55,7 @@ PART_IN_CYCLES = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class MeloRatings(Drawn):
+class MeloRatings(Rating):
     """A rating per agent, and planes in which agents go round: what predicts cycles that Elo cannot (section 3.1).
 
     The lead of ``a`` over ``b`` is ``ratings[a] - ratings[b]``, plus ``c[a, 0] c[b, 1] - c[b, 0] c[a, 1]`` per plane.
@@ -73,8 +78,11 @@ class MeloRatings(Drawn):
         Where each start of the fit ended, the best first: one valley or several?
     candidates
         The numbers of planes that were compared, where ``k="auto"`` was asked for.
+    covariance
+        The covariance of the ratings in logits; not part of `to_dict`.
     """
 
+    label: ClassVar[str] = "mElo"
     agents: tuple[str, ...]
     ratings: Floats
     cyclic: Floats
@@ -85,9 +93,10 @@ class MeloRatings(Drawn):
     made: str = "given as arrays"
     ends: tuple[End, ...] = ()
     candidates: tuple[Candidate, ...] = ()
+    covariance: Covariance | None = None
 
     def __post_init__(self) -> None:
-        settled(self, {"ratings": "the ratings", "stderr": "the standard errors", "games": "the games"})
+        check_fields(self, {"ratings": "the ratings", "stderr": "the standard errors", "games": "the games"})
         cyclic = floats(self.cyclic, "the cyclic part", ndim=2)
         if cyclic.shape[0] != len(self.agents) or cyclic.shape[1] % 2:
             raise InputError(
@@ -151,19 +160,10 @@ class MeloRatings(Drawn):
         """How far apart the starts ended: worst minus best mean loss per game, in nats."""
         return self.ends[-1].loss - self.ends[0].loss if self.ends else 0.0
 
-    @cached_property
-    def interval(self) -> tuple[Floats, Floats]:
-        """The lower and upper ends of the ratings' 95% intervals, each ``(n,)``: rating ± 1.96 standard errors."""
-        return interval(self.ratings, self.stderr)
-
     def lead(self, a: str, b: str) -> float:
         """Return how many points ``a`` is ahead of ``b`` when they meet."""
         i, j = positions((a, b), self.agents, kind="agent")
         return float(self.columns(np.array([j]))[i, 0])
-
-    def predict(self, a: str, b: str) -> float:
-        """Return the probability that ``a`` beats ``b``."""
-        return win_probability(self.lead(a, b))
 
     def columns(self, indices: Ints) -> Floats:
         """Return ``(n, m)`` leads in points of every agent over the chosen ones, in O(n m k)."""
@@ -182,40 +182,24 @@ class MeloRatings(Drawn):
         half = self.cyclic[:, 0::2] @ self.cyclic[:, 1::2].T
         return gradient(self.ratings) + (half - half.T)
 
-    def win_probabilities(self) -> Floats:
-        """Return ``(n, n)`` probabilities that row beats column, 1/2 on the diagonal."""
-        from scipy.special import expit
+    def leads_between(self, i: Any, j: Any) -> Floats:
+        """Return leads in points between agents at positions ``i`` and ``j``."""
+        C = self.cyclic
+        planes = C[i, 0::2] * C[j, 1::2] - C[i, 1::2] * C[j, 0::2]
+        return np.asarray(self.ratings[i] - self.ratings[j] + planes.sum(axis=-1))
 
-        return np.asarray(expit(self.leads() / POINTS_PER_LOGIT))
-
-    def leaderboard(self) -> Table:
-        """Return the agents, the best first, with 95% intervals and how far out they lie in the planes."""
-        low, high = self.interval
+    def extra_columns(self) -> tuple[tuple[Column, Floats], ...]:
+        """Return how far out agents lie in each plane."""
         reach = np.hypot(self.cyclic[:, 0::2], self.cyclic[:, 1::2])
-        return Table(
-            title=repr(self),
-            columns=(
-                Column(name="rank"),
-                Column(name="agent"),
-                Column(
-                    name="rating",
-                    meaning="Elo points, mean 0 unless anchored; 400 more win ten games to one lost",
-                    decimals=1,
-                ),
-                Column(name="low", meaning="lower end of the 95% interval", decimals=1),
-                Column(name="high", meaning="upper end of the 95% interval", decimals=1),
-                *(Column(name=f"plane {t + 1}", meaning=PART_IN_CYCLES, decimals=1) for t in range(self.k)),
-                Column(name="games", meaning="games played, or their total weight", decimals=2),
-            ),
-            rows=leaders(self.agents, self.ratings, low, high, *reach.T, games=self.games),
-            notes=(self.made, *self.notes()),
+        return tuple(
+            (Column(name=f"plane {t + 1}", meaning=PART_IN_CYCLES, decimals=1), reach[:, t]) for t in range(self.k)
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Say how the fit went."""
+        """Return how the ratings were made, and how the fit went."""
         if not self.ends:
-            return ()
-        return (f"{len(self.ends)} starts ended within {self.spread:.2g} nats per game of each other",)
+            return (self.made,)
+        return (self.made, f"{len(self.ends)} starts ended within {self.spread:.2g} nats per game of each other")
 
     def selection(self) -> Table:
         """Return the numbers of planes that were compared for ``k="auto"``, with their cross-validated log-loss."""
@@ -231,10 +215,6 @@ class MeloRatings(Drawn):
             rows=tuple((c.k, c.log_loss, c.stderr, c.log_loss == best) for c in self.candidates),
         )
 
-    def table(self) -> Table:
-        """Return the leaderboard, which is what ratings show of themselves."""
-        return self.leaderboard()
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and lists for machines; `from_dict` reads them back."""
         return {
@@ -242,10 +222,10 @@ class MeloRatings(Drawn):
             "agents": list(self.agents),
             "ratings": self.ratings.tolist(),
             "cyclic": self.cyclic.tolist(),
-            "stderr": number_or_nan(self.stderr.tolist()),
+            "stderr": null_for_nan(self.stderr.tolist()),
             "games": self.games.tolist(),
-            "log_loss": number_or_nan(self.log_loss),
-            "gradient_norm": number_or_nan(self.gradient_norm),
+            "log_loss": null_for_nan(self.log_loss),
+            "gradient_norm": null_for_nan(self.gradient_norm),
             "made": self.made,
             "ends": [{"start": end.start, "loss": end.loss} for end in self.ends],
             "candidates": [{"k": c.k, "log_loss": c.log_loss, "stderr": c.stderr} for c in self.candidates],
@@ -254,7 +234,7 @@ class MeloRatings(Drawn):
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "MeloRatings":
         """Return the ratings that `to_dict` wrote down."""
-        fields = values_of(values, "melo")
+        fields = read_fields(values, "melo")
         fields["ends"] = tuple(End(**end) for end in fields.get("ends", ()))
         fields["candidates"] = tuple(Candidate(**candidate) for candidate in fields.get("candidates", ()))
         fields["cyclic"] = np.reshape(fields["cyclic"], (len(fields["agents"]), -1))
@@ -273,13 +253,13 @@ def melo(
     matches: Matches,
     k: int | Literal["auto"] = 1,
     *,
-    prior: float = PRIOR,
-    cyclic_prior: float | None = None,
+    prior: Prior = "learned",
+    cyclic_prior: Prior | None = None,
     anchor: Mapping[str, float] | None = None,
     orthogonal: bool = False,
     rng: int | np.random.Generator = 0,
 ) -> MeloRatings:
-    """Rate agents by maximum likelihood of mElo with ``k`` planes, which also predicts who beats whom in cycles.
+    """Rate agents by mElo with ``k`` planes, which also predicts who beats whom in cycles.
 
     Draws count half. The loss has several valleys: the fit starts from four or five places, among them the Hodge and
     Schur decompositions of the smoothed logits, each start goes on until the gradient's norm is at most 1e-8, and the
@@ -294,72 +274,79 @@ def melo(
         five-fold cross-validation, starting from 0 and up until it no longer helps. Folds are of games, or of clusters
         where the matches have them.
     prior
-        As in `elo`: drawn games of each agent against an average agent.
+        As in `elo`: ``"learned"``, or drawn games of each agent against an average agent.
     cyclic_prior
-        How strongly the planes are held small: ``cyclic_prior / 8`` times the sum of their squared coordinates, as much
-        curvature as so many games between equals give. By default as ``prior``.
+        How strongly the planes are held small. ``"learned"``: coordinates are normal, with the standard deviation that
+        predicts held-out games best; planes that do not predict vanish. A number: ``cyclic_prior / 8`` times the sum of
+        their squared coordinates, as much curvature as so many games between equals give. By default as ``prior``.
     anchor
         One agent and its rating, ``{"gnugo": 1800}``; by default the mean is 0.
     orthogonal
         Hold the planes orthogonal to the ratings, as the paper does: a real restriction, which fits worse. Without it
         they are only centred, which is none.
     rng
-        For ``k="auto"``, which deals games into folds.
+        For held-out games: which are dealt into which fold.
 
     Notes
     -----
-    Standard errors of the ratings are an approximation: from the inverse Hessian in ratings and planes together.
+    Standard errors of the ratings are an approximation: from the Hessian in ratings and planes together.
 
     Examples
     --------
     >>> import nashboard as nb
-    >>> cycle = nb.Matches.from_counts([[0, 9, 1], [1, 0, 9], [9, 1, 0]], agents=["rock", "scissors", "paper"])
-    >>> round(nb.elo(cycle).predict("rock", "scissors"), 2), round(nb.melo(cycle).predict("rock", "scissors"), 2)
+    >>> cycle = nb.Matches.from_counts([[0, 90, 10], [10, 0, 90], [90, 10, 0]], agents=["rock", "scissors", "paper"])
+    >>> round(nb.elo(cycle).predict("rock", "scissors"), 2), round(nb.melo(cycle).predict("rock", "scissors"), 1)
     (0.5, 0.9)
     """
+    from nashboard.ratings.cross_validation import Landscapes, compared
+
     matches = require_matches(matches, "melo")
-    prior = checked_prior(prior)
-    cyclic_prior = prior if cyclic_prior is None else checked_prior(cyclic_prior, "the cyclic prior")
+    prior = check_prior(prior)
+    cyclic_prior = prior if cyclic_prior is None else check_prior(cyclic_prior, "cyclic_prior")
     matches.require_connected()
     if prior == 0:
         require_finite_maximum(matches)
-    origin = origin_of(matches, anchor)
+    places = check_melo_anchor(matches, anchor)
     most = most_planes(len(matches.agents), orthogonal=orthogonal)
+    if k != "auto":
+        k = checked_k(k, most, len(matches.agents))
     candidates: tuple[Candidate, ...] = ()
+    generator = np.random.default_rng(rng)
+    landscapes = Landscapes.of(matches, prior, cyclic_prior, orthogonal=orthogonal, planes=k, rng=generator)
     if k == "auto":
-        from nashboard.ratings.cross_validation import compared
-
-        def landscape_of(part: Matches) -> MeloLoss:
-            return MeloLoss(totals=pair_totals(part, prior), mu=cyclic_prior / 4, orthogonal=orthogonal)
-
-        candidates = compared(matches, landscape_of, most, np.random.default_rng(rng))
+        candidates = compared(matches, landscapes, most, generator)
         k = min(candidates, key=lambda candidate: candidate.log_loss).k
-    planes = checked_k(k, most, len(matches.agents))
-    if planes == 0:
+    if k == 0:
         return without_planes(elo(matches, prior=prior, anchor=anchor), candidates)
-    totals = pair_totals(matches, prior)
-    landscape = MeloLoss(totals=totals, mu=cyclic_prior / 4, orthogonal=orthogonal)
-    fit = fitted(matches, landscape, planes)
+    sigma = learn_sigma(pair_totals(matches)).sigma if prior == "learned" else np.nan
+    landscape = landscapes(matches)
+    totals = landscape.totals
+    fit = fitted(matches, landscape, k)
     x = landscape.leads(fit.Z)
     if cyclic_prior == 0:
         refuse_runaway(matches, totals, x)
     r, C = fit.Z[:-1, 0], fit.Z[:-1, 1:]
-    points = (r - origin @ r) * POINTS_PER_LOGIT + sum((anchor or {}).values())
+    n = len(matches.agents)
+    weights = information_weights(matches, totals, totals.derivatives(x)[1]) if not places else np.eye(n)[places[0]]
+    covariance = melo_covariance(landscape, fit.Z, matches, weights)
+    origin = r[places[0]] if places else r.mean()
+    points = (r - origin) * POINTS_PER_LOGIT + sum((anchor or {}).values())
+    spread = f"learned {CYCLIC_PER_LOGIT / np.sqrt(landscape.mu):.2g}" if cyclic_prior == "learned" else cyclic_prior
     return MeloRatings(
         agents=matches.agents,
         ratings=points + 0.0,
         cyclic=orthogonal_planes(C)[0] * CYCLIC_PER_LOGIT,
-        stderr=melo_standard_errors(landscape, fit.Z, origin) * POINTS_PER_LOGIT,
+        stderr=np.sqrt(covariance.variances) * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=fit.gradient_norm,
         made=(
-            f"maximum likelihood, {count(matches.n_games)} games, prior {prior:g} games per agent, "
-            f"cyclic prior {cyclic_prior:g}, {held(anchor)}"
-            + (", planes orthogonal to the ratings" if orthogonal else "")
+            f"{count(matches.n_games)} games, {describe_prior(prior, sigma)}, cyclic prior {spread}, "
+            f"{describe_anchor(anchor)}" + (", planes orthogonal to the ratings" if orthogonal else "")
         ),
         ends=fit.ends,
         candidates=candidates,
+        covariance=covariance,
     )
 
 
@@ -375,17 +362,16 @@ def without_planes(ratings: EloRatings, candidates: tuple[Candidate, ...]) -> Me
         gradient_norm=ratings.gradient_norm,
         made=ratings.made,
         candidates=candidates,
+        covariance=ratings.covariance,
     )
 
 
-def origin_of(matches: Matches, anchor: Mapping[str, float] | None) -> Floats:
-    """Return the weights of the mean that is taken out of the ratings: of all agents, or of the anchor."""
-    n, places = len(matches.agents), list(checked_anchor(anchor, matches.agents))
-    if not places:
-        return np.full(n, 1 / n)
+def check_melo_anchor(matches: Matches, anchor: Mapping[str, float] | None) -> list[int]:
+    """Return the place of the anchored agent, of which there can be one."""
+    places = list(checked_anchor(anchor, matches.agents))
     if len(places) > 1:
         raise InputError(f"melo takes one anchor, not {len(places)}: with planes, ratings cannot be held one by one")
-    return np.asarray(np.eye(n)[places[0]])
+    return places
 
 
 def most_planes(agents: int, *, orthogonal: bool) -> int:

@@ -1,32 +1,14 @@
-"""The cyclic part in one form: centred, planes orthogonal, the strongest first, signs fixed.
+"""Fitting mElo: the form of the cyclic part, the loss, where fits start, the best minimum, and its covariance.
 
-Symbols: ``C`` (n, 2k) two columns per plane; ``K = C W C'`` with ``K[i, j] = sum over planes of C[i, 2t] C[j, 2t+1] -
-C[j, 2t] C[i, 2t+1]``, what the cyclic part adds to the lead of i over j. Many ``C`` have one ``K``, and the pair
-``(r, C)`` can be changed without changing ``grad(r) + K``; here is the one that is shown.
+Symbols: ``Z`` (nodes, 1 + 2k) in logits, ratings ``r`` in column 0, then the planes ``C``, two columns each; the last
+node is the average agent of `likelihood`, whose cyclic part is zero. ``K = C W C'`` with ``K[i, j] = sum over planes of
+C[i, 2t] C[j, 2t+1] - C[j, 2t] C[i, 2t+1]`` is what the planes add to the lead of i over j. Many ``C`` have one ``K``;
+shown is the one that is centred, with orthogonal planes, the strongest first.
 
-The loss of mElo as a landscape for `trust_region`: what may move, and what each step means.
-
-Symbols: ``Z`` (nodes, 1 + 2k), ratings ``r`` in column 0, then the planes ``C``; the last node is the average agent of
-`likelihood`, whose cyclic part is zero. ``C`` is centred, so that ratings keep their meaning. The penalty
-``mu / 2 |C|^2`` is a Gaussian prior; over all ``C`` with the same products it amounts to ``mu`` times the sum of the
-planes' strengths, so weak planes vanish.
-
-With ``orthogonal`` each column of ``C`` is also orthogonal to the centred ratings, as in the paper: a curved
-set, on which gradient and Hessian are those of the Lagrangian, projected onto the tangent space.
-
-Where the fit of mElo starts from: its loss has several valleys, so several starts are tried, all deterministic.
-
-Symbols: ``R`` antisymmetric values on the pairs that met, 0 elsewhere; a start is ``C`` (n, 2k), centred, in logits.
-
-Standard errors of mElo's ratings, from the curvature of the penalised loss at its minimum.
-
-The Hessian is taken in ratings and planes together and inverted on the directions that change a prediction; the
-ratings' part of the inverse is their covariance. It is an approximation: it holds the valley to be a paraboloid, which
-it is with many games per agent, and the planes' prior for right. In leagues with few games resample instead.
-
-Fitting mElo: from starts to the best minimum found.
-
-Symbols: as in `melo_loss`; everything here is in logits.
+The penalty ``mu / 2 |C|^2`` is a normal prior; over all ``C`` with the same products it amounts to ``mu`` times the
+sum of the planes' strengths, so weak planes vanish. With ``orthogonal`` each column of ``C`` is also orthogonal to the
+centred ratings, as in the paper: a curved set, on which gradient and Hessian are those of the Lagrangian, projected
+onto the tangent space.
 """
 
 from collections.abc import Iterator
@@ -34,11 +16,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from nashboard._threads import threads_for
-from nashboard._types import Floats, Ints
+from nashboard._types import Floats, Ints, read_only
 from nashboard.algebra.hodge import hodge
 from nashboard.algebra.planes import canonical, dense_planes
 from nashboard.algebra.schur import schur
@@ -46,7 +28,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
 from nashboard.errors import ConvergenceError
 from nashboard.ratings import kernels
-from nashboard.ratings.errors import diagonal
+from nashboard.ratings.errors import PROBES, Covariance, diagonal, score_covariance
 from nashboard.ratings.likelihood import PairTotals
 from nashboard.ratings.newton import newton
 from nashboard.ratings.trust_region import LocalModel, inner_step, minimise
@@ -283,47 +265,112 @@ def around(angles: Floats, radii: Floats) -> Floats:
     return np.asarray(C - C.mean(axis=0))
 
 
-DENSE = 1000  # unknowns up to which the Hessian is formed
+DENSE = 3000  # unknowns up to which the Hessian is formed
 
 
-def melo_standard_errors(landscape: MeloLoss, Z: Floats, origin: Floats) -> Floats:
-    """Return ``(n,)`` standard errors in logits of ``r - origin' r``, for weights ``origin`` (n,) that sum to 1.
+def melo_covariance(landscape: MeloLoss, Z: Floats, matches: Matches, origin: Floats) -> Covariance:
+    """Return the covariance of the ratings in logits, relative to ``origin' r`` for weights (n,) that sum to 1.
 
-    Exact inverse up to 1,000 unknowns, then an estimate of its diagonal from 64 fixed probe vectors.
+    The Hessian is taken in ratings and planes together. Directions that change no prediction (constants, turns of the
+    planes) are known exactly and lifted; all others are kept, however little is known of them.
     """
     n = landscape.totals.agents
     local = landscape.local(Z)
-
-    def spread(columns: Floats) -> Floats:
-        """Put values of the agents' ratings where they belong in ``Z``, one array per column."""
-        D = np.zeros((columns.shape[1], *Z.shape))
-        D[:, :n, 0] = (columns - np.outer(origin, columns.sum(axis=0))).T
-        return D
-
+    score = melo_score(landscape, Z, matches)
     if Z.size <= DENSE:
         unit = np.eye(Z.size).reshape(-1, *Z.shape)
-        H = np.stack([local.hessian(local.tangent(D)) for D in unit]).reshape(Z.size, -1)
-        bends, axes = np.linalg.eigh((H + H.T) / 2)
-        real = bends > 1e-10 * bends[-1]  # the others change nothing: constants, turns of a plane
-        root = axes[:, real] / np.sqrt(bends[real])
+        P = np.stack([local.tangent(D) for D in unit]).reshape(Z.size, -1)
+        H = np.stack([local.hessian(D) for D in P.reshape(-1, *Z.shape)]).reshape(Z.size, -1)
+        size = float(np.abs(np.diag(H)).max()) or 1.0
+        N = idle_directions(landscape, Z, P)
+        lifted = (H + H.T) / 2 + size * (np.eye(Z.size) - P + N @ N.T)
+        try:
+            V = np.linalg.inv(lifted)
+        except np.linalg.LinAlgError:
+            return Covariance(matrix=None, variances=np.full(n, np.nan), weights=origin, accuracy=0.0)
+        keep = P - N @ N.T
+        V = keep @ V @ keep
+        C = V if score is None else V @ (score @ V)
+        rows = np.arange(n) * Z.shape[1]
+        matrix = C[np.ix_(rows, rows)]
+        matrix = (matrix + matrix.T) / 2
+        at = matrix @ origin
+        variances = np.diag(matrix) - 2 * at + origin @ at
+        variances = np.where(variances > 0, variances, np.nan)
+        variances[origin == 1] = 0.0
+        return Covariance(matrix=read_only(matrix), variances=variances, weights=origin, accuracy=0.0)
 
-        def solve(D: Floats) -> Floats:
-            return np.asarray((D.reshape(len(D), -1) @ root) @ root.T).reshape(D.shape)
-
-    else:
-
-        def solve(D: Floats) -> Floats:
-            return np.stack([-solved(local.tangent(right)) for right in D])
-
-        def solved(right: Floats) -> Floats:
-            small = 1e-4 * float(np.linalg.norm(right))
-            return inner_step(replace(local, gradient=right), 1e150, small)[0]
-
-    def covariance(columns: Floats) -> Floats:
-        y = solve(spread(columns))[:, :n, 0].T
+    def solve(columns: Floats) -> Floats:
+        D = np.zeros((columns.shape[1], *Z.shape))
+        D[:, :n, 0] = (columns - np.outer(origin, columns.sum(axis=0))).T
+        y = np.stack([-solve_one(local.tangent(right)) for right in D])[:, :n, 0].T
         return np.asarray(y - origin @ y)
 
-    return np.asarray(np.sqrt(np.maximum(diagonal(covariance, n, exact=Z.size <= DENSE), 0.0)))
+    def solve_one(right: Floats) -> Floats:
+        small = 1e-4 * float(np.linalg.norm(right))
+        p = inner_step(replace(local, gradient=right), 1e150, small)[0]
+        left = local.hessian(p) + right
+        return p if float(np.linalg.norm(left)) <= 10 * small else np.full_like(p, np.nan)
+
+    found = diagonal(solve, n, exact=False)
+    return Covariance(
+        matrix=None,
+        variances=np.where(found > 0, found, np.nan),
+        weights=origin,
+        accuracy=1 / float(np.sqrt(PROBES)),
+    )
+
+
+def melo_score(landscape: MeloLoss, Z: Floats, matches: Matches) -> csr_array | None:
+    """Return the covariance of the score of ratings and planes; None where it is the Hessian."""
+    totals = landscape.totals
+    x = landscape.leads(Z)
+    score = score_covariance(matches, totals, x, totals.derivatives(x)[1])
+    if score is None:
+        return None
+    width = Z.shape[1]
+    rows, columns, values = [], [], []
+    for a, b, sign in ((totals.i, totals.j, 1.0), (totals.j, totals.i, -1.0)):
+        slopes = np.ones((a.size, width))
+        slopes[:, 1::2], slopes[:, 2::2] = Z[b, 2::2], -Z[b, 1::2]
+        rows.append(np.repeat(np.arange(a.size), width))
+        columns.append((a[:, None] * width + np.arange(width)).ravel())
+        values.append(sign * slopes.ravel())
+    J = csr_array(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(totals.i.size, Z.size)
+    )
+    M = J.T @ J.multiply(score.variance[:, None])
+    if score.clusters is not None:
+        by_cluster = score.clusters @ J
+        M = M + by_cluster.T @ by_cluster
+    prior = np.zeros(Z.shape)
+    prior[: totals.agents, 1:] = landscape.mu
+    return csr_array(M + diags_array(prior.ravel()))
+
+
+def idle_directions(landscape: MeloLoss, Z: Floats, P: Floats) -> Floats:
+    """Return orthonormal directions within the tangent space that change no prediction, as columns.
+
+    The constant; and ``C X`` for ``X`` that keeps ``C W C'``: turns (``X`` antisymmetric), and without a penalty on the
+    planes also squeezes.
+    """
+    width = Z.shape[1] - 1
+    W = np.kron(np.eye(width // 2), np.array([[0.0, 1.0], [-1.0, 0.0]]))
+    found = [np.zeros_like(Z)]
+    found[0][: -1 if not landscape.average_plays else None, 0] = 1.0
+    for s in range(width):
+        for t in range(s, width):
+            S = np.zeros((width, width))
+            S[s, t] = S[t, s] = 1.0
+            X = S @ W  # X W' is symmetric: C X changes no product
+            both = [(X - X.T) / 2] if landscape.mu else [X]
+            for generator in both:
+                if generator.any() and np.allclose(generator @ W + W @ generator.T, 0):
+                    found.append(np.zeros_like(Z))
+                    found[-1][:, 1:] = Z[:, 1:] @ generator
+    B = P @ np.stack([D.ravel() for D in found], axis=1)
+    U, lengths, _ = np.linalg.svd(B, full_matrices=False)
+    return np.asarray(U[:, lengths > 1e-9 * max(float(lengths[0]), 1e-300)])
 
 
 ROUGH = 1e-4  # of the first gradient: where a rough fit ends; held-out losses then have six right digits

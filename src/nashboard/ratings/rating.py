@@ -1,26 +1,209 @@
-"""What the fields of rating results have in common: checks, intervals, rows of a leaderboard, plain values.
+"""What every rating has in common, and the registry of ratings.
 
-Anchors: agents whose ratings are held, ``{"gnugo": 1800}``, checked once for every rating.
+A rating is a result with one number per agent in Elo points, errors, and predictions. `Rating` implements what follows
+from these: intervals, differences, ranks, the leaderboard. A new rating is one file with a result that extends it, and
+one entry in `RATINGS`; cross-validation, calibration, charts and commands then take it.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from nashboard._tables import Cell
+from nashboard._notebook import Drawn
+from nashboard._tables import Column, Table
 from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, floats, frozen_copy, read_only
-from nashboard.data.matches import whole
+from nashboard._units import POINTS_PER_LOGIT, win_probability
+from nashboard.data.matches import Matches, whole
 from nashboard.data.names import checked_names, positions
 from nashboard.errors import InputError
+from nashboard.ratings.errors import Covariance, RankIntervals, rank_intervals
 
 NORMAL_95 = 1.959963984540054  # 97.5th percentile of the normal distribution
+RANKED = 2000  # agents up to which a leaderboard shows intervals of ranks
 
 
-def settled(result: Any, numbers: dict[str, str]) -> None:
+class Probabilities(NamedTuple):
+    """Probabilities that the first agent wins, draws and loses."""
+
+    win: float
+    draw: float
+    loss: float
+
+
+class Difference(NamedTuple):
+    """A lead in Elo points with its standard error and 95% interval."""
+
+    lead: float
+    stderr: float
+    low: float
+    high: float
+
+
+class Rating(Drawn):
+    """A fitted rating: one number per agent, errors and predictions."""
+
+    label: ClassVar[str]
+    agents: tuple[str, ...]
+    ratings: Floats
+    stderr: Floats
+    games: Floats
+    log_loss: float
+    made: str
+    covariance: Covariance | None
+
+    @abstractmethod
+    def lead(self, a: str, b: str) -> float:
+        """Return how many points ``a`` is ahead of ``b`` when they meet."""
+
+    @abstractmethod
+    def leads_between(self, i: Any, j: Any) -> Floats:
+        """Return leads in points between agents at positions ``i`` and ``j``, arrays of one shape."""
+
+    @cached_property
+    def interval(self) -> tuple[Floats, Floats]:
+        """The lower and upper ends of the 95% intervals, each ``(n,)``: rating ± 1.96 standard errors."""
+        half = NORMAL_95 * self.stderr
+        return read_only(self.ratings - half), read_only(self.ratings + half)
+
+    def predict(self, a: str, b: str) -> float:
+        """Return the share of points that ``a`` is expected to take from ``b`` (equation 1); a draw is half a point."""
+        return win_probability(self.lead(a, b))
+
+    def probabilities(self, a: str, b: str) -> Probabilities:
+        """Return the probabilities of win, draw and loss; without a model of draws, a draw has probability 0."""
+        p = self.predict(a, b)
+        return Probabilities(p, 0.0, 1 - p)
+
+    def difference(self, a: str, b: str) -> Difference:
+        """Return the difference of the ratings of ``a`` and ``b``, with its own standard error and 95% interval.
+
+        The error is that of the difference itself: it is not the sum of the two errors on the board, since both ratings
+        share the origin, and often opponents.
+        """
+        i, j = positions((a, b), self.agents, kind="agent")
+        lead = float(self.ratings[i] - self.ratings[j])
+        if self.covariance is not None:
+            error = self.covariance.difference(i, j) * POINTS_PER_LOGIT
+        else:
+            error = float(np.hypot(self.stderr[i], self.stderr[j]))
+        return Difference(lead, error, lead - NORMAL_95 * error, lead + NORMAL_95 * error)
+
+    @cached_property
+    def rank_intervals(self) -> RankIntervals | None:
+        """Intervals of ranks that hold for all agents at once, at 95%; None where errors are not known."""
+        n = len(self.agents)
+        covariance = self.covariance or Covariance(
+            matrix=None, variances=(self.stderr / POINTS_PER_LOGIT) ** 2, weights=np.zeros(n), accuracy=0.0
+        )
+        return rank_intervals(self.ratings / POINTS_PER_LOGIT, covariance)
+
+    def win_probabilities(self) -> Floats:
+        """Return ``(n, n)`` shares of points that row takes from column, 1/2 on the diagonal."""
+        from scipy.special import expit
+
+        return np.asarray(expit(self.leads() / POINTS_PER_LOGIT))
+
+    @abstractmethod
+    def leads(self) -> Floats:
+        """Return ``(n, n)`` points by which row leads column."""
+
+    def extra_columns(self) -> tuple[tuple[Column, Floats], ...]:
+        """Return more columns of the leaderboard, between the interval and the games."""
+        return ()
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes below the leaderboard."""
+        return (self.made,)
+
+    def leaderboard(self) -> Table:
+        """Return the agents, the best first, with 95% intervals of ratings and of ranks."""
+        low, high = self.interval
+        extra = self.extra_columns()
+        ranks = self.rank_intervals if len(self.agents) <= RANKED else None
+        order = np.argsort(-self.ratings, kind="stable")
+        numbers = (self.ratings, low, high, *(values for _, values in extra))
+        meaning = "Elo points, mean 0 unless anchored; 400 more win ten games to one lost"
+        return Table(
+            title=repr(self),
+            columns=(
+                Column(name="rank"),
+                Column(name="agent"),
+                Column(name="rating", meaning=meaning, decimals=1),
+                Column(name="low", meaning="lower end of the 95% interval", decimals=1),
+                Column(name="high", meaning="upper end of the 95% interval", decimals=1),
+                *(column for column, _ in extra),
+                *([Column(name="ranks", meaning=RANKS)] if ranks else []),
+                Column(name="games", meaning="games played, or their total weight", decimals=2),
+            ),
+            rows=tuple(
+                (
+                    place + 1,
+                    self.agents[k],
+                    *(float(column[k]) for column in numbers),
+                    *([span(int(ranks.low[k]), int(ranks.high[k]))] if ranks else []),
+                    whole(self.games[k]),
+                )
+                for place, k in enumerate(order)
+            ),
+            notes=(*([f"ranks: {RANKS}"] if ranks else []), *self.notes()),
+        )
+
+    def table(self) -> Table:
+        """Return the leaderboard, which is what ratings show of themselves."""
+        return self.leaderboard()
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and lists for machines."""
+
+
+RANKS = "interval of the rank; all of them hold together with probability 95%"
+
+
+def span(low: int, high: int) -> str:
+    """Return an interval of ranks as text."""
+    return str(low) if low == high else f"{low}-{high}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingMethod:
+    """A way to rate agents: its name, what people call it, and where the function that fits it is."""
+
+    name: str
+    label: str
+    place: str  # module:function
+    planes: int | None = None  # of mElo
+
+    def fit(self, matches: Matches, **options: Any) -> Rating:
+        """Fit it to matches."""
+        module, _, function = self.place.partition(":")
+        fit: Callable[..., Rating] = getattr(import_module(module), function)
+        return fit(matches, **({} if self.planes is None else {"k": self.planes}), **options)
+
+
+RATINGS: dict[str, RatingMethod] = {
+    method.name: method
+    for method in (
+        RatingMethod(name="elo", label="Elo", place="nashboard.ratings.elo:elo"),
+        RatingMethod(name="melo", label="mElo", place="nashboard.ratings.melo:melo", planes=1),
+    )
+}
+
+
+def rating_method(name: str) -> RatingMethod:
+    """Return a rating by name."""
+    return RATINGS[check_choice(name, tuple(RATINGS), "rating")]
+
+
+def check_fields(result: Any, numbers: dict[str, str]) -> None:
     """Check a new result's names and its arrays of one number per agent, and close them for writing."""
     names = checked_names(result.agents, size=len(result.agents), kind="agent")
     object.__setattr__(result, "agents", names)
@@ -40,28 +223,14 @@ def require_finite(values: Floats, what: str) -> None:
         raise InputError(f"{what} must be finite; number {bad[0][0] + 1:,} is {values[tuple(bad[0])]:g}")
 
 
-def interval(ratings: Floats, stderr: Floats) -> tuple[Floats, Floats]:
-    """Return the ends of the 95% intervals, assuming normal errors."""
-    return read_only(ratings - NORMAL_95 * stderr), read_only(ratings + NORMAL_95 * stderr)
-
-
-def leaders(agents: tuple[str, ...], *columns: Floats, games: Floats) -> tuple[tuple[Cell, ...], ...]:
-    """Return rows of a leaderboard sorted by the first column: rank, agent, numbers, games."""
-    order = np.argsort(-columns[0], kind="stable")
-    return tuple(
-        (place + 1, agents[k], *(float(column[k]) for column in columns), whole(games[k]))
-        for place, k in enumerate(order)
-    )
-
-
-def number_or_nan(values: Any) -> Any:
+def null_for_nan(values: Any) -> Any:
     """Return numbers for json, which has no NaN: None stands for it."""
     if isinstance(values, list):
-        return [number_or_nan(value) for value in values]
+        return [null_for_nan(value) for value in values]
     return None if np.isnan(values) else values
 
 
-def values_of(values: dict[str, Any], kind: str) -> dict[str, Any]:
+def read_fields(values: dict[str, Any], kind: str) -> dict[str, Any]:
     """Return the fields that a ``to_dict`` of this kind wrote, with NaN where it wrote None."""
     if not isinstance(values, dict) or values.get("kind") != kind:
         found = values.get("kind") if isinstance(values, dict) else type(values).__name__
@@ -75,7 +244,7 @@ def values_of(values: dict[str, Any], kind: str) -> dict[str, Any]:
     return fields
 
 
-def chosen(value: str, allowed: tuple[str, ...], what: str) -> str:
+def check_choice(value: str, allowed: tuple[str, ...], what: str) -> str:
     """Return an option's value, or say which there are."""
     if value not in allowed:
         raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
@@ -83,7 +252,7 @@ def chosen(value: str, allowed: tuple[str, ...], what: str) -> str:
 
 
 def checked_anchor(anchor: Mapping[str, float] | None, agents: Sequence[str]) -> dict[int, float]:
-    """Return the held ratings in Elo points, by the place of the agent; nothing where there is no anchor."""
+    """Return the anchored ratings in Elo points, by the place of the agent; nothing where there is no anchor."""
     given = {} if anchor is None else anchor
     if not isinstance(given, Mapping):
         name = given if isinstance(given, str) and given else next(iter(agents), "gnugo")
@@ -96,3 +265,8 @@ def checked_anchor(anchor: Mapping[str, float] | None, agents: Sequence[str]) ->
         if isinstance(points, bool) or not isinstance(points, Real) or not math.isfinite(points):
             raise InputError(f"the anchor of {name!r} is {points!r}: it must be a finite number of Elo points")
     return dict(zip(places, map(float, given.values()), strict=True))
+
+
+def describe_anchor(anchor: Mapping[str, float] | None) -> str:
+    """Return in words what fixes the ratings' zero."""
+    return f"anchored to {listed(anchor, 3)}" if anchor else "mean 0"

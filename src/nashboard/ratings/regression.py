@@ -1,0 +1,446 @@
+"""Elo with more than ratings: an advantage of the first side, a draw parameter, covariates; fitted jointly.
+
+Symbols: rows of games between the same two agents under the same conditions; ``x = r[i] - r[j] + Z b`` the lead of i
+in logits, with columns ``Z`` (rows, q) and coefficients ``b``. With draws as half a win the loss is that of
+`likelihood`. The model of Davidson (1970) has, with ``nu = e^eta``,
+
+    P(win), P(draw), P(loss)  proportional to  e^(x/2), nu, e^(-x/2),
+
+so that ``P(win) / P(loss) = e^x``: a lead keeps its meaning. Parameters are ``r`` of all nodes (the average agent
+last), ``b``, and ``eta`` where draws are modelled; the last two have no prior.
+
+Newton's method eliminates ``r``, whose Hessian is a graph Laplacian, and solves for the few others exactly.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, hstack
+from scipy.special import expit
+
+from nashboard._types import Bools, Floats, Ints, read_only
+from nashboard.data.matches import Matches
+from nashboard.errors import ConvergenceError, InputError
+from nashboard.ratings.errors import EVEN_GAME, PRIOR_GAMES, Covariance, LinearLeague
+from nashboard.ratings.likelihood import PairTotals
+from nashboard.ratings.newton import (
+    DENSE,
+    EXACT_TRACE,
+    PROBES,
+    SCALE,
+    LearnedPrior,
+    fixed_point,
+    solver,
+    sparse_laplacian,
+)
+
+MOST_STEPS = 200
+TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """Games grouped by pair and conditions: results seen from ``i``, columns ``Z`` for the lead of ``i``."""
+
+    agents: tuple[str, ...]
+    i: Ints
+    j: Ints
+    wins: Floats
+    draws: Floats
+    losses: Floats
+    Z: Floats
+    names: tuple[str, ...]
+    cluster: Ints | None = None
+
+    @property
+    def games(self) -> Floats:
+        """Games of each row."""
+        return np.asarray(self.wins + self.draws + self.losses)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coefficient:
+    """An effect on the lead of the first agent, in Elo points per unit, with its standard error."""
+
+    name: str
+    value: float
+    stderr: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval."""
+        half = 1.959963984540054 * self.stderr
+        return self.value - half, self.value + half
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowFit:
+    """Ratings of all nodes, coefficients and the draw parameter in logits, with their covariance."""
+
+    r: Floats
+    b: Floats
+    eta: float | None
+    sigma: float  # of the prior, NaN without a normal one
+    extra_errors: Floats  # of the coefficients, and of eta where draws are modelled
+    covariance: Covariance
+    log_loss: float
+    gradient_norm: float
+
+
+FIRST = "first side"
+
+
+def rows_by_side(matches: Matches) -> Rows:
+    """Return the games of each pair split by who was first, with a column for the advantage."""
+    sides = matches.sides
+    if sides is None:
+        raise InputError(
+            "first_advantage needs to know who was first in each game, and these matches do not: read them from a log "
+            "with one row per game, where the first agent of a row had the first side"
+        )
+    whole = np.stack([matches.wins, matches.draws, matches.losses], axis=1)
+    neutral = np.maximum(whole - sides.first - sides.second, 0.0)
+    counts = np.concatenate([sides.first, sides.second, neutral])
+    side = np.repeat([1.0, -1.0, 0.0], len(whole))
+    place = np.tile(np.arange(len(whole)), 3)
+    kept = counts.sum(axis=1) > 0
+    if not side[kept].any():
+        raise InputError("all games are neutral: there is no first side whose advantage could be estimated")
+    i, j = matches.pairs[place[kept]].T
+    wins, draws, losses = counts[kept].T
+    return Rows(
+        agents=matches.agents,
+        i=i,
+        j=j,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        Z=side[kept][:, None],
+        names=(FIRST,),
+    )
+
+
+def rows_of_pairs(matches: Matches) -> Rows:
+    """Return one row per pair (and cluster, where matches have them), without columns."""
+    split = matches.clusters
+    if split is None:
+        i, j = matches.pairs.T
+        counts = matches.wins, matches.draws, matches.losses
+        cluster = None
+    else:
+        i, j = matches.pairs[split.pair].T
+        counts, cluster = (split.wins, split.draws, split.losses), split.cluster
+    return Rows(
+        agents=matches.agents, i=i, j=j, wins=counts[0], draws=counts[1], losses=counts[2], Z=np.zeros((i.size, 0)),
+        names=(), cluster=cluster,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Problem:
+    """The loss of rows of games, with the prior's edges from ``totals``, whose last rows join the average agent."""
+
+    rows: Rows
+    prior: PairTotals  # the prior's edges only
+    davidson: bool
+
+    def with_sigma(self, sigma: float) -> "Problem":
+        """Return the problem with another standard deviation of the prior."""
+        return replace(self, prior=replace(self.prior, precision=1 / sigma**2))
+
+    def split(self, lead: Floats, eta: float) -> tuple[Floats, Floats, Floats]:
+        """Return the probabilities of win, draw and loss on each row."""
+        if not self.davidson:
+            p = expit(lead)
+            return p, np.zeros_like(p), 1 - p
+        top = np.maximum(np.abs(lead) / 2, eta)
+        win, draw, loss = np.exp(lead / 2 - top), np.exp(eta - top), np.exp(-lead / 2 - top)
+        total = win + draw + loss
+        return win / total, draw / total, loss / total
+
+    def loss(self, lead: Floats, eta: float, x: Floats) -> float:
+        """Return the loss at leads on rows, and ``x`` on the prior's edges."""
+        rows = self.rows
+        if self.davidson:
+            top = np.maximum(np.abs(lead) / 2, eta)
+            norm = top + np.log(np.exp(lead / 2 - top) + np.exp(eta - top) + np.exp(-lead / 2 - top))
+            played = float((rows.games * norm - (rows.wins - rows.losses) * lead / 2 - rows.draws * eta).sum())
+        else:
+            won, lost = rows.wins + rows.draws / 2, rows.losses + rows.draws / 2
+            played = float((won * np.logaddexp(0, -lead) + lost * np.logaddexp(0, lead)).sum())
+        return played + (self.prior.loss(x) if x.size else 0.0)
+
+
+def fit_rows(
+    rows: Rows, prior: PairTotals, r: Floats, free: Bools, *, davidson: bool, robust: bool = True, learned: bool = False
+) -> RowFit:
+    """Fit ratings and coefficients; ``r`` is the start, ``free`` the nodes that may move.
+
+    With ``learned`` the standard deviation of the prior is learned again: with draws or covariates apart, ratings
+    differ more than without.
+    """
+    n, q = len(rows.agents), rows.Z.shape[1]
+    if davidson and not rows.draws.any():
+        raise InputError("draws='davidson' estimates how often games are drawn, and no game was: use draws='half'")
+    scale = np.sqrt((rows.games @ rows.Z**2) / rows.games.sum()) if q else np.zeros(0)
+    if (scale == 0).any():
+        dead = rows.names[int(np.flatnonzero(scale == 0)[0])]
+        raise InputError(f"the covariate {dead!r} is 0 in every game: it says nothing; leave it out")
+    share = float(rows.draws.sum() / rows.games.sum())
+    eta = float(np.log(max(share, 1e-6) / max((1 - share) / 2, 1e-6))) if davidson else 0.0
+    problem = Problem(rows=replace(rows, Z=rows.Z / scale), prior=prior, davidson=davidson)
+    point = Point(r=r, b=np.zeros(q), eta=eta)
+    log_variance = 0.0
+    if learned:
+        chosen, point = learn_row_prior(problem, point)
+        problem = problem.with_sigma(chosen.sigma)
+        log_variance = chosen.log_variance
+        point = replace(point, r=np.where(free, point.r, r))
+    point, system, norm = minimise_rows(problem, point, free)
+    covariance, extra = system.covariance(problem, n, robust=robust, loose=bool(free[:n].all()))
+    if log_variance:
+        pull = np.zeros(system.nodes)
+        np.add.at(pull, problem.prior.i, problem.prior.precision * system.x)
+        np.add.at(pull, problem.prior.j, -problem.prior.precision * system.x)
+        move = np.zeros(system.nodes)
+        move[system.kept] = system.solve(pull[system.kept])
+        covariance = covariance.widened(move[:n] * np.sqrt(log_variance))
+    errors = np.sqrt(np.diag(extra))
+    errors[:q] /= scale
+    return RowFit(
+        r=point.r,
+        b=point.b / scale,
+        eta=point.eta if davidson else None,
+        sigma=1 / float(np.sqrt(problem.prior.precision)) if problem.prior.precision else np.nan,
+        extra_errors=errors,
+        covariance=covariance,
+        log_loss=half_point_loss(problem, system.lead, point.eta) / float(rows.games.sum()),
+        gradient_norm=norm,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Point:
+    """Ratings of all nodes, coefficients, and the logarithm of the draw parameter."""
+
+    r: Floats
+    b: Floats
+    eta: float
+
+
+def minimise_rows(problem: Problem, point: Point, free: Bools) -> tuple[Point, "System", float]:
+    """Return the minimum of the loss by Newton's method, the system there, and the norm of the gradient."""
+    rows, prior = problem.rows, problem.prior
+    Z, q = rows.Z, rows.Z.shape[1]
+    nodes = prior.nodes_in_play(free)
+    kept = np.flatnonzero(free[:nodes])
+    tolerance = TOLERANCE * max(1.0, float(np.sqrt(rows.games.sum())) * 1e-4)
+    for _ in range(MOST_STEPS):
+        system = linearise(problem, point, nodes, kept)
+        norm = float(np.sqrt((system.g_r**2).sum() + (system.g_b**2).sum()))
+        if norm <= tolerance:
+            return point, system, norm
+        step_r, step_b = system.step()
+        move = np.zeros_like(point.r)
+        move[kept] = step_r
+        slope = float(system.g_r @ step_r + system.g_b @ step_b)
+        length, start = 1.0, problem.loss(system.lead, point.eta, system.x)
+        while True:
+            r = point.r + length * move
+            there = Point(r=r, b=point.b + length * step_b[:q], eta=point.eta + length * float(step_b[q:].sum()))
+            lead = r[rows.i] - r[rows.j] + Z @ there.b
+            new = problem.loss(lead, there.eta, r[prior.i] - r[prior.j])
+            if new <= start + 1e-4 * length * slope + 1e-12 * abs(start) or length < 1e-8:
+                break
+            length /= 2
+        point = there
+        if abs(slope) < 1e-14 * max(1.0, abs(start)):  # rounding decides: the step gains nothing more
+            return point, linearise(problem, point, nodes, kept), norm
+    raise ConvergenceError(
+        f"the fit with {', '.join(rows.names) or 'draws'} did not converge: the gradient's norm is {norm:.2g}; "
+        f"a covariate may decide all games by itself"
+    )
+
+
+def learn_row_prior(problem: Problem, point: Point) -> tuple[LearnedPrior, Point]:
+    """Return the learned prior of rows, as `newton.learn_sigma` does for pairs, and the fit under it."""
+    n = problem.prior.agents
+    free = np.ones(n + 1, dtype=bool)
+    here = [point]
+
+    def excess(s: float) -> float:
+        variance = float(np.exp(s))
+        here[0], system, _ = minimise_rows(problem.with_sigma(np.sqrt(variance)), here[0], free)
+        r = here[0].r[:n] - here[0].r[:n].mean()
+        if n <= EXACT_TRACE:
+            V = system.solve(np.eye(n + 1))[:n, :n]
+            trace = float(np.trace(V) - V.mean(axis=0).sum())
+        else:
+            signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), size=(n, PROBES))
+            signs -= signs.mean(axis=0)
+            probes = np.concatenate([signs, np.zeros((1, PROBES))])
+            trace = float((probes * system.solve(probes)).sum(axis=0).mean())
+        return float(np.log((r @ r + trace) / (n - 2 + variance / SCALE**2))) - s
+
+    s, slope = fixed_point(excess, close=1e-3, start=float(-np.log(problem.prior.precision)))
+    return LearnedPrior.of(s, slope, n, here[0].r[:n]), here[0]
+
+
+def half_point_loss(problem: Problem, lead: Floats, eta: float) -> float:
+    """Return the loss of expected points, draws half and half, so that models with and without draws compare."""
+    win, draw, loss = problem.split(lead, eta)
+    rows, p = problem.rows, np.clip(win + draw / 2, 1e-300, 1.0)
+    q = np.clip(loss + draw / 2, 1e-300, 1.0)
+    return -float(((rows.wins + rows.draws / 2) * np.log(p) + (rows.losses + rows.draws / 2) * np.log(q)).sum())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class System:
+    """The loss near a point: gradients, the Hessian's blocks, and the solver of the ratings' block."""
+
+    lead: Floats
+    x: Floats
+    g_r: Floats
+    g_b: Floats
+    cross: Floats  # (free nodes, extras)
+    own: Floats  # (extras, extras)
+    solve: Callable[[Floats], Floats]
+    columns: Floats  # (rows, q): Z
+    h: Floats
+    slopes: Floats  # d loss / d lead by row
+    eta_slopes: Floats
+    i: Ints
+    j: Ints
+    kept: Ints
+    nodes: int
+    prior_h: Floats
+
+    def step(self) -> tuple[Floats, Floats]:
+        """Return Newton's step."""
+        if not self.g_b.size:
+            return -self.solve(self.g_r), self.g_b
+        W = self.solve(self.cross)
+        S = self.own - self.cross.T @ W
+        step_b = np.asarray(-np.linalg.solve(S, self.g_b - W.T @ self.g_r), dtype=np.float64)
+        return np.asarray(-self.solve(self.g_r) - W @ step_b), step_b
+
+    def covariance(self, problem: Problem, n: int, *, robust: bool, loose: bool) -> tuple[Covariance, Floats]:
+        """Return the covariance of the ratings and that of the extras."""
+        W = self.solve(self.cross) if self.g_b.size else np.zeros((self.kept.size, 0))
+        S = self.own - self.cross.T @ W
+        inverse = np.linalg.inv(S) if S.size else S
+        told = np.zeros(n)
+        games_h = self.h[: problem.rows.i.size]
+        for side in (problem.rows.i, problem.rows.j):
+            told += np.bincount(side, games_h, minlength=n)[:n]
+        weights = told / told.sum() if loose else np.zeros(n)
+        scores = self.scores(problem, n) if robust else None
+        G = np.concatenate([-W, np.eye(W.shape[1])]) @ inverse  # extras move by G' times the score
+        extra = np.asarray(inverse if scores is None else G.T @ (scores @ G), dtype=np.float64)
+        if self.kept.size <= DENSE:
+            V = self.solve(np.eye(self.kept.size))
+            top = np.concatenate([V + W @ inverse @ W.T, -W @ inverse], axis=1)
+            C = top[:, : self.kept.size] if scores is None else top @ (scores @ top.T)
+            full = np.zeros((self.nodes, self.nodes))
+            full[np.ix_(self.kept, self.kept)] = (C + C.T) / 2
+            full = full[:n, :n]
+            at = full @ weights
+            variances = np.maximum(np.diag(full) - 2 * at + weights @ at, 0.0)
+            return Covariance(matrix=read_only(full), variances=variances, weights=weights, accuracy=0.0), extra
+        zeros = np.zeros(self.i.size)
+        edges = PairTotals(agents=n, i=self.i, j=self.j, won=zeros, lost=zeros)
+        league = LinearLeague(totals=edges, curvatures=self.h, kept=self.kept, nodes=self.nodes, solve=self.solve)
+        return league.sampled(None, weights), extra
+
+    def scores(self, problem: Problem, n: int) -> csr_array | None:
+        """Return the covariance of the score of free nodes and extras; None where it is the Hessian."""
+        rows = problem.rows
+        if rows.cluster is None and (problem.davidson or not rows.draws.any()):
+            return None
+        R, size = rows.i.size, self.kept.size + self.g_b.size
+        by_row = self.gradients(R)
+        prior = coo_array(sparse_laplacian(self.nodes, self.i[R:], self.j[R:], self.prior_h)[self.kept][:, self.kept])
+        padded = csr_array((prior.data, prior.coords), shape=(size, size))
+        if rows.cluster is None:
+            p = expit(self.lead)
+            scatter = (rows.wins + rows.draws / 2) * (1 - p) ** 2 + (rows.losses + rows.draws / 2) * p**2
+            league = (rows.draws.sum() / 4) / (scatter.sum() + EVEN_GAME)
+            prior_games = PRIOR_GAMES * EVEN_GAME
+
+            def per_agent(values: Floats) -> Floats:
+                return np.asarray(np.bincount(rows.i, values, n) + np.bincount(rows.j, values, n))
+
+            agent = 1 - (per_agent(rows.draws / 4) + prior_games * league) / (per_agent(scatter) + prior_games)
+            variance = self.h[:R] * (agent[rows.i] + agent[rows.j]) / 2
+            return csr_array(by_row.T @ by_row.multiply(variance[:, None]) + padded)
+        clusters = int(rows.cluster.max()) + 1
+        table = csr_array((np.ones(R), (rows.cluster, np.arange(R))), shape=(clusters, R))
+        both = table @ by_row.multiply(self.slopes[:, None])
+        if self.eta_slopes.size:
+            both = hstack([both, csr_array(table @ self.eta_slopes[:, None])])
+        return csr_array(both.T @ both * (clusters / max(clusters - 1, 1)) + padded)
+
+    def gradients(self, R: int) -> csr_array:
+        """Return ``(rows, free nodes + q)``: the derivative of each row's lead."""
+        place = np.full(self.nodes, -1)
+        place[self.kept] = np.arange(self.kept.size)
+        row, column, value = [], [], []
+        for side, sign in ((self.i[:R], 1.0), (self.j[:R], -1.0)):
+            at = place[side]
+            there = at >= 0
+            row.append(np.flatnonzero(there))
+            column.append(at[there])
+            value.append(np.full(int(there.sum()), sign))
+        extras = self.columns.shape[1]
+        for k in range(extras):
+            row.append(np.arange(R))
+            column.append(np.full(R, self.kept.size + k))
+            value.append(self.columns[:, k])
+        return csr_array(
+            (np.concatenate(value), (np.concatenate(row), np.concatenate(column))),
+            shape=(R, self.kept.size + extras),
+        )
+
+
+def linearise(problem: Problem, point: Point, nodes: int, kept: Ints) -> System:
+    """Return gradients and Hessian at a point."""
+    rows, prior, Z = problem.rows, problem.prior, problem.rows.Z
+    r, b, eta = point.r, point.b, point.eta
+    i, j = np.concatenate([rows.i, prior.i]), np.concatenate([rows.j, prior.j])
+    games = rows.games
+    lead = r[rows.i] - r[rows.j] + Z @ b
+    x = r[prior.i] - r[prior.j]
+    win, draw, loss = problem.split(lead, eta)
+    if problem.davidson:
+        slopes = (games * (win - loss) - (rows.wins - rows.losses)) / 2
+        h = games * ((win + loss) - (win - loss) ** 2) / 4
+        k = -games * (win - loss) * draw / 2
+        eta_slopes = games * draw - rows.draws
+    else:
+        slopes = games * win - (rows.wins + rows.draws / 2)
+        h = games * win * loss
+        k, eta_slopes = np.zeros(0), np.zeros(0)
+    prior_slopes, prior_h = prior.derivatives(x) if x.size else (np.zeros(0), np.zeros(0))
+    all_slopes, all_h = np.concatenate([slopes, prior_slopes]), np.concatenate([h, prior_h])
+
+    def onto(values: Floats, a: Ints, c: Ints) -> Floats:
+        return np.asarray(np.bincount(a, values, minlength=r.size) - np.bincount(c, values, minlength=r.size))
+
+    columns = [onto(h * Z[:, t], rows.i, rows.j)[kept] for t in range(Z.shape[1])]
+    own = (Z * h[:, None]).T @ Z
+    g_b = Z.T @ slopes
+    if problem.davidson:
+        columns.append(onto(k, rows.i, rows.j)[kept])
+        side = Z.T @ k
+        corner = float((games * draw * (1 - draw)).sum())
+        own = np.block([[own, side[:, None]], [side[None, :], np.array([[corner]])]])
+        g_b = np.append(g_b, eta_slopes.sum())
+    cross = np.stack(columns, axis=1) if columns else np.zeros((kept.size, 0))
+    free = np.zeros(nodes, dtype=bool)
+    free[kept] = True
+    return System(
+        lead=lead, x=x, g_r=onto(all_slopes, i, j)[kept], g_b=g_b, cross=cross, own=own,
+        solve=solver(nodes, i, j, all_h, free, rtol=1e-6, lift=True), columns=Z, h=all_h, slopes=slopes,
+        eta_slopes=eta_slopes, i=i, j=j, kept=kept, nodes=nodes, prior_h=prior_h,
+    )  # fmt: skip
