@@ -214,7 +214,7 @@ class HierarchicalFit:
         return f"HierarchicalFit({len(self.agents):,} agents, sigma {self.sigma:.3g}, tau {self.tau:.3g})"
 
 
-def fit_hierarchical(matches: Matches, *, first_advantage: bool = True) -> HierarchicalFit:
+def fit_hierarchical(matches: Matches, *, first_advantage: bool = False) -> HierarchicalFit:
     """Fit the hierarchical model: ratings, cyclic parts, and the posterior of their sizes.
 
     Parameters
@@ -222,7 +222,8 @@ def fit_hierarchical(matches: Matches, *, first_advantage: bool = True) -> Hiera
     matches
         Who met whom, and how it ended. Agents need not be connected: what links them is the prior.
     first_advantage
-        Whether to fit an advantage of the first side where the matches record sides.
+        Whether to fit an advantage of the first side where the matches record sides. Off by default: in many logs the
+        winner is simply listed first, and an advantage would explain every result away.
     """
     counts = count_pairs(matches)
     system = system_for(counts.n, counts.i, counts.j)

@@ -28,7 +28,7 @@ def draw_matches(
     draws: int = 200,
     rng: np.random.Generator | int = 0,
     workers: int | None = None,
-    first_advantage: bool = True,
+    first_advantage: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> Draws:
     """Draw ratings, payoffs and equilibria from the posterior of the hierarchical model.
@@ -42,7 +42,8 @@ def draw_matches(
     workers
         Threads for large leagues; by default all cores.
     first_advantage
-        Whether to fit an advantage of the first side where the matches record sides.
+        Whether to fit an advantage of the first side where the matches record sides. Off by default: in many logs the
+        winner is simply listed first, and an advantage would explain every result away.
     advance
         Called with the number of draws that have just been finished.
     """
