@@ -1,9 +1,23 @@
 """Simulated arenas whose truth is known."""
 
+from typing import Any
+
 import numpy as np
 
 import nashboard as nb
 from nashboard._types import Floats
+from nashboard.evaluation.problem import Data, Problem, check_settings, prepare
+from nashboard.evaluation.stress.experiment import Experiment
+
+
+def problem(data: Data, **options: Any) -> Problem:
+    """Return prepared data, options as in evaluate."""
+    return prepare(data, *check_settings(**options))
+
+
+def experiment(data: Data, **options: Any) -> Experiment:
+    """Return an experiment with the exact data."""
+    return Experiment.of(problem(data, noise="none", **options))
 
 
 def leads(rng: np.random.Generator, n: int, *, spread: float, cyclic: float) -> Floats:

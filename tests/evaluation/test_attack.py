@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from evaluation.arenas import experiment
 from nashboard._types import Floats
 from nashboard.evaluation.stress.attack import (
     attack,
@@ -17,7 +18,6 @@ from nashboard.evaluation.stress.attack import (
     smallest_uniform,
 )
 from nashboard.evaluation.stress.copies import enter_agents
-from nashboard.evaluation.stress.experiment import contest
 
 
 def brute_force(M: Floats, t: int, most: int) -> int | None:
@@ -74,7 +74,7 @@ def test_the_smallest_elo_attack_is_that_of_brute_force(seed: int, games: int | 
     L = np.triu(rng.integers(1, 19, (4, 4)) if games is None else games - W, 1)
     matches = nb.Matches.from_counts(W + L.T)
     t = int(np.argsort(nb.elo(matches).ratings)[-2])
-    found = attack(matches, matches.agents[t], method="elo", most=4)
+    found = attack(matches, matches.agents[t], method="elo", most=4, noise="none")
     assert found.exact
     assert (found.total if found.possible else None) == elo_brute_force(matches, t, 4)
 
@@ -84,7 +84,7 @@ def test_where_pairs_played_equally_often_the_order_by_elo_is_the_order_by_point
     W = np.triu(rng.integers(0, 10, (6, 6)), 1)
     matches = nb.Matches.from_counts(W + np.triu(9 - W, 1).T)
     scores = nb.Scores.from_array(rng.integers(0, 4, (6, 9)).astype(float)).scale("none")
-    for game in (contest(matches), contest(scores)):
+    for game in (experiment(matches), experiment(scores)):
         P = points(game)
         assert P is not None
         for _ in range(10):
@@ -98,7 +98,7 @@ def test_an_attack_that_is_not_proved_says_so() -> None:
     n = 14
     matches = nb.Matches.from_counts(rng.integers(1, 30, (n, n)))
     target = matches.agents[int(np.argsort(nb.elo(matches).ratings)[n // 2])]
-    found = attack(matches, target, method="elo", most=60)
+    found = attack(matches, target, method="elo", most=60, noise="none")
     assert found.total > 2
     assert not found.exact
     assert "the fewest of one entry, among those tried" in found.sentence()
@@ -108,7 +108,7 @@ def test_an_attack_that_is_not_proved_says_so() -> None:
 def test_an_attack_really_puts_the_target_first_and_one_clone_less_does_not() -> None:
     atari = nb.load_dataset("atari")
     assert isinstance(atari, nb.Scores)
-    found = attack(atari, "human")
+    found = attack(atari, "human", noise="none")
     S = atari.scale("range").values
     m = np.ones(S.shape[1])
     for name, copies in found.clones:
@@ -125,10 +125,10 @@ def test_an_attack_really_puts_the_target_first_and_one_clone_less_does_not() ->
 
 def test_an_agent_that_is_dominated_cannot_be_put_first() -> None:
     scores = nb.Scores.from_array([[3.0, 2.0], [1.0, 1.0]], ["good", "bad"]).scale("none")
-    found = attack(scores, "bad")
+    found = attack(scores, "bad", noise="none")
     assert not found.possible
     assert found.exact
-    assert "no set of clones" in found.sentence()
+    assert "no set of copies" in found.sentence()
     (row,) = attack_table((found,)).rows
     assert row[3:5] == (None, "none")
     assert row[6:] == ("proved: none up to 100", None)  # nothing is said of an attack that does not exist
@@ -136,9 +136,9 @@ def test_an_agent_that_is_dominated_cannot_be_put_first() -> None:
 
 def test_an_agent_that_is_first_needs_no_clone() -> None:
     scores = nb.Scores.from_array([[3.0, 2.0], [1.0, 1.0]], ["good", "bad"]).scale("none")
-    found = attack(scores, "good")
+    found = attack(scores, "good", noise="none")
     assert found.total == 0
-    assert "without any clone" in found.sentence()
+    assert "without any copy" in found.sentence()
 
 
 def test_one_copy_of_its_prey_puts_a_member_of_a_cycle_first_under_elo() -> None:
@@ -157,7 +157,7 @@ def test_bisection_finds_the_first_count_that_works(least: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"method": "nash"}, "no attack on"), ({"most": 0}, "at least one clone")]
+    ("options", "message"), [({"method": "nash"}, "no attack on"), ({"most": 0}, "at least one copy")]
 )
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
     rps = nb.load_dataset("rock-paper-scissors")
@@ -169,5 +169,5 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
 def test_tasks_have_no_elo_to_attack() -> None:
     suite = nb.load_dataset("suite-3")
     assert isinstance(suite, nb.Scores)
-    with pytest.raises(nb.InputError, match="no Elo ratings"):
+    with pytest.raises(nb.InputError, match="no Elo ratings of tasks"):
         attack(suite, "task 1", method="elo", kind="agents")

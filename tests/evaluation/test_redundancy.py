@@ -41,7 +41,7 @@ def copied(P: Floats) -> Floats:
 
 
 def agents_of(data: nb.Matches | nb.Scores) -> Redundancy:
-    return audit(data).redundancy[0]
+    return audit(data, n_resamples=2).redundancy[0]
 
 
 def test_the_same_checkpoint_entered_twice_with_different_luck_is_found() -> None:
@@ -74,9 +74,9 @@ def test_a_suspicion_of_one_pair_among_many_is_told_and_fails_no_check() -> None
         clones = found.redundancy[0]
         if clones.suspected and not clones.groups:
             seen += 1
-            assert check.passed == (2 * clones.told_apart >= clones.compared)
+            assert check.passed is None
             assert "suspected when looked at alone, as chance may make some among 45 pairs" in check.sentence
-            assert clones.sentences()[0].startswith("no two agents are shown to be clones; ")
+            assert clones.sentences()[0].startswith("no near-duplicates found among agents; ")
     assert seen > 3
 
 
@@ -115,8 +115,8 @@ def test_thin_data_make_nobody_a_near_clone() -> None:
     found = audit(arena(np.full((12, 12), 0.5), 4, rng))
     assert found.redundancy[0].groups == ()
     check = next(check for check in found.checks if check.name == "no agents entered twice")
-    assert not check.passed
-    assert "too few" in check.sentence
+    assert check.passed is None
+    assert "66 of 66 pairs are neither told apart nor shown alike" in check.sentence
 
 
 def test_win_rates_without_numbers_of_games_show_nobody_alike() -> None:
@@ -143,7 +143,9 @@ def test_different_agents_in_scores_are_called_near_clones_no_more_often_than_st
     wrong = 0
     for _ in range(60):
         truth = rng.uniform(0.3, 0.7, (6, 8))
-        found = audit(nb.Scores.from_array(rng.binomial(200, truth) / 200, n=np.full(truth.shape, 200.0)))
+        found = audit(
+            nb.Scores.from_array(rng.binomial(200, truth) / 200, n=np.full(truth.shape, 200.0)), n_resamples=2
+        )
         wrong += any(one.groups for one in found.redundancy)
     assert wrong <= 3
 
@@ -171,20 +173,19 @@ def test_rows_at_the_margin_are_shown_alike_at_most_at_the_level() -> None:
     assert claims <= repeats * LEVEL + 3 * np.sqrt(repeats * LEVEL * (1 - LEVEL))
 
 
-def test_without_noise_the_distance_and_its_threshold_are_stated() -> None:
+def test_without_known_noise_only_exact_copies_are_claimed() -> None:
     suite = nb.load_dataset("suite-4")
     assert isinstance(suite, nb.Scores)
-    tasks = audit(suite).redundancy[1]
-    assert ("task 3a", "task 3b") in [group.members for group in tasks.groups]
+    tasks = audit(suite, noise="none").redundancy[1]
+    assert [group.exact for group in tasks.groups] in ([], [True])
     assert "no noise is known" in tasks.rule
-    assert "0.05" in tasks.rule
 
 
 def test_exact_copies_are_found_and_entering_them_once_undoes_what_they_did() -> None:
     rps = nb.load_dataset("rock-paper-scissors")
     assert isinstance(rps, nb.Matches)
     entered = enter_agents(rps, {"C": 3})
-    found = agents_of(entered)
+    found = audit(entered, noise="none").redundancy[0]
     (group,) = found.groups
     assert group.exact
     assert set(group.members) == {"C", "C (copy 1)", "C (copy 2)", "C (copy 3)"}
@@ -200,7 +201,7 @@ def test_exact_copies_in_scores_are_merged_without_moving_nash() -> None:
     atari = nb.load_dataset("atari")
     assert isinstance(atari, nb.Scores)
     entered = enter_in_scores(atari, "tasks", {"venture": 10})
-    tasks = audit(entered).redundancy[1]
+    tasks = audit(entered, noise="none").redundancy[1]
     assert any(group.exact and len(group.members) == 11 for group in tasks.groups)
 
 

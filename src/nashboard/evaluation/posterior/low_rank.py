@@ -334,7 +334,7 @@ def choose_rank(Y: Floats, V: Floats, known: Bools, rng: np.random.Generator, ma
     parts = FEW_FOLDS if count > LARGE else FOLDS
     folds = np.where(np.isfinite(Y), rng.permutation(m * n).reshape(m, n) % parts, -1)
     tried: list[Floats] = []
-    for rank in range(min(max_rank, m - 2, n - 2) + 1):
+    for rank in range(max(min(max_rank, m - 2, n - 2), 0) + 1):
         tried.append(held_out_densities(Y, V, known, rank, folds, rng))
         if rank - int(np.argmax([np.nanmean(one) for one in tried])) >= 2:
             break

@@ -1,12 +1,12 @@
-"""The attack: how few clones put a given agent first.
+"""The attack: how few copies put a given agent first.
 
 Nash averages are solved on the attacked data and compared with those before.
 
-Under the uniform average entering ``c[k]`` clones of k puts t before u when
+Under the uniform average entering ``c[k]`` copies of k puts t before u when
 
     sum_k (1 + c[k]) (M[t, k] - M[u, k]) > 0
 
-so the smallest attack is an integer program, solved to optimality. Where one kind of clone is enough, the least
+so the smallest attack is an integer program, solved to optimality. Where one kind of copy is enough, the least
 count is the first whole number of an interval.
 
 Elo is the same problem where every two agents have played equally often, as on every complete table of scores: the
@@ -14,7 +14,7 @@ maximum of the likelihood has ``sum_k m_k (P[i, k] - s(r_i - r_k)) = 0`` for eve
 second part is the same rising function of ``r_i`` for everybody; so the order by Elo is the order by points,
 ``P m``, and the program with ``P`` for ``M`` is exact. Elsewhere Elo is fitted anew for every attack that is tried: for
 each promising entry the counts 1, 2, 4, ... and then bisection, which finds the smallest count where an attack that
-works goes on working with more copies; then every mixture of fewer clones, where these are few enough to try them all.
+works goes on working with more copies; then every mixture of fewer copies, where these are few enough to try them all.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ from nashboard.evaluation.stress.movement import LABELS, MethodResult, Movement,
 
 Attacked = Literal["uniform", "elo"]
 MOST = 100
-CANDIDATES = 16  # entries that are tried as clones against Elo, the most promising first
+CANDIDATES = 16  # entries that are tried as copies against Elo, the most promising first
 FEWER_CANDIDATES, MANY = 5, 60  # so many where there are more entries than this
 MIXTURES = 150  # fits of Elo that are spent on ruling out every smaller attack
 NODES = 1000  # of the integer program's search; one is usual
@@ -52,7 +52,7 @@ CLEARLY = 1e-5  # a lead that is larger than the solver's tolerance
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Attack:
-    """The smallest set of clones that puts an agent first, or the finding that there is none.
+    """The smallest set of copies that puts an agent first, or the finding that there is none.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ class Attack:
     possible
         Whether the target is alone in first place after the attack.
     exact
-        Whether every smaller attack is ruled out, whatever mixture of clones it enters: under the uniform average
+        Whether every smaller attack is ruled out, whatever mixture of copies it enters: under the uniform average
         always, under Elo where every two agents have played equally often (as on every complete table of scores) or
-        all smaller mixtures could be tried. Otherwise the clones are the fewest of one entry, among the entries that
+        all smaller mixtures could be tried. Otherwise the copies are the fewest of one entry, among the entries that
         were tried.
     moved
         What the attack does to the attacked method.
@@ -88,17 +88,17 @@ class Attack:
 
     @property
     def total(self) -> int:
-        """How many clones are entered."""
+        """How many copies are entered."""
         return sum(copies for _, copies in self.clones)
 
     def sentence(self) -> str:
         """Say what the attack does."""
         label = LABELS[self.method]
         if self.rank_before == 1 and not self.clones and self.possible:
-            return f"{self.target} is first under {label} without any clone"
+            return f"{self.target} is first under {label} without any copy"
         if not self.possible:
-            proof = "no set of clones puts" if self.exact else "no attack was found that puts"
-            return f"{proof} {self.target} first under {label} with at most {self.most:,} clones"
+            proof = "no set of copies puts" if self.exact else "no attack was found that puts"
+            return f"{proof} {self.target} first under {label} with at most {self.most:,} copies"
         what = " and ".join(
             f"{copies:,} {'copy' if copies == 1 else 'copies'} of {name}" for name, copies in self.clones
         )
@@ -133,7 +133,7 @@ class Attack:
         return "proved" if self.exact else "of one entry, of those tried"
 
     def __repr__(self) -> str:
-        found = f"{self.total:,} clones" if self.possible else "not possible"
+        found = f"{self.total:,} copies" if self.possible else "not possible"
         return f"Attack({self.target!r} first under {LABELS[self.method]}: {found})"
 
     def __str__(self) -> str:
@@ -154,19 +154,19 @@ def attack(
     n_resamples: int = 200,
     rng: int = 0,
 ) -> Attack:
-    """Find the smallest number of clones that puts an agent first.
+    """Find the smallest number of copies that puts an agent first.
 
     Parameters
     ----------
     data
-        Matches, in which agents are cloned, or scores, in which tasks are.
+        Matches, in which agents are copyd, or scores, in which tasks are.
     target
         The agent.
     method
         ``"uniform"``: the uniform average; ``"elo"``: Elo by maximum likelihood (of scores: each task is a game
         between every two agents).
     kind
-        What may be cloned; agents in a table of scores move the board of tasks, and then the target is a task.
+        What may be copyd; agents in a table of scores move the board of tasks, and then the target is a task.
     most
         The largest number of copies that is considered.
     noise, selection, scaling, components, n_resamples, rng
@@ -182,7 +182,7 @@ def attack(
     if method not in ("uniform", "elo"):
         raise InputError(f"there is no attack on {method!r}: use 'uniform' or 'elo'")
     if most < 1:
-        raise InputError(f"most is {most}: at least one clone must be allowed")
+        raise InputError(f"most is {most}: at least one copy must be allowed")
     settings, plan = check_settings(
         noise=noise, selection=selection, scaling=scaling, components=components, n_resamples=n_resamples, rng=rng
     )
@@ -223,13 +223,13 @@ def attack_on(game: Experiment, target: str, *, method: Attacked, most: int) -> 
 def attack_table(attacks: tuple[Attack, ...]) -> Table:
     """Return one row per attack."""
     return Table(
-        title="the smallest number of clones that puts somebody first",
+        title="the smallest number of copies that puts somebody first",
         columns=(
             Column(name="target", meaning="who is to be first"),
             Column(name="method", meaning="the method that is attacked"),
-            Column(name="before", meaning="rank without clones"),
-            Column(name="clones", meaning="how many clones are enough; a dash where no number is"),
-            Column(name="of", meaning="what is cloned, how often"),
+            Column(name="before", meaning="rank without copies"),
+            Column(name="copies", meaning="how many copies are enough; a dash where no number is"),
+            Column(name="of", meaning="what is copyd, how often"),
             Column(name="first before", meaning="who was first"),
             Column(name="smallest", meaning="whether every smaller attack is ruled out, mixtures included"),
             Column(name="Nash moved", meaning="largest change of a Nash average by the same attack", decimals=4),
@@ -247,7 +247,7 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
             )
             for found in attacks
         ),
-        telling=("target", "method", "clones", "of", "Nash moved", "smallest", "before", "first before"),
+        telling=("target", "method", "copies", "of", "Nash moved", "smallest", "before", "first before"),
     )
 
 
@@ -266,7 +266,7 @@ def smallest_uniform(M: Floats, t: int, most: int) -> tuple[Ints | None, bool]:
     L = (M[t] - M[rivals]) / (float(np.abs(M).max()) or 1.0)
     need = -L.sum(axis=1)
     single = smallest_single(L, need + STRICTLY, most)
-    best, least = single, 0  # the smallest attack so far, and how many clones any attack has at least
+    best, least = single, 0  # the smallest attack so far, and how many copies any attack has at least
     for lead in (STRICTLY, CLEARLY):
         ceiling = most if best is None else int(best.sum())
         copies, proved = fewest(L, need + lead, ceiling)
@@ -300,7 +300,7 @@ def fewest(L: Floats, need: Floats, ceiling: int) -> tuple[Ints | None, bool]:
 
 
 def smallest_single(L: Floats, need: Floats, most: int) -> Ints | None:
-    """Return the smallest attack that clones one entry: for entry k the counts ``c`` with ``c L[:, k] >= need``."""
+    """Return the smallest attack that copies one entry: for entry k the counts ``c`` with ``c L[:, k] >= need``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = need[:, None] / L
     low = np.max(np.where(L > 0, ratio, -np.inf), axis=0, initial=0.0)
@@ -326,7 +326,7 @@ def smallest_elo(game: Experiment, t: int, most: int) -> tuple[Ints | None, bool
     single = smallest_elo_of_one_entry(game, t, most)
     limit = most if single is None else int(single.sum()) - 1
     n = len(game.entries)
-    if comb(n + limit, limit) - 1 > MIXTURES:  # so many mixtures of 1 to limit clones
+    if comb(n + limit, limit) - 1 > MIXTURES:  # so many mixtures of 1 to limit copies
         return single, single is not None and limit == 0
     for total in range(1, limit + 1):
         for chosen in combinations_with_replacement(range(n), total):
@@ -351,7 +351,7 @@ def points(game: Experiment) -> Floats | None:
 
 
 def smallest_elo_of_one_entry(game: Experiment, t: int, most: int) -> Ints | None:
-    """Return the smallest attack on Elo that clones one entry, as far as it was found."""
+    """Return the smallest attack on Elo that copies one entry, as far as it was found."""
     n = len(game.entries)
 
     def works(k: int, c: int) -> bool:

@@ -6,7 +6,7 @@ The uniform average is ``M m / sum(m)``. The Nash result is the posterior of the
 with copies; where the data of the classes are bit for bit the same as before, so is every number.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -135,14 +135,17 @@ class Experiment:
         return MethodResult(method="elo", names=self.names, scores=points, unit="Elo points", scale=ELO_TIES)
 
     def nash(self, problem: Problem) -> MethodResult:
-        """Return minus the gaps of the originals: the posterior mean of an evaluation."""
+        """Return minus the gaps of the originals: the posterior mean of an evaluation, and who is at its top."""
         certificate = problem.equilibrium
         exact = max(certificate.exploitability / (certificate.scale or 1.0), certificate.residual)
         if self.board == "agents":
-            return self.result("nash", -problem.posterior.gap[: len(self.names)], exact)
-        tasks = build_task_board(problem)
-        assert tasks is not None
-        return self.result("nash", -tasks.gaps[: len(self.names)], exact)
+            gaps, chances = problem.posterior.gap, problem.posterior.probability_top
+        else:
+            tasks = build_task_board(problem)
+            assert tasks is not None
+            gaps, chances = tasks.gaps, tasks.probability_top
+        top = tuple(name for name, p in zip(self.names, chances, strict=False) if p >= 0.5)
+        return replace(self.result("nash", -gaps[: len(self.names)], exact), top=top)
 
     def result(self, method: Method, scores: Floats, certificate: float = 0.0) -> MethodResult:
         """Return scores in the unit of the gains."""

@@ -36,6 +36,8 @@ class MethodResult:
         Scores closer than a billionth of it share a rank.
     certificate
         The larger of exploitability (relative to the largest payoff) and residual; 0 where nothing was solved.
+    top
+        Who is at the top with a probability of at least 1/2, of a posterior; None for a plain score.
     """
 
     method: Method
@@ -44,6 +46,7 @@ class MethodResult:
     unit: str
     scale: float
     certificate: float = 0.0
+    top: tuple[str, ...] | None = None
 
     @cached_property
     def ranks(self) -> Ints:
@@ -52,7 +55,9 @@ class MethodResult:
 
     @cached_property
     def winners(self) -> tuple[str, ...]:
-        """Everybody in first place."""
+        """Everybody in first place: the top of a posterior, or those with the best score."""
+        if self.top is not None:
+            return self.top
         return tuple(self.names[k] for k in np.flatnonzero(self.ranks == 1))
 
     def only(self, names: tuple[str, ...]) -> "MethodResult":
@@ -65,6 +70,7 @@ class MethodResult:
             unit=self.unit,
             scale=self.scale,
             certificate=self.certificate,
+            top=None if self.top is None else tuple(name for name in self.top if name in place and name in names),
         )
 
     def __repr__(self) -> str:

@@ -20,12 +20,12 @@ from nashboard.evaluation.stress.movement import LABELS, Method, movement
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyMovement:
-    """What several draws of noisy clones do to one standing.
+    """What several draws of noisy copies do to one standing.
 
     Parameters
     ----------
     copies
-        How many clones are entered.
+        How many copies are entered.
     draws
         How often their luck was drawn.
     rank_median, rank_most
@@ -101,7 +101,7 @@ def noisy_table(rows: tuple[NoisyMovement, ...], title: str) -> Table:
     return Table(
         title=title,
         columns=(
-            Column(name="copies", meaning="how many noisy clones are entered"),
+            Column(name="copies", meaning="how many noisy copies are entered"),
             Column(name="method"),
             Column(name="ranks moved", meaning="largest change of a rank, median over the draws", decimals=1),
             Column(name="at most", meaning="largest change of a rank over all draws"),

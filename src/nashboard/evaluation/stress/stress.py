@@ -1,6 +1,6 @@
 """The invariance stress test: enter the same agent or task again, and see what moves.
 
-Exact clones, noisy clones, and the smallest attack that puts somebody first, under the uniform average, Elo and Nash.
+Exact copies, noisy copies, and the smallest attack that puts somebody first, under the uniform average, Elo and Nash.
 """
 
 import json
@@ -30,13 +30,13 @@ Choice = Literal["adversary", "random"]
 COPIES = (1, 2, 5, 10, 100)
 DRAWS, MANY = 3, 60  # draws of luck of noisy copies; none where there are more entries than this
 MOST_NOISY = 10  # noisy copies are entered up to this number: each draw is a whole evaluation
-THIN = 5  # games per pair below which noisy clones are hardly clones
+THIN = 5  # games per pair below which noisy copies are hardly copies
 UNMOVED = 1e-9  # what the contract of the equilibrium room promises, relative to the largest payoff
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cloned:
-    """What one number of exact clones did to one standing, and the standing itself (without the clones)."""
+    """What one number of exact copies did to one standing, and the standing itself (without the copies)."""
 
     copies: int
     moved: Movement
@@ -49,7 +49,7 @@ class Cloned:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Stress:
-    """What clones did to a board, method by method.
+    """What copies did to a board, method by method.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ class Stress:
     choice
         How they were chosen, in words.
     before
-        What each method says without clones.
+        What each method says without copies.
     exact
-        What exact clones did, one entry per number of copies and method.
+        What exact copies did, one entry per number of copies and method.
     noisy
-        What noisy clones did; nothing where the noise is not known or was not asked for.
+        What noisy copies did; nothing where the noise is not known or was not asked for.
     attacks
         The smallest attacks that put somebody first.
     scale
@@ -88,7 +88,7 @@ class Stress:
 
     @property
     def nash_moved(self) -> float:
-        """The largest change of any Nash average by any exact clones, attacks included."""
+        """The largest change of any Nash average by any exact copies, attacks included."""
         rows = [row.moved.score_moved for row in self.exact if row.moved.method == "nash"]
         return max([*rows, *(found.nash.score_moved for found in self.attacks)], default=0.0)
 
@@ -121,25 +121,25 @@ class Stress:
         return tuple(lines)
 
     def what_luck_did(self, rows: list[NoisyMovement]) -> str:
-        """Say honestly what noisy clones did to Nash."""
+        """Return what noisy copies did to the board."""
         draws = rows[0].draws
         if max(row.score_most for row in rows) <= UNMOVED * self.scale:
-            return f"Clones with their own luck did not move Nash here either, in {draws:,} draws each."
+            return f"Noisy copies did not move the board either, in {draws:,} draws each."
         worst = max(rows, key=lambda row: (row.winner_changed, row.share_median))
         spread = max(float(np.ptp(one.scores)) for one in self.before if one.method == "nash")
         how_far = (
             f"{worst.share_median:.1%} of the range"
             if spread > UNMOVED * self.scale
-            else f"{worst.score_median:.2g} in {worst.unit}, where all were equal before"
+            else f"{worst.score_median:.2g} {worst.unit}, where all were equal before"
         )
         return (
-            f"Honestly: clones with their own luck are not exact, and they do move Nash. With {worst.copies:,} of them "
-            f"its scores move by {how_far} (median of {draws:,} draws), and first place changes in "
+            f"Noisy copies are not exact, and they can move the board: with {worst.copies:,} of them the largest "
+            f"change of a gap is {how_far} (median of {draws:,} draws), and the set at the top changes in "
             f"{percent(worst.winner_changed)} of the draws."
         )
 
     def what_moved(self, rows: list[Cloned]) -> str:
-        """Say what exact clones did to one method."""
+        """Say what exact copies did to one method."""
         label = LABELS[rows[0].moved.method]
         fallen = next((row for row in rows if row.moved.winner_changed), None)
         worst = max(rows, key=lambda row: (row.moved.rank_moved, row.moved.score_moved))
@@ -158,16 +158,16 @@ class Stress:
         return f"{start} No rank moves; scores move by up to {max(row.moved.score_moved for row in rows):.2g}."
 
     def table(self) -> Table:
-        """Return what exact clones did: one row per number of copies and method."""
+        """Return what exact copies did: one row per number of copies and method."""
         of = ", ".join(self.cloned)
         return Table(
             title=f"{self.board} when exact copies of {of} are entered ({self.choice})",
             columns=(
-                Column(name="copies", meaning="how many clones of each are entered"),
+                Column(name="copies", meaning="how many copies of each are entered"),
                 Column(name="method"),
                 Column(name="winner", meaning="who is in first place"),
                 Column(name="new winner", meaning="whether that is somebody else than before"),
-                Column(name="ranks moved", meaning="largest change of a rank; clones take no place"),
+                Column(name="ranks moved", meaning="largest change of a rank; copies take no place"),
                 Column(name="who", meaning="whoever moved most"),
                 Column(name="from", meaning="rank before"),
                 Column(name="to", meaning="rank after"),
@@ -193,7 +193,7 @@ class Stress:
         )
 
     def noisy_table(self) -> Table:
-        """Return what noisy clones did."""
+        """Return what noisy copies did."""
         return noisy_table(self.noisy, f"the same with noisy copies of {', '.join(self.cloned)}")
 
     def attack_table(self) -> Table:
@@ -260,18 +260,18 @@ def stress(
     n_resamples: int = 200,
     rng: int = 0,
 ) -> Stress:
-    """Enter clones, exact and noisy, and show how far ranks and scores move under each method.
+    """Enter copies, exact and noisy, and measure how far ranks and scores move under each method.
 
     Parameters
     ----------
     data
         Matches, or scores of agents on tasks.
     copies
-        How many clones, one experiment each; a single number is one experiment.
+        How many copies, one experiment each; a single number is one experiment.
     of
         Who or what is cloned, a name or several; by default one entry, by ``choice``.
     choice
-        ``"adversary"``: the entry whose clones change the uniform winner soonest, or else move ranks most;
+        ``"adversary"``: the entry whose copies change the uniform winner soonest, or else move ranks most;
         ``"random"``: drawn by ``rng``.
     kind
         ``"agents"`` or ``"tasks"``; by default tasks where there are some. Cloned agents in a table of scores
@@ -283,7 +283,7 @@ def stress(
         How often the luck of noisy copies is drawn: by default 3 times, not at all where there are more than 60
         entries; up to 10 noisy copies are entered, since each draw is a whole evaluation.
     most
-        The largest number of clones in an attack.
+        The largest number of copies in an attack.
     rng
         A whole number: the same seed, the same answer.
     noise, selection, scaling, components, n_resamples
@@ -374,18 +374,18 @@ def notes_on(game: Experiment, draws: int, *, known: bool) -> list[str]:
     notes = []
     if draws and isinstance(game.data, Matches) and np.median(game.data.games) < THIN:
         notes.append(
-            f"noisy clones play as many games as their originals, here a median of {np.median(game.data.games):g} per "
+            f"noisy copies play as many games as their originals, here a median of {np.median(game.data.games):g} per "
             f"pair: so few that luck decides"
         )
     if draws and not known:
-        notes.append("no noisy clones: neither standard errors nor numbers of items are known for these scores")
+        notes.append("no noisy copies: neither standard errors nor numbers of items are known for these scores")
     if isinstance(game.data, Scores) and game.board == "agents":
         notes.append("Elo of scores: every task is a game between every two agents, won by the higher score")
     return notes
 
 
 def checked_copies(copies: Iterable[int] | int) -> tuple[int, ...]:
-    """Return the numbers of clones, ascending."""
+    """Return the numbers of copies, ascending."""
     counts = tuple(copies) if isinstance(copies, Iterable) else (copies,)
     bad = [c for c in counts if isinstance(c, bool) or not isinstance(c, int | np.integer) or not 1 <= c <= 10_000]
     if bad or not counts:
