@@ -138,7 +138,7 @@ def test_tasks_that_say_nothing_or_the_opposite_are_named() -> None:
 
 def test_a_task_whose_differences_are_noise_separates_nobody() -> None:
     rng = np.random.default_rng(1)
-    truth = np.column_stack([np.linspace(0.2, 0.8, 10), np.linspace(0.2, 0.8, 10), np.full(10, 0.5)])
+    truth = np.column_stack([np.linspace(0.2, 0.8, 40), np.linspace(0.2, 0.8, 40), np.full(40, 0.5)])
     scores = nb.Scores.from_array(rng.binomial(400, truth) / 400, n=np.full(truth.shape, 400.0))
     status = [finding.status for finding in audit(scores).tasks[0].findings]
     assert status == ["fine", "fine", "within noise"]

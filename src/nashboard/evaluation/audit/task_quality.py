@@ -11,22 +11,34 @@ from nashboard.algebra.latent import Component, latent
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, name_some
 from nashboard.evaluation.audit.likeness import holm
-from nashboard.evaluation.posterior.scores import known_noise
+from nashboard.evaluation.posterior.scores import benjamini_hochberg, known_noise
 from nashboard.evaluation.problem import Problem
 
 PASSED, FAILED = 0.95, 0.05
 COMPONENTS = 3
 
 TaskStatus = Literal[
-    "fine", "the same for everybody", "everybody passes", "everybody fails", "within noise", "wrong way", "leans wrong"
+    "fine",
+    "the same for everybody",
+    "everybody passes",
+    "everybody fails",
+    "within noise",
+    "unknown",
+    "wrong way",
+    "near the ceiling",
+    "near the floor",
+    "leans wrong",
 ]
 MEANINGS: dict[TaskStatus, str] = {
     "fine": "separates agents, in the direction of the others",
     "the same for everybody": "one score for all agents: it separates nobody",
     "everybody passes": f"a share of at least {PASSED:g} for every agent",
     "everybody fails": f"a share of at most {FAILED:g} for every agent",
-    "within noise": "the differences between agents are no larger than the noise of the scores",
+    "within noise": "shown: the true standard deviation between agents is smaller than the noise of one score",
+    "unknown": "these data show neither that agents differ nor that they differ by less than noise",
     "wrong way": "agents that are good elsewhere are bad here, more than by chance",
+    "near the ceiling": f"half of the agents or more have a share of at least {PASSED:g}: the best look alike",
+    "near the floor": f"half of the agents or more have a share of at most {FAILED:g}",
     "leans wrong": "negative correlation with the mean of the others, perhaps by chance",
 }
 
@@ -35,8 +47,9 @@ MEANINGS: dict[TaskStatus, str] = {
 class TaskFinding:
     """What one task does.
 
-    ``correlation`` with the mean of the other tasks and ``p_noise`` (chance of such differences between agents by noise
-    alone) are NaN where they cannot be known.
+    ``correlation`` is that with the mean of the other tasks. ``p_noise`` is the probability of such differences between
+    agents by noise alone, ``spread_bound`` an upper confidence bound of the true standard deviation between agents, as
+    a multiple of the noise of one score. They are NaN where they cannot be known.
     """
 
     task: str
@@ -45,6 +58,7 @@ class TaskFinding:
     highest: float
     correlation: float
     p_noise: float
+    spread_bound: float
     status: TaskStatus
 
 
@@ -61,7 +75,8 @@ class TaskQuality(Tabular):
     findings
         One per task.
     level
-        Of the tests on noise and on correlation, Holm over all tasks.
+        Error of the tests: false discovery rate for differences beyond noise (Benjamini-Hochberg), one-sided error of
+        the bound of the spread, and for wrong directions any error at all (Holm).
     """
 
     components: tuple[Component, ...]
@@ -101,20 +116,35 @@ class TaskQuality(Tabular):
                 Column(name="mean", meaning="mean score, as read"),
                 Column(name="highest", meaning="highest score of an agent, as read"),
                 Column(name="correlation", meaning="with the mean of the other tasks, over agents"),
-                Column(name="p noise", meaning="chance of such differences between agents by noise alone"),
+                Column(name="p noise", meaning="probability of such differences between agents by noise alone"),
+                Column(
+                    name="spread at most",
+                    meaning="upper bound of the true standard deviation between agents, in noise of one score",
+                ),
             ),
-            rows=tuple((f.task, f.status, f.lowest, f.mean, f.highest, f.correlation, f.p_noise) for f in rows),
+            rows=tuple(
+                (f.task, f.status, f.lowest, f.mean, f.highest, f.correlation, f.p_noise, f.spread_bound) for f in rows
+            ),
         )
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether every task separates agents, and in the direction of the others."""
         idle = self.having("the same for everybody", "everybody passes", "everybody fails", "within noise")
+        unknown = self.having("unknown")
         wrong, leaning = self.having("wrong way"), self.having("leans wrong")
+        saturated = self.having("everybody passes", "everybody fails", "near the ceiling", "near the floor")
         return (
             Check(
                 name="every task separates agents",
-                passed=not idle,
-                sentence=f"{len(idle):,} of {len(self.findings):,} tasks separate nobody" + name_some(idle),
+                passed=False if idle else None if unknown else True,
+                sentence=f"{len(idle):,} of {len(self.findings):,} tasks separate nobody{name_some(idle)}"
+                + (f"; {len(unknown):,} cannot be judged with these data{name_some(unknown)}" if unknown else ""),
+            ),
+            Check(
+                name="no task is saturated",
+                passed=not saturated,
+                sentence=f"{len(saturated):,} of {len(self.findings):,} tasks are near their ceiling or floor "
+                f"for half of the agents or more{name_some(saturated)}",
             ),
             Check(
                 name="no task points the wrong way",
@@ -167,50 +197,113 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     """Assess every task of the raw table; components and correlations come from the scores in task units."""
     raw, comparable = problem.given, problem.scaled
     assert isinstance(raw, Scores)
+    if not set(comparable.tasks) <= set(raw.tasks):  # items that were pooled into tasks
+        assert isinstance(problem.data, Scores)
+        raw = problem.data
     S = comparable.values
     found = latent(comparable, k=min(COMPONENTS, min(S.shape) - 1))
     place = {task: k for k, task in enumerate(comparable.tasks)}
     r = correlations(S)
     correlation = np.array([r[place[task]] if task in place else np.nan for task in raw.tasks])
-    p_noise = noise_alone(raw)
-    noisy = ~np.isnan(p_noise)
-    noisy[noisy] = ~holm(p_noise[noisy], level)
+    noise = assess_noise(raw, level)
+    unpredicted = set(problem.draws.facts.get("unpredicted", ()))
     wrong = ~np.isnan(correlation)
     wrong[wrong] = holm(negative_by_chance(correlation[wrong], len(S)), level)
-    return TaskQuality(
-        components=tuple(found.component(t) for t in range(found.strengths.size)),
-        averages_share=found.averages_share,
-        findings=tuple(
+    findings = []
+    for k, (task, column) in enumerate(zip(raw.tasks, raw.values.T, strict=True)):
+        status = saturation(column, raw.scaling) or ("unknown" if task in unpredicted else noise.status[k])
+        if status == "fine" and wrong[k]:
+            status = "wrong way"
+        elif status == "fine":
+            status = near_limit(column, raw.scaling) or ("leans wrong" if correlation[k] < 0 else "fine")
+        findings.append(
             TaskFinding(
                 task=task,
                 lowest=float(np.nanmin(column)),
                 mean=float(np.nanmean(column)),
                 highest=float(np.nanmax(column)),
                 correlation=float(correlation[k]),
-                p_noise=float(p_noise[k]),
-                status=status_of(column, raw.scaling, bool(noisy[k]), bool(wrong[k]), float(correlation[k])),
+                p_noise=float(noise.p_noise[k]),
+                spread_bound=float(noise.spread_bound[k]),
+                status=status,
             )
-            for k, (task, column) in enumerate(zip(raw.tasks, raw.values.T, strict=True))
-        ),
+        )
+    return TaskQuality(
+        components=tuple(found.component(t) for t in range(found.strengths.size)),
+        averages_share=found.averages_share,
+        findings=tuple(findings),
         level=level,
     )
 
 
-def status_of(column: Floats, scaling: str, noisy: bool, wrong: bool, correlation: float) -> TaskStatus:
-    """Return the first thing that is odd about a task."""
+def saturation(column: Floats, scaling: str) -> TaskStatus | None:
+    """Return how a task fails to separate anybody, whatever the noise."""
     low, high = float(np.nanmin(column)), float(np.nanmax(column))
-    shares = scaling == "raw" and low >= 0 and high <= 1
-    if shares and low >= PASSED:
+    if is_share(column, scaling) and low >= PASSED:
         return "everybody passes"
-    if shares and high <= FAILED:
+    if is_share(column, scaling) and high <= FAILED:
         return "everybody fails"
-    if low == high:
-        return "the same for everybody"
-    if noisy:
-        return "within noise"
-    if wrong:
-        return "wrong way"
-    return "leans wrong" if correlation < 0 else "fine"
+    return "the same for everybody" if low == high else None
+
+
+def near_limit(column: Floats, scaling: str) -> TaskStatus | None:
+    """Return whether at least half of the agents are at the ceiling or the floor of shares."""
+    if not is_share(column, scaling):
+        return None
+    median = float(np.nanmedian(column))
+    return "near the ceiling" if median >= PASSED else "near the floor" if median <= FAILED else None
+
+
+def is_share(column: Floats, scaling: str) -> bool:
+    """Return whether raw scores may be shares of something."""
+    return bool(scaling == "raw" and np.nanmin(column) >= 0 and np.nanmax(column) <= 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoiseTests:
+    """Whether agents differ beyond noise, by task: test, upper bound of their spread, and the answer."""
+
+    p_noise: Floats
+    spread_bound: Floats
+    status: tuple[TaskStatus, ...]
+
+
+def assess_noise(scores: Scores, level: float) -> NoiseTests:
+    """Test every task in both directions.
+
+    With ``T = sum w (y - mean)^2``, ``w`` the precision of each score: "agents do not differ" is rejected if a central
+    chi-square exceeds ``T`` too rarely, with a false discovery rate of ``level`` over tasks. "They differ by the noise
+    of one score or more (root mean square)" is rejected if the noncentrality that ``T`` still allows is below the
+    degrees of freedom. If neither is rejected the answer is unknown. Tasks of unknown noise are not tested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import nashboard as nb
+    >>> y = np.linspace(0, 1, 12)[:, None] * [1.0, 0.1, 0.0]
+    >>> assess_noise(nb.Scores.from_array(y, stderr=np.full((12, 3), 0.03)), 0.05).status
+    ('fine', 'unknown', 'within noise')
+    """
+    from scipy.special import chdtrc, chndtrinc
+
+    E = known_noise(scores)
+    known = np.isfinite(E) & ~scores.missing
+    w = np.where(known, 1 / np.where(known, E, 1.0) ** 2, 0.0)
+    values = np.where(known, scores.values, 0.0)
+    mean = (w * values).sum(axis=0) / np.maximum(w.sum(axis=0), 1e-300)
+    T = (w * (values - mean) ** 2).sum(axis=0)
+    counted = known.sum(axis=0)
+    tested = (counted >= 2) & (counted > (~scores.missing).sum(axis=0) / 2)
+    freedom = np.maximum(counted - 1, 1)
+    p = np.where(tested, chdtrc(freedom, T), np.nan)
+    differ = np.zeros(len(p), dtype=np.bool_)
+    differ[tested] = benjamini_hochberg(p[tested], level)
+    largest = chndtrinc(np.maximum(T, 1e-12), freedom, level)  # the noncentrality at which so small a T is a rare event
+    bound = np.where(tested, np.sqrt(np.maximum(np.nan_to_num(largest), 0.0) / freedom), np.nan)
+    answers: list[TaskStatus] = []
+    for k in range(len(p)):
+        answers.append("fine" if differ[k] or not tested[k] else "within noise" if bound[k] < 1 else "unknown")
+    return NoiseTests(p_noise=p, spread_bound=bound, status=tuple(answers))
 
 
 def correlations(S: Floats) -> Floats:
@@ -231,18 +324,3 @@ def negative_by_chance(r: Floats, agents: int) -> Floats:
 
     freedom = agents - 2
     return np.asarray(stdtr(freedom, r * np.sqrt(freedom / np.maximum(1 - r**2, 1e-300))))
-
-
-def noise_alone(scores: Scores) -> Floats:
-    """Return per task the chance of such differences between agents by noise alone; NaN where noise is unknown."""
-    from scipy.special import chdtrc
-
-    E = known_noise(scores)
-    known = np.isfinite(E) & ~scores.missing
-    w = np.where(known, 1 / np.where(known, E, 1.0) ** 2, 0.0)
-    values = np.where(known, scores.values, 0.0)
-    mean = (w * values).sum(axis=0) / np.maximum(w.sum(axis=0), 1e-300)
-    spread = (w * (values - mean) ** 2).sum(axis=0)
-    counted = known.sum(axis=0)
-    enough = (counted >= 2) & (counted > (~scores.missing).sum(axis=0) / 2)
-    return np.where(enough, chdtrc(np.maximum(counted - 1, 1), spread), np.nan)

@@ -101,6 +101,7 @@ def draw_scores(
         "noise": describe_noise(noise, known),
         "known_noise": known,
         "set_aside": tuple(task for task, is_kept in zip(scores.tasks, kept, strict=True) if not is_kept),
+        "unpredicted": tuple(task for k, task in enumerate(scores.tasks) if not kept[k] and not known[k]),
         "kept": kept,
         "p_signal": signal.p_value,
         "floor": model.floor,
