@@ -44,6 +44,8 @@ from .evaluation.decide.compare import Comparisons as Comparisons
 from .evaluation.decide.compare import compare as compare
 from .evaluation.decide.exposure import Exposure as Exposure
 from .evaluation.decide.exposure import exposure as exposure
+from .evaluation.decide.history import History as History
+from .evaluation.decide.history import history as history
 from .evaluation.decide.influence import Influence as Influence
 from .evaluation.decide.influence import influence as influence
 from .evaluation.decide.plan import Plan as Plan
@@ -52,6 +54,8 @@ from .evaluation.decide.sequential import Sprt as Sprt
 from .evaluation.decide.sequential import sprt as sprt
 from .evaluation.decide.suite import Reduction as Reduction
 from .evaluation.decide.suite import reduce_suite as reduce_suite
+from .evaluation.decide.superiority import Superiority as Superiority
+from .evaluation.decide.superiority import superiority as superiority
 from .evaluation.decide.voters import Voters as Voters
 from .evaluation.decide.voters import krippendorff_alpha as krippendorff_alpha
 from .evaluation.decide.voters import voters as voters

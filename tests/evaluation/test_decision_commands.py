@@ -23,7 +23,7 @@ def items(tmp_path: Path) -> str:
 def log(tmp_path: Path) -> str:
     """A log of 60 games between three engines."""
     path = tmp_path / "games.csv"
-    results = [("a", "b", "a")] * 14 + [("a", "b", "b")] * 6 + [("b", "c", "b")] * 13 + [("b", "c", "c")] * 7
+    results = [("a", "b", "a")] * 11 + [("a", "b", "b")] * 9 + [("b", "c", "b")] * 13 + [("b", "c", "c")] * 7
     results += [("a", "c", "a")] * 15 + [("a", "c", "c")] * 5
     path.write_text(
         "left,right,winner\n" + "".join(f"{x},{y},{'left' if w == x else 'right'}\n" for x, y, w in results),

@@ -191,3 +191,47 @@ def test_exposure_counts_games_and_inflation_grows_with_variants() -> None:
     found = nb.exposure(matches, families={"two": ["a0", "a1"], "four": ["a2", "a3", "a4", "a5"]})
     assert found.share.sum() == pytest.approx(1)
     assert 0 < found.inflation["two"] < found.inflation["four"]
+
+
+def test_win_rates_without_counts_have_no_errors_to_work_with() -> None:
+    rates = nb.load_dataset("alphago")
+    assert isinstance(rates, nb.Matches)
+    for work in (
+        lambda: nb.compare(rates, "Zen", "alpha_p"),
+        lambda: nb.plan(rates),
+        lambda: nb.influence(rates),
+        lambda: nb.superiority(nb.evaluate(rates)),
+    ):
+        with pytest.raises(InputError, match="unknown"):
+            work()
+    found = nb.evaluate(rates)
+    assert not nb.changes(found, found).noise_known
+
+
+def test_new_data_of_the_same_truth_move_nobody() -> None:
+    alarms = 0
+    for seed in range(20):
+        old, new = (nb.evaluate(play_again(np.linspace(0.6, -0.6, 6), 10 * seed + k), n_resamples=100) for k in (0, 1))
+        alarms += bool(nb.changes(old, new).moved)
+    assert alarms <= 3
+
+
+def test_an_agent_that_improved_is_seen_with_its_cause() -> None:
+    r = np.linspace(0.6, -0.6, 6)
+    better = r + np.array([0, 0, 0, 0, 1.5, 0])
+    old, new = (nb.evaluate(play_again(x, k, games=60), n_resamples=200) for k, x in enumerate((r, better)))
+    found = nb.changes(old, new)
+    assert "a4" in found.moved
+    assert {cause.agent for cause in found.causes} >= {"a4"}
+    assert nb.history([old, new]).gap.shape == (6, 2)
+
+
+def play_again(r: np.ndarray, seed: int, games: int = 20) -> nb.Matches:
+    """Return fresh games of a ladder."""
+    rng = np.random.default_rng(seed)
+    n = len(r)
+    i, j = np.triu_indices(n, 1)
+    wins = np.zeros((n, n))
+    won = rng.binomial(games, 1 / (1 + np.exp(r[j] - r[i])))
+    wins[i, j], wins[j, i] = won, games - won
+    return nb.Matches.from_counts(wins, agents=[f"a{k}" for k in range(n)])

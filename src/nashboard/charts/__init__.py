@@ -13,6 +13,7 @@ from nashboard.charts.averaging import averages, weights
 from nashboard.charts.clone_lines import stress
 from nashboard.charts.contribution_bars import contributions
 from nashboard.charts.cycle_graph import cycles
+from nashboard.charts.decisions import history, superiority
 from nashboard.charts.export import save
 from nashboard.charts.forest import leaderboard, ratings, tasks
 from nashboard.charts.heat_maps import payoff_map, score_map
@@ -28,6 +29,7 @@ __all__ = [
     "calibration",
     "contributions",
     "cycles",
+    "history",
     "latent",
     "leaderboard",
     "payoff_map",
@@ -38,6 +40,7 @@ __all__ = [
     "save",
     "score_map",
     "stress",
+    "superiority",
     "tasks",
     "themed",
     "weights",

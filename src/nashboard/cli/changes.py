@@ -1,5 +1,6 @@
 """``nashboard changes OLD NEW``: what differs between two evaluations, beyond noise."""
 
+from pathlib import PurePath
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +13,9 @@ from nashboard.cli.reading import keep_connected, source_data
 
 def changes(
     old: Annotated[str, typer.Argument(metavar="OLD", help="An evaluation (.json), or data to evaluate.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="An evaluation (.json), or data to evaluate.")],
+    new: Annotated[
+        list[str], typer.Argument(metavar="NEW...", help="The same, newer; with several, the last two are compared.")
+    ],
     resamples: options.Resamples = options.RESAMPLES,
     seed: options.Seed = options.SEED,
     level: options.Level = options.LEVEL,
@@ -33,21 +36,27 @@ def changes(
     Examples:
       nashboard changes october.json november.json
       nashboard changes october.csv november.csv
+      nashboard changes september.json october.json november.json
       nashboard changes main.json branch.json --fail-on worse,first-changed
     """
     from nashboard.evaluation.decide.changes import changes as run
     from nashboard.evaluation.decide.gates import CHANGES, check_names
+    from nashboard.evaluation.decide.history import history
 
     check_names(fail_on or (), CHANGES)
     settings = {"n_resamples": resamples, "rng": seed, "level": level, "progress": True}
-    before, after = (load(source, as_format, read, components, min_games, settings) for source in (old, new))
-    found = run(before, after)
+    names = [old, *new]
+    series = [load(source, as_format, read, components, min_games, settings) for source in names]
+    found = run(series[-2], series[-1])
+    past = history(series, [PurePath(name).stem for name in names])
     table = found.table() if top is None else found.table().head(top)
     if how is Format.json:
         options.refuse(("top",), "json contains all agents")
-        show_json(found.to_dict(), "changes/1")
+        show_json({**found.to_dict(), "history": past.to_dict()}, "changes/1")
     elif how is Format.text:
-        show_sections(found.summary, [table, *([found.causes_table()] if found.causes else [])])
+        causes = [found.causes_table()] if found.causes else []
+        older = [past.table() if top is None else past.table().head(top)] if len(series) > 2 else []
+        show_sections(found.summary, [table, *causes, *older])
     else:
         show(table, how)
     options.exit_if(found, fail_on, CHANGES)

@@ -21,7 +21,7 @@ class OverWay(StrEnum):
 
 def compare(
     source: SourceArgument,
-    a: Annotated[str, typer.Argument(metavar="A", help="The agent to judge.")],
+    a: Annotated[str | None, typer.Argument(metavar="A", help="The agent to judge; without, all pairs.")] = None,
     b: Annotated[list[str] | None, typer.Argument(metavar="B", help="One or more agents; all others if none.")] = None,
     level: options.Level = options.LEVEL,
     margin: Annotated[
@@ -33,6 +33,7 @@ def compare(
     anytime: Annotated[
         bool, typer.Option("--anytime", help="Matches: own games only, valid however often you look.")
     ] = False,
+    top: options.Top = None,
     fail_on: options.FailOn = None,
     as_format: AsOption = None,
     read: ReadOption = None,
@@ -41,7 +42,8 @@ def compare(
     """Compare agents: difference with interval, p-value, probability, verdict, and how much more data would decide.
 
     Scores are paired over items or tasks. Matches use games between the two and against common opponents. Several
-    agents are compared with Holm's correction. --fail-on: worse, not-better, undecided, different; exit code 3.
+    agents are compared with Holm's correction. Without names, all pairs: the probability that one is above the other.
+    --fail-on takes worse, not-better, undecided and different, and ends with exit code 3.
 
     \b
     Examples:
@@ -49,6 +51,7 @@ def compare(
       nashboard compare battles.parquet model-a model-b model-c
       nashboard compare season.csv Alcaraz Sinner --anytime
       nashboard compare items.csv candidate baseline --fail-on worse
+      nashboard compare battles.parquet --top 10
     """
     from nashboard.data.matches import Matches
     from nashboard.data.scores import Scores
@@ -56,11 +59,23 @@ def compare(
     from nashboard.evaluation.decide.compare import Comparison
     from nashboard.evaluation.decide.compare import compare as run
     from nashboard.evaluation.decide.gates import COMPARE, check_names
+    from nashboard.evaluation.decide.superiority import superiority
+    from nashboard.evaluation.evaluate import evaluate
 
     check_names(fail_on or (), COMPARE)
     data = source_data(source, as_format, read)
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: compare takes matches or scores")
+    if a is None:
+        options.refuse(("margin", "over", "anytime", "fail_on"), "they are for two agents or more: name them")
+        with show_progress("Evaluating ..."):
+            pairs = superiority(evaluate(data, level=level), top=top)
+        if how is Format.json:
+            show_json(pairs.to_dict(), "superiority/1")
+        else:
+            show(pairs.table(), how)
+        return
+    options.refuse(("top",), "it is for all pairs: leave out the names")
     others = b or [name for name in data.agents if name != a]
     with show_progress("Comparing ..."):
         found = run(

@@ -58,6 +58,8 @@ class Changes(Tabular):
         Every agent that both have, the largest relative change first.
     first_before, first_after
         Who is first with a probability of at least 1/2, or None.
+    noise_known
+        Whether both evaluations say how noisy they are; if not, no move is called real.
     causes
         For agents that moved beyond noise: opponents or tasks whose results changed most.
     """
@@ -69,6 +71,7 @@ class Changes(Tabular):
     moves: tuple[Move, ...]
     first_before: str | None
     first_after: str | None
+    noise_known: bool
     causes: tuple[Cause, ...]
 
     @property
@@ -94,7 +97,9 @@ class Changes(Tabular):
             lines = [f"{self.first_after} is first now; {before}."]
         up = [move.agent for move in self.moves if move.beyond_noise and move.relative > 0]
         down = [move.agent for move in self.moves if move.beyond_noise and move.relative < 0]
-        if not up and not down:
+        if not self.noise_known:
+            lines.append("The noise of these evaluations is unknown: no change can be called real.")
+        elif not up and not down:
             lines.append("No agent moved beyond noise.")
         lines += [f"Up beyond noise: {listed(up)}."] * bool(up) + [f"Down beyond noise: {listed(down)}."] * bool(down)
         lines += [f"New: {listed(self.entered)}."] * bool(self.entered)
@@ -197,7 +202,8 @@ def changes(old: Any, new: Any) -> Changes:
     high = np.hypot(before.gap_high[i] - before.gap[i], after.gap[j] - after.gap_low[j])
     shift = typical_change(change, low + high)
     relative = change - shift
-    p_values = adjust_holm(two_sided(relative, low, high, after.level))
+    noisy = before.draws > 1 and after.draws > 1
+    p_values = adjust_holm(two_sided(relative, low, high, after.level)) if noisy else np.full(len(common), np.nan)
     moves = [
         Move(
             agent=name,
@@ -224,6 +230,7 @@ def changes(old: Any, new: Any) -> Changes:
         moves=tuple(moves),
         first_before=first_of(before),
         first_after=first_of(after),
+        noise_known=noisy,
         causes=find_causes(old, new, [move.agent for move in moves if move.beyond_noise]),
     )
 

@@ -24,7 +24,7 @@ from nashboard.evaluation.decide.paired import (
     run_welch,
 )
 from nashboard.evaluation.decide.sequential import confidence_sequence, e_value
-from nashboard.evaluation.decide.strengths import head_to_head, results_of_pair
+from nashboard.evaluation.decide.strengths import head_to_head, require_counts, results_of_pair
 from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
 
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
@@ -326,6 +326,7 @@ def compare_scores(
 
 def compare_matches(matches: Matches, a: str, others: Sequence[str], level: float, anytime: bool) -> list[Comparison]:
     """Compare an agent with others by ratings of the hierarchical model, or by their own games alone."""
+    require_counts(matches)
     i = matches.agents.index(a)
     if anytime:
         return [compare_own_games(matches, a, other, level) for other in others]

@@ -16,7 +16,7 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, nearest
-from nashboard.evaluation.decide.strengths import added_information, rating_covariance, typical_tau
+from nashboard.evaluation.decide.strengths import added_information, rating_covariance, require_counts, typical_tau
 from nashboard.ratings.hierarchical import fit_hierarchical
 
 ROUNDS = 60  # portions in which the games are handed out
@@ -185,6 +185,7 @@ def beliefs_about_matches(matches: Matches, *, cycles: bool = True) -> Beliefs:
     With ``cycles``, games of one pair tell about ratings only up to the cyclic part of that pair. Without, the question
     is about the pair itself.
     """
+    require_counts(matches)
     matches.require_connected()
     fit = fit_hierarchical(matches)
     V = rating_covariance(fit)

@@ -5,8 +5,18 @@ from typing import Any
 import numpy as np
 
 from nashboard._types import Floats, Ints
-from nashboard.data.matches import Matches
+from nashboard.data.matches import NO_COUNTS, Matches
+from nashboard.errors import InputError
 from nashboard.ratings.hierarchical import HierarchicalFit
+
+
+def require_counts(matches: Matches) -> None:
+    """Refuse win rates without numbers of games: nothing is known about their errors."""
+    if NO_COUNTS in matches.origin.notes:
+        raise InputError(
+            "these are win rates without numbers of games, so that their errors are unknown",
+            hint="give the games of each pair, as in Matches.from_win_rates(P, games=100)",
+        )
 
 
 def head_to_head(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]:
