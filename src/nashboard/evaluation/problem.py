@@ -22,6 +22,7 @@ from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.literal import literal_matches, literal_payoffs, literal_scores
 from nashboard.evaluation.posterior.matches import draw_matches
+from nashboard.evaluation.posterior.near_duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
 from nashboard.evaluation.posterior.scores import draw_scores, known_noise, to_units
 from nashboard.ratings.rating import checked_anchor
@@ -171,14 +172,25 @@ class Problem:
         return TASK_UNITS
 
     @cached_property
+    def alike(self) -> NearDuplicates | None:
+        """What is known about near-duplicates among the classes of exact copies; None where they are not sought."""
+        if self.settings.pool and not self.literal and isinstance(self.merged, Matches) and len(self.exact.first) > 2:
+            return find_near_duplicates(self.merged)
+        return None
+
+    @cached_property
     def pools(self) -> tuple[tuple[str, ...], ...]:
         """Groups of near-duplicates that are pooled, by the names of their representatives."""
-        return ()
+        return () if self.alike is None else self.alike.groups
 
     @cached_property
     def classes(self) -> Classes:
         """The class of every agent in the draws: exact copies and pooled near-duplicates share one."""
-        return self.exact
+        if self.alike is None or not self.alike.groups:
+            return self.exact
+        label = self.alike.label[self.exact.label]
+        first = self.exact.first[np.unique(self.alike.label, return_index=True)[1]]
+        return Classes(label=label, first=first, size=np.bincount(label))
 
     @cached_property
     def draws(self) -> Draws:
@@ -190,8 +202,14 @@ class Problem:
         if isinstance(data, Matches):
             if self.literal:
                 return literal_matches(data, settings.selection)
+            alike = self.alike
+            if alike is not None and alike.groups:
+                data = pool_matches(data, alike.label)
+            if len(data.agents) == 1:
+                return single_class(data, n)
+            fit = None if alike is None else alike.fit
             with shown_progress(self.plan, "Drawing from the posterior ...") as advance:
-                return draw_matches(data, draws=n, rng=rng, workers=self.plan.workers, advance=advance)
+                return draw_matches(data, draws=n, rng=rng, workers=self.plan.workers, fit=fit, advance=advance)
         if isinstance(data, Scores):
             if self.literal:
                 return literal_scores(data, settings.scaling, settings.selection)

@@ -28,6 +28,7 @@ def draw_matches(
     draws: int = 200,
     rng: np.random.Generator | int = 0,
     workers: int | None = None,
+    fit: HierarchicalFit | None = None,
     first_advantage: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> Draws:
@@ -41,6 +42,8 @@ def draw_matches(
         How many draws, and the seed or generator that they come from.
     workers
         Threads for large leagues; by default all cores.
+    fit
+        The model, where it was fitted to these matches already.
     first_advantage
         Whether to fit an advantage of the first side where the matches record sides. Off by default: in many logs the
         winner is simply listed first, and an advantage would explain every result away.
@@ -48,7 +51,7 @@ def draw_matches(
         Called with the number of draws that have just been finished.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
-    fit = fit_hierarchical(matches, first_advantage=first_advantage)
+    fit = fit or fit_hierarchical(matches, first_advantage=first_advantage)
     model = fit.draw(draws, rng)
     done = advance or (lambda count: None)
     n = len(matches.agents)

@@ -1,0 +1,241 @@
+"""Does the board tell the truth? Simulated arenas whose truth is known, and what each way to rank makes of them.
+
+    python benchmarks/truth.py [--repeats 20] [--seed 0] [--regime NAME ...] [--copies 0 5 20]
+
+An arena is drawn, its games are played, and the gaps on the board (distance to the best by Nash average, in log-odds)
+are compared with those of the true payoffs: error, order, coverage of the 95% intervals, calibration of P(top), and
+whether estimates lie inside their own intervals. With copies, one agent enters again under other names, each
+playing games of its own; gaps of the original agents are compared.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import kendalltau
+
+import nashboard as nb
+from nashboard.evaluation.posterior.matches import draw_matches, solve_games
+from nashboard.evaluation.posterior.near_duplicates import find_near_duplicates, pool_matches
+from nashboard.evaluation.posterior.posterior import summarise_draws
+
+Rng = np.random.Generator
+Array = np.ndarray[Any, Any]
+
+
+def ladder(sigma: float) -> Callable[[int, Rng], Array]:
+    """Return a maker of true log-odds that are differences of normal ratings."""
+    return mixed(sigma, 0.0)
+
+
+def mixed(sigma: float, tau: float) -> Callable[[int, Rng], Array]:
+    """Return a maker of true log-odds: differences of ratings and an independent part for each pair."""
+
+    def make(n: int, rng: Rng) -> Array:
+        r, c = rng.normal(0, sigma, n), np.triu(rng.normal(0, tau, (n, n)), 1)
+        return r[:, None] - r + c - c.T
+
+    return make
+
+
+def rotating(sigma: float, omega: float) -> Callable[[int, Rng], Array]:
+    """Return a maker of a ladder with one plane of rotation (a disc game): cyclic parts that depend on each other."""
+
+    def make(n: int, rng: Rng) -> Array:
+        r, u, v = rng.normal(0, sigma, n), *rng.normal(0, np.sqrt(omega), (2, n))
+        return r[:, None] - r + np.outer(u, v) - np.outer(v, u)
+
+    return make
+
+
+def heavy(n: int, rng: Rng) -> Array:
+    """Return a ladder whose ratings have heavy tails (Student's t with 4 degrees of freedom)."""
+    r = 0.6 * rng.standard_t(4, n)
+    return np.asarray(r[:, None] - r)
+
+
+def all_pairs(games: int, met: float = 1.0) -> Callable[[int, Rng], Array]:
+    """Return a schedule in which every pair, or a random share of them, plays so many games."""
+
+    def make(n: int, rng: Rng) -> Array:
+        return games * connected(rng.random((n, n)) < met, rng)
+
+    return make
+
+
+def skewed(games: float) -> Callable[[int, Rng], Array]:
+    """Return a schedule with popular agents: games of a pair are Poisson around a product of log-normal activities."""
+
+    def make(n: int, rng: Rng) -> Array:
+        activity = rng.lognormal(0, 1.0, n)
+        N = rng.poisson(games * np.outer(activity, activity) / activity.mean() ** 2)
+        return np.maximum(N, connected(N > 0, rng))
+
+    return make
+
+
+def star(games: int) -> Callable[[int, Rng], Array]:
+    """Return a schedule in which everybody plays agent 0 only."""
+
+    def make(n: int, rng: Rng) -> Array:
+        N = np.zeros((n, n), dtype=int)
+        N[0, 1:] = games
+        return N
+
+    return make
+
+
+def newcomers(games: int, late: int) -> Callable[[int, Rng], Array]:
+    """Return a schedule in which the last agents have played 1 to 3 games each."""
+
+    def make(n: int, rng: Rng) -> Array:
+        N = games * np.triu(np.ones((n, n), dtype=int), 1)
+        N[:, n - late :] = 0
+        for k in range(n - late, n):
+            for opponent in rng.integers(n - late, size=rng.integers(1, 4)):
+                N[opponent, k] += 1
+        return N
+
+    return make
+
+
+def connected(met: Array, rng: Rng) -> Array:
+    """Return who met whom (upper triangle), with a random chain through all agents."""
+    order = rng.permutation(len(met))
+    met = met.copy()
+    for a, b in pairwise(order):
+        met[min(a, b), max(a, b)] = True
+    return np.triu(met, 1).astype(int)
+
+
+@dataclass(frozen=True)
+class Regime:
+    """A kind of arena: how many agents, true log-odds, schedule, and the targets it has to meet."""
+
+    agents: int
+    truth: Callable[[int, Rng], Array]
+    schedule: Callable[[int, Rng], Array]
+    most_error: float = 1.1
+    most_top: float = 0.05
+
+
+REGIMES = {
+    "ladder, 30 games": Regime(12, ladder(1.0), all_pairs(30), 0.55),
+    "ladder, 5 games, 40 agents": Regime(40, ladder(0.8), all_pairs(5), 0.55),
+    "heavy-tailed ladder, 10 games": Regime(20, heavy, all_pairs(10), 0.55),
+    "mixed, 30 games": Regime(12, mixed(1.0, 0.3), all_pairs(30), 0.9),
+    "mixed, 10 games, 45% met": Regime(20, mixed(0.8, 0.4), all_pairs(10, 0.45), 0.9),
+    "mixed, skewed schedule": Regime(24, mixed(0.8, 0.2), skewed(6.0), 0.9),
+    "mixed, 300 games": Regime(16, mixed(0.7, 0.5), all_pairs(300)),
+    "cyclic, 30 games": Regime(12, mixed(0.5, 1.5), all_pairs(30)),
+    "cyclic, 30 games, 45% met": Regime(20, mixed(0.5, 1.5), all_pairs(30, 0.45), 1.1, 0.12),
+    "rotating, 30 games": Regime(16, rotating(0.5, 1.0), all_pairs(30)),
+    "rotating, 10 games, 45% met": Regime(30, rotating(0.7, 0.5), all_pairs(10, 0.45), 1.1, 0.12),
+    "star against a baseline": Regime(16, ladder(0.5), star(200), 1.1),
+    "newcomers with 1-3 games": Regime(20, mixed(1.0, 0.1), newcomers(20, 6), 0.9),
+}
+
+
+@dataclass
+class Results:
+    """What was seen over all arenas of a regime."""
+
+    squares: dict[str, list[float]] = field(default_factory=dict)
+    orders: dict[str, list[float]] = field(default_factory=dict)
+    covered: list[bool] = field(default_factory=list)
+    inside: list[bool] = field(default_factory=list)
+    top: list[float] = field(default_factory=list)
+    is_top: list[bool] = field(default_factory=list)
+
+    def add(self, name: str, gaps: Array, truth: Array) -> None:
+        """Note how far the gaps of one method are from the truth."""
+        self.squares.setdefault(name, []).append(float(((gaps - truth) ** 2).mean()))
+        self.orders.setdefault(name, []).append(float(np.nan_to_num(kendalltau(gaps, truth).statistic)))
+
+    def error(self, name: str) -> float:
+        """Root mean square error of the gaps."""
+        return float(np.sqrt(np.mean(self.squares[name])))
+
+    def calibration(self) -> float:
+        """Mean distance between P(top) and the frequency of being at the top, in bins of P(top)."""
+        P, T = np.array(self.top), np.array(self.is_top)
+        bins = np.digitize(P, [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
+        return float(sum(abs((P - T)[bins == b].sum()) for b in np.unique(bins)) / len(P))
+
+
+def play(x: Array, schedule: Array, rng: Rng) -> nb.Matches:
+    """Play the games of a schedule (upper triangle)."""
+    won = rng.binomial(schedule, expit(x))
+    return nb.Matches.from_counts(won + (schedule - won).T)
+
+
+def with_copies(x: Array, schedule: Array, copies: int, rng: Rng) -> tuple[Array, Array]:
+    """Enter copies of one agent at random; each plays as many games as it did, and a like number among themselves."""
+    n = len(x)
+    source = int(rng.integers(1, n))
+    who = np.concatenate([np.arange(n), np.full(copies, source)])
+    N = (schedule + schedule.T)[np.ix_(who, who)]
+    family = np.flatnonzero(who == source)
+    N[np.ix_(family, family)] = int(np.median(schedule[schedule > 0])) if copies else 0
+    return x[np.ix_(who, who)], np.triu(N, 1)
+
+
+def simulate(regime: Regime, copies: int, repeats: int, seed: int, draws: int) -> Results:
+    """Draw arenas of a regime and rank each in every way."""
+    found = Results()
+    for k in range(repeats):
+        rng = np.random.default_rng([seed, k])
+        x = regime.truth(regime.agents, rng)
+        schedule = regime.schedule(regime.agents, rng)
+        if copies:
+            x, schedule = with_copies(x, schedule, copies, rng)
+        matches, n = play(x, schedule, rng), regime.agents
+        gaps, weights = solve_games(x[None, :n, :n])
+        truth, at_top = gaps[0], weights[0] > 0
+        alike = find_near_duplicates(matches)
+        pooled = draw_matches(pool_matches(matches, alike.label), draws=draws, rng=k, fit=alike.fit)
+        posterior = summarise_draws(pooled, matches.agents, alike.label, unit="log-odds", level=0.95)
+        low, high, point = posterior.gap_low[:n], posterior.gap_high[:n], posterior.gap[:n]
+        found.add("board", point, truth)
+        literal = nb.nash_average(nb.payoffs(matches, fill="model"))
+        found.add("literal Nash", np.maximum(-literal.averages[:n], 0.0), truth)
+        ratings = nb.elo(matches).ratings[:n] * np.log(10) / 400
+        found.add("Elo", ratings.max() - ratings, truth)
+        found.covered += list((low <= truth + 1e-9) & (truth <= high + 1e-9))
+        found.inside += list((low <= point + 1e-9) & (point <= high + 1e-9))
+        found.top += list(posterior.probability_top[:n])
+        found.is_top += list(at_top)
+    return found
+
+
+def main() -> None:
+    """Print one row per regime."""
+    options = argparse.ArgumentParser(description="Compare boards with the truth of simulated arenas.")
+    options.add_argument("--repeats", type=int, default=20)
+    options.add_argument("--draws", type=int, default=400)
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--regime", nargs="*", default=list(REGIMES))
+    options.add_argument("--copies", type=int, nargs="*", default=[0])
+    chosen = options.parse_args()
+    print(
+        "| regime | copies | error | literal | Elo | ratio | order | literal | Elo | coverage | P(top) off | inside |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for name in chosen.regime:
+        for copies in chosen.copies:
+            found = simulate(REGIMES[name], copies, chosen.repeats, chosen.seed, chosen.draws)
+            errors = [found.error(method) for method in ("board", "literal Nash", "Elo")]
+            orders = [float(np.mean(found.orders[method])) for method in ("board", "literal Nash", "Elo")]
+            cells = [*errors, errors[0] / errors[1], *orders, np.mean(found.covered), found.calibration()]
+            row = " | ".join(f"{value:.2f}" for value in cells)
+            print(f"| {name} | {copies} | {row} | {np.mean(found.inside):.3f} |")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

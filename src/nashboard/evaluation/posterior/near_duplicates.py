@@ -1,0 +1,233 @@
+"""Near-duplicates among agents: entries that play alike, found by comparing two explanations of their results.
+
+Two entries ``a`` and ``b`` are compared against every opponent ``m`` that both met, on the log-odds scale: ``d_m`` is
+the difference of their results, ``v_m`` its variance, and ``d_ab``, ``v_ab`` their own games. Under the model
+
+    the same agent:     d_m ~ N(0, v_m),                     d_ab ~ N(0, v_ab)
+    different agents:   d_m ~ N(rho, v_m + 2 tau^2),         d_ab ~ N(rho, v_ab + tau^2),      rho ~ N(0, 2 sigma^2)
+
+and the ratio of the two likelihoods says how far the data favour "the same". The prior over partitions is a Chinese
+restaurant process in which two given agents of ``n`` are the same with probability ``1 / (n + 1)``. Entries
+are merged by agglomeration (Bayesian hierarchical clustering, Heller and Ghahramani 2005): a group stays where its
+evidence exceeds that of its parts. One opponent against whom two entries clearly differ keeps them apart, however
+alike they are on average, because the equilibrium looks for exactly such opponents.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from nashboard._compiled import compiled
+from nashboard._types import Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.ratings.hierarchical import HierarchicalFit, PairCounts, fit_hierarchical
+
+Answer = Literal["yes", "no", "cannot tell"]
+
+SURE = 0.95  # posterior probability for an answer of yes, and of no
+DIFFERS = 1e-3  # chance of so large a difference against one opponent, over all opponents, that keeps entries apart
+MOST_AGENTS = 1500  # up to which all pairs are compared
+ROUNDS = 4  # of fitting the pooled matches and looking for groups again
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearDuplicates:
+    """Groups of entries that are shown to be alike, and what is known about every pair.
+
+    Parameters
+    ----------
+    agents
+        Names, in the order of the matches.
+    label
+        ``(n,)`` number of the group of each agent; agents that are alike share it.
+    probability
+        ``(n, n)`` posterior probability that two entries are the same, each pair looked at alone; 1 in a group.
+    largest
+        ``(n, n)`` upper 95% bound of the largest difference against a common opponent, in log-odds; infinite where
+        there is none.
+    tested
+        Whether the entries were compared; large leagues are not.
+    fit
+        The model of the matches in which the groups are pooled.
+    """
+
+    agents: tuple[str, ...]
+    label: Ints
+    probability: Floats
+    largest: Floats
+    tested: bool = True
+    fit: HierarchicalFit | None = None
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the entries that are alike, one tuple per group of two or more."""
+        members: dict[int, list[str]] = {}
+        for name, label in zip(self.agents, self.label, strict=True):
+            members.setdefault(int(label), []).append(name)
+        return tuple(tuple(group) for group in members.values() if len(group) > 1)
+
+    def answer(self, a: int, b: int) -> Answer:
+        """Return whether two entries are near-duplicates, as far as the data can tell."""
+        if self.label[a] == self.label[b]:
+            return "yes"
+        return "no" if self.tested and self.probability[a, b] < 1 - SURE else "cannot tell"
+
+    @property
+    def unclear(self) -> int:
+        """How many pairs of entries cannot be told apart, and cannot be shown to be alike."""
+        apart = self.label[:, None] != self.label
+        return int(np.triu(apart & (self.probability >= 1 - SURE), 1).sum()) if self.tested else 0
+
+    @property
+    def verdict(self) -> Answer:
+        """Whether copies were entered: yes, no, or cannot tell with these data."""
+        if self.groups:
+            return "yes"
+        n = len(self.agents)
+        return "no" if self.tested and self.unclear <= (1 - SURE) * n * (n - 1) / 2 else "cannot tell"
+
+
+def find_near_duplicates(
+    matches: Matches, fit: HierarchicalFit | None = None, *, first_advantage: bool = False
+) -> NearDuplicates:
+    """Find groups of entries whose results are those of one agent.
+
+    Sigma and tau come from the fit, and are fitted again to the pooled matches until the groups do not change: copies
+    make both look smaller than they are.
+    """
+    n = len(matches.agents)
+    single = np.arange(n)
+    if n > MOST_AGENTS or n < 3:
+        nothing = np.zeros((0, 0))
+        return NearDuplicates(agents=matches.agents, label=single, probability=nothing, largest=nothing, tested=False)
+    fit = fit or fit_hierarchical(matches, first_advantage=first_advantage)
+    Y, N = tabulate(fit.counts)
+    label = single
+    for _ in range(ROUNDS):
+        found = group_alike(Y, N, fit.sigma, fit.tau)
+        if (found == label).all():
+            break
+        label = found
+        if label.max() == 0:
+            break
+        fit = fit_hierarchical(pool_matches(matches, label), first_advantage=first_advantage)
+    odds, largest = compare_all(Y, N, fit.sigma, fit.tau)
+    probability = 1 / (1 + n * np.exp(-np.clip(odds, -700, 700)))
+    same = label[:, None] == label
+    return NearDuplicates(
+        agents=matches.agents,
+        label=label,
+        probability=np.where(same, 1.0, probability),
+        largest=np.where(np.eye(n, dtype=np.bool_), 0.0, largest),
+        fit=fit,
+    )
+
+
+def pool_matches(matches: Matches, label: Ints) -> Matches:
+    """Return the matches among groups: members share their games, and games inside a group are left out.
+
+    ``label`` numbers the groups ``0, 1, ...`` in the order of their first members, whose names they take.
+    """
+    first = np.unique(label, return_index=True)[1]
+    return matches.renumbered(label, [matches.agents[k] for k in first], "near-duplicates share their games")
+
+
+def tabulate(counts: PairCounts) -> tuple[Floats, Floats]:
+    """Return effective points and games as full matrices, seen from the row."""
+    Y, N = np.zeros((2, counts.n, counts.n))
+    won, games = counts.won.sum(axis=1), counts.games.sum(axis=1)
+    Y[counts.i, counts.j], Y[counts.j, counts.i] = won, games - won
+    N[counts.i, counts.j] = N[counts.j, counts.i] = games
+    return Y, N
+
+
+def compare_all(Y: Floats, N: Floats, sigma: float, tau: float) -> tuple[Floats, Floats]:
+    """Return the log-likelihood ratio of "the same" for all pairs, and bounds of their largest difference."""
+    n = len(Y)
+    odds, largest = np.zeros((n, n)), np.full((n, n), np.inf)
+    compare_entries(Y, N, np.ones(n, dtype=np.bool_), sigma, tau, odds, largest, -1)
+    return odds, largest
+
+
+def group_alike(Y: Floats, N: Floats, sigma: float, tau: float) -> Ints:
+    """Return the group of each entry: agglomerate, then keep every group whose evidence exceeds that of its parts."""
+    from scipy.special import gammaln
+
+    n = len(Y)
+    Y, N = Y.copy(), N.copy()
+    active = np.ones(n, dtype=np.bool_)
+    size = np.ones(n)
+    evidence, largest = np.zeros((n, n)), np.full((n, n), np.inf)
+    compare_entries(Y, N, active, sigma, tau, evidence, largest, -1)
+    members: list[list[int]] = [[k] for k in range(n)]
+    merged = np.zeros(n)  # evidence for the group as one, against singles
+    kept = np.zeros(n)  # the same of the best partition of the group
+    parts: list[list[list[int]]] = [[[k]] for k in range(n)]
+    enough = np.log(SURE / (1 - SURE))
+    upper = np.triu(np.ones((n, n), dtype=np.bool_), 1)
+    for _ in range(n - 1):
+        prior = gammaln(size[:, None] + size) - gammaln(size)[:, None] - gammaln(size) - np.log(n)
+        gain = np.where(upper & active & active[:, None], evidence + prior, -np.inf)
+        a, b = np.unravel_index(int(gain.argmax()), gain.shape)
+        if gain[a, b] < -np.log(n):
+            break
+        merged[a] += merged[b] + gain[a, b]
+        apart = kept[a] + kept[b]
+        if merged[a] > apart + enough:
+            kept[a], parts[a] = merged[a], [sorted(members[a] + members[b])]
+        else:
+            kept[a], parts[a] = apart, parts[a] + parts[b]
+        members[a] = members[a] + members[b]
+        size[a] += size[b]
+        Y[a] += Y[b]
+        Y[:, a] += Y[:, b]
+        N[a] += N[b]
+        N[:, a] += N[:, b]
+        Y[a, a] = N[a, a] = 0.0
+        active[b] = False
+        compare_entries(Y, N, active, sigma, tau, evidence, largest, int(a))
+    label = np.arange(n)
+    for k in np.flatnonzero(active):
+        for group in parts[k]:
+            label[group] = group[0]
+    return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
+
+
+@compiled("void(f8[:,::1], f8[:,::1], b1[::1], f8, f8, f8[:,::1], f8[:,::1], i8)")
+def compare_entries(Y, N, active, sigma, tau, evidence, largest, only):  # type: ignore[no-untyped-def]
+    """Fill in the evidence that two entries are the same, for all pairs, or those of one entry."""
+    n = len(Y)
+    s2, t2 = 2 * sigma * sigma, tau * tau
+    for a in range(n):
+        for b in range(a + 1, n):
+            if not (active[a] and active[b]) or (only >= 0 and a != only and b != only):
+                continue
+            ratio, A, B, most, bound, places = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+            for m in range(n):
+                if not active[m] or m == a:
+                    continue
+                if m == b:
+                    if N[a, b] <= 0:
+                        continue
+                    d, v, wide = 4 * (Y[a, b] / N[a, b] - 0.5), 4 / N[a, b], t2
+                else:
+                    if N[a, m] <= 0 or N[b, m] <= 0:
+                        continue
+                    p = (Y[a, m] + Y[b, m] + 0.5) / (N[a, m] + N[b, m] + 1)
+                    w = p * (1 - p)
+                    d, v, wide = (Y[a, m] / N[a, m] - Y[b, m] / N[b, m]) / w, (1 / N[a, m] + 1 / N[b, m]) / w, 2 * t2
+                u = v + wide
+                ratio += 0.5 * (np.log(u / v) + d * d / u - d * d / v)
+                A += 1 / u
+                B += d / u
+                most = max(most, d * d / v)
+                bound = max(bound, abs(d) + 1.96 * np.sqrt(v))
+                places += 1
+            # integrate rho
+            ratio += 0.5 * (np.log1p(s2 * A) - s2 * B * B / (1 + s2 * A))
+            # the largest of so many squared normal numbers, by Bonferroni: P(chi2_1 > x) <= exp(-x / 2)
+            if places > 0 and places * np.exp(-most / 2) < 1e-3:  # DIFFERS
+                ratio = -1e3
+            evidence[a, b] = evidence[b, a] = ratio
+            largest[a, b] = largest[b, a] = bound if places > 0 else np.inf
