@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nashboard as nb
+from nashboard._types import Floats
+from nashboard.online import kernels
+from nashboard.online.games import Numbering, hashes
 from nashboard.online.models import load
-from nashboard.online.numbering import Numbering, hashes
-from nashboard.ratings import kernels
 from reference_ratings import ALPHA, loss_of_one_game, melo_step
 
 Online = nb.OnlineElo | nb.OnlineMelo
@@ -92,15 +93,16 @@ def test_the_kernel_is_the_slow_twin(k: int) -> None:
 
 
 def test_the_paper_updates_by_16_delta() -> None:
-    model = nb.OnlineElo()
+    model = nb.OnlineElo(rate=16)
     assert model.predict("ann", "bob") == 0.5
     model.update("ann", "bob", 1)
     np.testing.assert_allclose(model.ratings().ratings, [8, -8])
 
 
-def test_one_game_at_a_time_equals_many_at_once_bit_for_bit() -> None:
+@pytest.mark.parametrize("decay", [None, 30])
+def test_one_game_at_a_time_equals_many_at_once_bit_for_bit(decay: float | None) -> None:
     log = random_log(500, 9, seed=1)
-    many, single, pieces = (nb.OnlineMelo(2, decay=30, rng=3) for _ in range(3))
+    many, single, pieces = (nb.OnlineMelo(2, decay=decay, rng=3) for _ in range(3))
     assert many.update_many(log) == 500
     for a, b, outcome in log.rows():
         single.update(a, b, outcome)
@@ -144,7 +146,7 @@ def test_the_state_is_a_plain_archive_with_the_same_bytes_each_time(tmp_path: Pa
         assert arrays["ratings"].shape == (4,)
         assert arrays["cyclic"].shape == (4, 2)
     with zipfile.ZipFile(tmp_path / "one.npz") as archive:
-        assert json.loads(archive.read("league.json"))["version"] == 1
+        assert json.loads(archive.read("league.json"))["version"] == 2
     assert list(tmp_path.iterdir()) == sorted(tmp_path.iterdir())
     assert {path.name for path in tmp_path.iterdir()} == {"one.npz", "two.npz"}
 
@@ -176,8 +178,8 @@ def test_foreign_files_and_later_versions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(nb.InputError, match="not a whole state"):
         nb.OnlineElo.load(path)
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("league.json", json.dumps({"format": "nashboard league", "version": 2}))
-    with pytest.raises(nb.InputError, match="version 2"):
+        archive.writestr("league.json", json.dumps({"format": "nashboard league", "version": 3}))
+    with pytest.raises(nb.InputError, match="version 3"):
         nb.OnlineElo.load(path)
     with pytest.raises(nb.InputError, match="cannot read"):
         nb.OnlineElo.load(tmp_path / "nothing.npz")
@@ -276,7 +278,7 @@ def test_wrong_single_games_and_options_are_named() -> None:
 
 
 def test_the_snapshot_predicts_what_the_league_predicts() -> None:
-    model = nb.OnlineMelo(2, rng=1)
+    model = nb.OnlineMelo(2, rate=16, rng=1)
     model.update_many(random_log(400, 6, seed=6))
     ratings = model.ratings()
     assert isinstance(ratings, nb.MeloRatings)
@@ -352,3 +354,103 @@ def test_online_melo_at_its_default_rates_never_runs_away(agents: int, k: int) -
     league = nb.OnlineMelo(k=k)
     league.update_many(pl.DataFrame({"a": a.astype(str), "b": b.astype(str), "outcome": won.astype(float)}))
     assert league.ratings().log_loss < 0.6  # guessing has 0.693; unbounded steps gave 0.94, or no number at all
+
+
+def played(r: Floats, c: Floats, games: int, rng: np.random.Generator) -> tuple[pl.DataFrame, float]:
+    """Games between agents with ratings (periods, agents) and planes in logits, and the loss of the truth."""
+    n = r.shape[-1]
+    a = rng.integers(0, n, games)
+    b = (a + rng.integers(1, n, games)) % n
+    when = np.arange(games) * len(r) // games
+    x = r[when, a] - r[when, b] + c[a, 0] * c[b, 1] - c[a, 1] * c[b, 0]
+    p = 1 / (1 + np.exp(-x))
+    names = np.array([f"agent {k}" for k in range(n)])
+    log = pl.DataFrame({"a": names[a], "b": names[b], "outcome": (rng.random(games) < p).astype(float)})
+    return log, float(-(p * np.log(p) + (1 - p) * np.log(1 - p)).mean())
+
+
+def loss_of(model: nb.OnlineElo | nb.OnlineMelo, log: pl.DataFrame) -> float:
+    model.update_many(log)
+    return model.ratings().log_loss
+
+
+def test_online_melo_predicts_its_own_model_far_better_than_a_coin_and_elo() -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        log, truth = played(rng.normal(0, 0.5, (1, 30)), rng.normal(0, 1, (30, 2)), 40_000, rng)
+        elo, melo = loss_of(nb.OnlineElo(), log), loss_of(nb.OnlineMelo(1), log)
+        assert melo < truth + 0.02
+        assert melo < elo - 0.05
+        assert melo < np.log(2) - 0.08
+
+
+def test_online_melo_is_as_good_as_elo_on_a_ladder() -> None:
+    for seed, games in ((0, 600), (1, 5_000)):
+        rng = np.random.default_rng(seed)
+        log, _ = played(rng.normal(0, 0.8, (1, 25)), np.zeros((25, 2)), games, rng)
+        assert loss_of(nb.OnlineMelo(1), log) < loss_of(nb.OnlineElo(), log) + 0.005
+
+
+@pytest.mark.parametrize(
+    ("agents", "games", "spread", "keeps"),
+    [(30, 3_000, 1.0, 1.0), (200, 3_000, 1.0, 1.0), (200, 4_000, 0.4, 1.0), (40, 15_000, 1.0, 0.98),
+     (40, 15_000, 1.0, 0.9)],
+)  # fmt: skip
+def test_adaptive_elo_is_as_good_as_the_best_constant_rate(
+    agents: int, games: int, spread: float, keeps: float
+) -> None:
+    rng = np.random.default_rng(agents)
+    r = np.empty((50, agents))  # ratings that stay, or change over 50 periods
+    r[0] = rng.normal(0, spread, agents)
+    for t in range(1, 50):
+        r[t] = keeps * r[t - 1] + spread * np.sqrt(1 - keeps**2) * rng.standard_normal(agents)
+    log, _ = played(r, np.zeros((agents, 2)), games, rng)
+    best = min(loss_of(nb.OnlineElo(rate=rate), log) for rate in (8, 16, 32, 64))
+    assert loss_of(nb.OnlineElo(), log) < best + 0.001
+
+
+def test_filtered_intervals_cover_ratings_that_stay() -> None:
+    inside = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        r = rng.normal(0, 1, 20)
+        log, _ = played(r[None], np.zeros((20, 2)), 1_000, rng)
+        model = nb.OnlineElo()
+        model.update_many(log)
+        found = model.ratings()
+        order = [int(name.split()[1]) for name in found.agents]
+        truth = (r[order] - r.mean()) * 400 / np.log(10)
+        low, high = found.interval
+        inside += ((low < truth) & (truth < high)).tolist()
+    assert 0.92 < np.mean(inside) < 0.99
+
+
+def test_a_time_column_sorts_games_first() -> None:
+    log = random_log(300, 6, seed=2).with_columns(when=pl.Series(np.arange(300)))
+    there, mixed = nb.OnlineElo(), nb.OnlineElo()
+    there.update_many(log)
+    mixed.update_many(log.sample(fraction=1, shuffle=True, seed=1), time="when")
+    assert mixed.ratings().log_loss == there.ratings().log_loss
+    with pytest.raises(nb.InputError, match="no time"):
+        mixed.update_many(log.with_columns(when=pl.lit(None, pl.Int64)), time="when")
+
+
+@pytest.mark.parametrize("rate", [None, 16])
+def test_history_has_both_ratings_after_every_game(rate: float | None) -> None:
+    model = nb.OnlineElo(rate=rate, history=True)
+    log = random_log(60, 5, seed=4)
+    model.update_many(log.head(40))
+    for a, b, outcome in log.tail(20).rows():
+        model.update(a, b, outcome)
+    frame = model.history().to_polars()
+    assert frame.height == 120
+    last = frame.group_by("agent").last()
+    now = dict(zip(model.league.names, model.league.ratings, strict=True))
+    for agent, rating in zip(last["agent"], last["rating"], strict=True):
+        if rate is None:  # weights of the filters have changed since its last game
+            assert rating == pytest.approx(now[agent], abs=5)
+        else:
+            assert rating == now[agent]
+    assert set(model.history().select("agent 1").to_polars()["agent"]) == {"agent 1"}
+    with pytest.raises(nb.InputError, match="history=True"):
+        nb.OnlineElo().history()

@@ -27,8 +27,10 @@ def online(
     source: Annotated[str, typer.Argument(metavar="FILE", help="A log (csv, tsv, json lines, parquet), or - .")],
     state: Annotated[Path, typer.Option(help="Where the league is kept; made if it is not there.")],
     k: Annotated[int | None, typer.Option("--k", help="Planes for cycles; 0, plain Elo, unless given.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Step of ratings in Elo points; 16 unless given.")] = None,
-    cyclic_rate: Annotated[float | None, typer.Option(help="Step of planes; 1 unless given.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Step of ratings in Elo points; unless given, steps adapt to each agent.")
+    ] = None,
+    cyclic_rate: Annotated[float | None, typer.Option(help="Step of planes; with a rate 1 unless given.")] = None,
     decay: Annotated[float | None, typer.Option(help="Games after which an agent's steps have halved.")] = None,
     seed: Annotated[int | None, typer.Option(help="For the planes of new agents; 0 unless given.")] = None,
     from_start: Annotated[bool, typer.Option(help="Read the log from its start, even if it was read before.")] = False,
@@ -112,7 +114,6 @@ def league_in(
     from nashboard.online.models import OnlineElo, OnlineMelo, load
 
     if not state.exists():
-        rate, cyclic_rate = 16.0 if rate is None else rate, 1.0 if cyclic_rate is None else cyclic_rate
         if not k:
             return OnlineElo(rate=rate, decay=decay)
         return OnlineMelo(k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=seed or 0)

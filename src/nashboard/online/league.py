@@ -1,7 +1,12 @@
-"""A league in memory: every agent's rating and planes, growing as agents join; the online models share it.
+"""A league in memory: what is known of every agent, growing as agents join; the online models share it.
 
-Symbols: ``Z`` (places, 1 + 2k) ratings and planes in Elo points and their square roots; the first ``len(names)`` rows
-are in use.
+A league learns in one of two ways. With a ``rate`` it takes steps of that length (appendix E of the paper). Without one
+it filters: each agent has a normal distribution, and a game moves both agents by as much as they are uncertain, as in
+Glicko (Glickman 1999). How uncertain newcomers are, and how fast agents change, differs between leagues; so several
+filters run side by side, and predictions are their mean, weighted by how well each has predicted so far.
+
+Symbols: with a rate, ``Z`` (places, 1 + 2k) ratings and planes in Elo points and their square roots. Filters have
+``means`` (places, filters, 1 + 2k) and ``spreads`` (places, filters, 1 + 2k, 1 + 2k) in logits.
 """
 
 from typing import Any
@@ -9,38 +14,63 @@ from typing import Any
 import numpy as np
 
 from nashboard._types import Floats
-from nashboard._units import POINTS_PER_LOGIT
+from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT, win_probability
 from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError
-from nashboard.online.games import Columns, Excerpt, read_games
-from nashboard.online.numbering import Numbering
-from nashboard.ratings import kernels
+from nashboard.online import kernels
+from nashboard.online.games import Columns, Excerpt, Numbering, read_games
+from nashboard.ratings.kernels import lead
 
 FIRST_PLACES = 64
 ALONE = np.ones(1)
+NO_TRACE = np.zeros(0)
+# Filters: standard deviations in logits of a newcomer's rating and planes, and the variance that a game adds.
+ELO_FILTERS = ((1.0, 0.0, 0.0), (1.0, 0.0, 1e-3), (1.0, 0.0, 1e-2), (0.4, 0.0, 0.0), (0.4, 0.0, 1e-3), (0.4, 0.0, 1e-2))
+MELO_FILTERS = ((1.0, 0.6, 0.0), (1.0, 0.6, 1e-3), (1.0, 0.6, 1e-2), (0.4, 0.3, 0.0), (1.0, 0.0, 0.0), (0.4, 0.0, 1e-3))
 
 
 class League:
     """Agents, what is known of them, and how they learn; mutable."""
 
     def __init__(
-        self, *, k: int, rate: float, cyclic_rate: float, decay: float | None, rng: int | np.random.Generator
+        self,
+        *,
+        k: int,
+        rate: float | None,
+        cyclic_rate: float,
+        decay: float | None,
+        rng: int | np.random.Generator,
+        history: bool = False,
     ) -> None:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
             raise InputError(f"k is {k!r}: the number of planes must be a whole number, 0 or more")
         for name, value in (("rate", rate), ("cyclic_rate", cyclic_rate)):
-            if not (np.isfinite(value) and value >= 0):
+            if value is not None and not (np.isfinite(value) and value >= 0):
                 raise InputError(f"{name} is {value!r}: it must be a finite number of at least 0")
         if decay is not None and not (np.isfinite(decay) and decay > 0):
             raise InputError(f"decay is {decay!r}: it must be a number of games above 0, or None for a constant rate")
-        self.k, self.rate, self.cyclic_rate = int(k), float(rate), float(cyclic_rate)
+        self.k, self.rate, self.cyclic_rate = int(k), None if rate is None else float(rate), float(cyclic_rate)
         self.decay = None if decay is None else float(decay)
         self.rng = np.random.default_rng(rng)
         self.names: list[str] = []
         self.index: dict[str, int] = {}
-        self.Z, self.played = np.zeros((FIRST_PLACES, 1 + 2 * self.k)), np.zeros(FIRST_PLACES)
+        self.played = np.zeros(FIRST_PLACES)
         self.sums = np.zeros(2)  # of the losses before each game, and of the games' weights
         self.numbering = Numbering()
+        self.width = 1 + 2 * self.k
+        self.Z = np.zeros((FIRST_PLACES, self.width))
+        filters = () if self.rate is not None else MELO_FILTERS if self.k else ELO_FILTERS
+        self.filters = np.array(filters, dtype=np.float64).reshape(-1, 3)
+        count = len(self.filters)
+        self.means = np.zeros((FIRST_PLACES, count, self.width))
+        self.spreads = np.zeros((FIRST_PLACES, count, self.width, self.width))
+        self.weights = np.full(count, 1 / count) if count else np.zeros(0)
+        self.traces: list[tuple[Any, ...]] | None = [] if history else None
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the league filters; otherwise it takes steps at a given rate."""
+        return self.rate is None
 
     @property
     def size(self) -> int:
@@ -53,25 +83,55 @@ class League:
         return float(self.sums[1])
 
     @property
+    def best_filter(self) -> int:
+        """The filter that has predicted best so far."""
+        return int(np.argmax(self.weights))
+
+    @property
     def ratings(self) -> Floats:
-        """Ratings of the agents, ``(n,)``."""
-        return self.Z[: self.size, 0]
+        """Ratings of the agents in points, ``(n,)``; with planes, of the best filter, whose planes belong to them."""
+        if not self.adaptive:
+            return self.Z[: self.size, 0]
+        means = self.means[: self.size, :, 0]
+        return np.asarray((means[:, self.best_filter] if self.k else means @ self.weights) * POINTS_PER_LOGIT)
+
+    @property
+    def stderr(self) -> Floats:
+        """Standard deviations of the ratings in points, ``(n,)``; NaN where steps have a given rate."""
+        if not self.adaptive:
+            return np.full(self.size, np.nan)
+        means, variances = self.means[: self.size, :, 0], self.spreads[: self.size, :, 0, 0]
+        if self.k:
+            return np.asarray(np.sqrt(variances[:, self.best_filter]) * POINTS_PER_LOGIT)
+        square = (variances + means**2) @ self.weights - (means @ self.weights) ** 2
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)) * POINTS_PER_LOGIT)
 
     @property
     def cyclic(self) -> Floats:
-        """Planes of the agents, ``(n, 2k)``."""
-        return self.Z[: self.size, 1:]
+        """Planes of the agents, ``(n, 2k)``, in square roots of points."""
+        if not self.adaptive:
+            return self.Z[: self.size, 1:]
+        return np.asarray(self.means[: self.size, self.best_filter, 1:] * CYCLIC_PER_LOGIT)
 
     def join(self, names: tuple[str, ...]) -> None:
         """Let agents join, with rating 0 and random planes: at the origin, planes would never move."""
         start, self.names = self.size, self.names + list(names)
         self.index.update(zip(names, range(start, self.size), strict=True))
-        if self.size > len(self.Z):
-            places = max(self.size, 2 * len(self.Z))
-            Z, played = np.zeros((places, self.Z.shape[1])), np.zeros(places)
-            Z[:start], played[:start] = self.Z[:start], self.played[:start]
-            self.Z, self.played = Z, played
-        self.Z[start : self.size, 1:] = self.rng.standard_normal((len(names), 2 * self.k))
+        if self.size > len(self.played):
+            places = max(self.size, 2 * len(self.played))
+            for field in ("Z", "played", "means", "spreads"):
+                old = getattr(self, field)
+                new = np.zeros((places, *old.shape[1:]))
+                new[:start] = old[:start]
+                setattr(self, field, new)
+        normal = self.rng.standard_normal((len(names), 2 * self.k))
+        if not self.adaptive:
+            self.Z[start : self.size, 1:] = normal
+            return
+        here = slice(start, self.size)
+        self.means[here, :, 1:] = normal[:, None, :] * self.filters[None, :, 1:2]
+        for m, (sigma, plane, _) in enumerate(self.filters):
+            self.spreads[here, m] = np.diag([sigma**2, *([plane**2] * (2 * self.k))])
 
     def update(self, a: str, b: str, outcome: float, weight: float = 1.0) -> None:
         """Learn from one game."""
@@ -98,7 +158,31 @@ class League:
 
     def play(self, first: kernels.Codes, second: kernels.Codes, outcome: Floats, weight: Floats) -> None:
         """Run the compiled loop."""
+        if self.traces is not None and not self.adaptive:
+            for game in range(first.size):  # rates are for the paper's updates: history matters more than speed
+                one = slice(game, game + 1)
+                self.take_steps(first[one], second[one], outcome[one], np.ascontiguousarray(weight[one]))
+                rows = self.Z[[first[game], second[game]], 0]
+                self.traces.append((first[one], second[one], np.array([[rows[0], np.nan, rows[1], np.nan]])))
+            return
+        if not self.adaptive:
+            self.take_steps(first, second, outcome, weight)
+            return
+        trace = NO_TRACE if self.traces is None else np.empty(4 * first.size)
+        kernels.filtered(
+            self.means, self.spreads, self.weights, self.played, self.sums, first, second, outcome, weight,
+            self.filters[:, 2].copy(), (self.filters[:, :2] ** 2).ravel(), trace,
+        )  # fmt: skip
+        if self.traces is not None:
+            found = trace.reshape(-1, 4)
+            found[:, [0, 2]] *= POINTS_PER_LOGIT
+            found[:, [1, 3]] = np.sqrt(np.maximum(found[:, [1, 3]], 0.0)) * POINTS_PER_LOGIT
+            self.traces.append((first, second, found))
+
+    def take_steps(self, first: kernels.Codes, second: kernels.Codes, outcome: Floats, weight: Floats) -> None:
+        """Run the compiled loop of steps at a given rate."""
         slowing = 0.0 if self.decay is None else 1 / self.decay
+        assert self.rate is not None
         kernels.play(
             self.Z, self.played, self.sums, first, second, outcome, weight,
             self.rate, self.cyclic_rate, slowing, 1 / POINTS_PER_LOGIT,
@@ -107,9 +191,41 @@ class League:
     def lead(self, a: str, b: str) -> float:
         """Return how many points ``a`` is ahead of ``b``; an agent that has not played stands at 0."""
         i, j = (self.index.get(named(name), -1) for name in (a, b))
+        if self.adaptive:
+            x, _ = self.moments(i, j)
+            return float(x @ self.weights) * POINTS_PER_LOGIT
         if i >= 0 and j >= 0:
-            return float(kernels.lead(self.Z, i, j))
+            return float(lead(self.Z, i, j))
         return float((self.Z[i, 0] if i >= 0 else 0.0) - (self.Z[j, 0] if j >= 0 else 0.0))
+
+    def predict(self, a: str, b: str) -> float:
+        """Return the probability that ``a`` beats ``b``; filters average over what they do not know."""
+        if not self.adaptive:
+            return win_probability(self.lead(a, b))
+        from scipy.special import expit
+
+        i, j = (self.index.get(named(name), -1) for name in (a, b))
+        x, variance = self.moments(i, j)
+        return float(expit(x / np.sqrt(1 + np.pi * variance / 8)) @ self.weights)
+
+    def moments(self, i: int, j: int) -> tuple[Floats, Floats]:
+        """Return the mean and the variance of the lead in logits by each filter; -1 is an agent that has not played."""
+        count, width = len(self.filters), self.width
+        newcomer = (
+            np.zeros((count, width)),
+            np.stack([np.diag([sigma**2, *([plane**2] * (width - 1))]) for sigma, plane, _ in self.filters]),
+        )
+        (zi, Pi), (zj, Pj) = ((self.means[t], self.spreads[t]) if t >= 0 else newcomer for t in (i, j))
+        c, d = zi[:, 1:], zj[:, 1:]
+        x = zi[:, 0] - zj[:, 0] + (c[:, 0::2] * d[:, 1::2] - c[:, 1::2] * d[:, 0::2]).sum(axis=1)
+        at_i, at_j = np.ones((count, width)), -np.ones((count, width))
+        at_i[:, 1::2], at_i[:, 2::2] = d[:, 1::2], -d[:, 0::2]
+        at_j[:, 1::2], at_j[:, 2::2] = -c[:, 1::2], c[:, 0::2]
+        variance = np.einsum("ms,mst,mt->m", at_i, Pi, at_i) + np.einsum("ms,mst,mt->m", at_j, Pj, at_j)
+        for t in range(1, width, 2):
+            variance = variance + Pi[:, t, t] * Pj[:, t + 1, t + 1] + Pi[:, t + 1, t + 1] * Pj[:, t, t]
+            variance = variance - 2 * Pi[:, t, t + 1] * Pj[:, t, t + 1]
+        return np.asarray(x), np.asarray(variance)
 
     def require_agents(self) -> None:
         """Raise an error where nobody has joined yet."""

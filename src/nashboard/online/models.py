@@ -1,4 +1,4 @@
-"""Elo and mElo online: one step of gradient descent per game, in the order of the games (appendix E)."""
+"""Elo and mElo that follow games in their order: adaptive filters by default, or steps of a given rate (appendix E)."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -6,15 +6,17 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import count
-from nashboard._units import win_probability
 from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError
 from nashboard.online.games import Columns
+from nashboard.online.history import History
 from nashboard.online.league import League
 from nashboard.online.state import LogPosition, read_state, write_state
 from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import centred, orthogonal_planes
+
+RATE = 16.0  # points, where steps are asked for without a rate
 
 
 class OnlineModel:
@@ -36,9 +38,10 @@ class OnlineModel:
         b: str | None = None,
         outcome: str | None = None,
         weight: str | Literal[False] | None = None,
+        time: str | None = None,
         outcomes: Rules | None = None,
     ) -> int:
-        """Learn from games in the order in which they stand, and return how many they were.
+        """Learn from games in the order in which they stand, or of a time column, and return how many they were.
 
         Parameters
         ----------
@@ -48,14 +51,22 @@ class OnlineModel:
         a, b, outcome, weight
             Columns, where they have other than the usual names (as in `read_matches`). ``weight=False`` uses no
             column of weights.
+        time
+            A column by which games are sorted first; games of the same time stay in their order.
         outcomes
             Rules for outcome labels, as in `read_matches`.
         """
-        return self.league.update_many(games, Columns(a=a, b=b, outcome=outcome, weight=weight), outcomes)
+        return self.league.update_many(games, Columns(a=a, b=b, outcome=outcome, weight=weight, time=time), outcomes)
 
     def predict(self, a: str, b: str) -> float:
         """Return the probability that ``a`` beats ``b`` in their next game; who never played stands at 0."""
-        return win_probability(self.league.lead(a, b))
+        return self.league.predict(a, b)
+
+    def history(self) -> History:
+        """Return the rating of both agents after each game; asked for by ``history=True`` before the first game."""
+        if self.league.traces is None:
+            raise InputError("no history was kept: make the model with history=True")
+        return History.of(self.league.names, self.league.traces)
 
     def save(self, path: str | Path) -> None:
         """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""
@@ -63,36 +74,47 @@ class OnlineModel:
 
 
 class OnlineElo(OnlineModel):
-    """Elo ratings that follow a league game by game: ``r_a += rate * (outcome - predicted)``, and minus that for b.
+    """Elo ratings that follow a league game by game, with intervals.
+
+    By default each agent is uncertain at first and moves less the better it is known, as in Glicko; how uncertain
+    newcomers are and how fast agents change is learned from how well games are predicted. With a ``rate`` each game is
+    one step, ``r_a += rate * (outcome - predicted)``, and minus that for b.
 
     Parameters
     ----------
     rate
-        The step in Elo points; 16 and 32 are usual.
+        The step in Elo points; 16 and 32 are usual. None adapts.
     decay
-        Games after which an agent's step has halved: it is ``rate / (1 + games / decay)``. With None it never shrinks,
-        and ratings follow agents that change.
+        With a rate (16 unless given): games after which an agent's step has halved, ``rate / (1 + games / decay)``.
+        With None it never shrinks.
+    history
+        Keep the ratings after each game, for `history`.
 
     Examples
     --------
     >>> import nashboard as nb
+    >>> league = nb.OnlineElo()
+    >>> league.update("ann", "bob", 1.0)
+    >>> bool(0.5 < league.predict("ann", "bob") < 0.7)
+    True
     >>> league = nb.OnlineElo(rate=16)
     >>> league.update("ann", "bob", 1.0)
     >>> league.ratings().ratings
     array([ 8., -8.])
     """
 
-    def __init__(self, *, rate: float = 16.0, decay: float | None = None) -> None:
-        super().__init__(League(k=0, rate=rate, cyclic_rate=0.0, decay=decay, rng=0))
+    def __init__(self, *, rate: float | None = None, decay: float | None = None, history: bool = False) -> None:
+        rate = RATE if rate is None and decay is not None else rate
+        super().__init__(League(k=0, rate=rate, cyclic_rate=0.0, decay=decay, rng=0, history=history))
 
     def ratings(self) -> EloRatings:
-        """Return the ratings of now, with mean 0, as a batch fit would; there are no standard errors."""
+        """Return the ratings of now, with mean 0, as a batch fit would; with a given rate without standard errors."""
         league = self.league
         league.require_agents()
         return EloRatings(
             agents=tuple(league.names),
             ratings=league.ratings - league.ratings.mean() + 0.0,
-            stderr=np.full(league.size, np.nan),
+            stderr=league.stderr,
             games=league.played[: league.size],
             log_loss=loss_so_far(league),
             made=made(league),
@@ -113,24 +135,28 @@ class OnlineElo(OnlineModel):
 
 
 class OnlineMelo(OnlineModel):
-    """mElo that follows a league game by game: a rating per agent, and ``k`` planes for what goes round.
+    """mElo that follows a league game by game: a rating per agent, and ``k`` planes for cycles.
 
-    The update is ``mElo2_update`` of the paper's appendix E for any number of planes, in Elo points. Agents join with
-    rating 0 and small random planes. `ratings` gives the canonical form, in which the planes are centred and
-    orthogonal; that changes no prediction, so nothing is done to the planes in between.
+    By default ratings and planes are filtered, as in `OnlineElo`; filters without planes run beside them, so that a
+    league without cycles is predicted as well. With a rate the update is ``mElo2_update`` of the paper's appendix E for
+    any number of planes. Agents join with rating 0 and small random planes. `ratings` gives the canonical form, in
+    which the planes are centred and orthogonal; that changes no prediction.
 
     Parameters
     ----------
     k
         How many planes.
     rate
-        The step of ratings in Elo points.
+        The step of ratings in Elo points; None adapts, unless another of the rates is given (then 16).
     cyclic_rate
         The step of the planes, relative to the opponent's coordinates; cut short where it would overshoot the outcome.
+        With a rate 1 unless given.
     decay
-        Games after which an agent's steps have halved: they are divided by ``1 + games / decay``; None for never.
+        With a rate: games after which an agent's steps have halved; None for never.
     rng
         For the planes of new agents: a seed or a generator.
+    history
+        Keep the ratings after each game, for `history`.
 
     Examples
     --------
@@ -147,15 +173,18 @@ class OnlineMelo(OnlineModel):
         self,
         k: int = 1,
         *,
-        rate: float = 16.0,
-        cyclic_rate: float = 1.0,
+        rate: float | None = None,
+        cyclic_rate: float | None = None,
         decay: float | None = None,
         rng: int | np.random.Generator = 0,
+        history: bool = False,
     ) -> None:
-        super().__init__(League(k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=rng))
+        rate = RATE if rate is None and (cyclic_rate is not None or decay is not None) else rate
+        step = 1.0 if cyclic_rate is None else cyclic_rate
+        super().__init__(League(k=k, rate=rate, cyclic_rate=step, decay=decay, rng=rng, history=history))
 
     def ratings(self) -> MeloRatings:
-        """Return ratings and planes of now in canonical form, as a batch fit would; there are no standard errors."""
+        """Return ratings and planes of now in canonical form; with a given rate without standard errors."""
         league = self.league
         league.require_agents()
         r, C = centred(league.ratings, league.cyclic)
@@ -163,7 +192,7 @@ class OnlineMelo(OnlineModel):
             agents=tuple(league.names),
             ratings=r - r.mean() + 0.0,
             cyclic=orthogonal_planes(C)[0],
-            stderr=np.full(league.size, np.nan),
+            stderr=league.stderr,
             games=league.played[: league.size],
             log_loss=loss_so_far(league),
             made=made(league),
@@ -182,8 +211,13 @@ class OnlineMelo(OnlineModel):
 
 
 def described(league: League) -> str:
-    """Say in a few words how far a league is."""
-    return f"{league.size:,} agents, {count(league.games)} games, rate {league.rate:g}"
+    """Return in a few words how far a league is."""
+    return f"{league.size:,} agents, {count(league.games)} games, {describe_rate(league)}"
+
+
+def describe_rate(league: League) -> str:
+    """Return how a league learns."""
+    return "adaptive" if league.rate is None else f"rate {league.rate:g}"
 
 
 def loss_so_far(league: League) -> float:
@@ -192,10 +226,11 @@ def loss_so_far(league: League) -> float:
 
 
 def made(league: League) -> str:
-    """Say how the ratings of a league were made."""
-    planes = f", {league.k} planes at rate {league.cyclic_rate:g}" if league.k else ""
+    """Return how the ratings of a league were made."""
+    planes = "" if not league.k else f", {league.k} planes"
+    planes += f" at rate {league.cyclic_rate:g}" if league.k and not league.adaptive else ""
     slowing = f", halved after {league.decay:g} games" if league.decay else ""
-    return f"online, {count(league.games)} games in order, rate {league.rate:g}{planes}{slowing}"
+    return f"online, {count(league.games)} games in order, {describe_rate(league)}{planes}{slowing}"
 
 
 def load(path: str | Path) -> OnlineElo | OnlineMelo:

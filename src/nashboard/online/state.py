@@ -2,11 +2,14 @@
 
 Members, all little-endian and uncompressed:
 
-    league.json   format "nashboard league", version 1, k, rate, cyclic_rate, decay, games, loss,
-                  rng (the state of numpy's generator), logs (how far which logs were read), agents (names in order)
+    league.json   format "nashboard league", version 1 (steps of a rate) or 2 (filters), k, rate (null for filters),
+                  cyclic_rate, decay, games, loss, rng (the state of numpy's generator), logs (how far which logs were
+                  read), agents (names in order); for filters also filters and weights
     ratings.npy   (n,) float64, Elo points, not centred
     cyclic.npy    (n, 2k) float64, square roots of Elo points
     played.npy    (n,) float64, games (or their total weight) of each agent
+    means.npy     (n, filters, 1 + 2k) float64, logits; for filters
+    spreads.npy   (n, filters, 1 + 2k, 1 + 2k) float64, logits; for filters
 
 A file is written beside its target and then moved into place. The same league gives the same bytes.
 """
@@ -27,7 +30,8 @@ from nashboard.data.names import checked_names
 from nashboard.errors import InputError
 from nashboard.online.league import League
 
-FORMAT, VERSION = "nashboard league", 1
+FORMAT, STEPS, FILTERS = "nashboard league", 1, 2
+MOST_FILTERS = 64
 DESCRIPTION = "league.json"
 GENERATORS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: the same league gives the same bytes
@@ -58,7 +62,7 @@ def write_state(path: str | Path, league: League, logs: list[LogPosition]) -> No
     """Write a league to a file."""
     description = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": FILTERS if league.adaptive else STEPS,
         "k": league.k,
         "rate": league.rate,
         "cyclic_rate": league.cyclic_rate,
@@ -70,6 +74,9 @@ def write_state(path: str | Path, league: League, logs: list[LogPosition]) -> No
         "agents": league.names,
     }
     arrays = {"ratings": league.ratings, "cyclic": league.cyclic, "played": league.played[: league.size]}
+    if league.adaptive:
+        description |= {"filters": league.filters.tolist(), "weights": league.weights.tolist()}
+        arrays |= {"means": league.means[: league.size], "spreads": league.spreads[: league.size]}
 
     def write(part: Path) -> None:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
@@ -95,7 +102,12 @@ def read_state(path: str | Path) -> tuple[League, list[LogPosition]]:
             description = json.loads(archive.read(DESCRIPTION).decode("utf-8", "surrogatepass"))
             check_version(description, path)
             n, k = len(description["agents"]), int(description["k"])
-            shapes = {"ratings": (n,), "cyclic": (n, 2 * k), "played": (n,)}
+            shapes: dict[str, tuple[int, ...]] = {"ratings": (n,), "cyclic": (n, 2 * k), "played": (n,)}
+            if description["version"] == FILTERS:
+                filters = len(description["filters"])
+                if not 1 <= filters <= MOST_FILTERS or len(description["weights"]) != filters:
+                    raise ValueError("a wrong number of filters")
+                shapes |= {"means": (n, filters, 1 + 2 * k), "spreads": (n, filters, 1 + 2 * k, 1 + 2 * k)}
             arrays = {name: read_array(archive, name, shape, path) for name, shape in shapes.items()}
             return restored(description, arrays)
     except OSError as error:
@@ -121,10 +133,10 @@ def check_version(description: Any, path: Path) -> None:
     """Refuse a description of something else, or of a later version."""
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise InputError(f"{str(path)!r} is no state of a league: its format is not {FORMAT!r}")
-    if description.get("version") != VERSION:
+    if description.get("version") not in (STEPS, FILTERS):
         raise InputError(
-            f"{str(path)!r} is version {description.get('version')!r} of the format, and this nashboard reads version "
-            f"{VERSION}: use the nashboard that wrote it, or a newer one"
+            f"{str(path)!r} is version {description.get('version')!r} of the format, and this nashboard reads versions "
+            f"{STEPS} and {FILTERS}: use the nashboard that wrote it, or a newer one"
         )
 
 
@@ -143,7 +155,7 @@ def restored(description: dict[str, Any], arrays: dict[str, Floats]) -> tuple[Le
     """Return the league that a description and its arrays tell of."""
     league = League(
         k=description["k"],
-        rate=description["rate"],
+        rate=description["rate"] if description["version"] == STEPS else None,
         cyclic_rate=description["cyclic_rate"],
         decay=description["decay"],
         rng=restored_generator(description["rng"]),
@@ -152,6 +164,11 @@ def restored(description: dict[str, Any], arrays: dict[str, Floats]) -> tuple[Le
     league.names, league.index = list(names), {name: k for k, name in enumerate(names)}
     league.Z = np.column_stack([arrays["ratings"], arrays["cyclic"]])
     league.played = arrays["played"].copy()
+    if league.adaptive:
+        league.filters = np.array(description["filters"], dtype=np.float64).reshape(-1, 3)
+        league.weights = np.array(description["weights"], dtype=np.float64)
+    league.means = arrays.get("means", np.zeros((len(names), 0, league.width)))
+    league.spreads = arrays.get("spreads", np.zeros((len(names), 0, league.width, league.width)))
     league.sums = np.array([description["loss"], description["games"]], dtype=np.float64)
     return league, [LogPosition(**log) for log in description["logs"]]
 

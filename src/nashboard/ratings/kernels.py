@@ -1,4 +1,4 @@
-"""The compiled loops: over games (online) and over pairs (maximum likelihood). One formula of the lead serves both.
+"""The compiled loops over pairs; those over games are in `online.kernels`. One formula of the lead serves both.
 
 Symbols: ``Z`` (nodes, 1 + 2k), column 0 the ratings ``r``, then two columns ``c`` per plane; the lead of i over j is
 ``x = r[i] - r[j] + sum over planes of c[i, 0] c[j, 1] - c[j, 0] c[i, 1]`` (section 3.1). Its derivative by ``c[i]``
@@ -8,28 +8,20 @@ Each function is compiled once per machine and kept on disk beside the package (
 changes in this file only, so the functions stay together.
 """
 
-from math import exp, log1p
 from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
 
 # Types of arguments: what a function only reads may be closed for writing, what it changes may not.
 types: Any = numba.types
-FLOAT, INT, PAIR = types.float64, types.int64, types.UniTuple(types.int64, 2)
+FLOAT, INT = types.float64, types.int64
 TABLE, READ_TABLE = (types.Array(FLOAT, 2, "C", readonly=closed) for closed in (False, True))
 VECTOR, READ_VECTOR = types.Array(FLOAT, 1, "C"), types.Array(FLOAT, 1, "A", readonly=True)
 NUMBERS, READ_NUMBERS = (types.Array(INT, 1, "C", readonly=closed) for closed in (False, True))
-CODES, READ_CODES = (types.Array(types.uint32, 1, "C", readonly=closed) for closed in (False, True))
-HASHES, READ_HASHES = (types.Array(types.uint64, 1, "C", readonly=closed) for closed in (False, True))
-
-Codes = NDArray[np.uint32]
-Hashes = NDArray[np.uint64]
-EMPTY = np.uint32(0xFFFFFFFF)
 
 
 def _lead(Z: Floats, a: int, b: int) -> float:
@@ -40,101 +32,6 @@ def _lead(Z: Floats, a: int, b: int) -> float:
 
 
 lead = compiled(FLOAT(READ_TABLE, INT, INT))(_lead)
-
-
-def _play(
-    Z: Floats,
-    played: Floats,
-    sums: Floats,
-    first: Codes,
-    second: Codes,
-    outcome: Floats,
-    weight: Floats,
-    rate: float,
-    cyclic_rate: float,
-    decay: float,
-    logits: float,
-) -> None:
-    """Update ``Z``, ``played`` and ``sums`` (of losses before each game, and of weights), in place, game by game.
-
-    This is ``mElo2_update`` of appendix E for any number of planes. ``logits`` is one point in logits. An agent
-    that has played ``m`` games takes steps ``1 / (1 + m decay)`` times as long. The step of the planes grows with the
-    planes themselves, so that far out it would overshoot and run away: it is cut where it would carry the lead beyond
-    the outcome, taking the loss as curved as it can be, 1/4.
-    """
-    for game in range(first.size):
-        i, j, w = first[game], second[game], weight[game]
-        x = lead(Z, i, j) * logits
-        e = exp(-abs(x))
-        p = 1 / (1 + e) if x >= 0 else e / (1 + e)
-        sums[0] += w * (log1p(e) + max(x, 0.0) - outcome[game] * x)
-        delta = w * (outcome[game] - p)
-        at_i, at_j = delta / (1 + played[i] * decay), delta / (1 + played[j] * decay)
-        Z[i, 0] += rate * at_i
-        Z[j, 0] -= rate * at_j
-        at_i, at_j = cyclic_rate * at_i, cyclic_rate * at_j
-        reach = 0.0  # how far the step carries the lead, in points
-        for t in range(1, Z.shape[1]):
-            reach += at_i * Z[j, t] * Z[j, t] + at_j * Z[i, t] * Z[i, t]
-        most = 4 * abs(outcome[game] - p)
-        if abs(reach) * logits > most:
-            cut = most / (abs(reach) * logits)
-            at_i, at_j = cut * at_i, cut * at_j
-        for t in range(1, Z.shape[1], 2):
-            u, v, y, z = Z[i, t], Z[i, t + 1], Z[j, t], Z[j, t + 1]
-            Z[i, t] = u + at_i * z
-            Z[i, t + 1] = v - at_i * y
-            Z[j, t] = y - at_j * v
-            Z[j, t + 1] = z + at_j * u
-        played[i] += w
-        played[j] += w
-        sums[1] += w
-
-
-play = compiled(
-    types.void(TABLE, VECTOR, VECTOR, READ_CODES, READ_CODES, READ_VECTOR, READ_VECTOR, FLOAT, FLOAT, FLOAT, FLOAT)
-)(_play)
-
-
-def _numbered(
-    first: Hashes,
-    second: Hashes,
-    first_codes: Codes,
-    second_codes: Codes,
-    keys: Hashes,
-    values: Codes,
-    found: Ints,
-    known: int,
-    start: int,
-) -> tuple[int, int]:
-    """Give texts, known by their hashes, numbers in the order of their first appearance, in place.
-
-    Row by row, ``first`` before ``second`` (which may be empty). ``keys`` and ``values`` are an open hash table with a
-    power of two of places, ``EMPTY`` in ``values`` where there is nothing. ``found[v]`` takes the cell (2 row + side)
-    where text ``v`` first stands. Returns the row reached, before the end where the table is half full, and how many
-    texts are known.
-    """
-    mask = np.uint64(keys.size - 1)
-    for row in range(start, first.size):
-        if 2 * (known + 2) > keys.size:
-            return row, known
-        for side in range(2 if second.size else 1):
-            key = first[row] if side == 0 else second[row]
-            place = key & mask
-            while values[place] != EMPTY and keys[place] != key:
-                place = (place + np.uint64(1)) & mask
-            if values[place] == EMPTY:
-                keys[place], values[place] = key, known
-                found[known] = 2 * row + side
-                known += 1
-            if side == 0:
-                first_codes[row] = values[place]
-            else:
-                second_codes[row] = values[place]
-    return first.size, known
-
-
-numbered = compiled(PAIR(READ_HASHES, READ_HASHES, CODES, CODES, HASHES, CODES, NUMBERS, INT, INT))(_numbered)
 
 
 def _leads(Z: Floats, i: Ints, j: Ints) -> Floats:

@@ -1,0 +1,213 @@
+"""The compiled loops over games: steps at a given rate, adaptive filters, and numbers for names.
+
+Symbols: ``Z`` (agents, 1 + 2k), column 0 the ratings, then two columns per plane; the lead of i over j is
+``x = r[i] - r[j] + sum over planes of c[i, 0] c[j, 1] - c[j, 0] c[i, 1]`` (section 3.1).
+"""
+
+from math import exp, log, log1p, pi, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nashboard._compiled import compiled
+from nashboard._types import Floats, Ints
+from nashboard.ratings.kernels import FLOAT, INT, NUMBERS, READ_VECTOR, TABLE, VECTOR, lead, types
+
+PAIR = types.UniTuple(types.int64, 2)
+CODES, READ_CODES = (types.Array(types.uint32, 1, "C", readonly=closed) for closed in (False, True))
+HASHES, READ_HASHES = (types.Array(types.uint64, 1, "C", readonly=closed) for closed in (False, True))
+CUBE, BLOCKS = types.Array(FLOAT, 3, "C"), types.Array(FLOAT, 4, "C")
+
+Codes = NDArray[np.uint32]
+Hashes = NDArray[np.uint64]
+EMPTY = np.uint32(0xFFFFFFFF)
+SHARE = 1e-5  # of the weight that filters exchange after each game, so that one that was bad can become good
+
+
+def _play(
+    Z: Floats,
+    played: Floats,
+    sums: Floats,
+    first: Codes,
+    second: Codes,
+    outcome: Floats,
+    weight: Floats,
+    rate: float,
+    cyclic_rate: float,
+    decay: float,
+    logits: float,
+) -> None:
+    """Update ``Z``, ``played`` and ``sums`` (of losses before each game, and of weights), in place, game by game.
+
+    This is ``mElo2_update`` of appendix E for any number of planes. ``logits`` is one point in logits. An agent
+    that has played ``m`` games takes steps ``1 / (1 + m decay)`` times as long. The step of the planes grows with the
+    planes themselves, so that far out it would overshoot and run away: it is cut where it would carry the lead beyond
+    the outcome, taking the loss as curved as it can be, 1/4.
+    """
+    for game in range(first.size):
+        i, j, w = first[game], second[game], weight[game]
+        x = lead(Z, i, j) * logits
+        e = exp(-abs(x))
+        p = 1 / (1 + e) if x >= 0 else e / (1 + e)
+        sums[0] += w * (log1p(e) + max(x, 0.0) - outcome[game] * x)
+        delta = w * (outcome[game] - p)
+        at_i, at_j = delta / (1 + played[i] * decay), delta / (1 + played[j] * decay)
+        Z[i, 0] += rate * at_i
+        Z[j, 0] -= rate * at_j
+        at_i, at_j = cyclic_rate * at_i, cyclic_rate * at_j
+        reach = 0.0  # how far the step carries the lead, in points
+        for t in range(1, Z.shape[1]):
+            reach += at_i * Z[j, t] * Z[j, t] + at_j * Z[i, t] * Z[i, t]
+        most = 4 * abs(outcome[game] - p)
+        if abs(reach) * logits > most:
+            cut = most / (abs(reach) * logits)
+            at_i, at_j = cut * at_i, cut * at_j
+        for t in range(1, Z.shape[1], 2):
+            u, v, y, z = Z[i, t], Z[i, t + 1], Z[j, t], Z[j, t + 1]
+            Z[i, t] = u + at_i * z
+            Z[i, t + 1] = v - at_i * y
+            Z[j, t] = y - at_j * v
+            Z[j, t + 1] = z + at_j * u
+        played[i] += w
+        played[j] += w
+        sums[1] += w
+
+
+play = compiled(
+    types.void(TABLE, VECTOR, VECTOR, READ_CODES, READ_CODES, READ_VECTOR, READ_VECTOR, FLOAT, FLOAT, FLOAT, FLOAT)
+)(_play)
+
+
+def _filtered(
+    Z: Any,
+    P: Any,
+    weights: Floats,
+    played: Floats,
+    sums: Floats,
+    first: Codes,
+    second: Codes,
+    outcome: Floats,
+    weight: Floats,
+    drift: Floats,
+    most: Floats,
+    trace: Floats,
+) -> None:
+    """Update a bank of extended Kalman filters, in place, game by game; all numbers are in logits.
+
+    ``Z`` (agents, filters, 1 + 2k) means and ``P`` (agents, filters, 1 + 2k, 1 + 2k) covariances of each agent;
+    ``drift`` is the variance that a game adds to each coordinate, up to the variance ``most`` (filters, 2) of a
+    newcomer. ``weights`` of the filters are their shares of the likelihood so far: predictions are their mean.
+    ``trace`` (games, 4) takes mean and variance of both ratings after each game where it has rows.
+    """
+    filters, size = Z.shape[1], Z.shape[2]
+    at_i, at_j = np.empty(size), np.empty(size)
+    v_i, v_j = np.empty(size), np.empty(size)
+    chance = np.empty(filters)
+    for game in range(first.size):
+        i, j, w, y = first[game], second[game], weight[game], outcome[game]
+        p_mean = 0.0
+        for m in range(filters):
+            zi, zj, Pi, Pj = Z[i, m], Z[j, m], P[i, m], P[j, m]
+            at_i[0], at_j[0] = 1.0, -1.0
+            x, product = zi[0] - zj[0], 0.0
+            for t in range(1, size, 2):
+                at_i[t], at_i[t + 1] = zj[t + 1], -zj[t]
+                at_j[t], at_j[t + 1] = -zi[t + 1], zi[t]
+                x += zi[t] * zj[t + 1] - zi[t + 1] * zj[t]
+            for t in range(1, size, 2):  # the variance of a product of two uncertain points
+                product += Pi[t, t] * Pj[t + 1, t + 1] + Pi[t + 1, t + 1] * Pj[t, t] - 2 * Pi[t, t + 1] * Pj[t, t + 1]
+            known = 0.0
+            for s in range(size):
+                v_i[s], v_j[s] = 0.0, 0.0
+                for t in range(size):
+                    v_i[s] += Pi[s, t] * at_i[t]
+                    v_j[s] += Pj[s, t] * at_j[t]
+                known += at_i[s] * v_i[s] + at_j[s] * v_j[s]
+            spread = known + product
+            damped = x / sqrt(1 + pi * spread / 8)
+            q = 1 / (1 + exp(-abs(damped)))
+            q = q if damped >= 0 else 1 - q
+            q = min(max(q, 1e-12), 1 - 1e-12)
+            p_mean += weights[m] * q
+            chance[m] = (y * q + (1 - y) * (1 - q)) if y == 1.0 or y == 0.0 else exp(y * log(q) + (1 - y) * log(1 - q))
+            p = 1 / (1 + exp(-abs(x)))
+            p = p if x >= 0 else 1 - p
+            h = w * p * (1 - p)
+            gain, shrink = w * (y - p) / (1 + h * spread), h / (1 + h * spread)
+            for s in range(size):
+                zi[s] += gain * v_i[s]
+                zj[s] += gain * v_j[s]
+            for s in range(size):
+                for t in range(size):
+                    Pi[s, t] -= shrink * v_i[s] * v_i[t]
+                    Pj[s, t] -= shrink * v_j[s] * v_j[t]
+            for t in range(size):  # agents may change before their next game; none is less known than a newcomer
+                top = most[m * 2 + (1 if t else 0)]
+                Pi[t, t] = max(Pi[t, t], min(Pi[t, t] + drift[m], top))
+                Pj[t, t] = max(Pj[t, t], min(Pj[t, t] + drift[m], top))
+        sums[0] -= w * (y * log(p_mean) + (1 - y) * log(1 - p_mean))
+        sums[1] += w
+        played[i] += w
+        played[j] += w
+        total = 0.0
+        for m in range(filters):
+            weights[m] *= chance[m] if w == 1.0 else chance[m] ** w
+            total += weights[m]
+        for m in range(filters):
+            weights[m] = (1 - SHARE) * weights[m] / total + SHARE / filters
+        if trace.size:
+            for side in range(2):
+                k = i if side == 0 else j
+                mean, square = 0.0, 0.0
+                for m in range(filters):
+                    mean += weights[m] * Z[k, m, 0]
+                    square += weights[m] * (P[k, m, 0, 0] + Z[k, m, 0] * Z[k, m, 0])
+                trace[4 * game + 2 * side], trace[4 * game + 2 * side + 1] = mean, square - mean * mean
+
+
+filtered = compiled(
+    types.void(CUBE, BLOCKS, VECTOR, VECTOR, VECTOR, READ_CODES, READ_CODES, READ_VECTOR, READ_VECTOR, READ_VECTOR,
+               READ_VECTOR, VECTOR)
+)(_filtered)  # fmt: skip
+
+
+def _numbered(
+    first: Hashes,
+    second: Hashes,
+    first_codes: Codes,
+    second_codes: Codes,
+    keys: Hashes,
+    values: Codes,
+    found: Ints,
+    known: int,
+    start: int,
+) -> tuple[int, int]:
+    """Give texts, known by their hashes, numbers in the order of their first appearance, in place.
+
+    Row by row, ``first`` before ``second`` (which may be empty). ``keys`` and ``values`` are an open hash table with a
+    power of two of places, ``EMPTY`` in ``values`` where there is nothing. ``found[v]`` takes the cell (2 row + side)
+    where text ``v`` first stands. Returns the row reached, before the end where the table is half full, and how many
+    texts are known.
+    """
+    mask = np.uint64(keys.size - 1)
+    for row in range(start, first.size):
+        if 2 * (known + 2) > keys.size:
+            return row, known
+        for side in range(2 if second.size else 1):
+            key = first[row] if side == 0 else second[row]
+            place = key & mask
+            while values[place] != EMPTY and keys[place] != key:
+                place = (place + np.uint64(1)) & mask
+            if values[place] == EMPTY:
+                keys[place], values[place] = key, known
+                found[known] = 2 * row + side
+                known += 1
+            if side == 0:
+                first_codes[row] = values[place]
+            else:
+                second_codes[row] = values[place]
+    return first.size, known
+
+
+numbered = compiled(PAIR(READ_HASHES, READ_HASHES, CODES, CODES, HASHES, CODES, NUMBERS, INT, INT))(_numbered)
