@@ -86,10 +86,12 @@ def trust(seen: tuple[Cell, ...]) -> tuple[str, ...]:
 
 def from_league(source: str, first: str, second: str) -> tuple[tuple[Cell, ...], ...]:
     """Return the row of an online league."""
+    from nashboard.data.names import positions
     from nashboard.online.models import load
 
-    ratings = load(source).ratings()
-    return (("online league", ratings.predict(first, second), ratings.lead(first, second), None),)
+    model = load(source)
+    positions((first, second), tuple(model.league.names), kind="agent")  # a name that never played is a typing error
+    return (("online league", model.predict(first, second), model.league.lead(first, second), None),)
 
 
 def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str) -> tuple[tuple[Cell, ...], ...]:

@@ -108,21 +108,24 @@ def _filtered(
         i, j, w, y = first[game], second[game], weight[game], outcome[game]
         p_mean = 0.0
         for m in range(filters):
-            zi, zj, Pi, Pj = Z[i, m], Z[j, m], P[i, m], P[j, m]
             at_i[0], at_j[0] = 1.0, -1.0
-            x, product = zi[0] - zj[0], 0.0
+            x, product = Z[i, m, 0] - Z[j, m, 0], 0.0
             for t in range(1, size, 2):
-                at_i[t], at_i[t + 1] = zj[t + 1], -zj[t]
-                at_j[t], at_j[t + 1] = -zi[t + 1], zi[t]
-                x += zi[t] * zj[t + 1] - zi[t + 1] * zj[t]
+                at_i[t], at_i[t + 1] = Z[j, m, t + 1], -Z[j, m, t]
+                at_j[t], at_j[t + 1] = -Z[i, m, t + 1], Z[i, m, t]
+                x += Z[i, m, t] * Z[j, m, t + 1] - Z[i, m, t + 1] * Z[j, m, t]
             for t in range(1, size, 2):  # the variance of a product of two uncertain points
-                product += Pi[t, t] * Pj[t + 1, t + 1] + Pi[t + 1, t + 1] * Pj[t, t] - 2 * Pi[t, t + 1] * Pj[t, t + 1]
+                product += (
+                    P[i, m, t, t] * P[j, m, t + 1, t + 1]
+                    + P[i, m, t + 1, t + 1] * P[j, m, t, t]
+                    - 2 * P[i, m, t, t + 1] * P[j, m, t, t + 1]
+                )
             known = 0.0
             for s in range(size):
                 v_i[s], v_j[s] = 0.0, 0.0
                 for t in range(size):
-                    v_i[s] += Pi[s, t] * at_i[t]
-                    v_j[s] += Pj[s, t] * at_j[t]
+                    v_i[s] += P[i, m, s, t] * at_i[t]
+                    v_j[s] += P[j, m, s, t] * at_j[t]
                 known += at_i[s] * v_i[s] + at_j[s] * v_j[s]
             spread = known + product
             damped = x / sqrt(1 + pi * spread / 8)
@@ -136,16 +139,16 @@ def _filtered(
             h = w * p * (1 - p)
             gain, shrink = w * (y - p) / (1 + h * spread), h / (1 + h * spread)
             for s in range(size):
-                zi[s] += gain * v_i[s]
-                zj[s] += gain * v_j[s]
+                Z[i, m, s] += gain * v_i[s]
+                Z[j, m, s] += gain * v_j[s]
             for s in range(size):
                 for t in range(size):
-                    Pi[s, t] -= shrink * v_i[s] * v_i[t]
-                    Pj[s, t] -= shrink * v_j[s] * v_j[t]
+                    P[i, m, s, t] -= shrink * v_i[s] * v_i[t]
+                    P[j, m, s, t] -= shrink * v_j[s] * v_j[t]
             for t in range(size):  # agents may change before their next game; none is less known than a newcomer
                 top = most[m * 2 + (1 if t else 0)]
-                Pi[t, t] = max(Pi[t, t], min(Pi[t, t] + drift[m], top))
-                Pj[t, t] = max(Pj[t, t], min(Pj[t, t] + drift[m], top))
+                P[i, m, t, t] = max(P[i, m, t, t], min(P[i, m, t, t] + drift[m], top))
+                P[j, m, t, t] = max(P[j, m, t, t], min(P[j, m, t, t] + drift[m], top))
         sums[0] -= w * (y * log(p_mean) + (1 - y) * log(1 - p_mean))
         sums[1] += w
         played[i] += w
