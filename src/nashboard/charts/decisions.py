@@ -46,7 +46,7 @@ def superiority(found: Superiority, *, top: int = 30) -> Chart:
     return titled(chart, title, said, f"Heat map of probabilities among {plural(n, 'agent')}. {title}.")
 
 
-def history(found: History, *, top: int = 8) -> Chart:
+def history(found: History, *, top: int = 6) -> Chart:
     """Draw the gaps of the best agents over a series of evaluations, with intervals.
 
     Examples
@@ -66,12 +66,13 @@ def history(found: History, *, top: int = 8) -> Chart:
     x = alt.X("when:N", sort=list(found.labels), title=None, axis=alt.Axis(labelAngle=0))
     color = alt.Color("agent:N", sort=list(shown), title=None, legend=alt.Legend(orient="bottom", columns=2))
     tips = [text("agent", "agent"), text("when", "evaluation"), number("gap", "distance to the best", ".2f")]
-    base = alt.Chart(inline(rows)).encode(x=x, color=color)
-    y = alt.Y("gap:Q", title=f"minus the gap to the best ({found.unit})")
+    side = alt.XOffset("agent:N", sort=list(shown))  # intervals stand beside each other
+    base = alt.Chart(inline(rows)).encode(x=x, xOffset=side, color=color)
+    title = f"minus the gap to the best ({found.unit})"
     chart = alt.layer(
-        base.mark_rule(opacity=0.35, strokeWidth=3).encode(y=alt.Y("low:Q", title=None), y2="high:Q", tooltip=tips),
-        base.mark_line(point=True).encode(y=y, tooltip=tips),
-    ).properties(width=max(220, 60 * len(found.labels)), height=260)
-    title = f"{plural(len(shown), 'agent')} in {plural(len(found.labels), 'evaluation')}"
+        base.mark_rule(opacity=0.5, strokeWidth=3).encode(y=alt.Y("low:Q", title=title), y2="high:Q", tooltip=tips),
+        base.mark_line(point=True).encode(y=alt.Y("gap:Q", title=title), tooltip=tips),
+    ).properties(width=max(260, 90 * len(found.labels)), height=260)
+    headline = f"{plural(len(shown), 'agent')} in {plural(len(found.labels), 'evaluation')}"
     said = ["0 is the best of its evaluation. Bars: intervals of the posterior."]
-    return titled(chart, title, said, f"Line chart. {title}.")
+    return titled(chart, headline, said, f"Line chart. {headline}.")
