@@ -46,6 +46,13 @@ class Payoffs(Tabular):
         How many unordered pairs never met and were filled in.
     made
         How the matrix was made, in words.
+    stderr
+        ``(n, n)`` standard errors of the payoffs, symmetric; infinite for a pair that was not measured.
+    games
+        ``(n, n)`` numbers of games behind the payoffs, symmetric, 0 for a pair that was not measured. They give
+        standard errors where payoffs are log-odds (``scale="logit"``) or margins in [-1, 1].
+
+    Without ``stderr`` and ``games`` nothing is known of the noise, and the payoffs are taken as exact.
 
     Examples
     --------
@@ -60,6 +67,8 @@ class Payoffs(Tabular):
     filled: int = 0
     made: str = "given as a matrix"
     origin: Origin = MEMORY
+    stderr: Floats | None = None
+    games: Floats | None = None
 
     def __post_init__(self) -> None:
         A = square(self.A, "the payoff matrix")
@@ -69,13 +78,76 @@ class Payoffs(Tabular):
         refuse_cells(~np.isfinite(A), A, agents, "a payoff must be finite")
         object.__setattr__(self, "agents", agents)
         object.__setattr__(self, "A", frozen_copy(antisymmetric(A)))
+        for name in ("stderr", "games"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen_copy(self.checked_noise(name)))
+        if self.games is not None and self.stderr is None:
+            self.errors()
+
+    def checked_noise(self, name: str) -> Floats:
+        """Return standard errors or numbers of games: symmetric, not negative, 0 on the diagonal."""
+        what = {"stderr": "the matrix of standard errors", "games": "the matrix of games"}[name]
+        values = square(getattr(self, name), what)
+        if values.shape != self.A.shape:
+            raise InputError(
+                f"{what} is {values.shape}, and the payoffs are {self.A.shape}: both must be agents x agents"
+            )
+        np.fill_diagonal(values, 0.0)
+        rule = {"stderr": "a standard error must not be negative", "games": "games must be finite, not negative"}[name]
+        refuse_cells(~(values >= 0) | ((name == "games") & np.isinf(values)), values, self.agents, rule)
+        refuse_cells(
+            values != values.T, values, self.agents, f"{what} must be symmetric; symmetrise=True combines both"
+        )
+        return values
+
+    def errors(self) -> Floats | None:
+        """Return the standard error of every payoff, infinite where it was not measured; None where nothing is known.
+
+        Of ``N`` games with share of points ``p``: ``1 / sqrt(N p (1 - p))`` for log-odds, ``2 sqrt(p (1 - p) / N)`` for
+        margins; ``p`` is smoothed by a game, so that a one-sided result is not taken as certain.
+        """
+        if self.stderr is not None or self.games is None:
+            return self.stderr
+        N = np.where(self.games > 0, self.games, 1.0)
+        if self.scale == "logit":
+            share = 1 / (1 + np.exp(-self.A))
+        elif np.abs(self.A).max() <= 1:
+            share = (1 + self.A) / 2
+        else:
+            raise InputError(
+                "games give standard errors of log-odds and of margins in [-1, 1] only, and these payoffs are larger: "
+                "give stderr= instead"
+            )
+        share = (share * N + 0.5) / (N + 1)
+        spread = np.sqrt(share * (1 - share))
+        errors = 1 / (spread * np.sqrt(N)) if self.scale == "logit" else 2 * spread / np.sqrt(N)
+        found = np.where(self.games > 0, errors, np.inf)
+        np.fill_diagonal(found, 0.0)
+        return np.asarray(found)
 
     @staticmethod
-    def from_array(A: ArrayLike, agents: Iterable[object] | None = None, *, symmetrise: bool = False) -> "Payoffs":
+    def from_array(
+        A: ArrayLike,
+        agents: Iterable[object] | None = None,
+        *,
+        symmetrise: bool = False,
+        stderr: ArrayLike | None = None,
+        games: ArrayLike | float | None = None,
+        scale: str = "given",
+    ) -> "Payoffs":
         """Make payoffs of a matrix that is antisymmetric, up to rounding.
 
         ``symmetrise=True`` accepts a noisy cross-table, in which the two directions of a pair were measured
         apart, and keeps ``(A - A') / 2``. Without it such a table is an error that says where it is worst.
+
+        ``stderr`` and ``games`` say how precise the payoffs are: a number for all pairs, or a matrix. With
+        ``symmetrise=True`` they are those of one direction each, and are combined.
+
+        Examples
+        --------
+        >>> import nashboard as nb
+        >>> nb.Payoffs.from_array([[0, 0.4], [-0.4, 0]], games=50).errors().round(2).tolist()
+        [[0.0, 0.13], [0.13, 0.0]]
         """
         A = square(A, "the payoff matrix")
         names = checked_names(agents, size=len(A), kind="agent")
@@ -97,7 +169,15 @@ class Payoffs(Tabular):
                     f"symmetrise=True averages the two directions"
                 )
             made = f"given as a matrix, its two directions averaged (they disagreed by up to {2 * gap.max():g})"
-        return Payoffs(agents=names, A=A, made=made)
+        errors, counts = (
+            None if values is None else np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), A.shape))
+            for values in (stderr, games)
+        )
+        if symmetrise and errors is not None:
+            errors = np.hypot(errors, errors.T) / 2
+        if symmetrise and counts is not None:
+            counts = counts + counts.T
+        return Payoffs(agents=names, A=A, made=made, scale=scale, stderr=errors, games=counts)
 
     def select(self, agents: Iterable[str]) -> "Payoffs":
         """Return the payoffs among the named agents, in the order given."""
@@ -109,6 +189,8 @@ class Payoffs(Tabular):
             filled=min(self.filled, len(kept) * (len(kept) - 1) // 2),  # which pairs were filled is not kept
             made=self.made,
             origin=self.origin.noting(f"{len(kept):,} of {len(self.agents):,} agents selected"),
+            stderr=None if self.stderr is None else self.stderr[np.ix_(kept, kept)],
+            games=None if self.games is None else self.games[np.ix_(kept, kept)],
         )
 
     def to_frame(self) -> "pl.DataFrame":

@@ -21,7 +21,7 @@ from nashboard.evaluation.classes import Classes, find_match_classes, find_payof
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.literal import literal_matches, literal_payoffs, literal_scores
-from nashboard.evaluation.posterior.matches import draw_matches
+from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
 from nashboard.evaluation.posterior.near_duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
 from nashboard.evaluation.posterior.scores import draw_scores, known_noise, to_units
@@ -218,7 +218,8 @@ class Problem:
             )
         if self.literal:
             return literal_payoffs(data, settings.selection)
-        raise InputError("payoffs with errors cannot be evaluated yet")
+        with shown_progress(self.plan, "Drawing from the posterior ...") as advance:
+            return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers, advance=advance)
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -348,7 +349,7 @@ def pick(names: tuple[str, ...], classes: Classes) -> list[str]:
 
 def has_noise(data: Payoffs) -> bool:
     """Return whether payoffs come with standard errors or numbers of games."""
-    return getattr(data, "stderr", None) is not None or getattr(data, "games", None) is not None
+    return data.stderr is not None or data.games is not None
 
 
 def connect(matches: Matches, settings: Settings) -> tuple[Matches, tuple[str, ...]]:

@@ -24,7 +24,7 @@ References
 Tierney and Kadane (1986), Accurate approximations for posterior moments; Rue, Martino and Chopin (2009), INLA.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -71,6 +71,81 @@ class PairCounts:
         start = np.concatenate([[0], np.cumsum(np.bincount(agent, minlength=self.n))])
         return start.astype(np.int64), (order % max(len(self.i), 1)).astype(np.int64)
 
+    def integrate(
+        self, d: Floats, tau: Floats, advantage: float, c: Floats | None = None
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Integrate the cyclic parts: log-likelihood per difference of ratings, slope, minus curvature, mode of c."""
+        nodes, weights = np.polynomial.hermite.hermgauss(7 if len(self.i) <= FEW_PAIRS else 3)
+        shape = d.shape
+        start = np.zeros(shape) if c is None else c.copy(order="C")
+        found = (np.empty(shape), np.empty(shape), np.empty(shape), start)
+        log_weights = np.log(weights) + nodes**2 - np.log(np.pi) / 2
+        integrate_pairs(
+            self.won, self.games, self.moves * advantage, np.array(d, order="C"), np.array(tau, order="C"),
+            np.sqrt(2.0) * nodes, log_weights, *found,
+        )  # fmt: skip
+        return found
+
+    def draw_all(self, ratings: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
+        """Draw the log-odds of all pairs given ratings, ``(b, n, n)``."""
+        A = np.empty((len(ratings), self.n, self.n))
+        draw_all_pairs(self.won, self.games, self.moves * advantage, self.i, self.j, ratings, tau, seeds, A)
+        return A
+
+    def draw_columns(self, ratings: Floats, tau: float, seed: Any, advantage: float, agents: Ints) -> Floats:
+        """Draw the log-odds of everybody against some agents given ratings, ``(n, k)``."""
+        X = np.empty((len(agents), self.n))
+        draw_columns(
+            self.won, self.games, self.moves * advantage, self.i, self.j, *self.neighbours, ratings, tau, seed,
+            np.array(agents), X,
+        )  # fmt: skip
+        return X.T
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredPairs:
+    """Payoffs that were measured with a known standard error: ``measured`` and ``variance``, ``(p,)`` each."""
+
+    n: int
+    i: Ints
+    j: Ints
+    measured: Floats
+    variance: Floats
+    moves: Floats = field(default_factory=lambda: np.zeros(1))
+    dispersion: float = 1.0
+
+    def integrate(
+        self, d: Floats, tau: Floats, advantage: float, c: Floats | None = None
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Integrate the cyclic parts, which is exact: ``measured ~ N(d, variance + tau^2)``."""
+        total = self.variance + tau[:, None] ** 2
+        rest = self.measured - d
+        mode = rest * tau[:, None] ** 2 / total
+        return -(rest**2 / total + np.log(total)) / 2, rest / total, 1 / total, mode
+
+    def draw_all(self, ratings: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
+        """Draw the payoffs of all pairs given ratings, ``(b, n, n)``."""
+        return np.stack(
+            [
+                self.draw_columns(r, float(t), seed, advantage, np.arange(self.n))
+                for r, t, seed in zip(ratings, tau, seeds, strict=True)
+            ]
+        )
+
+    def draw_columns(self, ratings: Floats, tau: float, seed: Any, advantage: float, agents: Ints) -> Floats:
+        """Draw the payoffs of everybody against some agents given ratings, ``(n, k)``."""
+        mean, variance = np.zeros((self.n, self.n)), np.full((self.n, self.n), tau**2)
+        total = self.variance + tau**2
+        shrunk = (self.measured - ratings[self.i] + ratings[self.j]) * tau**2 / total
+        mean[self.i, self.j], mean[self.j, self.i] = shrunk, -shrunk
+        variance[self.i, self.j] = variance[self.j, self.i] = tau**2 * self.variance / total
+        noise = np.empty((self.n, len(agents)))
+        draw_signed_normals(seed, np.array(agents), noise)
+        return np.asarray(ratings[:, None] - ratings[agents] + mean[:, agents] + np.sqrt(variance[:, agents]) * noise)
+
+
+Pairs = PairCounts | MeasuredPairs
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Modes:
@@ -96,26 +171,18 @@ class ModelDraws:
     sigma: Floats
     tau: Floats
     seeds: Any
-    counts: PairCounts
-    offsets: Floats
+    counts: Pairs
+    advantage: float
 
     def payoffs(self, draws: slice) -> Floats:
         """Return the log-odds of all pairs in some draws, ``(b, n, n)``."""
-        r, c = self.ratings[draws].copy(), self.counts
-        A = np.empty((len(r), c.n, c.n))
-        draw_all_pairs(c.won, c.games, self.offsets, c.i, c.j, r, self.tau[draws].copy(), self.seeds[draws].copy(), A)
-        return A
+        given = self.ratings[draws].copy(), self.tau[draws].copy(), self.seeds[draws].copy()
+        return self.counts.draw_all(*given, self.advantage)
 
     def columns(self, draw: int, agents: Ints) -> Floats:
         """Return the log-odds of everybody against some agents in one draw, ``(n, k)``."""
-        c = self.counts
-        start, pair = c.neighbours
-        X = np.empty((len(agents), c.n))
-        draw_columns(
-            c.won, c.games, self.offsets, c.i, c.j, start, pair, self.ratings[draw].copy(), self.tau[draw],
-            self.seeds[draw], np.array(agents), X,
-        )  # fmt: skip
-        return X.T
+        given = self.ratings[draw].copy(), float(self.tau[draw]), self.seeds[draw]
+        return self.counts.draw_columns(*given, self.advantage, agents)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -155,7 +222,7 @@ class HierarchicalFit:
     advantage_stderr: float
     grid: Floats
     weights: Floats
-    counts: PairCounts
+    counts: Pairs
     modes: Modes
     system: System
 
@@ -192,8 +259,7 @@ class HierarchicalFit:
                 ratings[chosen] = centre + self.system.sample(W, precision, streams)
         ratings -= ratings.mean(axis=1, keepdims=True)
         sigma, tau = self.grid[at].T
-        offsets = counts.moves * self.advantage
-        return ModelDraws(ratings=ratings, sigma=sigma, tau=tau, seeds=seeds, counts=counts, offsets=offsets)
+        return ModelDraws(ratings=ratings, sigma=sigma, tau=tau, seeds=seeds, counts=counts, advantage=self.advantage)
 
     def skewness_shift(self, g: int) -> Floats:
         """Return mean minus mode to first order: ``H^-1 B' (l''' v) / 2`` with ``v = diag(B H^-1 B')``."""
@@ -204,8 +270,8 @@ class HierarchicalFit:
             return np.zeros(counts.n)
         d = r[counts.i] - r[counts.j]
         step = 0.05
-        _, _, above, _ = integrate(counts, (d + step)[None], self.grid[g : g + 1, 1], self.advantage)
-        _, _, below, _ = integrate(counts, (d - step)[None], self.grid[g : g + 1, 1], self.advantage)
+        _, _, above, _ = counts.integrate((d + step)[None], self.grid[g : g + 1, 1], self.advantage)
+        _, _, below, _ = counts.integrate((d - step)[None], self.grid[g : g + 1, 1], self.advantage)
         third = (below - above)[0] / (2 * step)
         force = signed_sums(counts, (third * variances / 2)[None])[0]
         return np.asarray(self.system.solve(W[None], np.array([1 / sigma**2]), force[None])[0])
@@ -225,7 +291,11 @@ def fit_hierarchical(matches: Matches, *, first_advantage: bool = False) -> Hier
         Whether to fit an advantage of the first side where the matches record sides. Off by default: in many logs the
         winner is simply listed first, and an advantage would explain every result away.
     """
-    counts = count_pairs(matches)
+    return fit_pairs(matches.agents, count_pairs(matches), first_advantage=first_advantage)
+
+
+def fit_pairs(agents: tuple[str, ...], counts: Pairs, *, first_advantage: bool = False) -> HierarchicalFit:
+    """Fit the model to counts of games, or to measured payoffs."""
     system = system_for(counts.n, counts.i, counts.j)
     with threads_for(counts.n):
         advantage, stderr = 0.0, 0.0
@@ -241,7 +311,7 @@ def fit_hierarchical(matches: Matches, *, first_advantage: bool = False) -> Hier
     ratings = weights @ modes.ratings
     ratings = ratings - ratings.mean()
     return HierarchicalFit(
-        agents=matches.agents,
+        agents=agents,
         ratings=read_only(ratings),
         expected=read_only(ratings[counts.i] - ratings[counts.j] + cyclic),
         sigma=float(weights @ sigma),
@@ -310,7 +380,7 @@ def measure_dispersion(matches: Matches) -> float:
     return max((scatter + prior * single) / (mean + prior), LEAST_DISPERSION)
 
 
-def fit_advantage(counts: PairCounts, system: System) -> tuple[float, float]:
+def fit_advantage(counts: Pairs, system: System) -> tuple[float, float]:
     """Return the first-side advantage that maximises the marginal likelihood, and its standard error."""
     step, h, curvature = 0.05, 0.0, 0.0
     point = np.array([[1.0, 0.1]])
@@ -332,7 +402,7 @@ def fit_advantage(counts: PairCounts, system: System) -> tuple[float, float]:
     return h, float(1 / np.sqrt(curvature)) if curvature > 0 else float("inf")
 
 
-def fit_grid(counts: PairCounts, system: System, advantage: float) -> Modes:
+def fit_grid(counts: Pairs, system: System, advantage: float) -> Modes:
     """Fit at the points of a grid over (log sigma, log tau), zoomed in until it resolves the posterior.
 
     With many pairs only tau has a grid, and sigma is at its mode.
@@ -365,7 +435,7 @@ def fit_grid(counts: PairCounts, system: System, advantage: float) -> Modes:
 
 
 def find_modes(
-    counts: PairCounts,
+    counts: Pairs,
     system: System,
     grid: Floats,
     advantage: float,
@@ -390,7 +460,7 @@ def find_modes(
 
 
 def find_some_modes(
-    counts: PairCounts, system: System, grid: Floats, advantage: float, start: Floats | None, learn_sigma: bool
+    counts: Pairs, system: System, grid: Floats, advantage: float, start: Floats | None, learn_sigma: bool
 ) -> Modes:
     """Find the modes of one block of grid points, all at once.
 
@@ -403,7 +473,7 @@ def find_some_modes(
     c = np.zeros((len(grid), len(counts.i)))
     for _ in range(60):
         precision = 1 / sigma**2
-        _, slope, curvature, c = integrate(counts, r[:, counts.i] - r[:, counts.j], tau, advantage, c)
+        _, slope, curvature, c = counts.integrate(r[:, counts.i] - r[:, counts.j], tau, advantage, c)
         gradient = signed_sums(counts, slope) - precision[:, None] * r
         step = system.solve(curvature, precision, gradient)
         most = np.abs(step[:, counts.i] - step[:, counts.j]).max(axis=1, initial=0.0)
@@ -418,7 +488,7 @@ def find_some_modes(
         if most.max() < 2e-3 and moved < 2e-3:
             break
     precision = 1 / sigma**2
-    value, slope, curvature, c = integrate(counts, r[:, counts.i] - r[:, counts.j], tau, advantage, c)
+    value, slope, curvature, c = counts.integrate(r[:, counts.i] - r[:, counts.j], tau, advantage, c)
     log_prior = -(sigma**2) / (2 * SIGMA_SCALE**2) + np.log(sigma) - np.log1p((tau / TAU_SCALE) ** 2) + np.log(tau)
     log_density = (
         value.sum(axis=1)
@@ -430,28 +500,13 @@ def find_some_modes(
     return Modes(sigma=sigma, tau=tau, ratings=r, cyclic=c, slope=slope, curvature=curvature, log_density=log_density)
 
 
-def signed_sums(counts: PairCounts, values: Floats) -> Floats:
+def signed_sums(counts: Pairs, values: Floats) -> Floats:
     """Return ``B' values``: sums over each agent's pairs, minus where it is the second, ``(G, n)``."""
     G, n = len(values), counts.n
     shift = np.arange(G)[:, None] * n
     total = np.bincount((shift + counts.i).ravel(), values.ravel(), minlength=G * n)
     total -= np.bincount((shift + counts.j).ravel(), values.ravel(), minlength=G * n)
     return np.asarray(total.reshape(G, n))
-
-
-def integrate(
-    counts: PairCounts, d: Floats, tau: Floats, advantage: float, c: Floats | None = None
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Integrate the cyclic parts: log-likelihood of each difference of ratings, slope, minus curvature, mode of c."""
-    nodes, weights = np.polynomial.hermite.hermgauss(7 if len(counts.i) <= FEW_PAIRS else 3)
-    shape = d.shape
-    found = (np.empty(shape), np.empty(shape), np.empty(shape), np.zeros(shape) if c is None else c.copy(order="C"))
-    log_weights = np.log(weights) + nodes**2 - np.log(np.pi) / 2
-    integrate_pairs(
-        counts.won, counts.games, counts.moves * advantage, np.array(d, order="C"), np.array(tau, order="C"),
-        np.sqrt(2.0) * nodes, log_weights, *found,
-    )  # fmt: skip
-    return found
 
 
 @compiled(
@@ -620,3 +675,12 @@ def draw_columns(won, games, offsets, first, second, start, pair, r, tau, seed, 
             d = r[i] - r[j]
             x = d + draw_one(won[q], games[q], offsets, d, tau, pair_key(seed, i, j))
             X[k, i + j - a] = x if j == a else -x
+
+
+@compiled("void(u8, i8[::1], f8[:,::1])")
+def draw_signed_normals(seed, agents, noise):  # type: ignore[no-untyped-def]
+    """Draw a standard normal number for everybody against some agents; the two sides of a pair have opposite signs."""
+    for i in range(len(noise)):
+        for k in range(len(agents)):
+            z = 0.0 if i == agents[k] else normal_of(pair_key(seed, i, agents[k]))
+            noise[i, k] = z if i < agents[k] else -z

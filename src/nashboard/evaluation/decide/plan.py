@@ -194,7 +194,7 @@ def beliefs_about_matches(matches: Matches, *, cycles: bool = True) -> Beliefs:
     m, V = fit.ratings[keep], V[np.ix_(keep, keep)]
     i, j = np.triu_indices(len(keep), 1)
     played = np.zeros((len(fit.agents),) * 2)
-    played[fit.counts.i, fit.counts.j] = fit.counts.games.sum(axis=1)
+    played[tuple(matches.pairs.T)] = matches.games
     before = np.maximum(played, played.T)[keep[i], keep[j]]
     chance = 1 / (1 + np.exp(m[j] - m[i]))
     result = chance * (1 - chance)

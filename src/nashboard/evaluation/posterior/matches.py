@@ -6,19 +6,24 @@ solved among a few contenders, everybody's payoff against them is drawn, and who
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs
 from nashboard.equilibrium.batch import cores, nash_averages
+from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
-from nashboard.ratings.hierarchical import HierarchicalFit, ModelDraws, fit_hierarchical
+from nashboard.ratings.hierarchical import HierarchicalFit, MeasuredPairs, ModelDraws, fit_hierarchical, fit_pairs
 
 MOST_PAYOFFS = 10_000_000  # payoffs of all draws up to which they are kept; beyond, games are solved by columns
 MOST_EXPECTED = 4_000  # agents up to which the matrix of expected payoffs is made
 BLOCK = 64  # games that are solved in one stack
 CONTENDERS = 24  # agents that a large game starts with
+LEAST_ERROR = 1e-6  # relative to the payoffs: a standard error of 0 is taken as this
 CLOSE = 1e-10  # gain against the equilibrium, relative to the largest payoff, that counts as rounding
 
 
@@ -51,10 +56,53 @@ def draw_matches(
         Called with the number of draws that have just been finished.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
-    fit = fit or fit_hierarchical(matches, first_advantage=first_advantage)
+    return draw_games(fit or fit_hierarchical(matches, first_advantage=first_advantage), draws, rng, workers, advance)
+
+
+def draw_payoffs(
+    payoffs: Payoffs,
+    *,
+    draws: int = 200,
+    rng: np.random.Generator | int = 0,
+    workers: int | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> Draws:
+    """Draw payoffs and equilibria from the same model for payoffs with standard errors, on their own scale.
+
+    Measured payoffs are normal around ``r_i - r_j + c_ij``. Log-odds keep their unit; other payoffs are divided by
+    their root mean square while the model is fitted, since its priors are meant for log-odds.
+    """
+    rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
+    errors = payoffs.errors()
+    if errors is None:
+        raise InputError("these payoffs have neither standard errors nor numbers of games: nothing can be drawn")
+    i, j = np.triu_indices(len(payoffs.agents), 1)
+    known = np.isfinite(errors[i, j])
+    i, j = i[known], j[known]
+    size = float(np.sqrt((payoffs.A[i, j] ** 2).mean())) if known.any() else 1.0
+    unit = 1.0 if payoffs.scale == "logit" or not size > 0 else size
+    measured, error = payoffs.A[i, j] / unit, np.maximum(errors[i, j] / unit, LEAST_ERROR)
+    pairs = MeasuredPairs(n=len(payoffs.agents), i=i, j=j, measured=measured, variance=error**2)
+    found = draw_games(fit_pairs(payoffs.agents, pairs), draws, rng, workers, advance)
+    scaled: dict[str, Any] = {
+        name: None if (value := getattr(found, name)) is None else value * unit
+        for name in ("gaps", "point", "payoffs", "expected")
+    }
+    sizes = {name: found.facts[name] * unit for name in ("sigma", "tau", "tau_low", "tau_high")}
+    return replace(found, **scaled, ratings=None, facts={**found.facts, **sizes})
+
+
+def draw_games(
+    fit: HierarchicalFit,
+    draws: int,
+    rng: np.random.Generator,
+    workers: int | None,
+    advance: Callable[[int], None] | None,
+) -> Draws:
+    """Draw from a fitted model, and solve the game of every draw."""
     model = fit.draw(draws, rng)
     done = advance or (lambda count: None)
-    n = len(matches.agents)
+    n = len(fit.agents)
     payoffs: Floats | None = None
     if draws * n * n <= MOST_PAYOFFS:
         payoffs = np.empty((draws, n, n))

@@ -21,7 +21,7 @@ import numpy as np
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.ratings.hierarchical import HierarchicalFit, PairCounts, fit_hierarchical
+from nashboard.ratings.hierarchical import HierarchicalFit, PairCounts, count_pairs, fit_hierarchical
 
 Answer = Literal["yes", "no", "cannot tell"]
 
@@ -102,7 +102,7 @@ def find_near_duplicates(
         nothing = np.zeros((0, 0))
         return NearDuplicates(agents=matches.agents, label=single, probability=nothing, largest=nothing, tested=False)
     fit = fit or fit_hierarchical(matches, first_advantage=first_advantage)
-    Y, N = tabulate(fit.counts)
+    Y, N = tabulate(count_pairs(matches))
     label = single
     for _ in range(ROUNDS):
         found = group_alike(Y, N, fit.sigma, fit.tau)
