@@ -204,7 +204,7 @@ def test_tables_are_sorted_by_value_and_what_is_missing_has_no_place() -> None:
 def test_the_csv_of_a_board_is_the_board() -> None:
     found = evaluation("scores")
     board = next(part for part in parts(summarised(found)) if isinstance(part, Grid) and part.key == "agents")
-    assert board.csv == nb._tables.as_csv(found.leaderboard())
+    assert board.csv == nb._tables.as_csv(found.leaderboard("all"))
 
 
 def test_a_long_table_is_cut_with_a_note_and_its_csv_is_whole() -> None:

@@ -75,7 +75,7 @@ def evaluate(
 
         evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, settings, output, shown)
         return
-    data = completed(chosen(source_data(source, as_format, read), agents, exclude), missing)
+    data = completed(chosen(source_data(source, as_format, read), agents, exclude), missing, modelled=True)
     if isinstance(data, Scores):
         options.refuse(("anchor", "min_games", "components"), "it is for matches, and these are scores")
     else:

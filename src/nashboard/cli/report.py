@@ -141,7 +141,7 @@ def completed_data(
     from nashboard.data.scores import Scores
     from nashboard.evaluation.selecting import chosen, completed
 
-    data = completed(chosen(source_data(source, as_format, read), *patterns), missing)
+    data = completed(chosen(source_data(source, as_format, read), *patterns), missing, modelled=True)
     if isinstance(data, Scores):
         options.refuse(("anchor", "min_games", "components"), "it is for matches, and these are scores")
         return data

@@ -134,7 +134,7 @@ def one_segment(
     from nashboard.evaluation.selecting import chosen, completed
 
     try:
-        data = completed(chosen(data, *patterns), missing)
+        data = completed(chosen(data, *patterns), missing, modelled=True)
         held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
         found = evaluate(data, **options | {"anchor": held or None})
     except InputError as error:

@@ -40,10 +40,12 @@ FILLS: dict[str, Filling] = {"mean": "mean", "median": "median", "worst": "worst
 WAYS = (*DROPS, *FILLS)
 
 
-def completed(data: Data, missing: str | None) -> Data:
-    """Return scores without holes, in the way the command line asks for; other data have none, and are as they are."""
+def completed(data: Data, missing: str | None, *, modelled: bool = False) -> Data:
+    """Return scores without missing cells in the way asked for; ``modelled`` keeps them where none was asked for."""
     check_missing(data, missing)
     if not isinstance(data, Scores) or not data.missing.any():
+        return data
+    if missing is None and modelled:
         return data
     if missing is None:
         raise InputError(

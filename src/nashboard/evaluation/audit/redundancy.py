@@ -29,7 +29,7 @@ from nashboard.evaluation.stress.experiment import Experiment
 from nashboard.evaluation.stress.movement import LABELS, Movement, movement
 
 Groups = Mapping[str, tuple[str, ...]]
-Status = Literal["exact copies", "near-duplicates", "suspected", "not told apart", "different"]
+Status = Literal["exact copies", "near-duplicates", "suspected", "cannot tell", "different"]
 WIN_RATE, SCORE = "win rate at even odds", "scaled score"
 SHOWN = 5  # groups named in sentences, and members of a group
 MARGIN_OF_GAMES = 0.1  # win rate at even odds: 0.2 standard deviations of a game, about 70 Elo points
@@ -321,7 +321,7 @@ def test_pairs(
             distance=float(distance[i, j]) if np.isfinite(distance[i, j]) else float("nan"),
             p_same=float("nan") if found is None else float(found.p_same[i, j]),
             p_apart=float("nan") if found is None else float(found.p_apart[i, j]),
-            status=status(exact[i, j], near[k], suspect[k], apart[k], tested=found is not None),
+            status=status(exact[i, j], near[k], suspect[k], apart[k]),
         )
 
     order = np.lexsort([b, a, gap[a, b], distance[a, b], ~suspect, ~alike[a, b]])[:NEAREST]
@@ -348,15 +348,15 @@ def by_name(groups: tuple[CloneGroup, ...], *, exact: bool) -> dict[str, tuple[s
     return {group.representative: group.members for group in groups if group.exact == exact}
 
 
-def status(exact: bool, near: bool, suspect: bool, apart: bool, *, tested: bool) -> Status:
-    """Say in words what is known of a pair."""
+def status(exact: bool, near: bool, suspect: bool, apart: bool) -> Status:
+    """Return what is known of a pair."""
     if exact:
         return "exact copies"
     if near:
         return "near-duplicates"
     if suspect:
         return "suspected"
-    return "different" if apart or not tested else "not told apart"
+    return "different" if apart else "cannot tell"
 
 
 def cliques(alike: Bools, distance: Floats) -> list[list[int]]:

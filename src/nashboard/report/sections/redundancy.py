@@ -7,6 +7,8 @@ from nashboard.report.parts import Fold, Heading, Part, Section, Sentences
 from nashboard.report.picture import Picture
 from nashboard.report.sections.skills import capital
 
+BARE = "The data are payoffs, which have no games or tasks to compare."
+
 
 def redundancy(found: Findings, pictures: dict[str, Picture]) -> Section:
     """Say what looks as if it were entered twice; ``pictures`` by kind, agents or tasks."""
@@ -23,7 +25,7 @@ def redundancy(found: Findings, pictures: dict[str, Picture]) -> Section:
             "what would change if every group counted once.",
         ),
         parts=tuple(part for one in found.audit.redundancy for part in of_kind(one, pictures))
-        if found.audit is not None
+        if found.audit is not None and found.audit.redundancy
         else without(found),
     )
 
@@ -58,5 +60,5 @@ def without(found: Findings) -> tuple[Part, ...]:
     lines = tuple(f"The same in all their data: {', '.join(group)}." for group in groups)
     return (
         Sentences(lines=lines or ("No two are the same in all their data.",)),
-        Sentences(lines=(f"Near-copies were not looked for. {found.missing['audit']}",), tone="missing"),
+        Sentences(lines=(f"Near-copies were not looked for. {found.missing.get('audit', BARE)}",), tone="missing"),
     )
