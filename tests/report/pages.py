@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 import nashboard as nb
-from nashboard.report.report import as_page
+from nashboard.report.build import as_page
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -14,14 +14,12 @@ import pytest
 import nashboard as nb
 from nashboard.errors import ConvergenceError
 from nashboard.report import findings as steps
-from nashboard.report.grid import Grid, grid, sorted_places
-from nashboard.report.parts import Fold, Part, Sentences
-from nashboard.report.picture import Picture, embedded, own_names
-from nashboard.report.summary import Summary, summary
+from nashboard.report.blocks import Fold, Grid, Part, Picture, Sentences, embedded, grid, own_names, sorted_places
+from nashboard.report.build import Summary, as_page, summarise
 from report.pages import HOSTILE, evaluation, page
 
 pytestmark = pytest.mark.xdist_group("pages")  # what all need is made once, in one process
-ORDER = ["verdict", "board", "tasks", "trust", "skills", "redundancy", "cycles", "stress", "method", "cite", "data"]
+ORDER = ["verdict", "board", "tasks", "trust", "redundancy", "skills", "cycles", "stress", "method", "data", "cite"]
 
 
 class Outline(HTMLParser):
@@ -51,7 +49,7 @@ class Outline(HTMLParser):
 
 
 def summarised(found: nb.Evaluation) -> Summary:
-    return summary(found, title=None, say=lambda what: None)
+    return summarise(found, title=None, say=lambda what: None)
 
 
 def parts(content: Summary) -> list[Part]:
@@ -62,14 +60,14 @@ def parts(content: Summary) -> list[Part]:
 
 
 @pytest.mark.parametrize("name", ["scores", "matches", "payoffs", "pair"])
-def test_sections_stand_in_order_and_each_opens_with_a_sentence_and_help(name: str) -> None:
+def test_sections_are_in_order_and_each_opens_with_a_sentence_and_help(name: str) -> None:
     content = summarised(evaluation(name))
     keys = [section.key for section in content.sections]
     assert keys == [key for key in ORDER if key in keys]
     assert set(ORDER) - set(keys) == (set() if name == "scores" else {"tasks", "skills"})
     for section in content.sections:
         assert section.opening.endswith(".")
-        assert not re.search(r"Nash|equilibri|entropy|transitiv|Schur|Hodge", section.opening)
+        assert not re.search(r"Nash|entropy|transitiv|Schur|Hodge", section.opening)
         assert section.how
         assert section.parts
     text = page(name)
@@ -87,7 +85,7 @@ def test_every_column_of_every_table_says_what_it_means(name: str) -> None:
 def test_the_same_input_gives_the_same_bytes_also_later_in_the_life_of_a_program() -> None:
     nb.charts.plane(nb.schur([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]))  # Altair counts the charts it made
     again = nb.evaluate(nb.load_dataset("suite-4"), n_resamples=10)
-    assert nb.report.report.as_page(again) == page("scores")
+    assert as_page(again) == page("scores")
 
 
 def test_the_report_of_a_hundred_agents_on_a_hundred_tasks_is_at_most_two_megabytes() -> None:
@@ -110,7 +108,7 @@ def test_a_source_and_a_title_from_strangers_are_text() -> None:
     values = evaluation("matches").to_dict()
     values["input"]["source"] = "<script>alert(1)</script>.csv"
     found = nb.Evaluation.from_json(json.dumps(values))
-    text = nb.report.report.as_page(found, title="</title><script>alert(2)</script>")
+    text = as_page(found, title="</title><script>alert(2)</script>")
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)" in text
 
@@ -156,11 +154,11 @@ def test_a_result_read_back_from_json_makes_a_page_and_says_what_is_missing(name
     assert keys == [section.key for section in summarised(evaluation(name)).sections]
     for key in ("trust", "redundancy", "cycles", "stress"):
         section = content.sections[keys.index(key)]
-        (said,) = [part for part in section.parts if isinstance(part, Sentences) and part.tone == "missing"]
-        assert "saved result" in " ".join(said.lines)
+        missing = [part for part in section.parts if isinstance(part, Sentences) and part.tone == "missing"]
+        assert "saved result" in " ".join(missing[0].lines)
     boards = [part.key for part in parts(content) if isinstance(part, Picture)]
     assert boards[0] == "chart-board"
-    assert found.verdict[0] in "".join(Outline(nb.report.report.as_page(found)).text)
+    assert found.verdict[0] in "".join(Outline(as_page(found)).text)
 
 
 def test_a_step_that_fails_leaves_a_sentence_and_the_rest_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,13 +250,29 @@ def test_the_room_of_evaluation_does_not_import_the_report() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_win_rates_without_counts_are_not_called_games() -> None:
-    bare, counted = (
-        summary(nb.evaluate(data, n_resamples=2), title=None, say=lambda _: None).sections
-        for data in (
-            nb.load_dataset("alphago"),
-            nb.Matches.from_counts([[0, 9, 1], [5, 0, 3], [2, 4, 0]], ["x", "y", "z"]),
-        )
-    )
-    assert "of how many games is not known" in bare[0].opening
-    assert "by 24 games between them" in counted[0].opening
+def test_the_first_screen_has_the_verdict_a_compact_board_and_what_to_trust() -> None:
+    for name in ("scores", "matches", "payoffs"):
+        found = evaluation(name)
+        first = summarised(found).sections[0]
+        assert first.opening == found.verdict[0]
+        board, trust = [part for part in first.parts if isinstance(part, Grid) or getattr(part, "title", "") == TRUST]
+        assert isinstance(board, Grid)
+        assert {"rank", "agent", "gap", "P(top)"} >= {head.name for head in board.columns}
+        assert len(board.rows) <= 8
+        assert isinstance(trust, Sentences)
+        assert "checks passed" in trust.lines[0]
+
+
+TRUST = "What to trust"
+
+
+def test_segments_are_compared_in_a_section_of_their_own() -> None:
+    whole = evaluation("matches")
+    parts_of_it = {name: nb.evaluate(whole.data.select(kept), n_resamples=10) for name, kept in SEGMENTS.items()}  # type: ignore[union-attr]
+    text = as_page(whole, segments=parts_of_it)
+    assert '<section id="segments"' in text
+    assert f"first half: {parts_of_it['first half'].verdict[0]}" in "".join(Outline(text).text)
+    assert '<section id="segments"' not in page("matches")
+
+
+SEGMENTS = {"first half": ["ant", "bee", "cat", "dog"], "second half": ["bee", "cat", "dog", "fox"]}

@@ -1,17 +1,18 @@
 """Charts as files: png, svg and pdf by vl-convert, html that needs no network, and the specification as json."""
 
 import json
-import struct
-import zlib
 from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from nashboard._cache import kept
 from nashboard._files import atomically
 from nashboard.charts.theme import PAGES, Chart, Theme, themed
 from nashboard.errors import InputError
-from nashboard.report.scripts import drawing_script
 
+OFFER = "window.vegaEmbed=vegaEmbed;"  # what the bundle does when it is loaded
 DRAW = "window.vegaEmbed('#chart', JSON.parse(document.getElementById('given').textContent), {actions: false});"
 PAGE = """<!doctype html>
 <html lang="en">
@@ -71,26 +72,7 @@ def png(spec: dict[str, Any], scale: float) -> bytes:
     """Return a picture of pixels."""
     import vl_convert
 
-    return squeezed(bytes(vl_convert.vegalite_to_png(spec, scale=scale)))
-
-
-def squeezed(picture: bytes) -> bytes:
-    """Return the same png with its pixels packed tightly: vl-convert packs for speed, to three times the size."""
-    at, head, packed = 8, b"", b""
-    while at < len(picture):
-        (length,) = struct.unpack(">I", picture[at : at + 4])
-        kind, content = picture[at + 4 : at + 8], picture[at + 8 : at + 8 + length]
-        if kind == b"IDAT":
-            packed += content
-        elif kind != b"IEND":
-            head += chunk(kind, content)
-        at += 12 + length
-    return picture[:8] + head + chunk(b"IDAT", zlib.compress(zlib.decompress(packed), 9)) + chunk(b"IEND", b"")
-
-
-def chunk(kind: bytes, content: bytes) -> bytes:
-    """Return a part of a png: its length, its kind, its content and a check sum."""
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
 
 
 def svg(spec: dict[str, Any], _: float) -> bytes:
@@ -116,6 +98,24 @@ def html(spec: dict[str, Any], _: float) -> bytes:
 def as_json(spec: dict[str, Any], _: float) -> bytes:
     """Return the specification itself."""
     return (json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+@cache
+def drawing_script() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed in one script, as vl-convert ships them; bundling takes seconds."""
+    return closed(kept("drawing.js", f"vl-convert {version('vl-convert-python')} {OFFER}", bundled))
+
+
+def bundled() -> str:
+    """Bundle the scripts; the result depends on the version of vl-convert only."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle(OFFER))
+
+
+def closed(script: str) -> str:
+    """Return a script that cannot end the element that contains it."""
+    return script.replace("</script", r"<\/script").replace("<!--", r"<\!--")
 
 
 WRITERS: dict[str, Writer] = {".png": png, ".svg": svg, ".pdf": pdf, ".html": html, ".json": as_json}

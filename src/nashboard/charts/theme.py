@@ -4,7 +4,7 @@ Charts name what a mark *is* (``style="nash"``), never its colour; a theme says 
 Okabe and Ito (2008), which people with any kind of colour vision can tell apart, a little lighter on dark pages.
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, get_args
 
 import altair as alt
@@ -104,7 +104,17 @@ def themed(chart: Any, theme: Theme = "light") -> Chart:
         raise InputError(f"there is no theme {theme!r}{nearest(str(theme), THEMES)}: use {either(THEMES)}")
     copy: Chart = chart.copy(deep=False)
     copy.config = configuration(theme).copy()
+    # Notebooks show a picture instead of a page that loads scripts from the network. Set past Altair, whose own
+    # attributes are parts of the specification.
+    object.__setattr__(copy, "_repr_mimebundle_", partial(as_picture, copy))
     return copy
+
+
+def as_picture(chart: Chart, include: object = None, exclude: object = None) -> dict[str, str]:
+    """Return a chart as svg for a notebook; it needs neither scripts nor a network."""
+    import vl_convert
+
+    return {"image/svg+xml": str(vl_convert.vegalite_to_svg(chart.to_dict()))}
 
 
 @cache

@@ -89,7 +89,7 @@ def report(
         found = evaluated(data, settings)
     with show_progress("Writing the report ...") as progress:
         if path is None:
-            from nashboard.report.report import as_page
+            from nashboard.report.build import as_page
 
             text = as_page(found, title=title, say=progress.step)
         else:

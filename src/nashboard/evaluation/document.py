@@ -76,7 +76,7 @@ def write(
     ending = checked_target(path)
     if ending == PAGE:
         # The report is a room of its own, below this one: it is asked for by name, when it is needed.
-        import_module("nashboard.report.report").write_page(found, path, title=title, say=say)
+        import_module("nashboard.report.build").write_page(found, path, title=title, say=say)
         return
     text = ENDINGS[ending](found)
     atomically(path, lambda part: part.write_text(text, encoding="utf-8"))

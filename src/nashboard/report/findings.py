@@ -1,7 +1,7 @@
-"""Everything a report needs to know, worked out once: what cannot be worked out comes with the reason.
+"""Everything that a report shows, computed once; what cannot be computed comes with the reason.
 
-Large data get less: the parts whose cost grows with the square of the entries are cut down, then left out, and the
-page says so and names the command that does it in full.
+The parts whose cost grows with the square of the entries are reduced for large data, then left out, and the page
+names the command that does them in full.
 """
 
 import warnings
@@ -33,7 +33,7 @@ Saying = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Findings:
-    """An evaluation and what else there is to say; None where ``missing`` has the reason, under the same name.
+    """An evaluation and its analyses; None where ``missing`` has the reason, under the same name.
 
     Parameters
     ----------
@@ -43,8 +43,10 @@ class Findings:
         Of these: what ratings explain and what goes round, and the strongest planes.
     latent
         What tasks test beyond an average.
+    segments
+        Evaluations of parts of the data, by name; empty where there are none.
     notes
-        By step, what it warned of on the way.
+        By step, its warnings.
     """
 
     evaluation: Evaluation
@@ -54,12 +56,13 @@ class Findings:
     hodge: Hodge | None
     schur: Schur | None
     latent: Latent | None
+    segments: Mapping[str, Evaluation]
     missing: Mapping[str, str]
     notes: Mapping[str, tuple[str, ...]]
 
 
 class Steps:
-    """Runs one step after the other, and keeps the reasons of those that fail and what was said on the way."""
+    """Runs one step after the other, and keeps the reasons of those that fail and their warnings."""
 
     def __init__(self, say: Saying) -> None:
         self.say = say
@@ -83,8 +86,8 @@ class Steps:
         return found
 
 
-def findings(evaluation: Evaluation, say: Saying) -> Findings:
-    """Work out everything that the data allow and their size permits."""
+def find_everything(evaluation: Evaluation, say: Saying, segments: Mapping[str, Evaluation] | None = None) -> Findings:
+    """Compute everything that the data allow and their size permits."""
     problem, data, steps = evaluation.problem, evaluation.data, Steps(say)
     n, n_agents = size(evaluation), len(evaluation.agents)
     unknown = NO_DATA if data is None else ""
@@ -120,20 +123,21 @@ def findings(evaluation: Evaluation, say: Saying) -> Findings:
             lambda: latent(required(problem).scaled, k=2),
             NO_TASKS if evaluation.task_board is None else unknown,
         ),
+        segments=segments or {},
         missing=steps.missing,
         notes=steps.notes,
     )
 
 
 PLANES = 3
-NO_DATA = "This page was made from a saved result, which does not hold the data that this needs."
+NO_DATA = "This page was made from a saved result, which does not contain the data that this needs."
 NO_TASKS = "There are no tasks: agents met each other."
 FEW = "This needs at least three agents."
 MISSING = "The agents cannot all be compared."
 
 
 def too_many(n: int, most: int, command: str) -> str:
-    """Say that there are too many entries for a page, and where to go instead; nothing where there are not."""
+    """Return why a part is left to its command for so many entries; empty where it is not."""
     if n <= most:
         return ""
     return f"There are {n:,} entries; a report does this for up to {most:,}. The command {command} does it for more."

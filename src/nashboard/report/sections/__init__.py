@@ -1,1 +1,31 @@
-"""The sections of a report, one file each: what was found, in words and tables."""
+"""The sections of a report, in the order of the page; each makes its own charts.
+
+A section is a function from `Findings` to a `Section`, or to None where it does not apply. A new one is a function
+here and an entry in the list.
+"""
+
+from collections.abc import Callable
+
+from nashboard.report.blocks import Section
+from nashboard.report.findings import Findings
+from nashboard.report.sections.about import cite, describe_data, describe_method
+from nashboard.report.sections.answer import show_answer, show_board, show_segments
+from nashboard.report.sections.checks import show_checks
+from nashboard.report.sections.copies import show_copies
+from nashboard.report.sections.structure import show_cycles, show_redundancy
+from nashboard.report.sections.tasks import show_skills, show_tasks
+
+SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
+    show_answer,
+    show_board,
+    show_tasks,
+    show_checks,
+    show_segments,
+    show_redundancy,
+    show_skills,
+    show_cycles,
+    show_copies,
+    describe_method,
+    describe_data,
+    cite,
+)

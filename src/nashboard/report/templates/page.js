@@ -137,16 +137,57 @@
 
   function themeName() { return root.dataset.theme || (prefersDark.matches ? "dark" : "light"); }
 
+  /* On a narrow screen every view is as wide as the screen, and panels are below each other. */
+  var NARROW = 600, AXIS = 64;
+
+  function narrow() { return root.clientWidth < NARROW; }
+
+  function fitted(spec, figure, room) {
+    if (!narrow()) { return spec; }
+    if (spec.hconcat) {
+      var panels = figure.dataset.narrow === "first" ? spec.hconcat.slice(0, 1) : spec.hconcat;
+      delete spec.hconcat;
+      if (panels.length === 1) {
+        Object.keys(panels[0]).forEach(function (key) { spec[key] = panels[0][key]; });
+        delete spec.spacing; delete spec.resolve;
+      } else {
+        spec.vconcat = panels.map(function (panel) { panel.width = room - AXIS; return panel; });
+        return spec;
+      }
+    }
+    if (typeof spec.width === "number" && typeof spec.height === "number" && spec.height <= spec.width) {
+      spec.height = Math.round(spec.height * Math.min(1, room / spec.width));
+    }
+    if (spec.width && spec.width.step) { (spec.layer || [spec]).forEach(sparse); }
+    spec.width = room;
+    spec.autosize = { type: "fit-x", contains: "padding" };
+    return spec;
+  }
+
+  function themed(theme, room) {
+    if (!narrow()) { return themes[theme]; }
+    var config = JSON.parse(JSON.stringify(themes[theme]));
+    config.axis.titleLimit = room / 2;
+    Object.assign(config.legend, { gradientLength: room / 3, titleLimit: room / 2, columns: 2 });
+    return config;
+  }
+
+  function sparse(view) {
+    var axis = view.encoding && view.encoding.x && view.encoding.x.axis;
+    if (axis) { axis.labelOverlap = true; axis.labelLimit = 90; }
+  }
+
   function draw(figure) {
-    var theme = themeName(), held = views.get(figure);
-    if (held && held.theme === theme) { return held.done; }
+    var theme = themeName(), held = views.get(figure), small = narrow();
+    if (held && held.theme === theme && held.small === small) { return held.done; }
     var canvas = figure.querySelector(".canvas");
     var kept = held && held.view ? chosen(held.view) : {};
-    var entry = { theme: theme, view: null, done: null };
+    var entry = { theme: theme, small: small, view: null, done: null };
     views.set(figure, entry);
     if (held && held.view) { held.view.finalize(); }
-    entry.done = window.vegaEmbed(canvas, read(figure.querySelector(":scope > script")), {
-      mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: themes[theme], tooltip: { theme: theme },
+    var room = (canvas.clientWidth || root.clientWidth - 64) - 4;
+    entry.done = window.vegaEmbed(canvas, fitted(read(figure.querySelector(":scope > script")), figure, room), {
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: themed(theme, room), tooltip: { theme: theme },
       logLevel: 1 /* errors: an empty layer is no reason for a warning */
     }).then(function (drawn) {
       if (views.get(figure) !== entry) { drawn.finalize(); return; }
@@ -158,7 +199,7 @@
       return drawn.view.runAsync().then(function () { figure.dataset.drawn = theme; });
     }).catch(function (error) {
       figure.dataset.failed = "";
-      canvas.textContent = "This picture could not be drawn. The tables of this page hold its numbers.";
+      canvas.textContent = "This picture could not be drawn. The tables of this page contain its numbers.";
       console.error(error);
     });
     return entry.done;
@@ -225,6 +266,7 @@
     button.addEventListener("click", function () { choose(button.dataset.themeChoice); });
   });
   prefersDark.addEventListener("change", redraw);
+  window.matchMedia("(max-width: " + (NARROW - 1) + "px)").addEventListener("change", redraw);
   press();
 
   /* Print: what is folded is opened, and folded again afterwards --------------------------------------------------------- */

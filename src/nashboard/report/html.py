@@ -6,15 +6,18 @@ data says, and the page can reach no network. Charts are drawn by Vega's interpr
 
 import base64
 import hashlib
-from functools import lru_cache
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markupsafe import Markup
 
-from nashboard.report.picture import embedded
-from nashboard.report.scripts import closed, drawing_script
-from nashboard.report.summary import Summary
+from nashboard.charts.export import closed, drawing_script
+from nashboard.charts.theme import THEMES
+from nashboard.report.blocks import embedded
+
+if TYPE_CHECKING:
+    from nashboard.report.build import Summary
 
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -22,7 +25,7 @@ POLICY = (
 )
 
 
-@lru_cache(maxsize=1)
+@cache
 def environment() -> jinja2.Environment:
     """Return the templates: everything is escaped, and what is not defined is an error."""
     return jinja2.Environment(
@@ -41,10 +44,8 @@ def asset(name: str) -> str:
     return closed(loader.get_source(environment(), name)[0])
 
 
-def page(content: Summary) -> str:
+def render_page(content: "Summary") -> str:
     """Return the report as one page; the same summary gives the same bytes."""
-    from nashboard.charts.theme import THEMES
-
     scripts = {"early": asset("theme.js"), "drawing": drawing_script(), "late": asset("page.js")}
     allowed = " ".join(f"'sha256-{fingerprint(script)}'" for script in scripts.values())
     values: dict[str, Any] = {name: Markup(text) for name, text in scripts.items()}  # ours, and known by their hash

@@ -1,0 +1,360 @@
+"""What a page is made of: sections, and in them sentences, facts, checks, tables, charts, folds and text to copy.
+
+A block is plain data. The template that shows it has its name: ``Facts`` is shown by ``templates/facts.html``.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from nashboard._tables import Cell, Column, Table, as_csv
+from nashboard.errors import NashboardError
+from nashboard.evaluation.audit.checks import Check
+
+MOST_ROWS = 2000  # of a table on a page; a browser scrolls so many without trouble
+OWN_NAME = re.compile(r"\b(param|view|selector)_(\d+)\b")
+
+NAMING = ("name", "param", "views", "expr", "test", "filter", "calculate", "signal")  # where such a name can stand
+
+DATA = ("datasets", "values", "domain", "sort")  # where an agent's name can stand, which is never touched
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentences:
+    """A list of sentences; ``tone`` is ``"plain"``, ``"warning"`` or ``"missing"`` (why something is not here)."""
+
+    template: ClassVar[str] = "sentences.html"
+    lines: tuple[str, ...]
+    tone: str = "plain"
+    title: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A number and its name."""
+
+    value: str
+    name: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """A few numbers beside each other."""
+
+    template: ClassVar[str] = "facts.html"
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checks:
+    """The list "can you trust this?"."""
+
+    template: ClassVar[str] = "checks.html"
+    checks: tuple[Check, ...]
+
+    @property
+    def ordered(self) -> tuple[Check, ...]:
+        """What needs a look comes first."""
+        return tuple(sorted(self.checks, key=lambda check: check.passed is True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Names and what they stand for, such as settings."""
+
+    template: ClassVar[str] = "terms.html"
+    rows: tuple[tuple[str, str], ...]
+    caption: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """Text that people copy as it is, such as an entry of a bibliography."""
+
+    template: ClassVar[str] = "quote.html"
+    key: str
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fold:
+    """Parts that are shown when asked for."""
+
+    template: ClassVar[str] = "fold.html"
+    title: str
+    parts: tuple["Part", ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """A heading between the parts of a section."""
+
+    template: ClassVar[str] = "heading.html"
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of the page under a heading of its own.
+
+    Parameters
+    ----------
+    key
+        Its address within the page.
+    title, opening
+        The heading, and a sentence that a person who never heard of Nash understands.
+    how
+        How to read it, paragraph by paragraph; shown when asked for.
+    parts
+        What it holds, in order.
+    """
+
+    key: str
+    title: str
+    opening: str
+    how: tuple[str, ...]
+    parts: tuple["Part", ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """A column: its name, what it means in plain words, and whether it holds numbers."""
+
+    name: str
+    meaning: str
+    numeric: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A cell: its text, and its place among the different values of its column, -1 where it is missing."""
+
+    text: str
+    place: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A table that can be sorted and searched, copied and saved.
+
+    Parameters
+    ----------
+    key
+        Its address within the page, and the name of the file it is saved as.
+    caption
+        What it is, in plain words.
+    things
+        What a row is, in the plural: agents, tasks, pairs.
+    named
+        The column that names a row.
+    csv
+        The whole table for machines; empty where it is not offered.
+    notes
+        What to know about it.
+    """
+
+    template: ClassVar[str] = "grid.html"
+    key: str
+    caption: str
+    things: str
+    columns: tuple[Head, ...]
+    rows: tuple[tuple[Shown, ...], ...]
+    named: int
+    csv: str
+    notes: tuple[str, ...]
+
+
+def grid(
+    table: Table,
+    key: str,
+    *,
+    caption: str,
+    things: str,
+    named: int = 0,
+    saved: bool = False,
+    notes: tuple[str, ...] | None = None,
+) -> Grid:
+    """Return a table as the page shows it; rows past the first two thousand are left out, with a note."""
+    notes = table.notes if notes is None else notes
+    if len(table.rows) > MOST_ROWS:
+        notes = (f"The first {MOST_ROWS:,} of {len(table.rows):,} {things} are shown; saving as csv saves all.", *notes)
+    short = Table(columns=table.columns, rows=table.rows[:MOST_ROWS])
+    texts = short.cells()
+    places = [sorted_places([row[k] for row in short.rows]) for k in range(len(short.columns))]
+    return Grid(
+        key=key,
+        caption=caption,
+        things=things,
+        columns=tuple(
+            Head(name=column.name, meaning=meaning(column), numeric=numeric)
+            for column, numeric in zip(table.columns, table.numeric(), strict=True)
+        ),
+        rows=tuple(
+            tuple(Shown(text=text, place=places[k][t]) for k, text in enumerate(row)) for t, row in enumerate(texts)
+        ),
+        named=named,
+        csv=as_csv(table) if saved else "",
+        notes=notes,
+    )
+
+
+def meaning(column: Column) -> str:
+    """Return what a column means, in plain words."""
+    return PLAINER.get(column.meaning, column.meaning) or MEANINGS.get(column.name, "")
+
+
+def sorted_places(cells: list[Cell]) -> list[int]:
+    """Return for each cell its place among the different values, from 0 up; -1 where there is nothing."""
+    keys = [sort_key(cell) for cell in cells]
+    place = {key: k for k, key in enumerate(sorted({key for key in keys if key is not None}))}
+    return [-1 if key is None else place[key] for key in keys]
+
+
+def sort_key(cell: Cell) -> Any:
+    """Return what a cell is sorted by: numbers by size, text without regard to case, ``2-10`` by its first number."""
+    if cell is None or (isinstance(cell, float) and cell != cell):
+        return None
+    if isinstance(cell, str):
+        first, _, rest = cell.partition("-")
+        if first.isdecimal() and (rest.isdecimal() or not rest):
+            return (0, float(first), float(rest or first), "", "")
+        return (1, 0.0, 0.0, cell.casefold(), cell)
+    return (0, float(cell), float(cell), "", "")
+
+
+# What columns mean that say nothing of it, or say it in words that only some people know.
+MEANINGS = {
+    "agent": "name of the agent",
+    "task": "name of the task",
+    "check": "what was asked of the evaluation",
+    "what": "what was looked at",
+    "found": "what was found",
+    "meaning": "what that is, in words",
+    "method": "the way of ranking: by plain average, by Elo, or by Nash average",
+    "first": "one of the two",
+    "second": "the other of the two",
+    "component": "number of the skill beyond the average, the strongest first",
+    "tasks high": "tasks on which the agents high do better than averages say",
+    "tasks low": "tasks on which the agents low do better than averages say",
+    "in words": "the cycle as a sentence",
+}
+PLAINER = {
+    "share in the maximum-entropy equilibrium": "how much it counts: its share in the mix that nobody can beat (the "
+    "maximum-entropy equilibrium); 0 means that it decides nothing",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A chart of Vega-Lite, and the words that go with it.
+
+    Parameters
+    ----------
+    key
+        Its address within the page.
+    title, subtitle
+        What it shows, as text of the page: text wraps on a phone, and a title inside the drawing does not.
+    description
+        For people who do not see it.
+    spec
+        The specification as json that can stand in a page.
+    choosing
+        Whether it has fields to choose from, which a screen reader must reach.
+    narrow
+        On a narrow screen: ``"stack"`` puts panels below each other, ``"first"`` shows the first panel only, since
+        the others have no names of their own.
+    """
+
+    template: ClassVar[str] = "picture.html"
+    key: str
+    title: str
+    subtitle: str
+    description: str
+    spec: str
+    choosing: bool
+    narrow: Literal["stack", "first"]
+
+
+def draw(
+    key: str, chart: Callable[..., Any], *data: Any, narrow: Literal["stack", "first"] = "stack", **options: Any
+) -> "Picture | Sentences":
+    """Return a chart as a block, or the reason why it cannot be drawn."""
+    try:
+        return picture(chart(*data, **options), key, narrow)
+    except NashboardError as error:
+        return Sentences(lines=(f"A chart is missing: {error}.",), tone="missing")
+
+
+def picture(chart: Any, key: str, narrow: Literal["stack", "first"] = "stack") -> Picture:
+    """Return an Altair chart as the page holds it."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)  # our charts are valid: the tests check them
+    title = spec.pop("title", "")
+    said = title if isinstance(title, dict) else {"text": title}
+    words = said.get("text", "")
+    if isinstance(words, dict):  # it changes with what is chosen, so it stays in the drawing
+        spec["title"] = {"text": words}
+        words = ""
+    description = str(spec.pop("description", ""))
+    for idle in ("config", "$schema", "usermeta"):
+        spec.pop(idle, None)
+    return Picture(
+        key=key,
+        title=one_line(words),
+        subtitle=one_line(said.get("subtitle", "")),
+        description=description or one_line(words),
+        spec=embedded(own_names(rounded(spec))),
+        choosing=any("bind" in param and isinstance(param["bind"], dict) for param in spec.get("params", [])),
+        narrow=narrow,
+    )
+
+
+def rounded(value: Any) -> Any:
+    """Return the same with seven digits for every number: finer than any screen, and half the bytes."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
+    if isinstance(value, dict):
+        return {key: rounded(one) for key, one in value.items()}
+    return [rounded(one) for one in value] if isinstance(value, list) else value
+
+
+def one_line(text: Any) -> str:
+    """Return the lines of a title as one."""
+    return " ".join(map(str, text)) if isinstance(text, list) else str(text)
+
+
+def embedded(content: Any) -> str:
+    """Return json that can stand in a script element: no text in it can end the element or open a comment."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def own_names(spec: dict[str, Any]) -> dict[str, Any]:
+    """Number the names that Altair counts up through the life of a program anew: the same chart, the same bytes."""
+    seen: dict[str, str] = {}
+
+    def renamed(found: re.Match[str]) -> str:
+        return seen.setdefault(found[0], f"{found[1]}_{1 + sum(name.startswith(found[1]) for name in seen)}")
+
+    def walked(value: Any, named: bool) -> Any:
+        if isinstance(value, dict):
+            return {key: value[key] if key in DATA else walked(value[key], key in NAMING) for key in value}
+        if isinstance(value, list):
+            return [walked(one, named) for one in value]
+        return OWN_NAME.sub(renamed, value) if named and isinstance(value, str) else value
+
+    found: dict[str, Any] = walked(spec, False)
+    return found
+
+
+Part = Sentences | Facts | Checks | Terms | Quote | Fold | Heading | Grid | Picture
+
+
+def capital(line: str) -> str:
+    """Return a sentence that starts with a capital letter, for sentences whose first word is not a name."""
+    return line[:1].upper() + line[1:]

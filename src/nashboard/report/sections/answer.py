@@ -1,0 +1,169 @@
+"""The first screen, the whole board, and the boards of segments."""
+
+from nashboard import charts
+from nashboard._tables import Column, Table
+from nashboard.evaluation.evaluation import Evaluation
+from nashboard.evaluation.segments import comparison
+from nashboard.report.blocks import Fold, Part, Section, Sentences, capital, draw, grid
+from nashboard.report.findings import Findings
+from nashboard.report.sections.checks import own_or_audited
+
+FIRST = 8  # rows on the first screen
+TOP = 30  # rows of a forest plot, lines of a slope chart
+EXPLAINED = 3  # agents whose gap is broken down
+FAILED = 4  # failed checks named on the first screen
+
+
+def show_answer(found: Findings) -> Section:
+    """Return the first screen: the verdict in two sentences, a compact board, and what to trust."""
+    evaluation = found.evaluation
+    first, *rest = evaluation.verdict
+    return Section(
+        key="verdict",
+        title="The verdict",
+        opening=first,
+        how=(
+            "Agents are ranked by Nash average: how well they do against the strongest mixture of agents, and for "
+            "scores on the mixture of tasks that is hardest for the best. Redundant agents and tasks do not change "
+            "it: copies share the weight of the original.",
+            "The gap is the distance to the best, 0 at the top. P(top) is the probability of being at the top, given "
+            "the data. An agent is called first only if this probability is at least 1/2.",
+            "Several agents can be at the top at once: each is strong where another is weak.",
+        ),
+        parts=(
+            *((Sentences(lines=tuple(rest[:1])),) if rest else ()),
+            compact_board(evaluation),
+            trust_in_short(found),
+            *((Fold(title="More about this result", parts=(Sentences(lines=tuple(rest[1:])),)),) if rest[1:] else ()),
+        ),
+    )
+
+
+def compact_board(evaluation: Evaluation) -> Part:
+    """Return the first rows with the columns that fit on a phone."""
+    table = evaluation.screen()
+    wanted = [k for k, column in enumerate(table.columns) if column.name in ("rank", "agent", "gap", "P(top)")]
+    short = Table(
+        columns=tuple(table.columns[k] for k in wanted),
+        rows=tuple(tuple(row[k] for k in wanted) for row in table.rows[:FIRST]),
+    )
+    left = len(table.rows) - len(short.rows)
+    notes = (f"{left:,} more below. " * (left > 0) + table.notes[0].capitalize() + ".",) if table.notes else ()
+    named = [column.name for column in short.columns].index("agent")
+    return grid(short, "first", caption="Best first", things="agents", named=named, notes=notes)
+
+
+def trust_in_short(found: Findings) -> Part:
+    """Return how many checks passed, which did not, and the warnings."""
+    checks = own_or_audited(found)
+    failed = [check for check in checks if check.passed is False]
+    passed = f"{sum(check.passed is True for check in checks)} of {len(checks)} checks passed"
+    lines = [f"{passed}; these did not:" if failed else f"{passed}."]
+    lines += [f"{capital(check.name)}: {check.sentence}." for check in failed[:FAILED]]
+    if len(failed) > FAILED:
+        lines.append(f"{len(failed) - FAILED} more are listed under Checks.")
+    return Sentences(
+        lines=(*lines, *found.evaluation.warnings),
+        tone="warning" if failed or found.evaluation.warnings else "plain",
+        title="What to trust",
+    )
+
+
+def show_board(found: Findings) -> Section:
+    """Return the whole leaderboard."""
+    evaluation = found.evaluation
+    charts_of_board = [draw("chart-board", charts.leaderboard, evaluation, top=TOP, narrow="first")]
+    if len(evaluation.agents) > 1:
+        charts_of_board.append(draw("chart-places", charts.rank_changes, evaluation, top=TOP))
+    return Section(
+        key="board",
+        title="The board",
+        opening="All agents, best first, with the intervals of every number.",
+        how=(
+            *interval_words(evaluation),
+            "Weight is the mean share of an agent in the equilibrium. Agents with weight 0 are beaten by the mixture "
+            "at the top, and removing them changes nothing.",
+            "Press a heading to sort, and again to reverse the order. The meaning of each column is listed below the "
+            "table.",
+        ),
+        parts=(
+            charts_of_board[0],
+            grid(
+                evaluation.leaderboard("all"),
+                "agents",
+                caption="All agents, best first",
+                things="agents",
+                named=1,
+                saved=True,
+            ),
+            *charts_of_board[1:],
+            *gap_terms(evaluation),
+            *explained_moves(evaluation),
+        ),
+    )
+
+
+def interval_words(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return how intervals are to be read, if there are any."""
+    board = evaluation.board
+    if board.exact:
+        return ("The data are taken as exact, so there are no intervals: small differences may be noise.",)
+    return (
+        f"Every number comes from {board.draws:,} draws of one posterior. Low and high contain {board.level:.0%} of "
+        f"the draws. P(top) is the share of the draws in which the agent is at the top.",
+    )
+
+
+def gap_terms(evaluation: Evaluation) -> tuple[Part, ...]:
+    """Return the opponents or tasks that contribute most to each agent's gap."""
+    what = "opponent" if evaluation.task_board is None else "task"
+    table = Table(
+        columns=(
+            Column(name="agent", meaning="name of the agent"),
+            Column(name=what, meaning=f"one of the {what}s that contribute most to its gap"),
+            Column(name="weight", meaning=f"mean share of that {what} in the equilibrium"),
+            Column(name="result", meaning="expected payoff against it" if what == "opponent" else "expected score"),
+            Column(name="term", meaning="what it contributes to minus the gap"),
+        ),
+        rows=tuple(
+            (evaluation.board.names[k], one.name, one.weight, one.result, one.term)
+            for k in evaluation.board.order
+            for one in evaluation.contributions[evaluation.board.names[k]]
+        ),
+    )
+    if not table.rows:
+        return ()
+    caption = f"The {what}s that contribute most to each gap"
+    return (Fold(title="What each gap is made of", parts=(grid(table, "made-of", caption=caption, things="lines"),)),)
+
+
+def explained_moves(evaluation: Evaluation) -> tuple[Part, ...]:
+    """Return charts of the gaps that most need an explanation: of the agents that move most, or else of the first."""
+    if evaluation.data is None:
+        return ()
+    moved = tuple(dict.fromkeys(mover.name for mover in evaluation.movers)) or evaluation.support
+    drawn = tuple(
+        draw(f"chart-made-of-{k + 1}", charts.contributions, evaluation, agent)
+        for k, agent in enumerate(moved[:EXPLAINED])
+    )
+    return (Fold(title="The largest moves, explained", parts=drawn),) if drawn else ()
+
+
+def show_segments(found: Findings) -> Section | None:
+    """Return the boards of segments beside each other, if there are segments."""
+    if not found.segments:
+        return None
+    table = comparison(found.segments, "segment")
+    return Section(
+        key="segments",
+        title="Segments",
+        opening="The same agents on parts of the data, each evaluated on its own.",
+        how=(
+            "A cell is the rank interval of an agent in that segment. The last column says whether its gaps differ "
+            "between segments by more than noise.",
+        ),
+        parts=(
+            Sentences(lines=tuple(f"{name}: {one.verdict[0]}" for name, one in found.segments.items())),
+            grid(table, "segments-table", caption=table.title or "Ranks by segment", things="agents", saved=True),
+        ),
+    )

@@ -1,0 +1,109 @@
+"""Redundant entries, and cycles."""
+
+from nashboard import charts
+from nashboard.algebra.hodge import Hodge
+from nashboard.evaluation.audit.redundancy import Redundancy
+from nashboard.report.blocks import Fold, Heading, Part, Section, Sentences, capital, draw, grid
+from nashboard.report.findings import Findings
+
+BARE = "The data are payoffs, which have no games or tasks to compare."
+CELLS = 40  # rows of a map: with more of them the file grows and names cannot be read
+
+
+def show_redundancy(found: Findings) -> Section:
+    """Return copies and near-duplicates among agents and among tasks."""
+    return Section(
+        key="redundancy",
+        title="Redundant entries",
+        opening="Entries that are the same, or nearly so. A plain average counts each of them; this board does not.",
+        how=(
+            "Exact copies agree in every result. Near-duplicates are shown to differ by less than a stated margin; "
+            "the rule is below each table.",
+            "In the chart, dark blocks are groups of similar entries.",
+            "Exact copies do not move this board. They do move plain averages and Elo ratings: the tables show what "
+            "would change if every group counted once.",
+        ),
+        parts=tuple(part for one in found.audit.redundancy for part in parts_of_kind(one))
+        if found.audit is not None and found.audit.redundancy
+        else known_copies(found),
+    )
+
+
+def parts_of_kind(one: Redundancy) -> tuple[Part, ...]:
+    """Return the redundancy among agents, or among tasks."""
+    pairs = grid(one.table(), f"alike-{one.kind}", caption=f"The most similar {one.kind}", things="pairs")
+    fold: tuple[Part, ...] = (pairs,)
+    merged = one.merge_table()
+    if merged.rows:
+        caption = f"What changes if copies among {one.kind} are merged"
+        fold += (grid(merged, f"merged-{one.kind}", caption=caption, things="methods"),)
+    several = len(one.names) > 1
+    return (
+        Heading(text=one.kind.capitalize()),
+        Sentences(lines=tuple(map(capital, one.sentences()))),
+        *((draw(f"chart-alike-{one.kind}", charts.redundancy, one, top=CELLS),) if several else ()),
+        Fold(title=f"The most similar {one.kind}, pair by pair", parts=fold),
+    )
+
+
+def known_copies(found: Findings) -> tuple[Part, ...]:
+    """Return the exact copies that the result itself contains."""
+    evaluation = found.evaluation
+    groups = [*evaluation.clone_groups, *evaluation.task_clone_groups]
+    lines = tuple(f"Exact copies: {', '.join(group)}." for group in groups)
+    return (
+        Sentences(lines=lines or ("There are no exact copies.",)),
+        Sentences(lines=(f"Near-duplicates were not searched. {found.missing.get('audit', BARE)}",), tone="missing"),
+    )
+
+
+def show_cycles(found: Findings) -> Section:
+    """Return how much ratings explain, and the strongest cycles."""
+    return Section(
+        key="cycles",
+        title="Cycles",
+        opening="Whether one rating per agent explains the results, or whether A beats B, B beats C and C beats A.",
+        how=(
+            "Ratings such as Elo give each agent one number, and the higher number is expected to win. The share is "
+            "how much of the results such numbers explain: 100% is a ladder, 0% is rock-paper-scissors.",
+            "In the chart of a plane, an agent beats those that follow it counterclockwise. Choose two agents: the "
+            "area they span with the centre is what one gains against the other in this plane.",
+            *(("Every task counts as a game between every two agents.",) * (found.evaluation.kind == "scores")),
+        ),
+        parts=(*cycle_words(found), *cycle_charts(found)),
+    )
+
+
+def cycle_words(found: Findings) -> tuple[Part, ...]:
+    """Return the sentences and the table about cycles."""
+    ladder = None if found.audit is None else found.audit.transitivity
+    if ladder is not None:
+        caption = "The strongest cycles" + ", each within noise" * (not ladder.beyond_luck)
+        shown = grid(ladder.table(), "cycles-table", caption=caption, things="cycles")
+        return (Sentences(lines=tuple(map(capital, ladder.sentences()))), *((shown,) if shown.rows else ()))
+    if found.hodge is not None:
+        return (Sentences(lines=explained_share(found.hodge)),)
+    return (Sentences(lines=(found.missing["hodge"],), tone="missing"),)
+
+
+def explained_share(flow: Hodge) -> tuple[str, ...]:
+    """Return how much ratings explain, for payoffs without games."""
+    share = f"Ratings explain {flow.transitivity:.1%} of the payoffs."
+    strongest = flow.cycles(3)
+    if not strongest:
+        return (share, "There is no cycle of three agents.")
+    return (share, *(f"Cycle: {' > '.join((*one.agents, one.agents[0]))}." for one in strongest))
+
+
+def cycle_charts(found: Findings) -> tuple[Part, ...]:
+    """Return the charts of cycles, planes and payoffs."""
+    drawn: list[Part] = []
+    if found.hodge is not None and found.hodge.cycles(1):
+        drawn.append(draw("chart-cycles", charts.cycles, found.audit or found.hodge))
+    if found.schur is not None:
+        drawn.append(draw("chart-plane", charts.plane, found.schur))
+    if found.payoffs is not None:
+        order = found.evaluation.board
+        drawn.append(draw("chart-payoffs", charts.payoff_map, found.payoffs, order=order, top=CELLS))
+        drawn.append(draw("chart-cyclic", charts.payoff_map, found.payoffs, order=order, part="cyclic", top=CELLS))
+    return tuple(drawn)
