@@ -1,8 +1,6 @@
 """The public names. This file is read twice: by type checkers, and at run time to import names lazily."""
 
 from . import charts as charts
-from .algebra.antisymmetrise import flow_of_scores as flow_of_scores
-from .algebra.antisymmetrise import game_of_scores as game_of_scores
 from .algebra.cycles import Cycle as Cycle
 from .algebra.hodge import Hodge as Hodge
 from .algebra.hodge import hodge as hodge
@@ -10,6 +8,8 @@ from .algebra.latent import Latent as Latent
 from .algebra.latent import latent as latent
 from .algebra.operators import curl as curl
 from .algebra.operators import div as div
+from .algebra.operators import flow_of_scores as flow_of_scores
+from .algebra.operators import game_of_scores as game_of_scores
 from .algebra.operators import grad as grad
 from .algebra.operators import rot as rot
 from .algebra.schur import Schur as Schur

@@ -10,9 +10,15 @@ import nashboard as nb
 from nashboard._types import Ints
 from nashboard.algebra import projection
 from nashboard.algebra.flows import ObservedFlow
-from nashboard.algebra.harmonic import harmonic_part, spanning_triangles
+from nashboard.algebra.harmonic import (
+    both_ways,
+    gathered,
+    harmonic_part,
+    spanning_triangles,
+    triangles_by_vertex,
+    triangles_on,
+)
 from nashboard.algebra.projection import projected
-from nashboard.algebra.triangles import both_ways, gathered, triangles_by_vertex, triangles_on
 from reference_algebra import connected_matches, hodge_by_lstsq
 
 

@@ -144,3 +144,11 @@ def test_results_show_themselves() -> None:
     assert repr(h).startswith("Hodge(43 agents, ")
     assert str(h).splitlines()[1].split() == ["rank", "agent", "rating"]
     assert "<table>" in h._repr_html_()
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_ranks_do_not_depend_on_the_unit(unit: float) -> None:
+    r = np.array([3.0, 1.0, 1.0 + 1e-15, 2.0, -7.0])
+    assert nb.hodge(unit * (r[:, None] - r)).ranks.tolist() == [1, 3, 3, 2, 5]
+    near = nb.hodge(unit * (r[:, None] - r) * 1e-3 + 0.0)
+    assert [row[0] for row in near.table().rows] == [1, 2, 3, 3, 5]

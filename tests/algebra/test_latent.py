@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.linalg import ArpackNoConvergence
 
 import nashboard as nb
 from nashboard._types import Floats
@@ -169,13 +170,39 @@ def test_a_wrong_number_of_components_is_refused(k: Any) -> None:
 def test_products_alone_give_the_same_components(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     S = rng.normal(size=(120, 6)) @ rng.normal(size=(6, 150)) + 0.1 * rng.normal(size=(120, 150))
-    full = nb.latent(S, 3)
-    monkeypatch.setattr(latent_module, "SMALL", 100)
     part = nb.latent(S, 3)
+    monkeypatch.setattr(latent_module, "FEW", 1000)
+    full = nb.latent(S, 3)
     np.testing.assert_allclose(part.strengths, full.strengths, rtol=1e-12)
     np.testing.assert_allclose(part.skills, full.skills, atol=1e-8)
     np.testing.assert_allclose(part.problems, full.problems, atol=1e-8)
     assert part.residual < 1e-9
+
+
+def test_components_that_products_miss_come_from_the_whole_decomposition(monkeypatch: pytest.MonkeyPatch) -> None:
+    # one strength five times over: the products of one vector see it once
+    rng = np.random.default_rng(1)
+    U, V = (np.linalg.qr(rng.normal(size=(n, 9)))[0] for n in (90, 130))
+    S = (U * [7, 7, 7, 7, 7, 5, 4, 3, 2]) @ V.T
+    part = nb.latent(S, 6)
+    monkeypatch.setattr(latent_module, "FEW", 1000)
+    full = nb.latent(S, 6)
+    np.testing.assert_allclose(part.strengths, full.strengths, rtol=1e-10)
+    np.testing.assert_allclose(part.reconstruct(), full.reconstruct(), atol=1e-9)
+
+
+def test_a_search_that_does_not_settle_falls_back_to_the_whole_decomposition(monkeypatch: pytest.MonkeyPatch) -> None:
+    S = np.random.default_rng(2).normal(size=(80, 90))
+    full = nb.latent(S).strengths[:2]
+    for failing in (ArpackNoConvergence("no", np.zeros(0), np.zeros((0, 0))), None):
+
+        def svds(R: Any, k: int, failing: Any = failing, **ignored: Any) -> Any:
+            if failing is not None:
+                raise failing
+            return np.zeros((80, k)), np.ones(k), np.zeros((k, 90))
+
+        monkeypatch.setattr(latent_module, "svds", svds)
+        np.testing.assert_allclose(nb.latent(S, 2).strengths, full)
 
 
 def test_results_show_themselves() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.algebra.flows import BLOCK, EPS, ObservedFlow, blocks
-from nashboard.algebra.triangles import triangles_by_vertex
+from nashboard.algebra.harmonic import triangles_by_vertex
 
 NOTHING = -np.inf
 

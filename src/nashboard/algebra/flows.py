@@ -139,10 +139,20 @@ def antisymmetric_array(values: ArrayLike, *, copy: bool = True) -> Floats:
             f"Payoffs.from_array(A, symmetrise=True) averages the two directions"
         )
     if gap > 0:
-        return A / 2 - A.T / 2 + 0.0
+        return antisymmetric_part(A)
     if not ours:
         A += 0.0  # no negative zeros
     return A
+
+
+def antisymmetric_part(A: Floats) -> Floats:
+    """Return ``(A - A') / 2``, square by square; halves first, so that nothing overflows."""
+    part = np.empty_like(A, order="C")
+    for rows in blocks(len(A), size=TILE):
+        for columns in blocks(len(A), size=TILE, start=rows.start):
+            square = A[rows, columns] / 2 - A[columns, rows].T / 2 + 0.0
+            part[rows, columns], part[columns, rows] = square, 0.0 - square.T
+    return part
 
 
 def worst_gap(A: Floats) -> tuple[float, tuple[int, int]]:

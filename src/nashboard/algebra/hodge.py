@@ -27,7 +27,7 @@ from nashboard.algebra.flows import (
     unit_scale,
 )
 from nashboard.algebra.harmonic import harmonic_part
-from nashboard.algebra.hodgerank import fitted_ratings, standard_errors
+from nashboard.algebra.laplacian import fitted_ratings, standard_errors
 from nashboard.algebra.operators import divergence, gradient, rotation
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import checked_prior, log_odds, smoothed_counts
@@ -89,6 +89,20 @@ class Hodge(Drawn):
         They are exact up to 1500 agents and estimated from random probes beyond.
         """
         return self.errors[1]
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """``(n,)`` 1 for the highest rating; ratings that differ by rounding alone share a rank.
+
+        Rounding is measured by the largest rating, so that the unit of the data does not matter.
+        """
+        apart = 1e-12 * float(np.abs(self.ratings).max(initial=0.0))
+        order = np.argsort(-self.ratings, kind="stable")
+        falling = -self.ratings[order]
+        first = np.append(True, np.diff(falling) > apart)  # the first of each group of ties
+        ranks = np.empty(len(order), dtype=np.intp)
+        ranks[order] = np.maximum.accumulate(np.where(first, np.arange(1, len(order) + 1), 0))
+        return read_only(ranks)
 
     @cached_property
     def transitive(self) -> Floats:
@@ -216,8 +230,7 @@ class Hodge(Drawn):
             columns.append(Column(name="Elo points", meaning="the rating in Elo points", decimals=1))
             cells.append(self.ratings * POINTS_PER_LOGIT)
         order = np.argsort(-self.ratings, kind="stable")
-        falling = np.sort(-self.ratings.round(9))  # rounding makes no order
-        places = (1 + np.searchsorted(falling, -self.ratings.round(9))).tolist()
+        places = self.ranks.tolist()
         return Table(
             title=repr(self),
             columns=tuple(columns),

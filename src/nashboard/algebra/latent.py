@@ -10,21 +10,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.sparse.linalg import ArpackError, svds
 
 from nashboard._notebook import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
-from nashboard.algebra.averages import ScoresLike, averages, comparable_scores, scaling_of
 from nashboard.algebra.flows import EPS, refuse_size, unit_scale
-from nashboard.algebra.krylov import leading_planes
-from nashboard.algebra.planes import equal_groups, first_largest, triangular
+from nashboard.algebra.operators import ScoresLike, averages, named_scores
+from nashboard.algebra.planes import SEED, equal_groups, first_largest, triangular
 from nashboard.errors import InputError
 
 TOLERANCE = 1e-10
-# Up to this size on the shorter side, the whole decomposition is quick enough.
-SMALL = 1500
+FEW = 12  # components up to one in so many of the shorter side come from products with the table alone
+POWER_STEPS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,8 +189,9 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
         Scores without missing cells: an array ``(m, n)``, agents by tasks, higher better, used as it is; or
         `Scores`, scaled per task to [0, 1] unless they were scaled already.
     k
-        How many components, the strongest first; all ``min(m, n) - 1`` by default. For tables larger than
-        1500 on both sides and few components they come from products with the table alone.
+        How many components, the strongest first; all ``min(m, n) - 1`` by default. Few components (one in twelve of
+        the shorter side at most) come from products with the table alone, to a residual of 1e-11 of the largest
+        strength; where that is not reached, from the whole decomposition.
 
     Examples
     --------
@@ -202,22 +202,22 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
     >>> found.component(0).tasks_high, found.component(0).tasks_low
     (('task 3',), ('task 2', 'task 1'))
     """
-    scores = comparable_scores(S)
-    m, n = scores.values.shape
+    values, agents, tasks, scaling = named_scores(S)
+    m, n = values.shape
     k = min(m, n) - 1 if k is None else checked_components(k, min(m, n))
-    scale = unit_scale(scores.values)
-    parts = averages(scores.values / scale)
-    centred = float(np.linalg.norm(parts.flow + parts.rest))
-    rounding = 8 * EPS * np.sqrt(m * n) * float(np.abs(scores.values / scale).max())
+    scale = unit_scale(values)
+    parts = averages(values / scale)
+    rounding = 8 * EPS * np.sqrt(m * n) * float(max(values.max(), -values.min()) / scale)
     with threads_for(min(m, n)):
         U, strengths, V = singular(parts.rest, k)
     strengths = np.where(strengths > rounding, strengths, 0.0)
     left = float(np.linalg.norm(parts.rest))
-    explained = float(np.linalg.norm(parts.flow))
+    explained = float(np.sqrt(n * (parts.skills**2).sum() + m * (parts.difficulties**2).sum()))  # orthogonal parts
+    centred = float(np.hypot(left, explained))
     some = centred > rounding
     return Latent(
-        agents=scores.agents,
-        tasks=scores.tasks,
+        agents=agents,
+        tasks=tasks,
         mean=parts.mean * scale,
         average_skills=parts.skills * scale,
         average_difficulties=parts.difficulties * scale,
@@ -227,28 +227,14 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
         norm=centred * scale if some else 0.0,
         averages_share=explained**2 / (explained**2 + left**2) if some else 1.0,
         residual=triple_residual(parts.rest, U, strengths, V),
-        scaling=scaling_of(S),
+        scaling=scaling,
     )
 
 
 def singular(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     """Return the ``k`` strongest singular triples ``(U, strengths, V)`` in the one way that we write them."""
     m, n = R.shape
-    if min(m, n) > SMALL and 0 < 40 * k <= min(m, n):
-        # Proposition 2: the planes of [[0, R], [-R', 0]] are the pairs (u, 0), (0, v).
-        Q = leading_planes(
-            lambda X: np.vstack([R @ X[m:], -(R.T @ X[:m])]),
-            m + n,
-            k,
-            tolerance=TOLERANCE / 10,
-            most_products=8 * min(m, n),
-        )[0]
-        U0, V0 = (svd(part, full_matrices=False)[0][:, :k] for part in (Q[:m], Q[m:]))
-        U1, strengths, V1t = svd(U0.T @ R @ V0)
-        U, V = U0 @ U1, V0 @ V1t.T
-    else:
-        U, strengths, Vt = svd(R, full_matrices=False, check_finite=False)
-        U, strengths, V = U[:, :k], strengths[:k].copy(), Vt[:k].T
+    U, strengths, V = leading_triples(R, k) if 0 < FEW * k <= min(m, n) else all_triples(R, k)
     z = np.vstack([V, U]).astype(np.complex128)
     lead = first_largest(np.abs(V))
     z *= np.where(V[lead, np.arange(k)] < 0, -1.0, 1.0)
@@ -257,6 +243,40 @@ def singular(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
             z[:, group] = triangular(z[:, group], leaders=n)
             strengths[group] = strengths[group].mean()
     return z.real[n:] + 0.0, strengths, z.real[:n] + 0.0
+
+
+def all_triples(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    """Return the first ``k`` of all singular triples."""
+    U, strengths, Vt = np.linalg.svd(R, full_matrices=False)
+    return U[:, :k], strengths[:k].copy(), Vt[:k].T
+
+
+def leading_triples(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    """Return the ``k`` strongest singular triples from products alone, or from all where those do not settle.
+
+    A strength that repeats can be missed: then what the triples leave over is stronger than the weakest of them, which
+    a few steps of the power method show.
+    """
+    rng = np.random.default_rng(SEED)
+    try:
+        found: Any = svds(R, k=k, v0=rng.normal(size=min(R.shape)), solver="arpack")
+    except (ArpackError, np.linalg.LinAlgError):
+        return all_triples(R, k)
+    order = np.argsort(-found[1], kind="stable")
+    U, strengths, V = found[0][:, order], found[1][order], found[2][order].T
+    if not triple_residual(R, U, strengths, V) <= TOLERANCE / 10:
+        return all_triples(R, k)
+    x: Any = rng.normal(size=R.shape[1])
+    left = 0.0
+    for _ in range(POWER_STEPS):
+        x -= V @ (V.T @ x)
+        x /= max(float(np.linalg.norm(x)), 1e-300)
+        y = R @ x
+        left = float(np.linalg.norm(y))
+        x = R.T @ y
+    if left > strengths[-1] * (1 + 1e-9):
+        return all_triples(R, k)
+    return U, strengths, V
 
 
 def triple_residual(R: Floats, U: Floats, strengths: Floats, V: Floats) -> float:

@@ -1,4 +1,4 @@
-"""The operators of combinatorial Hodge theory on a complete graph (section 2.2 of the paper).
+"""The operators of combinatorial Hodge theory on a complete graph (section 2.2 of the paper), and tables as flows.
 
 Symbols: ``r`` ratings (n,); ``A`` a flow, an antisymmetric matrix (n, n).
 
@@ -6,14 +6,28 @@ Symbols: ``r`` ratings (n,); ``A`` a flow, an antisymmetric matrix (n, n).
     div(A)[i]        = mean over j of A[i, j]
     curl(A)[i, j, k] = A[i, j] + A[j, k] - A[i, k]
     rot(A)[i, j]     = mean over k of curl(A)[i, j, k] = A[i, j] - (div(A)[i] - div(A)[j])
+
+A table of scores ``S`` (m agents, n tasks) minus its mean has skills ``s`` (m,), the means over tasks, and difficulties
+``d`` (n,), minus the means over agents; ``rest = S - (s 1' - 1 d')`` has no averages left (section 3.3). There are two
+ways to see agents and tasks as players of one antisymmetric matrix: `flow_of_scores` (section 3.3) also compares agents
+with agents by skill and tasks with tasks by difficulty, and its curl vanishes exactly when averages explain the scores;
+`game_of_scores` (appendix D, and proposition 2) has zeros there, and its equilibrium is that of the matrix game ``S``.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._types import Floats, floats
 from nashboard.algebra.flows import FlowLike, named_flow, refuse_size
+from nashboard.data.names import checked_names
+from nashboard.data.scores import Scores
 from nashboard.errors import InputError
+
+ScoresLike = ArrayLike | Scores
+
+GIVEN = "as given"
 
 
 def grad(r: ArrayLike) -> Floats:
@@ -97,3 +111,91 @@ def rot(A: FlowLike) -> Floats:
 def rotation(A: Floats, r: Floats) -> Floats:
     """Return ``A - grad(r)``, antisymmetric to the last bit."""
     return A - gradient(r) + 0.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Averages:
+    """The mean of all scores, skills, difficulties, and the rest of the table."""
+
+    mean: float
+    skills: Floats
+    difficulties: Floats
+    rest: Floats
+
+    @property
+    def flow(self) -> Floats:
+        """What averages explain of the centred scores: ``skill - difficulty``, ``(m, n)``."""
+        return self.skills[:, None] - self.difficulties
+
+
+def named_scores(data: ScoresLike) -> tuple[Floats, tuple[str, ...], tuple[str, ...], str]:
+    """Return complete scores in comparable units, higher better, the names of agents and tasks, and the scaling.
+
+    Scores as read are scaled per task by minimum and maximum; scores that were scaled stay as they are; a
+    bare array is used as it is.
+    """
+    if isinstance(data, Scores):
+        data.require_complete()
+        scores = data.scale("range") if data.scaling == "raw" else data
+        return scores.values, scores.agents, scores.tasks, scores.scaling
+    S = floats(data, "the scores", ndim=2)
+    if 0 in S.shape or not np.isfinite(S).all():
+        Scores.from_array(S).require_complete()  # raises, and says where
+    agents, tasks = (checked_names(None, size=k, kind=kind) for k, kind in zip(S.shape, ("agent", "task"), strict=True))
+    return S, agents, tasks, GIVEN
+
+
+def averages(S: Floats) -> Averages:
+    """Take the mean, the skills and the difficulties out of a table of scores."""
+    mean = float(S.mean())
+    rest = S - mean
+    more = float(rest.mean())  # rounding of a large mean
+    rest -= more
+    skills = rest.mean(axis=1)
+    rest -= skills[:, None]
+    difficulties = -rest.mean(axis=0)
+    rest += difficulties
+    correction = rest.mean(axis=1)  # skills lose their own rounding
+    rest -= correction[:, None]
+    return Averages(
+        mean=mean + more,
+        skills=np.asarray(skills + correction),
+        difficulties=np.asarray(difficulties),
+        rest=rest,
+    )
+
+
+def flow_of_scores(S: ScoresLike) -> Floats:
+    """Return ``[[grad(s), S], [-S', grad(d)]]``: S minus its mean, ``s`` skills, ``d`` difficulties.
+
+    Agents come first, then tasks. It equals ``grad(r)`` plus the game of what averages leave over, where
+    ``r`` is ``s`` followed by ``d`` (section 3.3).
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> nb.flow_of_scores([[3, 1], [1, -1]])
+    array([[ 0.,  2.,  2.,  0.],
+           [-2.,  0.,  0., -2.],
+           [-2.,  0.,  0., -2.],
+           [ 0.,  2.,  2.,  0.]])
+    """
+    parts = averages(named_scores(S)[0])
+    centred = parts.flow + parts.rest
+    return np.block([[gradient(parts.skills), centred], [-centred.T, gradient(parts.difficulties)]]) + 0.0
+
+
+def game_of_scores(S: ScoresLike) -> Floats:
+    """Return ``[[0, S], [-S', 0]]``: agents gain their scores, tasks lose them (appendix D).
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> nb.game_of_scores([[3, 1]])
+    array([[ 0.,  3.,  1.],
+           [-3.,  0.,  0.],
+           [-1.,  0.,  0.]])
+    """
+    scores = named_scores(S)[0]
+    m, n = scores.shape
+    return np.block([[np.zeros((m, m)), scores], [-scores.T, np.zeros((n, n))]]) + 0.0

@@ -1,22 +1,33 @@
-"""Planes of an antisymmetric matrix: the dense decomposition, and one way to write each plane down.
+"""Planes of an antisymmetric matrix: all of them, the strongest from products alone, and one way to write them down.
 
 Symbols: ``A = Q L Q'`` (n, n); plane ``t`` has strength ``s[t] >= 0`` and the orthonormal columns
 ``u = Q[:, 2t]``, ``v = Q[:, 2t + 1]``, so that ``A = sum over t of s[t] (u v' - v u')``. As complex numbers,
 ``z = u + iv``: turning a plane multiplies ``z`` by a phase, mixing planes of one strength multiplies the
 matrix of their ``z`` by a unitary matrix; neither changes ``A``.
+
+The strongest planes of a large matrix come from products with vectors: ``V`` an orthonormal basis (n, d) made by
+products with ``A``, ``W = A V``, ``H = V' A V`` antisymmetric (d, d). The planes of ``H`` carried over by ``V``
+approximate those of ``A``; the residual ``A q - Q L Q' q`` certifies them.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import hessenberg, svd
+from scipy.linalg import hessenberg, qr, svd
 
 from nashboard._types import Floats
 from nashboard.algebra.flows import EPS, unit_scale
+from nashboard.errors import ConvergenceError, InputError
 
 # Radii that agree to this share are a tie, and the first agent wins: rounding must not choose.
 TIE = 1e-8
 
 Complexes = NDArray[np.complex128]
+Product = Callable[[Floats], Floats]
+
+# The start is random but always the same: any start leads to the same planes.
+SEED = 20180607
 
 
 def dense_planes(A: Floats) -> tuple[Floats, Floats]:
@@ -112,3 +123,168 @@ def triangular(z: Complexes, leaders: int | None = None) -> Complexes:
         rest[lead] = 0.0
         rest[lead, 0] = np.linalg.norm(x)
     return z
+
+
+def leading_planes(
+    product: Product, n: int, k: int, *, tolerance: float, most_products: int
+) -> tuple[Floats, Floats, float]:
+    """Return the ``k`` strongest planes ``(Q, strengths)`` and their residual.
+
+    ``product`` maps an ``(n, b)`` block X to ``A X``. Mostly one vector and its images are enough. A strength that
+    repeats has only one plane in their space: a short search in what the planes leave over shows that, and then blocks
+    of vectors are used.
+
+    Raises
+    ------
+    ConvergenceError
+        The residual stays above ``tolerance`` times the largest strength.
+    """
+    found = planes_by_one_vector(product, n, k, tolerance=tolerance, most_products=most_products)
+    if found is not None:
+        return found
+    return planes_by_blocks(product, n, k, tolerance=tolerance, most_products=most_products)
+
+
+def planes_by_one_vector(
+    product: Product, n: int, k: int, *, tolerance: float, most_products: int
+) -> tuple[Floats, Floats, float] | None:
+    """Return the ``k`` strongest planes from the images of one vector, nothing where those do not settle or repeat.
+
+    The Lanczos method for antisymmetric matrices with full orthogonalisation and thick restarts: memory O(n k).
+    """
+    keep = 2 * (k + 5)
+    most = max(60, 3 * keep)
+    if n <= 2 * most:
+        return None
+    rng = np.random.default_rng(SEED)
+    V, W, H = np.empty((n, most), order="F"), np.empty((n, most), order="F"), np.zeros((most, most))
+    v = rng.normal(size=n)
+    v /= np.linalg.norm(v)
+    size, check, products, largest = 0, 2 * k + 8, 0, 0.0
+    while products < most_products:
+        w = product(v[:, None])[:, 0]
+        products += 1
+        V[:, size], W[:, size] = v, w
+        fresh = V[:, : size + 1].T @ w
+        largest = max(largest, float(np.linalg.norm(w)))
+        if abs(fresh[size]) > 1e-9 * largest:
+            refuse_symmetric_part(fresh[size:, None], largest)
+        H[:size, size], H[size, :size] = fresh[:size], -fresh[:size]
+        size += 1
+        v = w - V[:, :size] @ fresh
+        v -= V[:, :size] @ (V[:, :size].T @ v)
+        left = float(np.linalg.norm(v))
+        if left <= 100 * EPS * largest:
+            return None  # the images of one vector span too little
+        v /= left
+        if size < check and size < most:
+            continue
+        Y, s = dense_planes(H[:size, :size])
+        Q = V[:, :size] @ Y[:, : 2 * k]
+        reached = plane_residual(W[:, :size] @ Y[:, : 2 * k], Q, s[:k])
+        if reached <= tolerance:
+            return None if missed_plane(product, Q, float(s[k - 1]), rng) else (*canonical(Q, s[:k], n, 1.0), reached)
+        if size == most:
+            V[:, :keep], W[:, :keep] = V @ Y[:, :keep], W @ Y[:, :keep]
+            H[:] = 0.0
+            H[:keep, :keep] = turned(np.eye(keep), s[: keep // 2])
+            size = keep
+        check = size + max(6, size // 5)
+    return None
+
+
+def missed_plane(product: Product, Q: Floats, weakest: float, rng: np.random.Generator, steps: int = 12) -> bool:
+    """Say whether what the planes leave over has one that is stronger than the weakest of them."""
+    V = np.empty((len(Q), steps), order="F")
+    H = np.zeros((steps, steps))
+    v = rng.normal(size=len(Q))
+    for t in range(steps):
+        for basis in (Q, V[:, :t]) * 2:
+            v -= basis @ (basis.T @ v)
+        norm = float(np.linalg.norm(v))
+        if norm <= 100 * EPS * weakest:
+            break
+        V[:, t] = v / norm
+        v = product(V[:, t : t + 1])[:, 0]
+        fresh = V[:, :t].T @ v
+        H[:t, t], H[t, :t] = fresh, -fresh
+    return float(np.linalg.norm(H, 2)) > weakest * (1 + 1e-9)
+
+
+def planes_by_blocks(
+    product: Product, n: int, k: int, *, tolerance: float, most_products: int, columns: int = 400
+) -> tuple[Floats, Floats, float]:
+    """Return what `leading_planes` does, also where strengths repeat.
+
+    ``product`` maps an ``(n, b)`` block X to ``A X``. A block is wider than ``2 k``, so that a strength which
+    repeats is found as often as it occurs. The basis grows to some ``columns`` (at least six blocks) and
+    restarts from its best planes. Time is the products plus O(n columns^2) per restart, memory
+    O(n columns).
+
+    Raises
+    ------
+    ConvergenceError
+        The residual stays above ``tolerance`` times the largest strength.
+    """
+    rng = np.random.default_rng(SEED)
+    width = -(-(2 * k + 4) // 8) * 8  # multiples of eight suit matrix products
+    most = min(width + max(6, columns // width) * width, n)
+    V, W, H = np.empty((n, most + width)), np.empty((n, most + width)), np.zeros((most + width,) * 2)
+    size, check, products, reached, largest = 0, 2 * width, 0, np.inf, 0.0
+    block = orthonormal(rng.normal(size=(n, width)), V[:, :0], floor=0.0)
+    while products < most_products:
+        new = slice(size, size + block.shape[1])
+        V[:, new], W[:, new] = block, product(block)
+        products += block.shape[1]
+        size = new.stop
+        fresh = V[:, :size].T @ W[:, new]
+        largest = max(largest, float(np.linalg.norm(W[:, new], axis=0).max()))
+        refuse_symmetric_part(fresh[new], largest)
+        H[:size, new], H[new, :size] = fresh, -fresh.T
+        H[new, new] = (fresh[new] - fresh[new].T) / 2
+        block = orthonormal(W[:, new], V[:, :size], floor=100 * EPS * largest)
+        exhausted = not block.shape[1]  # the space holds all that the start can reach
+        full = size + max(block.shape[1], 1) > most
+        if size < check and not exhausted and not full:
+            continue
+        Y, s = dense_planes(H[:size, :size])
+        if size >= 2 * k:
+            Q = V[:, :size] @ Y[:, : 2 * k]
+            reached = plane_residual(W[:, :size] @ Y[:, : 2 * k], Q, s[:k])
+            if reached <= tolerance or size >= n:
+                return *canonical(Q, s[:k], n, 1.0), reached
+        if full and size > width:  # go on from the best planes of this space
+            V[:, :width], W[:, :width] = V[:, :size] @ Y[:, :width], W[:, :size] @ Y[:, :width]
+            H[:width, :width] = turned(np.eye(width), s[: width // 2])
+            size = width
+        if exhausted:
+            block = orthonormal(rng.normal(size=(n, width)), V[:, :size], floor=1e-8)[:, : n - size]
+        check = max(size + 2 * width, size * 6 // 5)
+    raise ConvergenceError(
+        f"the {k} strongest of {n // 2:,} planes are known only to a residual of {reached:.1e} of the "
+        f"largest strength after {products:,} products, not to {tolerance:.0e}: "
+        f"their strengths lie too close together; ask for fewer planes, or for all of them (k=None)"
+    )
+
+
+def orthonormal(X: Floats, V: Floats, *, floor: float) -> Floats:
+    """Return an orthonormal basis of what the columns of ``X`` add to the space of ``V``."""
+    for _ in range(2):  # twice is enough
+        X = X - V @ (V.T @ X)
+        Q, R, _ = qr(X, mode="economic", pivoting=True, check_finite=False)
+        X = np.asarray(Q[:, np.abs(np.diagonal(R)) > floor], dtype=np.float64)
+        floor = 1e-8
+    return X
+
+
+def plane_residual(AQ: Floats, Q: Floats, s: Floats) -> float:
+    """Return the largest ``|A q - Q L Q' q|`` over the columns, relative to the largest strength."""
+    if not s.size or s[0] == 0:
+        return 0.0
+    return float(np.linalg.norm(AQ / s[0] - turned(Q, s / s[0]), axis=0).max())
+
+
+def refuse_symmetric_part(H: Floats, largest: float) -> None:
+    """Raise an error if a projection of the operator shows that it is not antisymmetric."""
+    if np.abs(H + H.T).max() > 1e-9 * largest:
+        raise InputError("the operator is not antisymmetric: x' A x must be zero for every x")

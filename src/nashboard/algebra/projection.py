@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
-from nashboard.algebra.triangles import SmallInts, Triangles
+from nashboard.algebra.harmonic import SmallInts, Triangles
 from nashboard.errors import ConvergenceError
 
 TOLERANCE = 1e-10
@@ -125,8 +125,8 @@ def without_curl(edges: Small, d: Floats, v: Floats, y: Floats) -> Floats:
             rho, look = fresh, fresh / 4
         turn(share, r, v, q)
         bend = curl_of_curl(edges, d, q, change)
-        if bend <= 0.0:
-            return y
+        if bend <= 0.0:  # the direction has no curl left: either done, or rounding has taken over
+            break
         previous, rho = rho, take_step(rho / bend, q, change, v, y, r)
         share = rho / previous
     energy = curl_of_curl(edges, d, y, change)

@@ -18,14 +18,14 @@ from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
-from nashboard.algebra.krylov import leading_planes, plane_residual
-from nashboard.algebra.planes import dense_planes
+from nashboard.algebra.planes import dense_planes, leading_planes, plane_residual
 from nashboard.data.names import checked_names
 from nashboard.errors import ConvergenceError, InputError
 
 # The leading planes of a large matrix are met to this share of the largest strength.
 TOLERANCE = 1e-10
 OPERATOR_WRITTEN_OUT = 2000
+PRODUCTS = 160  # matrices from this size on: fewer agents are quicker in full
 # Where products do not settle, a matrix of up to this size is decomposed in full instead.
 STILL_DECOMPOSED = 5000
 THREADED = 8  # blocks of few columns gain from threads only where a matrix is so many times as large
@@ -150,11 +150,10 @@ def schur(
         An antisymmetric matrix ``(n, n)``, payoffs, matches in which all pairs met, a sparse matrix, or
         a ``scipy.sparse.linalg.LinearOperator``.
     k
-        How many planes, the strongest first; all ``n // 2`` by default. For more than 600 agents and
-        ``k`` at most ``n / 200`` (``n / 40`` for more than 1500) the leading planes come from products with
-        blocks of vectors, without a full decomposition, to a residual of 1e-10 of the largest strength. If
-        planes beyond the k-th have the same strength as the k-th, which of them are returned is arbitrary
-        (but repeatable).
+        How many planes, the strongest first; all ``n // 2`` by default. From 160 agents on and for ``k`` at most
+        ``n / 50`` (``n / 24`` from 800 agents on) the leading planes come from products with vectors, without a full
+        decomposition, to a residual of 1e-10 of the largest strength. If planes beyond the k-th have the same
+        strength as the k-th, which of them are returned is arbitrary (but repeatable).
     norm
         Frobenius norm of an operator, where it is known; otherwise ``n`` products measure it.
 
@@ -245,7 +244,7 @@ def from_products(
 
 def large_enough(n: int, k: int) -> bool:
     """Say whether the leading planes cost less by products than by the full decomposition, on noise and on leagues."""
-    return 0 < 40 * k <= n if n > 1500 else n > 600 and 0 < 200 * k <= n
+    return n >= PRODUCTS and 0 < (50 if n < 800 else 24) * k <= n
 
 
 def checked_planes(k: int | None, most: int) -> int:

@@ -6,10 +6,8 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard.algebra.antisymmetrise import flow_of_scores, game_of_scores
-from nashboard.algebra.averages import averages
 from nashboard.algebra.hodge import hodge
-from nashboard.algebra.operators import curl, div, grad, rot
+from nashboard.algebra.operators import averages, curl, div, flow_of_scores, game_of_scores, grad, rot
 from nashboard.algebra.schur import schur
 from nashboard.data.datasets import alphago, roshambo, scores_of
 from nashboard.data.payoffs import payoffs

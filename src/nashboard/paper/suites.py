@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._types import Floats
-from nashboard.algebra.antisymmetrise import game_of_scores
-from nashboard.algebra.averages import averages
+from nashboard.algebra.operators import averages, game_of_scores
 from nashboard.data.datasets import scores_of
 from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.paper.claim import Found, error

@@ -6,7 +6,7 @@ from hypothesis import given
 
 import nashboard as nb
 from nashboard._types import Floats
-from nashboard.algebra import hodgerank
+from nashboard.algebra import laplacian
 from nashboard.algebra.cycles import strongest_on_graph
 from nashboard.algebra.flows import ObservedFlow
 from reference_algebra import connected_matches, cycles_by_force, hodge_by_lstsq, stderr_by_pinv
@@ -161,11 +161,11 @@ def sparse_matches(n: int, p: int, seed: int, reach: int | None = None) -> nb.Ma
 def test_many_agents_agree_with_the_dense_factorisation(reach: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Conjugate gradients on a random graph, a sparse factorisation on a chain; both against Cholesky."""
     matches = sparse_matches(600, 6000, seed=4, reach=reach)
-    monkeypatch.setattr(hodgerank, "FEW", 1000)
+    monkeypatch.setattr(laplacian, "FEW", 1000)
     dense = nb.hodge(matches)
     exact = dense.stderr
     for limit in ("FEW", "DENSE"):
-        monkeypatch.setattr(hodgerank, limit, 10)
+        monkeypatch.setattr(laplacian, limit, 10)
     many = nb.hodge(matches)
     np.testing.assert_allclose(many.ratings, dense.ratings, atol=1e-9)
     assert 0 < many.stderr_error < 0.1
@@ -174,7 +174,7 @@ def test_many_agents_agree_with_the_dense_factorisation(reach: int | None, monke
 
 
 def test_ratings_that_miss_their_equations_are_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hodgerank, "solver", lambda L, dense: np.zeros_like)
+    monkeypatch.setattr(laplacian, "solver", lambda L, dense: np.zeros_like)
     with pytest.raises(nb.ConvergenceError, match="the ratings meet their equations only to"):
         nb.hodge(nb.Matches.from_counts([[0, 3], [1, 0]]))
 

@@ -1,6 +1,7 @@
 """The strongest planes from products alone: against the full decomposition."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +11,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 import nashboard as nb
 from nashboard._types import Floats
 from nashboard.algebra import schur as schur_module
-from nashboard.algebra.krylov import leading_planes
-from nashboard.algebra.planes import dense_planes
+from nashboard.algebra.planes import dense_planes, leading_planes, planes_by_blocks, planes_by_one_vector
 
 
 def low_rank(n: int, strengths: list[float], noise: float, seed: int = 0) -> Floats:
@@ -43,12 +43,44 @@ def test_products_find_the_planes_of_the_full_decomposition(
     strengths: list[float], noise: float, k: int, columns: int
 ) -> None:
     A = low_rank(160, strengths, noise)
-    Q, s, residual = leading_planes(product_with(A), 160, k, tolerance=1e-11, most_products=5000, columns=columns)
+    found = planes_by_blocks(product_with(A), 160, k, tolerance=1e-11, most_products=5000, columns=columns)
+    require_planes(A, found, k, 1e-4 if 1e-6 in strengths else 1e-7)
+
+
+def require_planes(A: Floats, found: tuple[Floats, Floats, float], k: int, atol: float) -> None:
+    Q, s, residual = found
     full_Q, full_s = dense_planes(A)
     np.testing.assert_allclose(s, full_s[:k], atol=1e-10)
-    np.testing.assert_allclose(Q, full_Q[:, : 2 * k], atol=1e-4 if 1e-6 in strengths else 1e-7)
+    np.testing.assert_allclose(Q, full_Q[:, : 2 * k], atol=atol)
     assert np.abs(Q.T @ Q - np.eye(2 * k)).max() < 1e-12
     assert residual <= 1e-11
+
+
+@pytest.mark.parametrize(
+    ("strengths", "noise", "k"),
+    [
+        ([9, 7, 5, 3], 0.3, 1),
+        ([9, 7, 5, 3], 0.3, 4),
+        ([9, 9, 7, 7, 5, 4], 0.01, 4),
+        ([9, 8, 8, 8, 5, 4], 0.0, 5),  # strengths that repeat
+        ([9, 9, 9, 9, 4, 3], 0.0, 5),
+        ([1], 1.0, 3),
+        ([5, 1e-6], 0.0, 2),
+        ([5, 4, 3], 0.0, 3),  # the images of a vector span no more
+    ],
+)
+def test_one_vector_is_enough_or_blocks_take_over(strengths: list[float], noise: float, k: int) -> None:
+    A = low_rank(300, strengths, noise)
+    found = leading_planes(product_with(A), 300, k, tolerance=1e-11, most_products=5000)
+    require_planes(A, found, k, 1e-4 if 1e-6 in strengths else 1e-7)
+
+
+def test_one_vector_does_not_pass_over_a_strength_that_repeats() -> None:
+    A = low_rank(300, [9, 9, 5, 4, 3], 0.05)
+    exact = low_rank(300, [9, 9, 5, 4, 3, 2.5], 0.0)
+    options: Any = {"tolerance": 1e-11, "most_products": 5000}
+    assert planes_by_one_vector(product_with(exact), 300, 3, **options) is None
+    assert planes_by_one_vector(product_with(A), 300, 1, **options) is not None
 
 
 @pytest.mark.parametrize("k", [1, 5])
@@ -129,8 +161,9 @@ def test_small_operators_are_written_out_and_large_ones_need_k() -> None:
 
 def test_the_switch_to_products_keeps_to_large_matrices_and_few_planes() -> None:
     assert schur_module.large_enough(20_000, 10)
-    assert schur_module.large_enough(1000, 5)
-    assert not schur_module.large_enough(1000, 6)  # slower than all planes where strengths are those of noise
-    assert not schur_module.large_enough(500, 1)
+    assert schur_module.large_enough(1000, 41)
+    assert schur_module.large_enough(400, 5)
+    assert not schur_module.large_enough(400, 16)  # slower than all planes where strengths are those of noise
+    assert not schur_module.large_enough(100, 1)
     assert not schur_module.large_enough(20_000, 10_000)
     assert not schur_module.large_enough(20_000, 0)
