@@ -340,7 +340,7 @@ def test_control_c_within_a_file_finishes_the_piece_and_the_next_run_goes_on(
     assert run("online", log, "--state", state).exit_code == 0
     expected = nb.OnlineMelo(1)
     expected.update_many(games)
-    np.testing.assert_array_equal(load(state).league.Z, expected.league.Z[:6])
+    np.testing.assert_array_equal(load(state).league.means, expected.league.means[:6])
 
 
 def test_standard_input_is_read_to_its_end(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from nashboard._types import Bools, Floats, frozen_copy
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
+from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.names import positions
 from nashboard.errors import InputError
@@ -45,7 +46,7 @@ from nashboard.ratings.rating import (
     null_for_nan,
     read_fields,
 )
-from nashboard.ratings.regression import FIRST, Coefficient, Rows, fit_rows, rows_by_side, rows_of_pairs
+from nashboard.ratings.regression import FIRST, Coefficient, Rows, fit_rows, rows_by_side, rows_of_games, rows_of_pairs
 
 Errors = Literal["hessian", "sandwich", "bootstrap"]
 Draws = Literal["half", "davidson"]
@@ -264,7 +265,7 @@ def elo(
     check_choice(errors, get_args(Errors), "way to standard errors")
     if covariates:
         return fit_with_rows(matches, prior, first_advantage, draws, covariates, anchor, errors)
-    matches = require_matches(matches, "elo")
+    matches = require_matches(matches.matches() if isinstance(matches, Games) else matches, "elo")
     plan = spread_plan(n_resamples, rng, workers, progress, backend) if errors == "bootstrap" else None
     matches.require_connected()
     if prior == 0:
@@ -364,7 +365,13 @@ def design(data: Any, first_advantage: bool, covariates: Sequence[str]) -> tuple
     """Return matches, and their games grouped by pair and conditions."""
     if not covariates:
         return data, rows_by_side(data) if first_advantage else rows_of_pairs(data)
-    raise NotImplementedError
+    names = (covariates,) if isinstance(covariates, str) else tuple(covariates)
+    if not isinstance(data, Games):
+        raise InputError(f"covariates need Games, one row per game, not {type(data).__name__}")
+    missing = [name for name in names if name not in data.covariates]
+    if missing:
+        raise InputError(f"the games have no covariate {missing[0]!r}: read them with read_games(covariates=[...])")
+    return rows_of_games(data, names, first_advantage=first_advantage)
 
 
 def points(r: Floats, anchor: Mapping[str, float] | None) -> Floats:
@@ -393,3 +400,4 @@ def describe_prior(prior: Prior, sigma: float) -> str:
 def loss_per_game(totals: PairTotals, x: Floats, played: int, games: float) -> float:
     """Return the mean loss of the games that were played, without the prior's."""
     return loss(totals.won[:played], totals.lost[:played], x[:played]) / games
+

@@ -12,7 +12,7 @@ last), ``b``, and ``eta`` where draws are modelled; the last two have no prior.
 Newton's method eliminates ``r``, whose Hessian is a graph Laplacian, and solves for the few others exactly.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from scipy.sparse import coo_array, csr_array, hstack
 from scipy.special import expit
 
 from nashboard._types import Bools, Floats, Ints, read_only
+from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.errors import EVEN_GAME, PRIOR_GAMES, Covariance, LinearLeague
@@ -119,6 +120,38 @@ def rows_by_side(matches: Matches) -> Rows:
         Z=side[kept][:, None],
         names=(FIRST,),
     )
+
+
+def rows_of_games(games: Games, covariates: Sequence[str], *, first_advantage: bool) -> tuple[Matches, Rows]:
+    """Return the matches of a log, and its games grouped by pair, covariates and cluster."""
+    matches = games.matches()
+    place = {name: k for k, name in enumerate(matches.agents)}
+    number = np.array([place.get(name, -1) for name in games.agents])
+    i, j = number[games.first], number[games.second]
+    columns = [np.asarray(games.covariates[name]) for name in covariates]
+    if first_advantage:
+        played: Floats = np.ones(i.size) if games.neutral is None else np.where(games.neutral, 0.0, 1.0)
+        columns.insert(0, played)
+    Z = np.stack(columns, axis=1)
+    wins, losses = games.wins, games.losses
+    flip = i > j  # seen from the lower of the two, so that a pair is grouped whoever was first
+    i, j, Z = np.minimum(i, j), np.maximum(i, j), np.where(flip[:, None], -Z, Z) + 0.0
+    wins, losses = np.where(flip, losses, wins), np.where(flip, wins, losses)
+    keys = [i.astype(np.float64), j.astype(np.float64), *Z.T]
+    if games.cluster is not None:
+        keys.append(games.cluster.astype(np.float64))
+    order = np.lexsort(keys)
+    stacked = np.stack(keys, axis=1)[order]
+    new = np.ones(order.size, dtype=bool)
+    new[1:] = (stacked[1:] != stacked[:-1]).any(axis=1)
+    start = np.flatnonzero(new)
+    group = order[start]
+    counts = [np.add.reduceat(part[order], start) for part in (wins, games.draws, losses)]
+    names = (*([FIRST] if first_advantage else []), *covariates)
+    return matches, Rows(
+        agents=matches.agents, i=i[group], j=j[group], wins=counts[0], draws=counts[1], losses=counts[2], Z=Z[group],
+        names=names, cluster=None if games.cluster is None else games.cluster[group],
+    )  # fmt: skip
 
 
 def rows_of_pairs(matches: Matches) -> Rows:

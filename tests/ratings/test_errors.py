@@ -1,0 +1,183 @@
+"""Errors that are right: coverage by simulation, origins, large leagues, ranks."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from nashboard._types import Floats, Ints
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.clusters import Clusters
+from ratings.leagues import planted
+
+
+def schedule(kind: str, n: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
+    """Pairs, and how many games each plays."""
+    i, j = np.triu_indices(n, 1)
+    games = {"full": np.full(i.size, 10), "sparse": rng.poisson(0.8, i.size), "newcomer": np.full(i.size, 20)}[kind]
+    if kind == "sparse":
+        games = games + (j == i + 1)  # a chain connects all
+    if kind == "newcomer":
+        games = np.where(j == n - 1, np.where(i < 3, 1, 0), games)
+    met = games > 0
+    return i[met], j[met], games[met]
+
+
+def play(kind: str, noise: str, seed: int, n: int = 14) -> tuple[Floats, nb.Matches]:
+    """Return true ratings in logits and matches: coins, games with draws, or clusters of five equal votes."""
+    rng = np.random.default_rng(seed)
+    r = rng.normal(0, 1, n)
+    i, j, games = schedule(kind, n, rng)
+    x = r[i] - r[j]
+    names = tuple(f"agent {k:02d}" for k in range(n))
+    if noise == "draws":
+        weights = np.stack([np.exp(x / 2), np.full(x.size, 1.0), np.exp(-x / 2)], axis=1)
+        won = rng.multinomial(games, weights / weights.sum(axis=1, keepdims=True)).astype(float)
+        return r, nb.Matches(
+            agents=names, pairs=np.stack([i, j], axis=1), wins=won[:, 0], draws=won[:, 1], losses=won[:, 2]
+        )
+    copies = 5 if noise == "clusters" else 1  # each game is voted on five times, always alike
+    wins = rng.binomial(games, 1 / (1 + np.exp(-x))).astype(float)
+    matches = nb.Matches(
+        agents=names, pairs=np.stack([i, j], axis=1), wins=copies * wins, draws=0 * wins, losses=copies * (games - wins)
+    )
+    if noise == "coins":
+        return r, matches
+    pair = np.repeat(np.arange(i.size), games)
+    won = np.concatenate([np.arange(g) < w for g, w in zip(games, wins, strict=True)]).astype(float)
+    split = Clusters(size=pair.size, cluster=np.arange(pair.size), pair=pair, wins=5 * won, draws=0 * won,
+                     losses=5 * (1 - won))  # fmt: skip
+    return r, replace(matches, clusters=split)
+
+
+def coverage(kind: str, noise: str, draws: str, seeds: range) -> Iterator[tuple[float, float, bool, bool]]:
+    """Yield shares of ratings and differences inside their intervals, the newcomer's, and whether all ranks are."""
+    for seed in seeds:
+        r, matches = play(kind, noise, seed)
+        elo = nb.elo(matches, draws=draws)  # type: ignore[arg-type]
+        assert elo.covariance is not None
+        weights = elo.covariance.weights
+        truth = (r - weights @ r) * POINTS_PER_LOGIT
+        inside = np.abs(elo.ratings - weights @ elo.ratings - truth) < 1.96 * elo.stderr
+        apart = []
+        for a in range(0, 14, 3):
+            for b in range(1, 14, 4):
+                if a != b:
+                    found = elo.difference(elo.agents[a], elo.agents[b])
+                    apart.append(found.low < truth[a] - truth[b] < found.high)
+        ranks = elo.rank_intervals
+        assert ranks is not None
+        rank = 1 + (r[None, :] > r[:, None]).sum(axis=1)
+        yield (
+            float(inside.mean()),
+            float(np.mean(apart)),
+            bool(inside[-1]),
+            bool(((ranks.low <= rank) & (rank <= ranks.high)).all()),
+        )
+
+
+@pytest.mark.parametrize("kind", ["full", "sparse", "newcomer"])
+@pytest.mark.parametrize("noise", ["coins", "draws", "clusters"])
+def test_intervals_cover_ratings_differences_and_ranks(kind: str, noise: str) -> None:
+    draws = "davidson" if noise == "draws" else "half"
+    found = np.array(list(coverage(kind, noise, draws, range(100))), dtype=float)
+    ratings, differences, newcomer, ranks = found.mean(axis=0)
+    assert 0.92 < ratings < 0.98
+    assert 0.91 < differences < 0.98
+    assert newcomer > 0.88  # one agent: a share of 100 is known to 2%
+    assert ranks > 0.93
+
+
+def test_a_newcomer_moves_nobody_elses_error() -> None:
+    _, matches = planted(12, games=50, seed=3)
+    W = np.zeros((13, 13))
+    i, j = matches.pairs.T
+    W[i, j], W[j, i] = matches.wins, matches.losses
+    W[12, :3] = 1  # three wins
+    for prior in ("learned", 0.01):
+        before, after = nb.elo(matches, prior=prior), nb.elo(nb.Matches.from_counts(W), prior=prior)  # type: ignore[arg-type]
+        np.testing.assert_allclose(after.stderr[:12], before.stderr, rtol=0.06)
+        assert after.stderr[12] > 4 * np.median(before.stderr)
+
+
+def test_differences_do_not_depend_on_the_origin_or_an_anchor() -> None:
+    _, matches = planted(9, games=20, seed=1)
+    free, held = nb.elo(matches, prior=0), nb.elo(matches, prior=0, anchor={"agent 5": 0.0})
+    for a, b in (("agent 1", "agent 2"), ("agent 5", "agent 7")):
+        assert free.difference(a, b) == pytest.approx(held.difference(a, b), rel=1e-6)
+    assert held.difference("agent 5", "agent 7").stderr == pytest.approx(held.stderr[6], rel=1e-9)
+
+
+def neighbours(n: int, seed: int) -> nb.Matches:
+    """A league in which agents meet their neighbours only."""
+    rng = np.random.default_rng(seed)
+    r = np.cumsum(rng.normal(0, 0.3, n))
+    i = np.concatenate([np.arange(n - step) for step in (1, 2, 3)])
+    j = np.concatenate([np.arange(n - step) + step for step in (1, 2, 3)])
+    order = np.lexsort((j, i))
+    i, j = i[order], j[order]
+    wins = rng.binomial(10, 1 / (1 + np.exp(r[j] - r[i]))).astype(float)
+    return nb.Matches(
+        agents=tuple(f"agent {k:05d}" for k in range(n)), pairs=np.stack([i, j], axis=1), wins=wins, draws=0 * wins,
+        losses=10 - wins,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_errors_of_large_leagues_are_never_zero_and_as_accurate_as_they_say(
+    draws: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matches = neighbours(250, seed=2)
+    if draws:
+        matches = replace(matches, draws=matches.wins // 2, wins=matches.wins - matches.wins // 2)
+    exact = nb.elo(matches)
+    for module in ("newton", "errors"):
+        monkeypatch.setattr(f"nashboard.ratings.{module}.DENSE", 100)
+    rough = nb.elo(matches)
+    assert (rough.stderr > 0).all()
+    np.testing.assert_allclose(rough.ratings, exact.ratings, atol=0.1)
+    assert rough.covariance is not None
+    off = rough.stderr / exact.stderr - 1
+    assert np.sqrt((off**2).mean()) < rough.covariance.accuracy < 0.15
+    assert np.abs(off).max() < 4 * rough.covariance.accuracy
+    there, here = (one.difference("agent 00003", "agent 00090").stderr for one in (exact, rough))
+    assert here == pytest.approx(there, rel=0.01)
+    assert "known to about" in str(rough)
+
+
+def test_melo_errors_keep_the_directions_that_are_known_least() -> None:
+    # the review's case: an unbeaten newcomer among agents with ever more games
+    errors = []
+    for games in (1e4, 1e9):
+        W = np.array([[0, 5, 6, 0], [4, 0, 5, 0], [5, 4, 0, 0], [0, 0, 0, 0]]) * games / 10
+        W[3, :3] = 1
+        errors.append(nb.melo(nb.Matches.from_counts(W), 1, prior=0.01).stderr[3])
+    assert min(errors) > 1000
+    assert max(errors) < 5 * min(errors)
+
+
+def test_melo_errors_are_those_of_elo_where_planes_vanish() -> None:
+    _, matches = planted(10, games=30, seed=4)
+    melo, elo = nb.melo(matches, 1, prior=0.01, cyclic_prior=1e4), nb.elo(matches, prior=0.01)
+    np.testing.assert_allclose(melo.ratings, elo.ratings, atol=0.1)
+    np.testing.assert_allclose(melo.stderr, elo.stderr, rtol=0.01)
+
+
+def test_the_prior_is_learned_whatever_the_spread() -> None:
+    for spread, games in ((60.0, 40), (170.0, 10), (400.0, 30)):
+        found = [nb.elo(planted(25, games=games, seed=seed, spread=spread)[1]).sigma for seed in range(6)]
+        assert np.mean(found) == pytest.approx(spread, rel=0.15)
+
+
+def test_an_agent_with_one_win_is_not_the_champion() -> None:
+    _, matches = planted(10, games=30, seed=5)
+    W = np.zeros((11, 11))
+    i, j = matches.pairs.T
+    W[i, j], W[j, i] = matches.wins, matches.losses
+    W[10, int(np.argsort(nb.elo(matches).ratings)[5])] = 1
+    elo = nb.elo(nb.Matches.from_counts(W))
+    assert elo.ratings.argmax() != 10
+    low, high = elo.interval
+    assert high[10] - low[10] > 400

@@ -1,0 +1,177 @@
+"""Elo with a first side, draws and covariates."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import nashboard as nb
+from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.games import Games
+
+HOME, STYLE, LENGTH = 0.3, 0.5, -0.2  # logits
+
+
+def log_of(
+    seed: int, *, n: int = 12, rows: int = 400, draw: float = 0.0, clusters: bool = False, repeated: bool = False
+) -> tuple[Floats, Games]:
+    """Return true ratings in logits, and games with a first side, neutral places, two covariates, perhaps draws."""
+    rng = np.random.default_rng(seed)
+    r = rng.normal(0, 1, n)
+    a = rng.integers(0, n, rows)
+    b = (a + rng.integers(1, n, rows)) % n
+    style = rng.integers(-1, 2, rows).astype(float)
+    length = rng.integers(-2, 3, rows).astype(float) if repeated else rng.standard_normal(rows)
+    neutral = rng.random(rows) < 0.2
+    x = r[a] - r[b] + HOME * ~neutral + STYLE * style + LENGTH * length
+    total = np.exp(x / 2) + draw + np.exp(-x / 2)
+    u = rng.random(rows) * total
+    won, drawn = u < np.exp(x / 2), (u >= np.exp(x / 2)) & (u < np.exp(x / 2) + draw)
+    times = 4 if clusters else 1  # each game is judged four times, always alike
+    columns: dict[str, Any] = {
+        "first": a, "second": b, "wins": won.astype(float), "draws": drawn.astype(float),
+        "losses": (~won & ~drawn).astype(float), "neutral": neutral,
+    }  # fmt: skip
+    columns = {name: np.repeat(values, times) for name, values in columns.items()}
+    return r, Games(
+        agents=tuple(f"agent {k:02d}" for k in range(n)),
+        cluster=np.repeat(np.arange(rows), times) if clusters else None,
+        covariates={"style": np.repeat(style, times), "length": np.repeat(length, times)},
+        **columns,
+    )
+
+
+@pytest.mark.parametrize(
+    ("draw", "draws", "clusters"),
+    [(0.0, "half", False), (1.0, "davidson", False), (0.0, "half", True), (1.0, "davidson", True)],
+)
+def test_planted_effects_are_recovered_within_their_errors(draw: float, draws: Any, clusters: bool) -> None:
+    truth = np.array([HOME, STYLE, LENGTH]) * POINTS_PER_LOGIT
+    off, ratings = [], []
+    for seed in range(100):
+        r, games = log_of(seed, draw=draw, clusters=clusters)
+        elo = nb.elo(games, first_advantage=True, draws=draws, covariates=["style", "length"])
+        assert elo.first_advantage is not None
+        effects = (elo.first_advantage, *elo.coefficients)
+        off.append([(effect.value - value) / effect.stderr for effect, value in zip(effects, truth, strict=True)])
+        assert elo.covariance is not None
+        weights = elo.covariance.weights
+        z = elo.ratings - weights @ elo.ratings - (r - weights @ r) * POINTS_PER_LOGIT
+        ratings += (np.abs(z) < 1.96 * elo.stderr).tolist()
+    z = np.array(off)
+    assert 0.92 < (np.abs(z) < 1.96).mean() < 0.98
+    assert (np.abs(z) < 2).mean() > 0.92
+    assert np.abs(z.mean(axis=0)).max() < 0.35
+    assert 0.92 < np.mean(ratings) < 0.98
+
+
+def test_the_fit_is_the_minimum_that_a_general_minimiser_finds() -> None:
+    _, games = log_of(3, n=5, rows=120, draw=0.8)
+    n, sigma = 5, 1.3
+
+    def loss(z: Floats) -> float:
+        r, home, style, length, eta = z[:n], *z[n:]
+        total = 0.0
+        for k in range(games.first.size):
+            x = r[games.first[k]] - r[games.second[k]] + home * (not games.neutral[k])  # type: ignore[index]
+            x += style * games.covariates["style"][k] + length * games.covariates["length"][k]
+            norm = np.log(np.exp(x / 2) + np.exp(eta) + np.exp(-x / 2))
+            total += norm - (games.wins[k] - games.losses[k]) * x / 2 - games.draws[k] * eta
+        return float(total + ((r - r.mean()) ** 2).sum() / 2 / sigma**2)
+
+    found = minimize(loss, np.zeros(n + 4), method="BFGS", options={"gtol": 1e-6}).x
+    from nashboard.ratings.likelihood import pair_totals
+    from nashboard.ratings.regression import fit_rows, rows_of_games
+
+    matches, rows = rows_of_games(games, ["style", "length"], first_advantage=True)
+    edges = pair_totals(matches, sigma=sigma).prior_edges(len(matches.pairs))
+    fit = fit_rows(rows, edges, np.zeros(n + 1), np.ones(n + 1, dtype=bool), davidson=True)
+    np.testing.assert_allclose(fit.r[:n] - fit.r[:n].mean(), found[:n] - found[:n].mean(), atol=2e-4)
+    np.testing.assert_allclose([*fit.b, fit.eta], found[n:], atol=2e-4)
+
+
+def test_sides_of_matches_and_of_games_say_the_same() -> None:
+    _, games = log_of(4, draw=1.0)
+    for draws in ("half", "davidson"):
+        counted = nb.elo(games.matches(), first_advantage=True, draws=draws)  # type: ignore[arg-type]
+        assert counted.first_advantage is not None
+        assert 0 < counted.first_advantage.value < 2.5 * HOME * POINTS_PER_LOGIT
+        p = counted.probabilities("agent 00", "agent 01", first="agent 00")
+        assert sum(p) == pytest.approx(1)
+        assert p.win + p.draw / 2 == pytest.approx(counted.predict("agent 00", "agent 01", first="agent 00"))
+        assert p.win > counted.probabilities("agent 00", "agent 01").win
+        assert (p.draw > 0) == (draws == "davidson")
+        again = nb.EloRatings.from_dict(counted.to_dict())
+        assert again.to_dict() == counted.to_dict()
+        assert "first side" in str(counted)
+
+
+def test_an_effect_of_nothing_changes_no_rating() -> None:
+    # every pair met as often with either side, with the same results: the advantage is 0, and ratings those without it
+    sides = nb.Matches.from_counts([[0, 8, 6], [2, 0, 7], [4, 3, 0]])
+    from nashboard.data.sides import Sides
+
+    half = np.stack([sides.wins, sides.draws, sides.losses], axis=1) / 2
+    matches = nb.Matches(
+        agents=sides.agents, pairs=sides.pairs, wins=sides.wins, draws=sides.draws, losses=sides.losses,
+        sides=Sides(first=half, second=half),
+    )  # fmt: skip
+    fitted = nb.elo(matches, prior=0, first_advantage=True)
+    assert fitted.first_advantage is not None
+    assert fitted.first_advantage.value == pytest.approx(0, abs=1e-6)
+    np.testing.assert_allclose(fitted.ratings, nb.elo(matches, prior=0).ratings, atol=1e-6)
+
+
+def test_games_that_repeat_are_grouped_and_give_the_same_answer() -> None:
+    _, games = log_of(5, rows=2_000, repeated=True)
+    from nashboard.ratings.regression import rows_of_games
+
+    _, rows = rows_of_games(games, ["style", "length"], first_advantage=True)
+    assert rows.i.size < 1_950
+    one = nb.elo(games, covariates=["style", "length"])
+    order = np.random.default_rng(0).permutation(2_000)
+    other = nb.elo(games.take(order), covariates=["style", "length"])
+    np.testing.assert_allclose(other.ratings, one.ratings, atol=1e-6)
+    assert one.without_covariates is not None
+    np.testing.assert_allclose(one.without_covariates, nb.elo(games.matches()).ratings, atol=1e-6)
+
+
+def test_the_draw_parameter_is_the_share_between_equals() -> None:
+    rng = np.random.default_rng(0)
+    D = np.zeros((4, 4))
+    W = np.zeros((4, 4))
+    for i in range(4):
+        for j in range(i + 1, 4):
+            W[i, j], D[i, j], W[j, i] = rng.multinomial(3_000, [0.3, 0.4, 0.3])
+            D[j, i] = D[i, j]
+    elo = nb.elo(nb.Matches.from_counts(W, draws=D), draws="davidson")
+    assert elo.draw_strength / (2 + elo.draw_strength) == pytest.approx(0.4, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"first_advantage": True}, "know who was first"),
+        ({"draws": "davidson"}, "no game was"),
+        ({"draws": "third"}, "no way to count draws"),
+        ({"draws": "davidson", "errors": "bootstrap"}, "leave errors out"),
+        ({"prior": "strong"}, "'learned'"),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
+    matches = nb.Matches.from_counts([[0, 3], [2, 0]])
+    with pytest.raises(nb.InputError, match=message):
+        nb.elo(matches, **options)
+
+
+def test_a_covariate_that_never_varies_is_refused() -> None:
+    _, games = log_of(1)
+    from dataclasses import replace
+
+    dead = replace(games, covariates={"style": np.zeros(games.first.size)})
+    with pytest.raises(nb.InputError, match="0 in every game"):
+        nb.elo(dead, covariates=["style"])
+    with pytest.raises(nb.InputError, match="no covariate 'length'"):
+        nb.elo(dead, covariates=["length"])
