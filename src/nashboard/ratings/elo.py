@@ -400,4 +400,3 @@ def describe_prior(prior: Prior, sigma: float) -> str:
 def loss_per_game(totals: PairTotals, x: Floats, played: int, games: float) -> float:
     """Return the mean loss of the games that were played, without the prior's."""
     return loss(totals.won[:played], totals.lost[:played], x[:played]) / games
-
