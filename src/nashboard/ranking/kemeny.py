@@ -4,20 +4,22 @@ Symbols: ``w`` margins of votes (k, k), antisymmetric; ``x[i, j]`` is 1 if i is 
 ``0 <= x[i, j] + x[j, l] - x[i, l] <= 1`` for all triples; it costs ``sum of w[i, j]`` over pairs it contradicts.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from nashboard._types import Floats, Ints
+from nashboard._types import Bools, Floats, Ints
 from nashboard.ranking.method import Outcome
 from nashboard.ranking.pairwise import Pairwise, equal_rows
-from nashboard.ranking.tournaments import rounded
+from nashboard.ranking.tournaments import levels, rounded
 
 EXACT = 60  # agents in one cycle for which the integer program is solved
 LINEAR = 120  # and its linear relaxation, for a bound
-NODES = 20_000  # branch and bound nodes: a limit on work that does not depend on the machine
+NODES = 10_000  # branch and bound nodes: a limit on work that does not depend on the machine
 CUTS = 4000  # triples added at a time
 ROUNDS = 60
+COMPARED = 20  # agents in one cycle for which all optimal orders are compared
 
 
 def kemeny(data: Pairwise) -> Outcome:
@@ -26,7 +28,8 @@ def kemeny(data: Pairwise) -> Outcome:
     Agents fall into groups, each of which beats all later groups, so each group is ordered by itself. Groups of up to
     60 agents are solved exactly unless branch and bound gets too large; otherwise the order is the best found by local
     search, and ``bound`` is a proved lower bound of ``disagreement``. Exact copies share a place. Where several orders
-    are optimal, one of them is returned and ``unique`` is False.
+    are optimal, agents that these place differently share a place; this is checked in groups of up to 20 agents, and
+    ``unique`` says whether it was found to be the only one.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -41,9 +44,9 @@ def kemeny(data: Pairwise) -> Outcome:
     cost = bound = 0.0
     unique, at = True, 0
     for block in members:
-        order, paid, least, only = ordered(w[np.ix_(block, block)])
-        place[block[order]] = at + np.arange(block.size)
-        at += block.size
+        level, paid, least, only = ordered(w[np.ix_(block, block)])
+        place[block] = at + level
+        at += int(level.max()) + 1
         cost, bound, unique = cost + paid, bound + least, unique and only
     optimal = cost - bound <= 1e-6 * max(1.0, cost)
     return Outcome(
@@ -58,18 +61,30 @@ def kemeny(data: Pairwise) -> Outcome:
 
 
 def ordered(w: Floats) -> tuple[Ints, float, float, bool]:
-    """Return an order of one group, what it costs, a lower bound, and whether it is the only optimal one."""
+    """Return the place of each agent of one group, the cost, a lower bound, and whether one order only is optimal."""
     k = len(w)
     if k == 1:
         return np.zeros(1, dtype=np.intp), 0.0, 0.0, True
     order = local_search(w)
     paid = disagreement(w, order)
     if k > LINEAR:
-        return order, paid, packed_triangles(w), False
-    exact, least, only = solved(w, order, paid, whole=k <= EXACT)
-    if disagreement(w, exact) < paid - 1e-12:
-        order = exact
-    return order, disagreement(w, order), min(least, disagreement(w, order)), only
+        return place_of(order), paid, packed_triangles(w), False
+    program = Program.of(w)
+    found, least = program.solve(whole=k <= EXACT)
+    if found is not None and disagreement(w, found) < paid - 1e-12:
+        order, paid = found, disagreement(w, found)
+    if paid - least > 1e-9 * max(1.0, paid) or k > EXACT:
+        return place_of(order), paid, min(least, paid), False
+    if k > COMPARED or not program.has_other(order, paid):
+        return place_of(order), paid, paid, k <= COMPARED
+    return levels(program.agreed(order, paid)), paid, paid, False
+
+
+def place_of(order: Ints) -> Ints:
+    """Return the place of each agent in an order."""
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return place
 
 
 def disagreement(w: Floats, order: Ints) -> float:
@@ -115,78 +130,95 @@ def packed_triangles(w: Floats) -> float:
     return bound
 
 
-def solved(w: Floats, order: Ints, paid: float, *, whole: bool) -> tuple[Ints, float, bool]:
-    """Solve the program with triples added as they are violated; return an order, a bound and whether it is unique."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Program:
+    """The integer program of one group; triples are added as they are violated, and kept for the next solve."""
 
-    k = len(w)
-    i, j = np.triu_indices(k, 1)
-    number = np.zeros((k, k), dtype=np.intp)
-    number[i, j] = np.arange(i.size)
-    cost = -w[i, j]  # of x[i, j] = 1, beside the constant sum of max(w, 0)
-    base = float(np.maximum(w[i, j], 0.0).sum())
-    rows: list[Ints] = []
-    integral = np.zeros(i.size, dtype=np.intp)
-    best, least, only = order, packed_triangles(w), False
-    for _ in range(ROUNDS):
-        matrix = triple_matrix(rows, number, i.size)
-        limits = LinearConstraint(matrix, 0.0, 1.0) if matrix is not None else ()
-        found = milp(cost, integrality=integral, bounds=Bounds(0, 1), constraints=limits, options={"node_limit": NODES})
-        dual = getattr(found, "mip_dual_bound", None)
-        if integral.any() and dual is not None:
-            least = max(least, base + float(dual))
-        elif found.status == 0:
-            least = max(least, base + float(found.fun))
-        if found.x is None:
-            break
-        X = np.zeros((k, k))
-        X[i, j], X[j, i] = found.x, 1 - found.x
-        new = violated(X)
-        if new.size:
-            rows.append(new)
-            continue
-        if np.abs(found.x - np.round(found.x)).max() < 1e-6:
-            best = np.argsort(-np.round(X).sum(axis=1), kind="stable")
-            only = whole and another_is_worse(w, best, cost, rows, number, base)
-            break
-        if not whole or integral.any():
-            break
-        integral = np.ones(i.size, dtype=np.intp)
-    return np.asarray(best, dtype=np.intp), min(least, paid), only
+    w: Floats
+    i: Ints
+    j: Ints
+    number: Ints
+    triples: list[Ints]
 
+    @staticmethod
+    def of(w: Floats) -> "Program":
+        """Number the pairs."""
+        i, j = np.triu_indices(len(w), 1)
+        number = np.zeros(w.shape, dtype=np.intp)
+        number[i, j] = np.arange(i.size)
+        return Program(w=w, i=i, j=j, number=number, triples=[])
 
-def another_is_worse(w: Floats, order: Ints, cost: Floats, rows: list[Ints], number: Ints, base: float) -> bool:
-    """Say whether every other order costs more: the program again, without the order that was found."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array, vstack
+    def solve(self, *, whole: bool = True, low: Floats | None = None, high: Floats | None = None,
+              other: Floats | None = None) -> tuple[Ints | None, float]:  # fmt: skip
+        """Return an optimal order (None if there is none) and a lower bound of the cost.
 
-    k = len(w)
-    place = np.empty(k, dtype=np.intp)
-    place[order] = np.arange(k)
-    i, j = np.triu_indices(k, 1)
-    x = (place[i] < place[j]).astype(np.float64)
-    paid = disagreement(w, order)
-    rows = list(rows)
-    integral = np.ones(i.size, dtype=np.intp)
-    other = csr_array(np.where(x > 0, 1.0, -1.0)[None])  # at least one pair is placed the other way
-    for _ in range(ROUNDS):
-        matrix = triple_matrix(rows, number, i.size)
-        limits = [LinearConstraint(other, -np.inf, x.sum() - 1)]
-        if matrix is not None:
-            limits = [LinearConstraint(vstack([matrix, other]), np.concatenate([np.zeros(matrix.shape[0]), [-np.inf]]),
-                                       np.concatenate([np.ones(matrix.shape[0]), [x.sum() - 1]]))]  # fmt: skip
-        found = milp(cost, integrality=integral, bounds=Bounds(0, 1), constraints=limits, options={"node_limit": NODES})
-        if found.x is None or found.status != 0:
-            return False
-        if base + found.fun > paid + 1e-9:
-            return True
-        X = np.zeros((k, k))
-        X[i, j], X[j, i] = found.x, 1 - found.x
-        new = violated(X)
-        if not new.size:
-            return False
-        rows.append(new)
-    return False
+        ``low`` and ``high`` fix pairs; ``other`` is an order, as pairs, that is not allowed. The linear relaxation
+        comes first, and the integer program (``whole``) where its solution is fractional.
+        """
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array
+
+        size = self.i.size
+        base = float(np.maximum(self.w[self.i, self.j], 0.0).sum())
+        box = Bounds(np.zeros(size) if low is None else low, np.ones(size) if high is None else high)
+        fixed = []
+        if other is not None:  # at least one pair is placed the other way
+            fixed.append(LinearConstraint(csr_array(np.where(other > 0, 1.0, -1.0)[None]), -np.inf, other.sum() - 1))
+        integral = np.zeros(size, dtype=np.intp)
+        least = packed_triangles(self.w)
+        for _ in range(ROUNDS):
+            matrix = triple_matrix(self.triples, self.number, size)
+            limits = [*fixed, *([LinearConstraint(matrix, 0.0, 1.0)] if matrix is not None else [])]
+            found = milp(
+                -self.w[self.i, self.j], integrality=integral, bounds=box, constraints=limits,
+                options={"node_limit": NODES},
+            )  # fmt: skip
+            if found.status == 2:  # infeasible
+                return None, np.inf
+            bound = found.mip_dual_bound if integral.any() else found.fun
+            least = max(least, base + float(bound)) if bound is not None else least
+            if found.x is None:
+                return None, least
+            X = np.zeros(self.w.shape)
+            X[self.i, self.j], X[self.j, self.i] = found.x, 1 - found.x
+            new = violated(X)
+            if new.size:
+                self.triples.append(new)
+            elif np.abs(found.x - np.round(found.x)).max() < 1e-6:
+                return np.argsort(-np.round(X).sum(axis=1), kind="stable"), least
+            elif not whole or integral.any():
+                return None, least
+            else:
+                integral = np.ones(size, dtype=np.intp)
+        return None, least
+
+    def has_other(self, order: Ints, paid: float) -> bool:
+        """Say whether another order costs no more."""
+        place = place_of(order)
+        _, least = self.solve(other=(place[self.i] < place[self.j]).astype(np.float64))
+        return least <= paid + 1e-9 * max(1.0, paid)
+
+    def agreed(self, order: Ints, paid: float) -> Bools:
+        """Return the pairs that every optimal order places alike, ``(k, k)``: a strict partial order."""
+        place = place_of(order)
+        above = place[:, None] < place
+        for i, j in zip(*np.nonzero(above), strict=True):
+            if not above[i, j]:
+                continue  # an optimal order found meanwhile places them the other way
+            low, high = np.zeros(self.i.size), np.ones(self.i.size)
+            pair = self.number[min(i, j), max(i, j)]
+            low[pair] = high[pair] = float(j < i)
+            found, least = self.solve(low=low, high=high)
+            if least > paid + 1e-9 * max(1.0, paid):
+                continue
+            if found is None:
+                above[i, j] = False  # not settled within the limit on work
+                continue
+            cost = disagreement(self.w, found)
+            if cost <= paid + 1e-9 * max(1.0, paid):
+                new = place_of(found)
+                above &= new[:, None] < new
+        return np.asarray(above, dtype=np.bool_)
 
 
 def violated(X: Floats) -> Ints:

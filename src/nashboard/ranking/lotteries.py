@@ -85,7 +85,7 @@ def deviation(data: Pairwise) -> Outcome:
         averages = of_scores.skills - of_scores.value
         gain = of_scores.exploitability
         if not of_scores.tasks_unique:
-            averages = strictest(data.table, of_scores.task_weights) - of_scores.value
+            averages = strictest(data.table, of_scores.task_weights, of_scores.agent_weights) - of_scores.value
         return Outcome(
             scores=averages,
             unit="scaled score behind the best",
@@ -93,7 +93,7 @@ def deviation(data: Pairwise) -> Outcome:
             certificate={"exploitability": gain},
         )
     found: NashAverage = nash_average(data.payoffs)
-    averages = found.averages if found.unique else strictest(data.payoffs, found.weights)
+    averages = found.averages if found.unique else strictest(data.payoffs, found.weights, found.weights)
     return Outcome(
         scores=averages,
         unit=f"gain of deviating ({data.unit})",
@@ -102,11 +102,12 @@ def deviation(data: Pairwise) -> Outcome:
     )
 
 
-def strictest(S: Floats, q: Floats) -> Floats:
+def strictest(S: Floats, q: Floats, p: Floats) -> Floats:
     """Return ``S q'`` for the equilibrium ``q'`` on the support of ``q`` with the lexicographically smallest payoffs.
 
-    ``S`` (n, t) holds the payoffs of the rows and ``q`` (t,) is an equilibrium with the largest support. Equilibria are
-    ``q + N z`` with ``N`` a basis of the directions that leave the best rows and the total weight as they are. Each
+    ``S`` (n, t) holds the payoffs of the rows; ``p`` (n,) and ``q`` (t,) are an equilibrium with the largest supports.
+    Rows with weight in ``p`` have the same payoff against every equilibrium, so equilibria are ``q + N z`` with ``N`` a
+    basis of the directions that leave these rows and the total weight as they are. Each
     linear program lowers the largest payoff that can still move and fixes the rows that are tight in all solutions, so
     there are at most as many programs as directions.
     """
@@ -116,7 +117,7 @@ def strictest(S: Floats, q: Floats) -> Floats:
     payoff = S @ q
     scale = float(np.ptp(S)) or 1.0
     support = np.flatnonzero(q > 0)
-    top = payoff >= payoff.max() - 1e-9 * scale
+    top = np.flatnonzero(p > 0)
     N = null_space(np.vstack([S[np.ix_(top, support)] / scale, np.ones(support.size)]), rcond=FLAT)
     values = payoff.copy()
     base = q[support].copy()

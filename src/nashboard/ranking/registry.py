@@ -80,7 +80,7 @@ METHODS = (
     Method(
         name="ranked_pairs", title="ranked pairs (Tideman)", function=ranked_pairs, needs=ANY,
         unit="minus the agents in the longest chain above",
-        promises=promises("cCm"), counts_games=False, complexity="n^2 log n to n^4 / 64",
+        promises=promises("cC"), counts_games=False, complexity="n^2 log n to n^4 / 64",
         reference="Tideman 1987, Independence of clones as a criterion for voting rules",
     ),
     Method(
@@ -112,7 +112,7 @@ METHODS = (
     ),
     Method(
         name="eigenvector", title="eigenvector", function=eigenvector, needs=ANY, unit="eigenvector, norm 1",
-        promises=promises(""), counts_games=True, complexity="n^2 per step",
+        promises=promises("m"), counts_games=True, complexity="n^2 per step",
         reference="Bonacich 1987; as in evalica",
     ),
     Method(
@@ -122,7 +122,7 @@ METHODS = (
     ),
     Method(
         name="mean", title="mean score", function=mean, needs=SCORES, unit="mean of the raw scores",
-        promises=promises("m"), counts_games=False, complexity="n t",
+        promises=promises("im"), counts_games=False, complexity="n t",
         reference="the mean over tasks, as published tables show it",
     ),
     Method(

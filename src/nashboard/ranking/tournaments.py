@@ -41,10 +41,10 @@ def ranked_pairs(data: Pairwise) -> Outcome:
     order = np.argsort(-M[above, below], kind="stable")
     above, below = above[order], below[order]
     values = M[above, below]
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] < values[:-1]])) if values.size else np.zeros(0, int)
+    changes = np.flatnonzero(values[1:] < values[:-1]) + 1
     reach = np.zeros((data.size, (data.size + 63) // 64), dtype=np.uint64)
-    for start, end in zip(starts, [*starts[1:], values.size], strict=True):
-        lock_together(reach, np.ascontiguousarray(above[start:end]), np.ascontiguousarray(below[start:end]))
+    for group in np.split(np.arange(values.size), changes):
+        lock_together(reach, np.ascontiguousarray(above[group]), np.ascontiguousarray(below[group]))
     return Outcome(scores=-levels(bits_set(reach, data.size)).astype(np.float64))
 
 
@@ -56,7 +56,7 @@ def lock_together(reach: "np.ndarray[tuple[int, int], np.dtype[np.uint64]]", abo
 
     before = reach.copy() if above.size > 1 else reach
     locked = np.zeros(above.size, dtype=np.bool_)
-    if lock_pairs(reach, above, below, locked) or above.size == 1:
+    if lock_pairs(reach, above, below, locked) or above.size <= 1:
         return
     reach[:] = before
     graph = bits_set(reach, len(reach))

@@ -1,0 +1,348 @@
+"""Ways to rank: laws that all keep, promises that are kept or broken by a stored example, and slow twins."""
+
+import json
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from commands import Run
+from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.ranking.counterexamples import COUNTEREXAMPLES, PROMISES, Counterexample, order_of
+from nashboard.ranking.method import Method, ranking_of, tied_ranks
+from nashboard.ranking.pairwise import pairwise
+from nashboard.ranking.registry import METHODS
+from reference_ranking import (
+    alpha_rank_finite,
+    davidson_gradient,
+    deviation_gains,
+    kemeny_costs,
+    schulze_beats,
+    tideman_order,
+)
+
+PAIRS = [method for method in METHODS if "matches" in method.needs]
+NAMED = [method.name for method in PAIRS]
+SCORES = [method.name for method in METHODS if "scores" in method.needs]
+SLOW = ("melo", "kemeny", "soft_condorcet")  # fewer cases
+
+
+def random_wins(rng: np.random.Generator, n: int, games: int = 12) -> Floats:
+    W = np.zeros((n, n))
+    i, j = np.triu_indices(n, 1)
+    W[i, j] = rng.integers(1, games, i.size)
+    W[j, i] = games - W[i, j]
+    return W
+
+
+def cases(method: Method, slow: int = 8, fast: int = 60) -> range:
+    return range(slow if method.name in SLOW else fast)
+
+
+@pytest.mark.parametrize("method", PAIRS, ids=NAMED)
+def test_names_and_their_order_do_not_matter(method: Method) -> None:
+    for seed in cases(method):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 8))
+        W = random_wins(rng, n)
+        new = rng.permutation(n)
+        one = nb.rank(nb.Matches.from_counts(W), method.name)
+        two = nb.rank(nb.Matches.from_counts(W[np.ix_(new, new)]), method.name)
+        np.testing.assert_array_equal(one.ranks[new], two.ranks)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_the_order_of_rows_and_columns_of_a_table_does_not_matter(name: str) -> None:
+    for seed in range(4 if name in SLOW else 10):
+        rng = np.random.default_rng(seed)
+        S = rng.normal(size=(5, 6)).round(1)
+        rows, columns = rng.permutation(5), rng.permutation(6)
+        one = nb.rank(nb.Scores.from_array(S), name)
+        two = nb.rank(nb.Scores.from_array(S[np.ix_(rows, columns)]), name)
+        np.testing.assert_array_equal(one.ranks[rows], two.ranks)
+
+
+@pytest.mark.parametrize("method", [one for one in PAIRS if one.clone_proof], ids=lambda one: one.name)
+def test_clone_proof_methods_keep_the_order_of_the_others(method: Method) -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 8))
+        data = pairwise(nb.Matches.from_counts(random_wins(rng, n)))
+        copied = rng.integers(0, n, size=int(rng.integers(1, 6)))
+        before = ranking_of(method, data, {}).ranks
+        after = ranking_of(method, data.take([*range(n), *copied]), {}).ranks
+        np.testing.assert_array_equal(order_of(before), order_of(after[:n]))
+
+
+@pytest.mark.parametrize("name", ["nash", "schulze", "ranked_pairs", "maximal_lottery", "deviation"])
+def test_copies_in_a_sparse_log_move_no_filled_pair(name: str) -> None:
+    rng = np.random.default_rng(3)
+    W = random_wins(rng, 9) * np.triu(rng.random((9, 9)) < 0.5, 1)
+    W = W + np.triu(random_wins(rng, 9), 1).T * (W > 0).T
+    path = np.arange(8)
+    W[path, path + 1] = 5
+    W[path + 1, path] = 7
+    one = nb.rank(nb.Matches.from_counts(W), name)
+    kept = [*range(9), 4, 4, 0]
+    doubled = W[np.ix_(kept, kept)] * (np.array(kept)[:, None] != kept)
+    two = nb.rank(nb.Matches.from_counts(doubled), name)
+    assert one.notes
+    assert "never met" in one.notes[0]
+    np.testing.assert_array_equal(order_of(one.ranks), order_of(two.ranks[:9]))
+
+
+@pytest.mark.parametrize("name", ["nash", "deviation"])
+def test_copies_of_agents_and_tasks_leave_a_board_of_scores(name: str) -> None:
+    S = np.random.default_rng(5).normal(size=(6, 7))
+    rows, columns = [*range(6), 1, 1, 3], [*range(7), 0, 0, 0, 4]
+    one = nb.rank(nb.Scores.from_array(S), name)
+    two = nb.rank(nb.Scores.from_array(S[np.ix_(rows, columns)]), name)
+    np.testing.assert_allclose(one.scores, two.scores[:6], atol=1e-9)
+
+
+@pytest.mark.parametrize("method", [one for one in PAIRS if one.promises.condorcet], ids=lambda one: one.name)
+def test_an_agent_that_beats_all_is_alone_in_first_place(method: Method) -> None:
+    for seed in cases(method, slow=15):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 8))
+        W = random_wins(rng, n)
+        best = int(rng.integers(n))
+        W[best], W[:, best] = 7, 5
+        W[best, best] = 0
+        assert nb.rank(nb.Matches.from_counts(W), method.name).winners == (f"agent {best + 1}",)
+
+
+@pytest.mark.parametrize("method", [one for one in PAIRS if one.promises.irrelevant], ids=lambda one: one.name)
+def test_dropping_an_agent_that_is_not_first_leaves_first_place(method: Method) -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 8))
+        data = pairwise(nb.Matches.from_counts(random_wins(rng, n)))
+        before = ranking_of(method, data, {})
+        for gone in np.flatnonzero(before.ranks > 1):
+            after = ranking_of(method, data.take([k for k in range(n) if k != gone]), {})
+            assert after.winners == before.winners
+
+
+@pytest.mark.parametrize("method", [one for one in PAIRS if one.promises.monotone], ids=lambda one: one.name)
+def test_a_sole_winner_that_does_better_stays_first(method: Method) -> None:
+    for seed in cases(method, slow=20, fast=100):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 7))
+        W = random_wins(rng, n)
+        before = nb.rank(nb.Matches.from_counts(W), method.name)
+        best = int(np.argmin(before.ranks))
+        if len(before.winners) > 1:
+            continue
+        other = int(rng.choice([k for k in range(n) if k != best]))
+        more = int(rng.integers(1, W[other, best] + 1))
+        W[best, other] += more
+        W[other, best] -= more
+        assert before.winners[0] in nb.rank(nb.Matches.from_counts(W), method.name).winners
+
+
+@pytest.mark.parametrize("example", COUNTEREXAMPLES, ids=lambda one: f"{one.method}-{one.promise}")
+def test_every_missing_promise_is_broken_by_its_example(example: Counterexample) -> None:
+    assert example.holds()
+    assert example.words()
+
+
+def test_there_is_one_example_for_each_missing_promise() -> None:
+    missing = {
+        (method.name, promise)
+        for method in METHODS
+        for promise in PROMISES
+        if not getattr(method.promises, promise)
+    }  # fmt: skip
+    assert {(example.method, example.promise) for example in COUNTEREXAMPLES} == missing
+
+
+def test_schulze_compares_the_strongest_of_all_paths() -> None:
+    for seed in range(20):
+        W = random_wins(np.random.default_rng(seed), 5)
+        ranks = nb.rank(nb.Matches.from_counts(W), "schulze").ranks
+        beats = schulze_beats((W - W.T) / 12)
+        assert all(ranks[i] < ranks[j] for i, j in zip(*np.nonzero(beats), strict=True))
+        assert set(np.flatnonzero(ranks == 1)) == set(np.flatnonzero(~beats.any(axis=0)))
+
+
+def test_ranked_pairs_locks_the_largest_margins_first() -> None:
+    for seed in range(40):
+        A = np.random.default_rng(seed).normal(size=(6, 6))
+        A = A - A.T
+        found = nb.rank(A, "ranked_pairs")
+        assert [int(name.split()[1]) - 1 for name in found.order] == tideman_order(A)
+
+
+def test_ranked_pairs_treats_tied_cycles_alike() -> None:
+    W = [[0, 9, 1, 6], [1, 0, 9, 6], [9, 1, 0, 6], [4, 4, 4, 0]]
+    np.testing.assert_array_equal(nb.rank(nb.Matches.from_counts(W), "ranked_pairs").ranks, [1, 1, 1, 4])
+
+
+def test_kemeny_finds_the_cheapest_of_all_orders() -> None:
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        W = random_wins(rng, int(rng.integers(3, 7)))
+        costs = kemeny_costs((W - W.T) / 12)
+        found = nb.rank(nb.Matches.from_counts(W), "kemeny")
+        least = min(costs.values())
+        best = [order for order, cost in costs.items() if cost <= least + 1e-9]
+        assert found.certificate["disagreement"] == pytest.approx(least, abs=1e-9)
+        assert found.certificate["optimal"]
+        assert found.certificate["unique"] == (len(best) == 1)
+        first = {order[0] for order in best}
+        assert first <= set(np.flatnonzero(found.ranks == 1)) or len(first) > 1
+        if len(best) == 1:
+            assert tuple(np.argsort(found.ranks)) == best[0]
+
+
+def test_kemeny_proves_a_bound_where_it_cannot_solve() -> None:
+    A = np.random.default_rng(0).normal(size=(130, 130))
+    found = nb.rank(A - A.T, "kemeny")
+    assert 0 < found.certificate["bound"] <= found.certificate["disagreement"]
+    assert not found.certificate["optimal"]
+
+
+def test_alpha_rank_at_finite_alpha_is_the_chain_of_fixation_probabilities() -> None:
+    for seed in range(10):
+        A = np.random.default_rng(seed).normal(size=(5, 5))
+        A = A - A.T
+        for alpha in (0.01, 0.3, 1.0):
+            found = nb.rank(A, "alpha_rank", alpha=alpha, population=20)
+            np.testing.assert_allclose(found.scores, alpha_rank_finite(A, alpha, 20), atol=1e-8)
+
+
+def test_alpha_rank_at_infinite_alpha_is_the_limit() -> None:
+    A = np.random.default_rng(1).normal(size=(6, 6))
+    A = A - A.T
+    limit, near = nb.rank(A, "alpha_rank"), nb.rank(A, "alpha_rank", alpha=300.0)
+    np.testing.assert_allclose(limit.scores, near.scores, atol=1e-6)
+    assert limit.certificate["residual"] < 1e-12
+
+
+def test_alpha_rank_of_two_populations_is_uniform_in_matching_pennies() -> None:
+    found = nb.rank(nb.Scores.from_array([[1, 0], [0, 1]]), "alpha_rank")
+    np.testing.assert_allclose(found.scores, [0.5, 0.5])
+
+
+def test_deviation_ratings_minimise_gains_lexicographically() -> None:
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        A = np.sign(rng.normal(size=(5, 5)).round(0)) if seed % 2 else rng.integers(-1, 2, size=(4, 4)).astype(float)
+        A = np.triu(A, 1) - np.triu(A, 1).T
+        found = nb.rank(A, "deviation")
+        np.testing.assert_allclose(found.scores, deviation_gains(A), atol=1e-6)
+
+
+def test_newman_is_at_the_maximum_of_davidsons_likelihood() -> None:
+    rng = np.random.default_rng(2)
+    W = random_wins(rng, 5)
+    D = np.triu(rng.integers(0, 5, (5, 5)), 1)
+    found = nb.rank(nb.Matches.from_counts(W, draws=D + D.T), "newman", prior=0)
+    nu = float(found.certificate["draw_parameter"])
+    assert davidson_gradient(found.scores / POINTS_PER_LOGIT, nu, W, D + D.T) < 1e-5
+
+
+def test_newman_without_draws_is_elo() -> None:
+    W = random_wins(np.random.default_rng(4), 6)
+    one, two = (nb.rank(nb.Matches.from_counts(W), name, prior=0) for name in ("newman", "elo"))
+    np.testing.assert_allclose(one.scores, two.scores, atol=1e-6)
+
+
+def test_pagerank_and_eigenvector_are_fixed_points() -> None:
+    W = random_wins(np.random.default_rng(6), 6)
+    s = nb.rank(nb.Matches.from_counts(W), "eigenvector").scores
+    np.testing.assert_allclose(W @ s / np.linalg.norm(W @ s), s, atol=1e-12)
+    p = nb.rank(nb.Matches.from_counts(W), "pagerank", damping=0.9).scores
+    to_winners = W.T / W.T.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(0.9 * p @ to_winners + 0.1 / 6, p, atol=1e-14)
+
+
+def test_soft_condorcet_is_no_worse_than_a_fine_grid() -> None:
+    W = random_wins(np.random.default_rng(8), 3)
+    found = nb.rank(nb.Matches.from_counts(W), "soft_condorcet", temperature=20.0)
+    r = np.stack(np.meshgrid(*[np.linspace(0, 100, 41)] * 3), axis=-1).reshape(-1, 3)
+    wrong = 1 / (1 + np.exp((r[:, :, None] - r[:, None, :]) / 20))
+    assert found.certificate["contradicted_votes"] <= (W * wrong).sum(axis=(1, 2)).min() + 1e-6
+
+
+def test_runs_give_the_aggregates_of_rliable() -> None:
+    runs = {"a": [[1.0, 2, 3, 4], [2, 3, 4, 50]], "b": [[0.0, 5, 5, 5]]}
+    assert nb.rank(runs, "iqm").scores[0] == pytest.approx(np.mean([2, 3, 3, 4]))
+    assert nb.rank(runs, "median").scores.tolist() == [3.0, 5.0]
+    assert nb.rank(runs, "mean").scores[0] == pytest.approx(69 / 8)
+
+
+def test_maximal_lotteries_of_the_rest_follow_those_of_the_best() -> None:
+    M = np.zeros((6, 6))
+    M[:3, 3:] = 1
+    M[0, 1] = M[1, 2] = M[2, 0] = 1
+    M[3, 4] = M[4, 5] = M[5, 3] = 0.5
+    found = nb.rank(M - M.T, "maximal_lottery")
+    np.testing.assert_array_equal(found.ranks, [1, 1, 1, 4, 4, 4])
+    assert found.weights is not None
+    np.testing.assert_allclose(found.weights, [1 / 3] * 3 + [0] * 3, atol=1e-9)
+
+
+def test_equal_scores_share_a_rank() -> None:
+    np.testing.assert_array_equal(tied_ranks(np.array([1.0, 3.0, 3.0 + 1e-13, 0.0])), [3, 1, 1, 4])
+    np.testing.assert_array_equal(tied_ranks(np.array([1e-17, 0.0, -1e-17]), scale=1.0), [1, 1, 1])
+
+
+@pytest.mark.parametrize("name", [method.name for method in METHODS])
+def test_a_thousand_agents_are_ranked(name: str) -> None:
+    if name in ("kemeny", "melo", "soft_condorcet"):
+        pytest.skip("minutes: measured in benchmarks/ranking.py")
+    rng = np.random.default_rng(0)
+    if "matches" not in [need for method in METHODS if method.name == name for need in method.needs]:
+        found = nb.rank(nb.Scores.from_array(rng.normal(size=(1000, 20))), name)
+    else:
+        i, j = np.triu_indices(1000, 1)
+        skill = np.linspace(2, -2, 1000)
+        W = np.zeros((1000, 1000))
+        W[i, j] = rng.binomial(20, 1 / (1 + np.exp(skill[j] - skill[i])))
+        W[j, i] = 20 - W[i, j]
+        found = nb.rank(nb.Matches.from_counts(W), name)
+        assert np.corrcoef(found.ranks, np.arange(1000))[0, 1] > 0.5
+    assert len(found.agents) == 1000
+
+
+def test_the_registry_lists_what_a_user_chooses_by() -> None:
+    registry = nb.methods()
+    assert len(registry) >= 20
+    assert "schulze" in registry
+    assert registry["alpha-rank"].name == "alpha_rank"
+    assert {"name", "needs", "clone_proof", "complexity", "reference"} <= {one.name for one in registry.table().columns}
+    assert "kemeny" in str(registry)
+
+
+def test_wrong_names_data_and_options_are_refused_in_one_sentence() -> None:
+    data = nb.load_dataset("rock-paper-scissors")
+    with pytest.raises(nb.InputError, match="did you mean 'schulze'"):
+        nb.rank(data, "schultze")
+    with pytest.raises(nb.InputError, match="needs scores, not matches"):
+        nb.rank(data, "iqm")
+    with pytest.raises(nb.InputError, match="no option 'dampening' \\(did you mean 'damping'"):
+        nb.rank(data, "pagerank", dampening=0.5)
+    with pytest.raises(nb.InputError, match="no known unit"):
+        nb.rank([[0, 3], [-3, 0]], "elo")
+    with pytest.raises(nb.InputError, match="runs x tasks"):
+        nb.rank({"a": [1.0, 2.0]}, "iqm")
+
+
+def test_a_ranking_shows_itself() -> None:
+    found = nb.rank(nb.load_dataset("alphago"), "kemeny")
+    assert repr(found) == "Ranking(kemeny, 8 agents, 'alpha_rvp' first)"
+    assert "optimal yes" in str(found)
+    assert found.to_dict()["ranks"][0] == 1
+    assert found.to_polars().columns == ["agent", "rank", "score"]
+    assert nb.rank(nb.load_dataset("alphago"), "nash").to_pandas()["weight"].tolist()[0] == 1
+
+
+def test_the_command_ranks_by_any_method(command: Run) -> None:
+    done = command("rank", "dataset:alphago", "--method", "pagerank", "--option", "damping=0.5", "--format", "json")
+    assert json.loads(done.stdout)["method"] == "pagerank"
+    assert "did you mean 'schulze'" in command("rank", "dataset:alphago", "--method", "schultze", code=2).stderr
+    assert "with a number" in command("rank", "dataset:alphago", "--option", "prior=much", code=2).stderr
+    assert "ranked_pairs" in command("methods").stdout
