@@ -383,3 +383,21 @@ def test_a_warning_that_asks_ends_in_one_mark() -> None:
     data = nb.Matches.from_counts([[0, 9], [5, 0]], ["x", "y"])
     said = nb.evaluate(replace(data, origin=data.origin.noting("spelt twice?", "so it is")), n_resamples=2).warnings
     assert {"Spelt twice?", "So it is."} <= set(said)
+
+
+@pytest.mark.parametrize("kind", ["matches", "scores"])
+def test_other_methods_are_columns_from_the_same_draws(arena: nb.Matches, table: nb.Scores, kind: str) -> None:
+    data: Any = arena if kind == "matches" else replace(table, lower_is_better=np.zeros(6, dtype=bool))
+    found = nb.evaluate(data, methods=("nash", "elo", "borda", "copeland"), **FEW)
+    names = [one.name for one in found.board.second]
+    assert names[0] == ("Elo" if kind == "matches" else "mean")
+    assert len(names) == 3
+    assert f"{names[1]} rank" in [column.name for column in found.screen().columns]
+    copied = (
+        enter_agents(data, {"agent 1": 3}) if kind == "matches" else enter_in_scores(data, "agents", {"agent 1": 3})
+    )
+    again = nb.evaluate(copied, methods=("nash", "elo", "borda", "copeland"), **FEW)
+    for one, other in zip(found.board.second[1:], again.board.second[1:], strict=True):
+        assert one.values.tolist() == other.values[: len(data.agents)].tolist()
+    with pytest.raises(nb.InputError, match="bord"):
+        nb.evaluate(data, methods=("nash", "bord"))

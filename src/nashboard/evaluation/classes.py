@@ -78,7 +78,7 @@ def more_about_pairs(matches: Matches) -> list[Floats]:
         code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
         size = np.bincount(where, split.wins + split.draws + split.losses)
         lead = np.bincount(where, split.wins - split.losses)
-        found += [np.bincount(code % pairs, values**2, minlength=pairs) for values in (size, lead)]
+        found += [np.bincount(code % pairs, x**2, minlength=pairs).astype(np.float64) for x in (size, lead)]
     return found
 
 

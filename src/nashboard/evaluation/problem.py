@@ -25,6 +25,7 @@ from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
 from nashboard.evaluation.posterior.near_duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
 from nashboard.evaluation.posterior.scores import draw_scores, known_noise, to_units
+from nashboard.ranking.registry import find_method
 from nashboard.ratings.rating import checked_anchor
 
 Data = Matches | Scores | Payoffs
@@ -87,6 +88,8 @@ def check_settings(
         raise InputError(f"pool is {pool!r}: use 'auto' or False")
     if not (isinstance(call, str) and call.strip()):
         raise InputError(f"call is {call!r}: give a noun in the plural, such as 'players'")
+    for name in methods:
+        find_method(name)
     plan = plan_of(n_resamples, rng, workers, progress, backend)
     settings = Settings(
         n_resamples=plan.n_resamples,
@@ -172,11 +175,16 @@ class Problem:
         return TASK_UNITS
 
     @cached_property
+    def compared(self) -> NearDuplicates | None:
+        """What is known about near-duplicates among the classes of exact copies; None where nothing can be known."""
+        if self.literal or not isinstance(self.merged, Matches) or len(self.exact.first) < 3:
+            return None
+        return find_near_duplicates(self.merged)
+
+    @property
     def alike(self) -> NearDuplicates | None:
-        """What is known about near-duplicates among the classes of exact copies; None where they are not sought."""
-        if self.settings.pool and not self.literal and isinstance(self.merged, Matches) and len(self.exact.first) > 2:
-            return find_near_duplicates(self.merged)
-        return None
+        """The near-duplicates to pool; None where they are not pooled."""
+        return self.compared if self.settings.pool else None
 
     @cached_property
     def pools(self) -> tuple[tuple[str, ...], ...]:

@@ -166,6 +166,7 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
     found += copy_warning(problem.exact.groups(data.agents), problem.settings.call)
     if problem.tasks is not None and isinstance(data, Scores):
         found += copy_warning(problem.tasks.groups(data.tasks), "tasks")
+    found += pool_warning(problem)
     found += [sentence(str(left)) for left in problem.given.origin.left_out]
     found += [
         sentence(note)
@@ -196,6 +197,15 @@ def counts_are_known(warnings: tuple[str, ...]) -> bool:
 def sentence(text: str) -> str:
     """Return a note as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def pool_warning(problem: Problem) -> list[str]:
+    """Return which near-duplicates were pooled."""
+    if not problem.pools:
+        return []
+    groups = "; ".join(listed(group, 4) for group in problem.pools[:3])
+    more = f"; and {len(problem.pools) - 3:,} more groups" if len(problem.pools) > 3 else ""
+    return [f"Near-duplicates are pooled and share their data: {groups}{more}. pool=False keeps them apart."]
 
 
 def copy_warning(groups: tuple[tuple[str, ...], ...], call: str) -> list[str]:

@@ -2,11 +2,13 @@
 
 Whether two are the same has three answers.
 
-- *Yes*: their data agree in every cell (exact copies), or the test of "they differ by the margin or more" is rejected
-  (near-duplicates; Holm over all pairs, so that the probability of calling any two that differ by the margin
-  near-duplicates is at most the level of error).
-- *No*: the test of "they are the same" is rejected (Holm over all pairs).
-- *Cannot tell*: neither. *Suspected* are pairs among these that would be near-duplicates if only that pair were tested.
+- *Yes*: their data agree in every cell (exact copies), or they are near-duplicates.
+- *No*: they differ.
+- *Cannot tell*: neither is shown. *Suspected* are pairs among these that are more likely the same than not.
+
+Agents of matches are compared by the model that also pools them (`nashboard.evaluation.posterior.near_duplicates`).
+Agents and tasks of scores are tested: near-duplicates where "they differ by the margin or more" is rejected, different
+where "they are the same" is rejected, each by Holm's rule over all pairs.
 
 Where no noise is known nothing can be tested, and only exact copies are recognised.
 """
@@ -31,6 +33,7 @@ from nashboard.evaluation.stress.movement import LABELS, Movement, movement
 Groups = Mapping[str, tuple[str, ...]]
 Status = Literal["exact copies", "near-duplicates", "suspected", "cannot tell", "different"]
 WIN_RATE, SCORE = "win rate at even odds", "scaled score"
+SUSPECTED = 0.5  # probability of being one agent from which a pair is suspected
 SHOWN = 5  # groups named in sentences, and members of a group
 MARGIN_OF_GAMES = 0.1  # win rate at even odds: 0.2 standard deviations of a game, about 70 Elo points
 MARGIN_OF_SCORES = 0.05  # of the range of a task
@@ -80,8 +83,8 @@ class Redundancy:
         The pairs that are closest to each other, whether clones or not.
     level, margin
         Of the tests: see the module's text.
-    tested
-        Whether noise was known, so that there were tests.
+    tested, modelled
+        Whether noise was known, so that there were tests; whether the model that pools near-duplicates decided.
     suspected
         Pairs that would be near-clones if each pair were the only one looked at, the clearest first.
     compared, told_apart
@@ -101,6 +104,7 @@ class Redundancy:
     level: float
     margin: float
     tested: bool
+    modelled: bool
     compared: int
     told_apart: int
     merged: tuple[Movement, ...]
@@ -111,6 +115,11 @@ class Redundancy:
         """Say what near means here, and what is guaranteed."""
         if not self.tested:
             return "no noise is known: only exact copies are recognised, and the others cannot be judged"
+        if self.modelled:
+            return (
+                f"near-duplicates are more likely one agent than several, and differ against no opponent; entries are "
+                f"different where the data favour that by more than {1 / self.level:.0f} to 1"
+            )
         return (
             f"near-duplicates are shown to differ by less than {self.margin:g} ({self.unit}); the probability that any "
             f"two which differ by more are called so is at most {self.level:g}, over all pairs (Holm)"
@@ -292,7 +301,14 @@ def test_pairs(
     a, b = np.triu_indices(len(names), k=1)
     exact = label[:, None] == label
     apart = near = suspect = np.zeros(len(a), dtype=np.bool_)
-    if found is not None:
+    compared = problem.compared if kind == "agents" else None
+    if compared is not None and compared.tested:
+        pair_of = (label[a], label[b])
+        same, probability = compared.label[label[a]] == compared.label[label[b]], compared.probability[pair_of]
+        odds = probability * len(compared.agents) / np.maximum(1 - probability, 1e-300)
+        near, apart = same & ~exact[a, b], ~same & (odds < error)
+        suspect = ~same & (probability >= SUSPECTED)
+    elif found is not None:
         apart = holm(found.p_same[a, b], error)
         small = np.ones_like(apart) if isinstance(data, Matches) else gap[a, b] <= margin  # errors may be shared
         near = small & holm(found.p_apart[a, b], error)
@@ -336,6 +352,7 @@ def test_pairs(
         level=error,
         margin=margin,
         tested=found is not None,
+        modelled=compared is not None and compared.tested,
         compared=len(a),
         told_apart=int((apart & ~near).sum()),
         merged=measure_merging(problem, kind, by_name(groups, exact=True), by_name(groups, exact=False)),

@@ -7,12 +7,18 @@ import numpy as np
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import NO_COUNTS, Matches
+from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
+from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board, Second, places
 from nashboard.evaluation.posterior.posterior import TIE, draw_ranks, rank_interval
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
+from nashboard.ranking.pairwise import Pairwise, pairwise
+from nashboard.ranking.rank import refuse
+from nashboard.ranking.registry import find_method
 from nashboard.ratings.rating import checked_anchor
 
+OWN_METHODS = ("nash", "elo", "uniform", "mean")  # which the board has columns for
 ELO_POINTS = "Elo points"
 
 
@@ -23,7 +29,7 @@ def build_board(problem: Problem) -> Board:
     gaps = posterior.gap * scale
     ranks = tied_places(problem.draws.point)
     uniform = uniform_averages(problem)[label] * scale
-    second = [one for one in (rating(problem), mean(problem)) if one is not None]
+    second = [one for one in (rating(problem), mean(problem), *method_columns(problem)) if one is not None]
     data = problem.data
     return Board(
         kind="agent",
@@ -97,6 +103,39 @@ def mean(problem: Problem) -> Second | None:
         return found
     turned = summarise_second("", "", -draws, problem, decimals=decimals)
     return replace(found, rank_low=turned.rank_low, rank_high=turned.rank_high)
+
+
+def method_columns(problem: Problem) -> list[Second]:
+    """Return the scores of other methods, computed in every draw between classes."""
+    names = [name for name in problem.settings.methods if name not in OWN_METHODS]
+    if not names:
+        return []
+    draws = problem.draws.payoffs
+    if draws is None:
+        raise InputError(
+            f"other methods need the payoffs of every draw, which do not fit in memory for {len(problem.agents):,} "
+            f"agents",
+            hint="leave them out, or rank the data by them",
+            option="methods",
+        )
+    tables = [pairwise_of(problem, table) for table in draws]
+    found = []
+    for name in names:
+        method = find_method(name)
+        refuse(method, tables[0], {})
+        outcomes = [method.function(table) for table in tables]
+        meaning = f"score by {method.title}, {outcomes[0].unit or method.unit}"
+        scores = np.stack([outcome.scores for outcome in outcomes])
+        found.append(summarise_second(method.title, meaning, scores, problem, decimals=3))
+    return found
+
+
+def pairwise_of(problem: Problem, table: Floats) -> Pairwise:
+    """Return one draw as data of the methods."""
+    if problem.tasks is not None:
+        return pairwise(Scores.from_array(table[:, problem.kept_tasks]), scaling="none")
+    names = [str(k) for k in range(len(table))]
+    return pairwise(Payoffs(agents=tuple(names), A=table, scale="logit" if problem.unit == LOG_ODDS else "given"))
 
 
 def summarise_second(name: str, meaning: str, draws: Floats, problem: Problem, *, decimals: int) -> Second:

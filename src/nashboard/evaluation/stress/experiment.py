@@ -115,7 +115,8 @@ class Experiment:
         """Return the problem of other data; where their classes have the same data, with the same draws."""
         again = self.problem.again(data, **changes)
         if not changes and "draws" in vars(self.problem) and same_data(again.merged, self.problem.merged):
-            vars(again)["draws"] = self.problem.draws
+            for name in ("compared", "draws"):
+                vars(again)[name] = getattr(self.problem, name)
         return again
 
     def enter(self, copies: Ints, rng: np.random.Generator | None = None) -> Data:

@@ -1,0 +1,50 @@
+"""Near-duplicates are pooled, reported, and can be kept apart."""
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from evaluation.arenas import leads, played, problem
+from nashboard.evaluation.stress.copies import enter_agents
+
+
+@pytest.fixture(scope="module")
+def arena() -> nb.Matches:
+    rng = np.random.default_rng(11)
+    return played(rng, leads(rng, 8, spread=0.7, cyclic=0.5), 200)
+
+
+def test_noisy_copies_are_pooled_with_a_note_and_one_name_in_the_verdict(arena: nb.Matches) -> None:
+    best = str(nb.evaluate(arena, n_resamples=50).leaderboard().rows[0][1])
+    copied = enter_agents(arena, {best: 4}, np.random.default_rng(1))
+    found = nb.evaluate(copied, n_resamples=50)
+    (group,) = found.pooled
+    assert set(group) == {best, *(f"{best} (copy {k})" for k in range(1, 5))}
+    (note,) = (line for line in found.warnings if line.startswith("Near-duplicates are pooled"))
+    assert "pool=False" in note
+    assert "(copy 1)" not in found.verdict[0]
+    members = [copied.agents.index(name) for name in group]
+    assert len(set(found.board.gaps[members].tolist())) == 1
+    apart = nb.evaluate(copied, n_resamples=50, pool=False)
+    assert apart.pooled == ()
+    assert len(set(apart.board.gaps[members].tolist())) == 5
+
+
+def test_the_audit_gives_the_answer_that_the_board_acted_on(arena: nb.Matches) -> None:
+    copied = enter_agents(arena, {arena.agents[2]: 2}, np.random.default_rng(2))
+    result = nb.evaluate(copied, n_resamples=20)
+    found = result.audit().redundancy[0]
+    assert {frozenset(group.members) for group in found.groups} == {frozenset(group) for group in result.pooled}
+    assert found.groups
+
+
+def test_pooled_copies_of_copies_stay_together(arena: nb.Matches) -> None:
+    noisy = enter_agents(arena, {arena.agents[0]: 1}, np.random.default_rng(3))
+    both = enter_agents(noisy, {arena.agents[0]: 2})
+    once, again = nb.evaluate(noisy, n_resamples=20), nb.evaluate(both, n_resamples=20)
+    np.testing.assert_array_equal(again.board.gaps[: len(noisy.agents)], once.board.gaps)
+    assert again.board.weights.sum() == pytest.approx(1.0)
+
+
+def test_different_agents_are_not_pooled(arena: nb.Matches) -> None:
+    assert problem(arena).pools == ()
