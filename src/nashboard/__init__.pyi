@@ -25,6 +25,7 @@ from .data.read import read_scores as read_scores
 from .data.read import read_segments as read_segments
 from .data.scores import Scores as Scores
 from .data.segments import Segments as Segments
+from .equilibrium.meta_game import MetaGame as MetaGame
 from .equilibrium.nash_average import nash_average as nash_average
 from .equilibrium.nash_average import nash_average_scores as nash_average_scores
 from .equilibrium.results import NashAverage as NashAverage

@@ -59,7 +59,7 @@ def certify(F: Floats, sides: Sequence[SideSolution], log_m: Sequence[Floats]) -
         (
             entropy_residual(F, own, opponents, log_m, v),
             complementarity(F, own.weights, opponents.inner, v),
-            condition(F, own.weights, opponents.inner, v),
+            condition(F, own.weights, opponents.inner, v) if own.unique else float("inf"),
         )
         for F, own, opponents, log_m, v in parts
     ]

@@ -83,10 +83,9 @@ class Margins:
     unit: float | Floats
 
     @staticmethod
-    def of(t: Floats, G: Floats, Z: Floats) -> "Margins":
-        """Return the margins ``t - G dx`` on a face with directions ``Z``."""
-        unit = np.abs(G @ Z).max(axis=1, initial=1e-300)
-        return Margins(at=t, fall=lambda dx: G @ dx, rows=lambda k: G[k], unit=unit)
+    def of(t: Floats, G: Floats, unit: Floats) -> "Margins":
+        """Return the margins ``t - G dx`` of a matrix."""
+        return Margins(at=t, fall=lambda dx: G @ dx, rows=lambda k: G[k], unit=np.maximum(unit, 1e-300))
 
 
 def maximum_entropy(

@@ -40,14 +40,17 @@ def exact_side(F: Floats) -> SideFace:
     basis = reduced(bordered)
     falls = [freed(row, basis) for row in fractions(G)]
     moving = np.array([any(row) for row in falls], dtype=np.bool_)
+    Z = directions(basis, len(x))
     point = Face(
         x=np.maximum(rounded([x], len(x))[0], 1e-300),
         v=float(found.value),
-        Z=directions(basis, len(x)),
+        Z=Z,
+        extent=Z.shape[1],
         unit=unit,
         bordered=bordered,
         pulls_back=(solver(bordered.T),),
     )
+    moved = rounded(falls, len(x))[moving]
     return SideFace(
         F=F,
         own=found.own,
@@ -55,7 +58,12 @@ def exact_side(F: Floats) -> SideFace:
         found=point,
         G=G,
         margins=np.array([float(found.value - dot(row, x)) for row in fractions(G)]),
-        terms=Terms(equations=rounded(basis.values(), len(x)), falls=rounded(falls, len(x))[moving], moving=moving),
+        terms=Terms(
+            equations=rounded(basis.values(), len(x)).T,
+            falls=moved,
+            moving=moving,
+            change=np.abs(moved @ Z).max(axis=1, initial=0.0),
+        ),
     )
 
 

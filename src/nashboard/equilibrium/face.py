@@ -31,7 +31,8 @@ Apply = Callable[[Floats], Floats]
 class Face:
     """The solutions of ``M x = v, sum(x) = 1`` near a point.
 
-    ``x`` (k,) one of them, ``v`` the value, ``Z`` (k, d) directions. ``bordered`` is ``[[M, -1], [1', 0]]``
+    ``x`` (k,) one of them, ``v`` the value, ``Z`` (k, d) directions where they are needed, ``extent`` how many there
+    are. ``bordered`` is ``[[M, -1], [1', 0]]``
     where that is regular, and otherwise ``[[M], [1']]``, with ``M`` divided by ``unit``; ``pulls_back`` apply
     pseudo-inverses of its transpose: with ``ZERO`` as the rank decision, then with rounding only.
     """
@@ -39,6 +40,7 @@ class Face:
     x: Floats
     v: float
     Z: Floats
+    extent: int
     unit: float
     bordered: Floats
     pulls_back: tuple[Apply, ...]
@@ -46,7 +48,7 @@ class Face:
     @property
     def unique(self) -> bool:
         """Whether the face is a single point."""
-        return bool(self.Z.shape[1] == 0)
+        return self.extent == 0
 
 
 def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool, zero: float = ZERO) -> Face | None:
@@ -69,7 +71,7 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
     tied = max(zero, SOLVED)
 
     def found(point: Floats, value: float, Z: Floats, pulls_back: tuple[Apply, ...]) -> Face:
-        return Face(x=point, v=value * unit, Z=Z, unit=unit, bordered=A, pulls_back=pulls_back)
+        return Face(x=point, v=value * unit, Z=Z, extent=Z.shape[1], unit=unit, bordered=A, pulls_back=pulls_back)
 
     regular = inverse_of(A, zero)
     if regular is not None:
@@ -187,13 +189,15 @@ class Attempt:
 class Terms:
     """A face in the terms of the entropy problem.
 
-    ``equations`` are rows that are constant on the face, among them as many as there are independent ones; ``falls``
-    says by how much each own player's weight lowers the margins that are ``moving``, those that change on the face.
+    ``equations`` (k, e) are independent, each a column that is constant on the face; ``falls`` says by how much each
+    own player's weight lowers the margins that are ``moving``, those that change on the face, and ``change`` by how
+    much.
     """
 
     equations: Floats
     falls: Floats
     moving: Bools
+    change: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -279,8 +283,7 @@ def solve_side(side: SideFace, log_m: Floats) -> SideSolution:
     else:
         terms = side.terms or terms_of(found, G)
         margins = side.margins[terms.moving]
-        W = independent_equations(terms.equations, len(found.x) - found.Z.shape[1])
-        choice = maximum_entropy(found.x, W, Margins.of(margins, terms.falls, found.Z), log_m)
+        choice = maximum_entropy(found.x, terms.equations, Margins.of(margins, terms.falls, terms.change), log_m)
         z[terms.moving] = choice.z
     x = choice.x / choice.x.sum()
     # stationarity: M'y + lambda = -(log(x / m) + G'z)
@@ -314,12 +317,13 @@ def terms_of(found: Face, G: Floats) -> Terms:
     """Return the terms of a face as they stand in the game.
 
     Weights add up to 1, so that the value can be taken from every payoff: rows then add up to zero. A margin that is
-    the same all over the face, by the rule of `tolerance`, cannot become tight.
+    the same all over the face, by the rule of `thresholds`, cannot become tight.
     """
     change = np.maximum.reduce(np.abs(G @ found.Z), axis=1, initial=0.0)
     moving = change > ZERO * np.maximum.reduce(np.abs(G), axis=1)
     equations = np.vstack([found.bordered[:-1] - found.v / found.unit, found.bordered[-1:]])
-    return Terms(equations=equations, falls=G[moving] - found.v, moving=moving)
+    W = independent_equations(equations, len(found.x) - found.extent)
+    return Terms(equations=W, falls=G[moving] - found.v, moving=moving, change=change[moving])
 
 
 def find_multipliers(found: Face, target: Floats, target_low: Floats, rounds: int = 4) -> tuple[Floats, Floats, float]:

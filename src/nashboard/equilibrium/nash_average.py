@@ -189,8 +189,14 @@ def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Prog
 def average_agents(
     game: AgentsGame, selection: Selection, tolerance: float, show: Progress, began: float
 ) -> NashAverage:
-    """Solve, certify on the payoffs as they came in, and put the result together."""
-    found = find_mixtures(game, selection, tolerance, show)
+    """Solve, and put the result together."""
+    return describe_agents(game, selection, tolerance, find_mixtures(game, selection, tolerance, show), began)
+
+
+def describe_agents(
+    game: AgentsGame, selection: Selection, tolerance: float, found: Mixtures, began: float
+) -> NashAverage:
+    """Certify mixtures on the payoffs as they came in, and put the result together."""
     (classes,) = game.classes
     weights = classes.spread(found.totals[0])
     averages = np.asarray(game.model.product(weights), dtype=np.float64) + 0.0
