@@ -32,10 +32,13 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--scaling": ([SCORES], ["--scaling", "rank"]),
         "--selection": ([SCORES, "--format", "json"], ["--selection", "maxent"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
+        "--noise": ([LOG], ["--noise", "none"]),
+        "--call": ([LOG], ["--call", "players"]),
+        "--method": ([LOG], ["--method", "nonsense"]),
         "--tasks": ([SCORES], ["--tasks"]),
         "--top": ([LOG], ["--top", "2"]),
+        "--columns": ([LOG], ["--columns", "all"]),
         "--workers": ([LOG], ["--workers", "0"]),
-        "--backend": ([LOG], ["--backend", "nonsense"]),
         "--output": ([LOG], ["-o", "board.csv"]),
         "--format": ([LOG], ["--format", "md"]),
     },
@@ -54,8 +57,10 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--scaling": ([SCORES, "-o", "-"], ["--scaling", "rank"]),
         "--selection": ([SCORES, "-o", "-"], ["--selection", "maxent"]),
         "--missing": ([HOLES, "-o", "-"], ["--missing", "worst"]),
+        "--noise": ([LOG, "-o", "-"], ["--noise", "none"]),
+        "--call": ([LOG, "-o", "-"], ["--call", "players"]),
+        "--method": ([LOG, "-o", "-"], ["--method", "nonsense"]),
         "--workers": ([LOG, "-o", "-"], ["--workers", "0"]),
-        "--backend": ([LOG, "-o", "-"], ["--backend", "nonsense"]),
     },
     "audit": {
         "--level": ([LOG, "--format", "json"], ["--level", "0.9"]),
@@ -71,7 +76,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--copies": ([LOG], ["--copies", "3"]),
         "--target": ([LOG], ["--target", "d"]),
         "--most": ([LOG, "--format", "json"], ["--most", "1"]),
-        "--draws": ([LOG], ["--draws", "3"]),
+        "--draws": ([LOG], ["--draws", "7"]),
         "--seed": ([LOG, "--format", "json"], ["--seed", "7"]),
         "--show": ([LOG, "--format", "csv"], ["--show", "attacks"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
@@ -107,7 +112,7 @@ for name, cases in CASES.items():
         source = SCORES if name == "latent" else LOG
         cases |= {option: ([source], words) for option, words in READING.items()}
         cases["--table"] = cases["--query"] = ([DATABASE], ["--table", "no such table"])
-OTHERS = {"elo", "melo", "predict", "online", "rank", "methods", "compare", "plan", "changes"}  # tested in their rooms
+OTHERS = {"elo", "melo", "predict", "online", "rank", "methods", "compare", "plan", "changes", "influence", "reduce"}
 EVERYWHERE = {"--quiet", "--help"}
 
 

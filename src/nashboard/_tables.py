@@ -80,10 +80,10 @@ class Table:
         return [all(isinstance(row[k], int | float | None) for row in self.rows) for k in range(len(self.columns))]
 
     def explained(self, *among: int) -> "Table":
-        """Return the table with a note for every meaning of numbers, of these columns if any are given."""
+        """Return the table with a note on the meaning of every column of numbers, or of those that are given."""
         said: dict[str, list[str]] = {}
         for k in among or range(len(self.columns)):
-            if any(isinstance(row[k], int | float) and not isinstance(row[k], bool) for row in self.rows):
+            if any(is_numeric(row[k]) for row in self.rows):
                 said.setdefault(self.columns[k].meaning, []).append(printable(self.columns[k].name))
         said.pop("", None)
         return replace(self, notes=(*self.notes, *(f"{', '.join(names)}: {text}" for text, names in said.items())))
@@ -121,6 +121,13 @@ class Table:
 
     def _repr_html_(self) -> str:
         return as_html(self)
+
+
+def is_numeric(cell: Cell) -> bool:
+    """Say whether a cell is a number, or text that starts with one, such as ``12 [3, 20]`` and ``1-4``."""
+    if isinstance(cell, str):
+        return cell.removeprefix("-")[:1].isdecimal()
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
 def is_missing(cell: Cell) -> bool:

@@ -1,10 +1,12 @@
 """``nashboard evaluate FILE``: the board, the verdict in a few sentences, and warnings."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nashboard._tables import Table
 from nashboard._text import either
 from nashboard.cli import options
 from nashboard.cli.options import AsOption, Format, PrintOption, ReadOption, SourceArgument
@@ -32,20 +34,24 @@ def evaluate(
     scaling: options.ScalingOption = options.Scaling.range,
     selection: options.SelectionOption = options.Selection.clone_invariant,
     missing: options.Missing = None,
+    noise: options.NoiseOption = options.Noise.model,
+    call: options.Call = None,
+    method: options.MethodOption = None,
     tasks: options.Tasks = False,
     top: options.Top = None,
+    columns: options.Columns = options.ColumnChoice.default,
     workers: options.Workers = None,
-    backend: options.Backend = None,
     output: options.OutputOption = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: PrintOption = None,
 ) -> None:
-    """Evaluate agents: a leaderboard that copies cannot move, how sure it is, and a verdict in words.
+    """Evaluate agents: a leaderboard that redundant entries cannot move and that noise does not decide.
 
     \b
     Examples:
       nashboard evaluate battles.parquet
+      nashboard evaluate scores.csv --call models --columns all
       nashboard evaluate scores.csv --tasks --format md
       nashboard evaluate battles.parquet --segment language -o boards.json
       nashboard evaluate two-leagues.csv --components each
@@ -56,7 +62,7 @@ def evaluate(
     from nashboard.evaluation.selecting import chosen, completed
 
     several = segment is not None or components is options.Components.each
-    refuse_contradictions(several=several, segment=segment, output=output)
+    refuse_contradictions(several=several, segment=segment, output=output, tasks=tasks)
     if output is not None:  # before the work, which a wrong name would waste
         check_target(output, several=several)
     shown = printed_format(how, output)
@@ -67,8 +73,10 @@ def evaluate(
         anchor=anchor,
         scaling=scaling,
         selection=selection,
+        noise=noise,
+        call=call,
+        methods=method,
         workers=workers,
-        backend=backend,
     )
     if segment is not None:
         from nashboard.cli.segments import evaluate_segments
@@ -88,9 +96,9 @@ def evaluate(
         return
     found = run(data, **settings)
     if output is None:
-        print_evaluation(found, shown, tasks=tasks, top=top)
+        print_evaluation(found, shown, tasks=tasks, top=top, columns=columns)
     elif tasks:
-        write_table(found.tasks(), output)
+        write_table(found.tasks(columns), output)
     else:
         found.report(output)
         note(f"Wrote {str(output)!r}.")
@@ -98,14 +106,16 @@ def evaluate(
         note(f"warning: {warning}")
 
 
-def refuse_contradictions(*, several: bool, segment: str | None, output: Path | None) -> None:
+def refuse_contradictions(*, several: bool, segment: str | None, output: Path | None, tasks: bool) -> None:
     """Refuse options that would have no effect together with others."""
     if segment is not None:
         options.refuse(("components", "min_games"), "--segment evaluates every segment on its own")
     if several:
-        options.refuse(("tasks", "top"), "several boards are shown, each with its agents")
+        options.refuse(("tasks", "top", "columns"), "several boards are shown, each with its agents")
     if output is not None:
         options.refuse(("top",), "a file contains all rows")
+        if not tasks:
+            options.refuse(("columns",), "the ending of the file decides what it contains")
         if output.suffix.lower() in (".json", ".html"):
             options.refuse(("tasks",), f"a file that ends in {output.suffix.lower()} contains agents and tasks")
 
@@ -123,18 +133,33 @@ def check_target(output: Path, *, several: bool) -> None:
         checked_target(output)
 
 
-def print_evaluation(found: "Evaluation", how: Format, *, tasks: bool, top: int | None) -> None:
+def print_evaluation(
+    found: "Evaluation", how: Format, *, tasks: bool, top: int | None, columns: options.ColumnChoice
+) -> None:
     """Print an evaluation to standard output: verdict and board as text, or what a machine asks for."""
     if how is Format.json:
-        options.refuse(("tasks", "top"), "json contains agents and tasks, all of them")
+        options.refuse(("tasks", "top", "columns"), "json contains agents and tasks, all of them")
         typer.echo(found.to_json(), nl=False)
         return
     if how is Format.text:
         say("\n".join(found.verdict) + "\n")
     if how in (Format.text, Format.md, Format.latex):
-        table = found.screen(tasks=tasks)
+        table = found.screen(columns, tasks=tasks)
     else:
-        table = found.tasks() if tasks else found.leaderboard()
-    show(table if top is None else table.head(top), how)
+        table = found.tasks(columns) if tasks else found.leaderboard(columns)
+    if how is Format.text:
+        table = shorten_board(table, top)
+    elif top is not None:
+        table = table.head(top)
+    show(table, how, explained=True)
     if how is Format.md:
         typer.echo("\n" + "\n".join(f"- {line}" for line in found.verdict))
+
+
+def shorten_board(table: Table, top: int | None) -> Table:
+    """Return the first rows for a screen, with a note on how to see more."""
+    most = top or options.ROWS
+    if len(table.rows) <= most + (top is None) * 5:  # a few more rows are shorter than the note
+        return table
+    left = f"... {len(table.rows) - most:,} more: --top {len(table.rows)} shows all, --columns all every column"
+    return replace(table, rows=table.rows[:most], notes=(left, *table.notes))

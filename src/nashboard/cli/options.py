@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nashboard.data.matches import Matches
 
 LEVEL, RESAMPLES, SEED = 0.95, 200, 0
+ROWS = 20  # of a long table on a screen, without --top
 CONTEXT: ContextVar[typer.Context] = ContextVar("CONTEXT")  # of the running command
 
 
@@ -71,6 +72,13 @@ class Noise(StrEnum):
 
     model = "model"
     none = "none"
+
+
+class ColumnChoice(StrEnum):
+    """What ``--columns`` takes."""
+
+    default = "default"
+    all = "all"
 
 
 class ErrorMethod(StrEnum):
@@ -168,6 +176,13 @@ Top = Annotated[int | None, typer.Option(help="Show only this many rows.", min=1
 Call = Annotated[
     str | None, typer.Option(metavar="NOUN", help="What agents are called, in the plural: models, teams, players.")
 ]
+Columns = Annotated[
+    ColumnChoice, typer.Option(help="The columns of the board: the usual ones, or all; each is explained below it.")
+]
+MethodOption = Annotated[
+    list[str] | None,
+    typer.Option("--method", metavar="NAME", help="A way to rank beside Nash; can be repeated. See nashboard methods."),
+]
 OutputOption = Annotated[
     Path | None,
     typer.Option(
@@ -225,8 +240,10 @@ def evaluation_settings(
     anchor: list[str] | None,
     scaling: Scaling,
     selection: Selection,
+    noise: Noise,
+    call: str | None,
+    methods: list[str] | None,
     workers: int | None,
-    backend: str | None,
 ) -> dict[str, Any]:
     """Return options of the command as arguments of `nashboard.evaluate`."""
     return {
@@ -236,9 +253,11 @@ def evaluation_settings(
         "anchor": parse_anchors(anchor),
         "scaling": scaling.value,
         "selection": selection.value,
+        "noise": noise.value,
+        **({} if call is None else {"call": call}),
+        **({} if methods is None else {"methods": methods}),
         "progress": True,
         "workers": workers,
-        "backend": backend,
     }
 
 

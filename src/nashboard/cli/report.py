@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EVALUATING = (  # options that a saved evaluation has no use for
     "resamples", "seed", "level", "agents", "exclude", "min_games", "components", "anchor", "scaling", "selection",
-    "missing", "workers", "backend", "as_format", "read", "table", "query",
+    "missing", "noise", "call", "method", "workers", "as_format", "read", "table", "query",
 )  # fmt: skip
 
 
@@ -46,8 +46,10 @@ def report(
     scaling: options.ScalingOption = options.Scaling.range,
     selection: options.SelectionOption = options.Selection.clone_invariant,
     missing: options.Missing = None,
+    noise: options.NoiseOption = options.Noise.model,
+    call: options.Call = None,
+    method: options.MethodOption = None,
     workers: options.Workers = None,
-    backend: options.Backend = None,
     look: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     as_format: AsOption = None,
     read: ReadOption = None,
@@ -82,8 +84,10 @@ def report(
             anchor=anchor,
             scaling=scaling,
             selection=selection,
+            noise=noise,
+            call=call,
+            methods=method,
             workers=workers,
-            backend=backend,
         )
         data = completed_data(source, as_format, read, (agents, exclude), missing, components, min_games)
         found = evaluated(data, settings)
