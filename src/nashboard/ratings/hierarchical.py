@@ -203,6 +203,8 @@ class HierarchicalFit:
         Log-odds that moving first is worth, where the matches record sides; else 0.
     grid, weights
         ``(G, 2)`` values of sigma and tau, and their posterior probabilities.
+    log_evidence
+        Logarithm of the marginal likelihood of all results.
 
     Examples
     --------
@@ -222,6 +224,7 @@ class HierarchicalFit:
     advantage_stderr: float
     grid: Floats
     weights: Floats
+    log_evidence: float
     counts: Pairs
     modes: Modes
     system: System
@@ -303,7 +306,9 @@ def fit_pairs(agents: tuple[str, ...], counts: Pairs, *, first_advantage: bool =
             advantage, stderr = fit_advantage(counts, system)
         modes = fit_grid(counts, system, advantage)
     grid = np.stack([modes.sigma, modes.tau], axis=1)
-    weights = np.exp(modes.log_density - modes.log_density.max())
+    peak = float(modes.log_density.max())
+    weights = np.exp(modes.log_density - peak)
+    log_evidence = peak + float(np.log(weights.sum() * cell_area(grid, counts.n)))
     weights /= weights.sum()
     sigma, tau = grid.T
     # the mean of c given r is tau^2 l'
@@ -320,10 +325,20 @@ def fit_pairs(agents: tuple[str, ...], counts: Pairs, *, first_advantage: bool =
         advantage_stderr=stderr,
         grid=read_only(grid),
         weights=read_only(weights),
+        log_evidence=log_evidence,
         counts=counts,
         modes=modes,
         system=system,
     )
+
+
+def cell_area(grid: Floats, n: int) -> float:
+    """Return the area of a cell of the grid in (log sigma, log tau); of a sigma at its mode, the width of a normal."""
+    sigma, tau = (np.unique(np.log(column).round(9)) for column in grid.T)
+    width = float(np.sqrt(np.pi / n))
+    if len(grid) == len(sigma) * len(tau):
+        width = float(sigma[1] - sigma[0])
+    return width * float(tau[1] - tau[0])
 
 
 def count_pairs(matches: Matches) -> PairCounts:

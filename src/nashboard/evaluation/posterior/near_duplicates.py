@@ -21,14 +21,16 @@ import numpy as np
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.ratings.hierarchical import HierarchicalFit, PairCounts, count_pairs, fit_hierarchical
+from nashboard.ratings.hierarchical import FEW_PAIRS, HierarchicalFit, PairCounts, count_pairs, fit_hierarchical
 
 Answer = Literal["yes", "no", "cannot tell"]
 
 SURE = 0.95  # posterior probability for an answer of yes, and of no
 DIFFERS = 1e-3  # chance of so large a difference against one opponent, over all opponents, that keeps entries apart
 MOST_AGENTS = 1500  # up to which all pairs are compared
-ROUNDS = 4  # of fitting the pooled matches and looking for groups again
+ROUNDS = 3  # of fitting the pooled matches and looking for groups again
+WIDER = (0.3, 1.0)  # values of tau that are tried beside the fitted one, which many copies make too small
+ENOUGH = float(np.log(SURE / (1 - SURE)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,25 +95,32 @@ def find_near_duplicates(
 ) -> NearDuplicates:
     """Find groups of entries whose results are those of one agent.
 
-    Sigma and tau come from the fit, and are fitted again to the pooled matches until the groups do not change: copies
-    make both look smaller than they are.
+    Copies make sigma and tau look smaller than they are. So groups are sought with several values of tau, the model is
+    fitted to the pooled matches, and the partition with the largest evidence is kept if it is clearly better than none.
     """
     n = len(matches.agents)
     single = np.arange(n)
-    if n > MOST_AGENTS or n < 3:
+    if n > MOST_AGENTS or n < 3 or not len(matches.pairs):
         nothing = np.zeros((0, 0))
         return NearDuplicates(agents=matches.agents, label=single, probability=nothing, largest=nothing, tested=False)
     fit = fit or fit_hierarchical(matches, first_advantage=first_advantage)
     Y, N = tabulate(count_pairs(matches))
-    label = single
+    label, best = single, fit.log_evidence
+    tried = {label.tobytes()}
     for _ in range(ROUNDS):
-        found = group_alike(Y, N, fit.sigma, fit.tau)
-        if (found == label).all():
+        before = label
+        for tau in (fit.tau, *(WIDER if len(matches.pairs) <= FEW_PAIRS else ())):
+            found = group_alike(Y, N, fit.sigma, max(tau, fit.tau))
+            if found.tobytes() in tried:
+                continue
+            tried.add(found.tobytes())
+            pooled = fit_hierarchical(pool_matches(matches, found), first_advantage=first_advantage)
+            evidence = pooled.log_evidence + log_prior(found) - np.log(2) * games_inside(N, found)
+            if evidence > best + (ENOUGH if label is single else 0.0):
+                label, best, chosen = found, evidence, pooled
+        if label is before:
             break
-        label = found
-        if label.max() == 0:
-            break
-        fit = fit_hierarchical(pool_matches(matches, label), first_advantage=first_advantage)
+        fit = chosen
     odds, largest = compare_all(Y, N, fit.sigma, fit.tau)
     probability = 1 / (1 + n * np.exp(-np.clip(odds, -700, 700)))
     same = label[:, None] == label
@@ -122,6 +131,19 @@ def find_near_duplicates(
         largest=np.where(np.eye(n, dtype=np.bool_), 0.0, largest),
         fit=fit,
     )
+
+
+def log_prior(label: Ints) -> float:
+    """Return the log-probability of a partition under the Chinese restaurant process, relative to all apart."""
+    from scipy.special import gammaln
+
+    size = np.bincount(label)
+    return float(gammaln(size).sum() - (len(label) - len(size)) * np.log(len(label)))
+
+
+def games_inside(N: Floats, label: Ints) -> float:
+    """Return the games between members of the same group, which are tosses of a fair coin."""
+    return float(N[label[:, None] == label].sum() / 2)
 
 
 def pool_matches(matches: Matches, label: Ints) -> Matches:
@@ -164,7 +186,6 @@ def group_alike(Y: Floats, N: Floats, sigma: float, tau: float) -> Ints:
     merged = np.zeros(n)  # evidence for the group as one, against singles
     kept = np.zeros(n)  # the same of the best partition of the group
     parts: list[list[list[int]]] = [[[k]] for k in range(n)]
-    enough = np.log(SURE / (1 - SURE))
     upper = np.triu(np.ones((n, n), dtype=np.bool_), 1)
     for _ in range(n - 1):
         prior = gammaln(size[:, None] + size) - gammaln(size)[:, None] - gammaln(size) - np.log(n)
@@ -174,7 +195,7 @@ def group_alike(Y: Floats, N: Floats, sigma: float, tau: float) -> Ints:
             break
         merged[a] += merged[b] + gain[a, b]
         apart = kept[a] + kept[b]
-        if merged[a] > apart + enough:
+        if merged[a] > apart + ENOUGH:
             kept[a], parts[a] = merged[a], [sorted(members[a] + members[b])]
         else:
             kept[a], parts[a] = apart, parts[a] + parts[b]
