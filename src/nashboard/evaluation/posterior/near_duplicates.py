@@ -26,7 +26,7 @@ from nashboard.ratings.hierarchical import FEW_PAIRS, HierarchicalFit, PairCount
 Answer = Literal["yes", "no", "cannot tell"]
 
 SURE = 0.95  # posterior probability for an answer of yes, and of no
-DIFFERS = 1e-3  # chance of so large a difference against one opponent, over all opponents, that keeps entries apart
+DIFFERS = 0.02  # chance of so large a difference, if two entries are the same, that keeps them apart
 MOST_AGENTS = 1500  # up to which all pairs are compared
 ROUNDS = 3  # of fitting the pooled matches and looking for groups again
 WIDER = (0.3, 1.0)  # values of tau that are tried beside the fitted one, which many copies make too small
@@ -224,7 +224,7 @@ def compare_entries(Y, N, active, sigma, tau, evidence, largest, only):  # type:
         for b in range(a + 1, n):
             if not (active[a] and active[b]) or (only >= 0 and a != only and b != only):
                 continue
-            ratio, A, B, most, bound, places = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+            ratio, A, B, most, total, bound, places = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
             for m in range(n):
                 if not active[m] or m == a:
                     continue
@@ -243,12 +243,17 @@ def compare_entries(Y, N, active, sigma, tau, evidence, largest, only):  # type:
                 A += 1 / u
                 B += d / u
                 most = max(most, d * d / v)
+                total += d * d / v
                 bound = max(bound, abs(d) + 1.96 * np.sqrt(v))
                 places += 1
             # integrate rho
             ratio += 0.5 * (np.log1p(s2 * A) - s2 * B * B / (1 + s2 * A))
-            # the largest of so many squared normal numbers, by Bonferroni: P(chi2_1 > x) <= exp(-x / 2)
-            if places > 0 and places * np.exp(-most / 2) < 1e-3:  # DIFFERS
-                ratio = -1e3
+            # kept apart by one opponent (Bonferroni, P(chi2_1 > x) <= exp(-x / 2)), or by all of them together
+            # (Wilson and Hilferty's normal approximation of chi-square)
+            if places > 0:
+                spread = 2 / (9.0 * places)
+                together = ((total / places) ** (1 / 3) - (1 - spread)) / np.sqrt(spread)
+                if places * np.exp(-most / 2) < 0.02 or together > 2.05:  # DIFFERS
+                    ratio = -1e3
             evidence[a, b] = evidence[b, a] = ratio
             largest[a, b] = largest[b, a] = bound if places > 0 else np.inf
