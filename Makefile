@@ -22,12 +22,12 @@ DEV_PROOF := import nashboard, chess, distributed, duckdb, hypothesis, ibis, pla
 
 DOCS_PROOF := import nashboard, material, mkdocs, mkdocstrings_handlers.python
 
-.PHONY: help demo test lint format docs bench bench-full clean
+.PHONY: help demo test test-all test-lowest coverage lint format docs bench bench-full clean
 .PHONY: bench-environment demo-environment dev-environment docs-environment
 
 help:
 	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and a report in out/atari.html"
-	@echo "make test    run all tests"
+	@echo "make test    run the tests that are fast; make test-all runs all, make coverage measures coverage"
 	@echo "make lint    ruff and mypy --strict over src and tests"
 	@echo "make docs    build the documentation into site/: strict, offline"
 	@echo "make bench   measure against peers, a few minutes, into out/benchmarks.md; make bench-full everything"
@@ -37,8 +37,25 @@ demo: demo-environment
 	@$(BIN)/nashboard evaluate dataset:atari
 	@mkdir -p out && $(BIN)/nashboard report dataset:atari -o out/atari.html
 
+# Two processes, so one thread each; a server runs in only one of them.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+
 test: dev-environment
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup  # two processes, so one thread each; a server in only one
+	@$(PYTEST) -m "not slow"
+
+test-all: dev-environment
+	@$(PYTEST)
+
+coverage: dev-environment
+	@$(PYTEST) -m "not slow" --cov=nashboard --cov-report=term:skip-covered --cov-report=html:out/coverage
+
+# The lowest supported version of every dependency, in an environment of its own.
+test-lowest:
+	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	@$(PYTHON) .ci/lowest.py > .venv-lowest/constraints.txt
+	@.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/constraints.txt \
+		--editable . pytest hypothesis pandas
+	@OPENBLAS_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -q -m "not slow" tests/algebra tests/equilibrium tests/ratings
 
 lint: dev-environment
 	@$(BIN)/ruff check .
@@ -74,7 +91,7 @@ bench-environment:
 	$(call peers,polarix,requirements-polarix.txt)
 
 clean:
-	rm -rf .venv .venv-bench .venv-polarix site out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-lowest .venv-polarix site out .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 demo-environment:
 	$(call environment,demo,.,$(DEMO_PROOF))

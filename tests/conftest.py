@@ -1,6 +1,7 @@
 """Settings shared by all tests, and the command that they run."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,27 @@ from commands import Run, in_process
 # The same examples in every run: a failure can be repeated, and a green run stays green.
 settings.register_profile("nashboard", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("nashboard")
+
+
+# What takes long: servers, a browser, kills, fuzzing, the paper, notebooks. `make test` leaves it out.
+SLOW_FOLDERS = {"faults", "fuzz"}
+SLOW_FILES = {
+    "test_browser.py",
+    "test_paper.py",
+    "test_examples.py",
+    "test_ray.py",
+    "test_benchmarks.py",
+    "test_gallery.py",
+}
+SLOW_SERVERS = {"postgresql", "spark", "dask cluster"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        path = Path(item.path)
+        servers = {str(mark.args[0]) for mark in item.iter_markers("xdist_group") if mark.args}
+        if path.name in SLOW_FILES or path.parent.name in SLOW_FOLDERS or servers & SLOW_SERVERS:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

@@ -85,6 +85,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
     "inspect": {"--format": ([LOG], ["--format", "md"])},
     "nash": {
         "--selection": ([SCORES, "--format", "json"], ["--selection", "maxent"]),
+        "--tolerance": ([SCORES, "--format", "json"], ["--tolerance", "0.2"]),
         "--tasks": ([SCORES], ["--tasks"]),
         "--top": ([LOG], ["--top", "2"]),
         "--min-games": ([LOG], ["--min-games", "20"]),
