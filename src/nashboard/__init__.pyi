@@ -67,6 +67,7 @@ from .evaluation.stress.attack import Attack as Attack
 from .evaluation.stress.attack import attack as attack
 from .evaluation.stress.stress import Stress as Stress
 from .evaluation.stress.stress import stress as stress
+from .online.held_out import calibration as calibration
 from .online.models import OnlineElo as OnlineElo
 from .online.models import OnlineMelo as OnlineMelo
 from .ranking.method import Method as Method

@@ -18,6 +18,7 @@ from nashboard.charts.export import save
 from nashboard.charts.forest import leaderboard, ratings, tasks
 from nashboard.charts.heat_maps import payoff_map, score_map
 from nashboard.charts.latent_map import latent
+from nashboard.charts.rating_history import rating_history
 from nashboard.charts.redundancy_map import redundancy
 from nashboard.charts.reliability import calibration
 from nashboard.charts.schur_plane import plane
@@ -35,6 +36,7 @@ __all__ = [
     "payoff_map",
     "plane",
     "rank_changes",
+    "rating_history",
     "ratings",
     "redundancy",
     "save",

@@ -9,18 +9,18 @@ from nashboard.charts.rows import inline, number, text
 from nashboard.charts.theme import Chart, titled
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
-from nashboard.ratings.cross_validation import Calibration, calibration_of, held_out_calibration
-from nashboard.ratings.elo import EloRatings
-from nashboard.ratings.melo import MeloRatings
+from nashboard.online.held_out import Calibrations
+from nashboard.ratings.calibration import Calibration, calibration_of, held_out_calibration
+from nashboard.ratings.rating import Rating
 
 SIZE = 340
 GUESSING = math.log(2)  # nats per game
 
 
 def calibration(
-    matches: Matches,
+    matches: Matches | Calibrations,
     *,
-    ratings: EloRatings | MeloRatings | Sequence[EloRatings | MeloRatings] | None = None,
+    ratings: Rating | Sequence[Rating] | None = None,
     planes: Sequence[int] = (0, 1),
     bins: int = 10,
     rng: int = 0,
@@ -30,7 +30,7 @@ def calibration(
     Parameters
     ----------
     matches
-        What was played.
+        What was played; or what `nashboard.calibration` measured, which is drawn as it is.
     ratings
         Ratings to check against the matches. Without them Elo and mElo are fitted to four fifths of the games at a
         time and predict the fifth that was held out.
@@ -47,12 +47,14 @@ def calibration(
     >>> cycle = nb.Matches.from_counts([[0, 90, 10], [10, 0, 90], [90, 10, 0]])
     >>> chart = nb.charts.calibration(cycle)
     """
+    if isinstance(matches, Calibrations):
+        return drawn(matches.models)
     if not isinstance(matches, Matches):
         raise InputError(f"calibration needs matches, not {type(matches).__name__}: predictions are of games")
     if ratings is None:
         found = [held_out_calibration(matches, k, bins=bins, rng=rng) for k in planes]
     else:
-        given = [ratings] if isinstance(ratings, EloRatings | MeloRatings) else list(ratings)
+        given = [ratings] if isinstance(ratings, Rating) else list(ratings)
         found = [calibration_of(fit, matches, bins=bins) for fit in given]
     if not found:
         raise InputError("there is no model to draw: give planes, such as (0, 1), or ratings")

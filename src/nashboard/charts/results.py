@@ -12,13 +12,17 @@ from nashboard.charts.cycle_graph import cycles
 from nashboard.charts.export import WRITERS, specification
 from nashboard.charts.forest import leaderboard, ratings
 from nashboard.charts.latent_map import latent
+from nashboard.charts.rating_history import rating_history
 from nashboard.charts.redundancy_map import redundancy
+from nashboard.charts.reliability import calibration
 from nashboard.charts.schur_plane import plane
 from nashboard.charts.theme import PAGES, Chart
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.stress import Stress
+from nashboard.online.held_out import Calibrations
+from nashboard.online.history import RatingHistory
 from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.melo import MeloRatings
 
@@ -33,6 +37,8 @@ CHARTS: dict[type, Callable[..., Chart]] = {
     Audit: redundancy,
     EloRatings: ratings,
     MeloRatings: ratings,
+    Calibrations: calibration,
+    RatingHistory: rating_history,
 }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class History(Drawn):
+class RatingHistory(Drawn):
     """Ratings after each game, two rows per game: one for each agent that played it.
 
     Parameters
@@ -38,14 +38,14 @@ class History(Drawn):
     stderr: Floats
 
     @staticmethod
-    def of(names: Sequence[str], traces: Sequence[tuple[Any, ...]]) -> "History":
+    def of(names: Sequence[str], traces: Sequence[tuple[Any, ...]]) -> "RatingHistory":
         """Return the history of what a league recorded."""
         if traces:
             first, second, values = (np.concatenate([trace[k] for trace in traces]) for k in range(3))
         else:
             first = second = np.zeros(0, dtype=np.intp)
             values = np.zeros((0, 4))
-        return History(
+        return RatingHistory(
             agents=tuple(names),
             game=np.repeat(np.arange(1, first.size + 1), 2),
             agent=np.stack([first, second], axis=1).ravel().astype(np.intp),
@@ -53,10 +53,10 @@ class History(Drawn):
             stderr=values[:, [1, 3]].ravel(),
         )
 
-    def select(self, *agents: str) -> "History":
+    def select(self, *agents: str) -> "RatingHistory":
         """Return the history of some agents."""
         kept = np.isin(self.agent, positions(agents, self.agents, kind="agent"))
-        return History(
+        return RatingHistory(
             agents=self.agents,
             game=self.game[kept],
             agent=self.agent[kept],
@@ -97,4 +97,4 @@ class History(Drawn):
         return self.to_polars().to_pandas()
 
     def __repr__(self) -> str:
-        return f"History({len(self.agents):,} agents, {self.game.size // 2:,} games)"
+        return f"RatingHistory({len(self.agents):,} agents, {self.game.size // 2:,} games)"

@@ -92,13 +92,15 @@ def _filtered(
     drift: Floats,
     most: Floats,
     trace: Floats,
+    predicted: Floats,
 ) -> None:
     """Update a bank of extended Kalman filters, in place, game by game; all numbers are in logits.
 
     ``Z`` (agents, filters, 1 + 2k) means and ``P`` (agents, filters, 1 + 2k, 1 + 2k) covariances of each agent;
     ``drift`` is the variance that a game adds to each coordinate, up to the variance ``most`` (filters, 2) of a
     newcomer. ``weights`` of the filters are their shares of the likelihood so far: predictions are their mean.
-    ``trace`` (games, 4) takes mean and variance of both ratings after each game where it has rows.
+    ``trace`` (games, 4) takes mean and variance of both ratings after each game, and ``predicted`` (games,) the win
+    rate before it, where they have rows.
     """
     filters, size = Z.shape[1], Z.shape[2]
     at_i, at_j = np.empty(size), np.empty(size)
@@ -149,6 +151,8 @@ def _filtered(
                 top = most[m * 2 + (1 if t else 0)]
                 P[i, m, t, t] = max(P[i, m, t, t], min(P[i, m, t, t] + drift[m], top))
                 P[j, m, t, t] = max(P[j, m, t, t], min(P[j, m, t, t] + drift[m], top))
+        if predicted.size:
+            predicted[game] = p_mean
         sums[0] -= w * (y * log(p_mean) + (1 - y) * log(1 - p_mean))
         sums[1] += w
         played[i] += w
@@ -171,7 +175,7 @@ def _filtered(
 
 filtered = compiled(
     types.void(CUBE, BLOCKS, VECTOR, VECTOR, VECTOR, READ_CODES, READ_CODES, READ_VECTOR, READ_VECTOR, READ_VECTOR,
-               READ_VECTOR, VECTOR)
+               READ_VECTOR, VECTOR, VECTOR)
 )(_filtered)  # fmt: skip
 
 

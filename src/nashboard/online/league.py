@@ -23,7 +23,7 @@ from nashboard.ratings.kernels import lead
 
 FIRST_PLACES = 64
 ALONE = np.ones(1)
-NO_TRACE = np.zeros(0)
+NOTHING = np.zeros(0)
 # Filters: standard deviations in logits of a newcomer's rating and planes, and the variance that a game adds.
 ELO_FILTERS = ((1.0, 0.0, 0.0), (1.0, 0.0, 1e-3), (1.0, 0.0, 1e-2), (0.4, 0.0, 0.0), (0.4, 0.0, 1e-3), (0.4, 0.0, 1e-2))
 MELO_FILTERS = ((1.0, 0.6, 0.0), (1.0, 0.6, 1e-3), (1.0, 0.6, 1e-2), (0.4, 0.3, 0.0), (1.0, 0.0, 0.0), (0.4, 0.0, 1e-3))
@@ -156,8 +156,15 @@ class League:
         self.play(games.first, games.second, games.outcome, games.weight)
         return games.outcome.size
 
-    def play(self, first: kernels.Codes, second: kernels.Codes, outcome: Floats, weight: Floats) -> None:
-        """Run the compiled loop."""
+    def play(
+        self,
+        first: kernels.Codes,
+        second: kernels.Codes,
+        outcome: Floats,
+        weight: Floats,
+        out: Floats | None = None,
+    ) -> None:
+        """Run the compiled loop; filters put their predictions before each game into ``out``."""
         if self.traces is not None and not self.adaptive:
             for game in range(first.size):  # rates are for the paper's updates: history matters more than speed
                 one = slice(game, game + 1)
@@ -168,10 +175,10 @@ class League:
         if not self.adaptive:
             self.take_steps(first, second, outcome, weight)
             return
-        trace = NO_TRACE if self.traces is None else np.empty(4 * first.size)
+        trace = NOTHING if self.traces is None else np.empty(4 * first.size)
         kernels.filtered(
             self.means, self.spreads, self.weights, self.played, self.sums, first, second, outcome, weight,
-            self.filters[:, 2].copy(), (self.filters[:, :2] ** 2).ravel(), trace,
+            self.filters[:, 2].copy(), (self.filters[:, :2] ** 2).ravel(), trace, NOTHING if out is None else out,
         )  # fmt: skip
         if self.traces is not None:
             found = trace.reshape(-1, 4)

@@ -9,7 +9,7 @@ from nashboard._tables import count
 from nashboard.data.outcomes import Rules
 from nashboard.errors import InputError
 from nashboard.online.games import Columns
-from nashboard.online.history import History
+from nashboard.online.history import RatingHistory
 from nashboard.online.league import League
 from nashboard.online.state import LogPosition, read_state, write_state
 from nashboard.ratings.elo import EloRatings
@@ -62,11 +62,11 @@ class OnlineModel:
         """Return the probability that ``a`` beats ``b`` in their next game; who never played stands at 0."""
         return self.league.predict(a, b)
 
-    def history(self) -> History:
+    def history(self) -> RatingHistory:
         """Return the rating of both agents after each game; asked for by ``history=True`` before the first game."""
         if self.league.traces is None:
             raise InputError("no history was kept: make the model with history=True")
-        return History.of(self.league.names, self.league.traces)
+        return RatingHistory.of(self.league.names, self.league.traces)
 
     def save(self, path: str | Path) -> None:
         """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""

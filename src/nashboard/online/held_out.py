@@ -1,0 +1,171 @@
+"""How well ratings predict later games: a log is cut into periods, and each is predicted from those before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy.special import expit
+
+from nashboard._notebook import Drawn
+from nashboard._tables import Column, Table
+from nashboard._types import Bools, Floats
+from nashboard.data.games import Games
+from nashboard.data.matches import Matches
+from nashboard.errors import InputError
+from nashboard.online.league import League
+from nashboard.ratings.calibration import Calibration, held_out_calibration, measured
+from nashboard.ratings.cross_validation import EXACT, Landscapes, pair_leads
+from nashboard.ratings.melo_fit import fitted
+from nashboard.ratings.rating import check_choice
+
+By = Literal["random", "time", "order"]
+MODELS = {"elo": "Elo", "melo": "mElo, 1 plane", "online elo": "online Elo", "online melo": "online mElo, 1 plane"}
+PERIODS = 5  # the first is only learned from
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Calibrations(Drawn):
+    """How well several models predict the same held-out games, the best first.
+
+    Parameters
+    ----------
+    models
+        One `Calibration` each: log-loss on held-out games, and bins of predicted against observed win rates.
+    by
+        How games were held out: ``"random"``, ``"time"`` or ``"order"``.
+    games
+        How many games were predicted, or their total weight.
+    """
+
+    models: tuple[Calibration, ...]
+    by: str
+    games: float
+
+    @property
+    def best(self) -> Calibration:
+        """The model with the lowest log-loss."""
+        return self.models[0]
+
+    def table(self) -> Table:
+        """Return a row per model."""
+        return Table(
+            title=repr(self),
+            columns=(
+                Column(name="model"),
+                Column(name="log-loss", meaning="mean loss per held-out game in nats; 0.693 is guessing", decimals=4),
+                Column(name="error", meaning="mean distance of observed from predicted win rates", decimals=3),
+            ),
+            rows=tuple((model.model, model.log_loss, model.error) for model in self.models),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and lists for machines."""
+        models = [
+            {"model": one.model, "log_loss": one.log_loss, "bins": [vars(part).copy() for part in one.bins]}
+            for one in self.models
+        ]
+        return {"by": self.by, "games": self.games, "models": models}
+
+    def __repr__(self) -> str:
+        return f"Calibrations({len(self.models)} models by {self.by}, best {self.best.model} {self.best.log_loss:.4f})"
+
+
+def calibration(
+    data: Matches | Games | Any,
+    *,
+    by: By = "random",
+    models: Sequence[str] | None = None,
+    bins: int = 10,
+    rng: int = 0,
+) -> Calibrations:
+    """Measure how well ratings predict games that they have not seen.
+
+    Parameters
+    ----------
+    data
+        Matches, games one by one (`read_games`), or anything that `read_games` reads. Holding out by time needs games
+        one by one.
+    by
+        ``"random"``: every game is held out once, one fifth at a time. ``"time"``: games are cut into five periods of
+        equally many games, and each but the first is predicted from those before. ``"order"``: the same in the order of
+        rows.
+    models
+        Of ``"elo"``, ``"melo"``, and by time also ``"online elo"`` and ``"online melo"``, which learn from each game
+        after they predicted it. All that apply unless given.
+    bins
+        How many points a curve of calibration has; each stands for equally many games.
+    rng
+        A seed: which games are held out at random.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> cycle = nb.Matches.from_counts([[0, 90, 10], [10, 0, 90], [90, 10, 0]])
+    >>> nb.calibration(cycle).best.model
+    'mElo, 1 plane'
+    """
+    check_choice(by, get_args(By), "way to hold games out")
+    allowed = tuple(MODELS) if by != "random" else ("elo", "melo")
+    chosen = allowed if models is None else tuple(models)
+    for name in chosen:
+        check_choice(name, allowed, "model")
+    if not chosen:
+        raise InputError("models is empty: name at least one, such as 'elo'")
+    if by == "random":
+        matches = data.matches() if isinstance(data, Games) else data
+        if not isinstance(matches, Matches):
+            raise InputError(f"calibration needs matches or games, not {type(data).__name__}")
+        few = len(matches.agents) < 3
+        found = [held_out_calibration(matches, k, bins=bins, rng=rng)
+                 for k, name in enumerate(("elo", "melo")) if name in chosen and not (k and few)]  # fmt: skip
+        total = matches.n_games
+    else:
+        if not isinstance(data, Games):
+            raise InputError(f"by={by!r} needs games one by one, not {type(data).__name__}: read them with read_games")
+        games = data.by_time() if by == "time" else data
+        period = np.minimum(np.arange(games.first.size) * PERIODS // games.first.size, PERIODS - 1)
+        if games.first.size < 2 * PERIODS:
+            raise InputError(f"there are {games.first.size:,} games: holding out by time takes at least {2 * PERIODS}")
+        tested = period > 0
+        found = [score(name, games, period, tested, bins) for name in chosen]
+        total = float(games.weight[tested].sum())
+    return Calibrations(models=tuple(sorted(found, key=lambda one: one.log_loss)), by=by, games=total)
+
+
+def score(name: str, games: Games, period: Any, tested: Bools, bins: int) -> Calibration:
+    """Return how well a model predicts each period from those before."""
+    k = 1 if name.endswith("melo") else 0
+    p = predict_online(games, k) if name.startswith("online") else predict_by_period(games, period, k)
+    p = np.clip(p, 1e-12, 1 - 1e-12)[tested]
+    won, lost = (games.wins + games.draws / 2)[tested], (games.losses + games.draws / 2)[tested]
+    log_loss = -float((won * np.log(p) + lost * np.log(1 - p)).sum()) / float((won + lost).sum())
+    return measured(MODELS[name], p, won, lost, log_loss, bins=bins, held_out=True)
+
+
+def predict_by_period(games: Games, period: Any, k: int) -> Floats:
+    """Return the win rate of the first agent of each game by a fit to the earlier periods; who is new is average."""
+    p = np.full(games.first.size, 0.5)
+    for t in range(1, PERIODS):
+        seen = games.take(period < t).matches()
+        now = period == t
+        place = {name: number for number, name in enumerate(seen.agents)}
+        number = np.array([place.get(name, -1) for name in games.agents])
+        landscapes = Landscapes.of(seen, "learned", "learned", planes=k)
+        Z = fitted(seen, landscapes(seen), k, rough=len(seen.pairs) > EXACT).Z[:-1]
+        known = np.concatenate([Z, np.zeros((1, Z.shape[1]))])  # the last row is anybody who is new
+        known[:-1, 0] -= Z[:, 0].mean()
+        pairs = np.stack([number[games.first[now]], number[games.second[now]]], axis=1) % len(known)
+        p[now] = expit(pair_leads(known, pairs))
+    return p
+
+
+def predict_online(games: Games, k: int) -> Floats:
+    """Return the win rate of the first agent of each game, as a league that follows them predicts it."""
+    league = League(k=k, rate=None, cyclic_rate=1.0, decay=None, rng=0)
+    league.join(games.agents)
+    weight = games.weight
+    outcome = np.divide(games.wins + games.draws / 2, weight, out=np.full(weight.size, 0.5), where=weight > 0)
+    p = np.empty(weight.size)
+    league.play(games.first.astype(np.uint32), games.second.astype(np.uint32), outcome, weight, p)
+    return p

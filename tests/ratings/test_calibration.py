@@ -1,0 +1,113 @@
+"""Held-out predictions: at random, by time, and against a simple online Elo."""
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from nashboard._types import Floats
+from nashboard.data.games import Games
+
+
+def games_of(x: Floats, a: Floats, b: Floats, n: int, rng: np.random.Generator) -> Games:
+    won = (rng.random(x.size) < 1 / (1 + np.exp(-x))).astype(float)
+    return Games(
+        agents=tuple(f"agent {k:03d}" for k in range(n)), first=a, second=b, wins=won, draws=0 * won, losses=1 - won,
+        time=np.arange(x.size),
+    )  # fmt: skip
+
+
+def tennis(seed: int) -> Games:
+    """A season of many players, most of whom play little, some late; ratings stay."""
+    rng = np.random.default_rng(seed)
+    n, rows = 300, 3_000
+    active = rng.gamma(0.6, 1.0, n)
+    joins = rng.uniform(-0.5, 0.7, n)
+    r = rng.normal(0, 0.9, n)
+    a, b = np.zeros((2, rows), dtype=int)
+    for t in range(rows):
+        weight = active * (joins < t / rows)
+        a[t], b[t] = rng.choice(n, 2, replace=False, p=weight / weight.sum())
+    return games_of(r[a] - r[b], a, b, n, rng)
+
+
+def engines(seed: int) -> Games:
+    """Few engines, many games, one of them replaced by a stronger version halfway; a mild cycle."""
+    rng = np.random.default_rng(seed)
+    n, rows = 16, 6_000
+    r, c = rng.normal(0, 1.2, n), rng.normal(0, 0.4, (n, 2))
+    a = rng.integers(0, n, rows)
+    b = (a + rng.integers(1, n, rows)) % n
+    late = np.arange(rows) > rows // 2
+    x = r[a] - r[b] + 0.8 * late * ((a == 3).astype(float) - (b == 3)) + c[a, 0] * c[b, 1] - c[a, 1] * c[b, 0]
+    return games_of(x, a, b, n, rng)
+
+
+def votes(seed: int) -> Games:
+    """An arena of language models: small differences, models that join over time."""
+    rng = np.random.default_rng(seed)
+    n, rows = 60, 5_000
+    r = np.sort(rng.normal(0, 0.5, n))
+    here = np.maximum(np.linspace(10, n, rows).astype(int), 10)
+    a = rng.integers(0, here)
+    b = (a + rng.integers(1, here)) % here
+    return games_of(r[a] - r[b], a, b, n, rng)
+
+
+def simple_online_elo(games: Games, tested: slice) -> float:
+    """Eight lines of Elo with the best of three rates, chosen on the games that it predicts."""
+    losses = []
+    for rate in (16, 24, 32):
+        r, total = np.zeros(len(games.agents)), []
+        for a, b, won in zip(games.first, games.second, games.wins, strict=True):
+            p = 1 / (1 + 10 ** ((r[b] - r[a]) / 400))
+            total.append(-np.log(p if won else 1 - p))
+            r[a] += rate * (won - p)
+            r[b] -= rate * (won - p)
+        losses.append(float(np.mean(total[tested])))
+    return min(losses)
+
+
+@pytest.mark.parametrize("log", [tennis, engines, votes])
+def test_later_games_are_predicted_no_worse_than_by_a_simple_online_elo(log) -> None:  # type: ignore[no-untyped-def]
+    for seed in range(2):
+        games = log(seed)
+        simple = simple_online_elo(games, slice(games.first.size // 5, None))
+        for model in nb.calibration(games, by="time", models=["elo", "online elo", "online melo"]).models:
+            assert model.log_loss < simple + 0.005, (model.model, seed)
+
+
+def test_melo_vanishes_where_it_does_not_predict() -> None:
+    games = tennis(3)
+    found = {one.model: one.log_loss for one in nb.calibration(games, by="time", models=["elo", "melo"]).models}
+    assert found["mElo, 1 plane"] < found["Elo"] + 0.01
+    assert found["mElo, 1 plane"] < np.log(2)
+
+
+def test_planes_are_found_by_time_too() -> None:
+    rng = np.random.default_rng(0)
+    n, rows = 20, 6_000
+    c = rng.normal(0, 1.4, (n, 2))
+    a = rng.integers(0, n, rows)
+    b = (a + rng.integers(1, n, rows)) % n
+    games = games_of(c[a, 0] * c[b, 1] - c[a, 1] * c[b, 0], a, b, n, rng)
+    result = nb.calibration(games, by="order")
+    assert result.best.model in ("mElo, 1 plane", "online mElo, 1 plane")
+    assert result.models[-1].log_loss > result.best.log_loss + 0.05
+    assert "log-loss" in str(result)
+    assert result.to_dict()["by"] == "order"
+    assert result.chart() is not None
+
+
+def test_unknown_ways_and_data_are_named() -> None:
+    matches = nb.Matches.from_counts([[0, 9, 5], [3, 0, 5], [4, 5, 0]])
+    for options, message in (
+        ({"by": "date"}, "no way to hold games out"),
+        ({"by": "time"}, "games one by one"),
+        ({"models": ["glicko"]}, "no model"),
+        ({"models": []}, "at least one"),
+    ):
+        with pytest.raises(nb.InputError, match=message):
+            nb.calibration(matches, **options)  # type: ignore[arg-type]
+    with pytest.raises(nb.InputError, match="no time"):
+        nb.calibration(Games(agents=("a", "b"), first=[0] * 20, second=[1] * 20, wins=[1] * 20, draws=[0] * 20,
+                             losses=[0] * 20), by="time")  # type: ignore[arg-type] # fmt: skip
