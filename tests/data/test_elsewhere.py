@@ -75,7 +75,7 @@ def test_scores_and_mistakes_of_an_address_are_told_as_of_a_file(tmp_path: Path)
     path.write_text("model;task;score\nx;t;1\ny;t;2\n")
     assert nb.read_scores(f"file://{path}").values.tolist() == [[1], [2]]
     path.write_text("model,task,score\nx,t,1\ny,t,high\n")
-    with pytest.raises(nb.InputError, match="data row 2, column 'score' is 'high', not a number"):
+    with pytest.raises(nb.InputError, match="data row 2 \\('y' on 't'\\), column 'score' is 'high', not a number"):
         nb.read_scores(f"file://{path}")
     with pytest.raises(nb.InputError, match="looks like scores-long"):
         nb.read_matches(f"file://{path}")
@@ -87,7 +87,7 @@ def test_scores_and_mistakes_of_an_address_are_told_as_of_a_file(tmp_path: Path)
         ("ftp://host/x.csv", "'ftp://host/x.csv' is no address that can be read.*object stores with 's3://'"),
         ("s3://bucket/games.xlsx", "must end in '.parquet'"),
         ("s3://bucket/games.csv.gz", "must end in '.parquet'"),
-        ("file:///nowhere/games.parquet", "'file:///nowhere/games.parquet' cannot be read: "),
+        ("file:///nowhere/games.parquet", "there is no file '/nowhere/games.parquet'"),
     ],
 )
 def test_an_address_that_cannot_be_read_is_refused_in_one_sentence(address: str, message: str) -> None:

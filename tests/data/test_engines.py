@@ -9,8 +9,8 @@ import pytest
 
 import nashboard as nb
 from data.conftest import LOCAL, Engine, every_engine, every_local_engine
-from nashboard.data import counting, engines
-from nashboard.data.formats import long_scores, wide_scores
+from nashboard.data.formats import wide_scores
+from nashboard.data.table.table import Table
 
 LOG: dict[str, list[Any]] = {
     "model_a": ["x", "y", "z", "x", 'é, "q"', "x", "y", "z"],
@@ -258,8 +258,8 @@ def telling(came: list[int], run: Callable[..., pl.DataFrame]) -> Callable[..., 
 @every_engine
 def test_only_labels_and_pair_counts_come_back(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     came: list[int] = []
-    monkeypatch.setattr(counting, "collected", telling(came, engines.collected))
-    monkeypatch.setattr(counting, "summed_up", telling(came, engines.summed_up))
+    monkeypatch.setattr(Table, "collect", telling(came, Table.collect))
+    monkeypatch.setattr(Table, "sum_up", telling(came, Table.sum_up))
     rows, agents, labels = 20_000, 4, ["model_a", "model_b", "tie"]
     names = [f"agent {k}" for k in range(agents)]
     log = {
@@ -305,9 +305,9 @@ def test_runs_of_a_large_wide_table_are_averaged_in_the_engine(
     }
     expected = nb.read_scores(engine(table), repeats="runs")
     monkeypatch.setattr(wide_scores, "MOST_ROWS", 10)
-    monkeypatch.setattr(wide_scores, "collected", telling(came, engines.collected))
+    monkeypatch.setattr(Table, "collect", telling(came, Table.collect))
     scores = nb.read_scores(engine(table), repeats="runs")
-    assert came == [11, 3]  # the first rows, to see what the columns are, and a row for each agent
+    assert came == [3, 11, 3]  # a look for a matrix, the first rows to see the columns, and a row for each agent
     assert (scores.agents, scores.tasks, scores.origin.rows) == (("x", "y", "🤖"), ("go", "chess"), rows)
     order = [expected.agents.index(name) for name in scores.agents]
     for name in ("values", "stderr", "runs"):
@@ -322,7 +322,7 @@ def test_a_long_table_of_scores_comes_back_as_one_row_per_agent_and_task(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     came: list[int] = []
-    monkeypatch.setattr(long_scores, "collected", telling(came, engines.collected))
+    monkeypatch.setattr(Table, "collect", telling(came, Table.collect))
     rows, agents, tasks = 20_000, 5, 4
     table: dict[str, list[Any]] = {
         "model": [f"m{k % agents}" for k in range(rows)],
@@ -342,5 +342,5 @@ def test_integer_agents_and_booleans_are_understood() -> None:
 
 
 def test_a_frame_has_no_file_format() -> None:
-    with pytest.raises(nb.InputError, match="format='csv' is for files"):
-        nb.read_matches(pl.DataFrame(LOG), format="csv")
+    with pytest.raises(nb.InputError, match="format='pgn' is read from files of this machine"):
+        nb.read_matches(pl.DataFrame(LOG), format="pgn")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import nashboard as nb
 from data.conftest import Engine, every_engine
-from nashboard.data import scan
-from nashboard.data.exact_sums import DIGITS, digit, digits, exactly_added_up, in_digits, joined
+from nashboard.data.table import table as tables
+from nashboard.data.table.exact_sums import DIGITS, add_exactly, cut_into_digits, join_digits, name_digit, name_digits
 
 LARGEST = 2.0**40
 tricky = st.sampled_from([0.1, 0.5, 1.5, 2.0**-26, 1 - 2.0**-53])
@@ -26,7 +26,7 @@ large_enough = st.just(0.0) | st.floats(2.0**-40, LARGEST) | tricky
 @given(st.lists(numbers, min_size=1, max_size=40))
 def test_sums_are_exact(values: list[float]) -> None:
     frame = pl.DataFrame({"key": "x", "v": values})
-    found = exactly_added_up(frame, ["key"], ["v"])["v"].item()
+    found = add_exactly(frame, ["key"], ["v"])["v"].item()
     exact = sum(map(Fraction, values))
     assert abs(Fraction(found) - exact) <= Fraction(np.spacing(found)) + len(values) * Fraction(1, 2**79)
 
@@ -34,30 +34,35 @@ def test_sums_are_exact(values: list[float]) -> None:
 @given(st.lists(large_enough, min_size=1, max_size=40))
 def test_sums_do_not_depend_on_the_order(values: list[float]) -> None:
     frame = pl.DataFrame({"key": "x", "v": values})
-    found = exactly_added_up(frame, ["key"], ["v"])["v"].item()
-    assert exactly_added_up(frame.reverse(), ["key"], ["v"])["v"].item() == found
-    assert exactly_added_up(frame.sample(fraction=1, shuffle=True, seed=1), ["key"], ["v"])["v"].item() == found
+    found = add_exactly(frame, ["key"], ["v"])["v"].item()
+    assert add_exactly(frame.reverse(), ["key"], ["v"])["v"].item() == found
+    assert add_exactly(frame.sample(fraction=1, shuffle=True, seed=1), ["key"], ["v"])["v"].item() == found
 
 
 def test_digits_are_whole_and_make_the_number_again() -> None:
     values = [0.1, 1 / 3, 2.0**50 + 0.25, 7.0, 0.0, 1e-9]
-    rows = in_digits(nw.from_native(pl.LazyFrame({"v": values})), ["v"]).select(*digits(["v"])).to_native().collect()
+    rows = (
+        cut_into_digits(nw.from_native(pl.LazyFrame({"v": values})), ["v"])
+        .select(*name_digits(["v"]))
+        .to_native()
+        .collect()
+    )
     for k in range(DIGITS - 1):
-        assert (rows[digit("v", k)] == rows[digit("v", k)].round(0)).all()
-    np.testing.assert_allclose(joined(rows, ["v"])["v"].to_numpy(), values, rtol=0)
+        assert (rows[name_digit("v", k)] == rows[name_digit("v", k)].round(0)).all()
+    np.testing.assert_allclose(join_digits(rows, ["v"])["v"].to_numpy(), values, rtol=0)
 
 
 def test_how_halves_were_rounded_changes_nothing() -> None:
     """Three halves, each as (0, 2^25) or as (1, -2^25)."""
     down = pl.DataFrame({"v": [0.0], "v 1": [3 * 2.0**25], "v 2": [0.0], "v 3": [0.0]})
     up = pl.DataFrame({"v": [3.0], "v 1": [-3 * 2.0**25], "v 2": [0.0], "v 3": [0.0]})
-    assert joined(down, ["v"])["v"].item() == joined(up, ["v"])["v"].item() == 1.5
+    assert join_digits(down, ["v"])["v"].item() == join_digits(up, ["v"])["v"].item() == 1.5
 
 
 @pytest.mark.parametrize("weight", [1e-9, 1e-30, 1e-300, 1e60])
 def test_very_small_and_very_large_weights_are_kept(weight: float) -> None:
     frame = pl.DataFrame({"key": ["x", "x", "y"], "v": [weight, 2 * weight, weight]})
-    twice, once = exactly_added_up(frame, ["key"], ["v"]).sort("key")["v"]
+    twice, once = add_exactly(frame, ["key"], ["v"]).sort("key")["v"]
     assert (once, twice) == (weight, pytest.approx(3 * weight, rel=1e-15))
 
 
@@ -137,12 +142,13 @@ def test_runs_are_taken_into_memory_only_where_there_is_room(
         return collect(query, **options)
 
     monkeypatch.setattr(pl.LazyFrame, "collect", spied)
-    monkeypatch.setattr(scan, "IN_ORDER", room)
+    monkeypatch.setattr(tables, "IN_ORDER", room)
     assert nb.read_scores(path).values.tolist() == [[1], [1]]
     assert ("in-memory" in engines) == (room > 0)
     assert "streaming" in engines
 
 
 def test_nobody_knows_how_much_memory_a_table_elsewhere_takes() -> None:
-    table = scan.Scan(files=(), kind="parquet", columns=("agent",), frame=pl.LazyFrame({"agent": ["x"]}))
-    assert table.unpacked > scan.IN_ORDER
+    frame = nw.from_native(pl.LazyFrame({"agent": ["x"]}))
+    table = tables.Table(name="s3://x", engine="parquet", kind="parquet", columns=("agent",), frame=frame)
+    assert table.bytes_in_memory() > tables.IN_ORDER

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from nashboard.data.folders import below
+from nashboard.data.sources.folders import find_below
 
 LOG = "model_a,model_b,winner\nx,y,model_a\n"
 LINE = '{"model_a": "x", "model_b": "y", "winner": "model_a"}\n'
@@ -64,8 +64,10 @@ def test_hidden_folders_and_environments_are_not_entered(hidden: str, tmp_path: 
     for model, accuracy in (("x", 0.5), ("y", 0.75)):
         (tmp_path / "runs" / f"results_{model}.json").write_text(result(model, accuracy))
     assert nb.read_scores(tmp_path).agents == ("x", "y")
-    assert [path.name for path in below(tmp_path, "*.json")] == ["results_x.json", "results_y.json"]
-    assert [path.name for path in below(tmp_path / hidden, "*.json")] == ["results_z.json"]  # if it is named itself
+    assert [path.name for path in find_below(tmp_path, "*.json")] == ["results_x.json", "results_y.json"]
+    assert [path.name for path in find_below(tmp_path / hidden, "*.json")] == [
+        "results_z.json"
+    ]  # if it is named itself
 
 
 def test_a_header_with_the_mark_of_a_database_is_a_header(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import nashboard as nb
 import servers
 from data.conftest import in_postgres
 from data.formats.reading import counts
-from nashboard.data import counting, totals
+from nashboard.data.counting import pairs
+from nashboard.data.table import exact_sums
 
 AGENTS, LABELS = 4, ("model_a", " MODEL_B ", "Tie")
 ROWS = 24_000  # more than the sample from which labels are learnt
@@ -50,13 +51,13 @@ def check(segments: nb.Segments) -> None:
     )
 
 
-@pytest.mark.parametrize("few", [totals.FEW_GROUPS, 0], ids=["as one query", "piece by piece"])
+@pytest.mark.parametrize("few", [exact_sums.FEW_GROUPS, 0], ids=["as one query", "piece by piece"])
 def test_polars_reads_a_file_once_and_only_the_columns_that_are_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     pl.DataFrame(LOG).write_parquet(tmp_path / "log.parquet")
-    monkeypatch.setattr(totals, "FEW_GROUPS", few)
-    monkeypatch.setattr(totals, "PIECE", 5000)
+    monkeypatch.setattr(exact_sums, "FEW_GROUPS", few)
+    monkeypatch.setattr(exact_sums, "PIECE", 5000)
     plans: list[str] = []
     came: list[int] = []
     in_pieces: list[str] = []
@@ -79,7 +80,7 @@ def test_polars_reads_a_file_once_and_only_the_columns_that_are_used(
     read = [plan for plan in plans if "AGGREGATE" in plan and "Parquet SCAN" in plan]
     assert summed[:2] == [3, 3]  # the segments, the labels,
     assert summed[-1] == GROUPS  # and the counts
-    assert max(came) <= counting.SAMPLE  # what else is looked at
+    assert max(came) <= pairs.SAMPLE  # what else is looked at
     if few:
         assert (len(summed), len(read), in_pieces) == (3, 3, [])
         last = plans[-1]

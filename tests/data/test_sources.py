@@ -16,8 +16,8 @@ import zstandard
 
 import nashboard as nb
 from data.conftest import needs_proc
-from nashboard.data import json_objects, parquet_claims
-from nashboard.data.sources import spool
+from nashboard.data.sources.paths import copy_stream
+from nashboard.data.table import json_lines, parquet
 
 LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
 EXPECTED = "Matches(3 agents, 2 of 3 pairs met, 2 games)"
@@ -83,7 +83,7 @@ def test_names_may_hold_commas_quotes_line_breaks_and_emoji(tmp_path: Path) -> N
 
 
 def test_a_json_list_is_read_object_by_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_objects, "CHUNK", 7)  # every object is cut many times
+    monkeypatch.setattr(json_lines, "CHUNK", 7)  # every object is cut many times
     path = tmp_path / "log.json"
     path.write_text(' [\n {"model_a": "x]", "model_b": "y,\\"", "winner": "tie", "more": {"a": [1, {}]}} ,\n'
                     '{"model_a": "x]", "model_b": "é",\n "winner": "model_a"}\n]\n ', encoding="utf-8")  # fmt: skip
@@ -153,7 +153,7 @@ def test_a_json_object_of_2_gb_is_refused_without_reading_it_into_memory(tmp_pat
 def test_a_parquet_file_that_claims_a_huge_row_group_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet_claims, "LARGEST_ROW_GROUP", 99)
+    monkeypatch.setattr(parquet, "LARGEST_ROW_GROUP", 99)
     path = tmp_path / "log.parquet"
     pl.DataFrame({name: ["x"] * 100 for name in ("model_a", "model_b", "winner")}).write_parquet(path)
     with pytest.raises(nb.InputError, match=r"claims a row group of 100 rows in a file of [\d,]+ bytes"):
@@ -196,4 +196,4 @@ def test_a_small_packed_file_is_read_where_little_is_free(tmp_path: Path, monkey
 
 def test_a_temporary_folder_that_is_taken_away_is_named(tmp_path: Path) -> None:
     with pytest.raises(nb.WriteError, match=r"cannot unpack 'log' in .*: set TMPDIR to a folder that can be written"):
-        spool(io.BytesIO(b"x"), tmp_path / "away" / "copy", "log")
+        copy_stream(io.BytesIO(b"x"), tmp_path / "away" / "copy", "log")

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from nashboard.data import totals
-from nashboard.data.totals import Totals, run
+from nashboard.data.table import exact_sums
+from nashboard.data.table.exact_sums import Totals, run_streaming
 
 
 def log(rows: int, agents: int, seed: int) -> pl.DataFrame:
@@ -42,14 +42,14 @@ def sums_of(frame: pl.DataFrame) -> Totals:
 
 @pytest.mark.parametrize(("piece", "few"), [(1, 1), (7, 10), (100, 1000), (5000, 5)])
 def test_pieces_of_any_size_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch, piece: int, few: int) -> None:
-    monkeypatch.setattr(totals, "PIECE", piece)
-    monkeypatch.setattr(totals, "FEW", few)
+    monkeypatch.setattr(exact_sums, "PIECE", piece)
+    monkeypatch.setattr(exact_sums, "FEW", few)
     frame = log(1000, 5, seed=piece).with_columns(
         model_b=pl.when(pl.int_range(pl.len()) % 50 == 0).then(None).otherwise("model_b")  # a missing name is a key too
     )
     order = ["model_a", "model_b", "session"]
     asked = sums_of(frame)
-    in_pieces, at_once = asked.in_pieces().sort(order), run(asked.query()).sort(order)
+    in_pieces, at_once = asked.sum_in_pieces().sort(order), run_streaming(asked.query()).sort(order)
     assert in_pieces.columns == at_once.columns
     assert in_pieces.rows() == at_once.rows()
     assert in_pieces["model_a"].dtype == pl.String
@@ -57,7 +57,7 @@ def test_pieces_of_any_size_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch,
 
 def test_no_rows_have_no_totals() -> None:
     asked = sums_of(log(10, 3, seed=0).clear())
-    assert asked.in_pieces().rows() == []
+    assert asked.sum_in_pieces().rows() == []
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
@@ -73,9 +73,9 @@ def test_a_file_of_many_pieces_is_counted_like_its_frame(
     else:
         frame.write_ndjson(path)
     whole = nb.read_matches(frame.to_pandas(), weight="weight")
-    monkeypatch.setattr(totals, "PIECE", 64)
-    monkeypatch.setattr(totals, "FEW", 100)
-    monkeypatch.setattr(totals, "FEW_GROUPS", 100)
+    monkeypatch.setattr(exact_sums, "PIECE", 64)
+    monkeypatch.setattr(exact_sums, "FEW", 100)
+    monkeypatch.setattr(exact_sums, "FEW_GROUPS", 100)
     pieces = nb.read_matches(path, weight="weight")
     assert pieces.agents == whole.agents
     np.testing.assert_array_equal(pieces.pairs, whole.pairs)
@@ -85,8 +85,8 @@ def test_a_file_of_many_pieces_is_counted_like_its_frame(
 
 
 def test_few_groups_are_told_by_a_look_here_and_there_in_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(totals, "LOOK", 20)
-    monkeypatch.setattr(totals, "FEW_GROUPS", 15)
+    monkeypatch.setattr(exact_sums, "LOOK", 20)
+    monkeypatch.setattr(exact_sums, "FEW_GROUPS", 15)
     many = [f"other {k}" for k in range(100)]
     for names, few in (
         (["x"] * 500, True),
@@ -97,4 +97,4 @@ def test_few_groups_are_told_by_a_look_here_and_there_in_a_scan(monkeypatch: pyt
         (["x"] * 200 + many + ["x"] * 200, False),  # as in a league between its qualifiers and its finals
     ):
         frame = pl.LazyFrame({"a": names})
-        assert Totals(rows=nw.from_native(frame), keys=("a",), sums=()).few_groups() is few
+        assert Totals(rows=nw.from_native(frame), keys=("a",), sums=()).has_few_groups() is few

@@ -13,7 +13,7 @@ import pytest
 
 import nashboard as nb
 from data.conftest import Columns, Engine, every_engine, every_local_engine
-from nashboard.data.spelling import spelling
+from nashboard.data.table.values import spell
 
 FLOATS = [1e-7, 0.3, 1e22, 2.0, 0.1 + 0.2, 1e300, -2.5, None]
 TRUTHS = [True, False, None]
@@ -311,12 +311,12 @@ def test_truths_are_scores_in_every_file(tmp_path: Path, suffix: str) -> None:
 def test_only_true_and_false_are_truths(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("agent,task,score\nx,t, TRUE \ny,t,0.5\nz,t,yes\n")
-    with pytest.raises(nb.InputError, match="data row 3, column 'score' is 'yes', not a number"):
+    with pytest.raises(nb.InputError, match="data row 3 \\('z' on 't'\\), column 'score' is 'yes', not a number"):
         nb.read_scores(path)
     path.write_text("agent,task,score\nx,t, TRUE \ny,t,0.5\nz,t,False\n")
     assert nb.read_scores(path).values.tolist() == [[1], [0.5], [0]]
     path.write_text("agent,t,u\nx,True,1\ny,yes,2\n")
-    with pytest.raises(nb.InputError, match="data row 2, column 't' is 'yes', not a number"):
+    with pytest.raises(nb.InputError, match=r"data row 2 \('y'\), column 't' is 'yes', not a number"):
         nb.read_scores(path)
 
 
@@ -357,15 +357,15 @@ def test_times_with_a_zone_are_told_in_utc(zone: str, kind: str) -> None:
 
 
 def test_short_numbers_and_large_ones_are_spelt_by_their_own_digits() -> None:
-    assert spelling(pl.Series([0.1, 16777216.0, None], dtype=pl.Float32)).to_list() == ["0.1", "16777216", None]
-    assert spelling(pl.Series([2.0**53, 2.0**53 - 1, float("nan"), float("inf")])).to_list() == [
+    assert spell(pl.Series([0.1, 16777216.0, None], dtype=pl.Float32)).to_list() == ["0.1", "16777216", None]
+    assert spell(pl.Series([2.0**53, 2.0**53 - 1, float("nan"), float("inf")])).to_list() == [
         "9007199254740992.0",
         "9007199254740991",
         None,
         "inf",
     ]
-    assert spelling(pl.Series([Decimal("100.00"), Decimal("0.50"), None])).to_list() == ["100", "0.5", None]
-    assert spelling(pl.Series([100, None])).to_list() == ["100", None]
+    assert spell(pl.Series([Decimal("100.00"), Decimal("0.50"), None])).to_list() == ["100", "0.5", None]
+    assert spell(pl.Series([100, None])).to_list() == ["100", None]
     log = pl.DataFrame({"a": ["x", "y"], "b": ["y", "x"], "winner": ["a", "b"]})
     short = log.with_columns(n=pl.Series([0.1, 0.2], dtype=pl.Float32))
     assert list(nb.read_segments(short, "n").parts) == ["0.1", "0.2"]

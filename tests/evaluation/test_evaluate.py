@@ -12,7 +12,7 @@ import nashboard as nb
 from evaluation.arenas import cloned, leads, played
 from nashboard._tables import percent
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard.data.clusters import Clusters
+from nashboard.data.matches import Clusters
 from nashboard.evaluation.stress.copies import enter_agents, enter_in_payoffs, enter_in_scores
 
 POSTERIOR = ("gap", "gap_low", "gap_high", "probability_top", "rank_low", "rank_high")
@@ -63,7 +63,7 @@ def test_copies_cannot_move_the_first_row_or_the_order_of_the_others(arena: nb.M
 
 @pytest.mark.parametrize("by", ["clusters", "sides"])
 def test_copies_with_clusters_or_sides_move_nothing(arena: nb.Matches, by: str) -> None:
-    from nashboard.data.sides import Sides
+    from nashboard.data.matches import Sides
 
     pairs, rng = len(arena.pairs), np.random.default_rng(3)
     counts = np.stack([arena.wins, arena.draws, arena.losses], axis=1)

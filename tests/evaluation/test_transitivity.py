@@ -8,7 +8,7 @@ import pytest
 
 import nashboard as nb
 from evaluation.audits import check, data_of
-from nashboard.data.clusters import Clusters
+from nashboard.data.matches import Clusters
 from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.transitivity import Transitivity, chance_of_the_rest, transitivity, triples_that_met
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 
 import nashboard as nb
 from faults.commands import run, sentence
-from nashboard.data.watching import TICK, unchanged
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="there is no SIGBUS here")
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
@@ -47,13 +45,6 @@ def test_a_race_with_a_writer_never_counts_torn_content(ending: str, tmp_path: P
         stop.set()
         writer.join()
     assert nb.read_matches(path).n_games == 20_000
-
-
-def test_reading_begins_a_tick_after_the_last_write_so_that_the_next_has_another_time(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("first")
-    with unchanged([path]):
-        assert time.time_ns() - path.stat().st_mtime_ns >= TICK
 
 
 def test_segments_are_read_in_one_pass_so_that_a_later_change_mixes_nothing(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from nashboard.data.clusters import Clusters
+from nashboard.data.matches import Clusters
 from nashboard.ratings.errors import reweighted
 from ratings.leagues import planted
 

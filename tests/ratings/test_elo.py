@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import nashboard as nb
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard.data.clusters import Clusters
+from nashboard.data.matches import Clusters
 from ratings.leagues import planted
 from reference_ratings import elo_by_minimising, elo_hessian_inverse, paper_norm_and_log_loss, robust_errors
 

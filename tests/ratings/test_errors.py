@@ -9,7 +9,7 @@ import pytest
 import nashboard as nb
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard.data.clusters import Clusters
+from nashboard.data.matches import Clusters
 from ratings.leagues import planted
 
 

@@ -111,7 +111,7 @@ def test_sides_of_matches_and_of_games_say_the_same() -> None:
 def test_an_effect_of_nothing_changes_no_rating() -> None:
     # every pair met as often with either side, with the same results: the advantage is 0, and ratings those without it
     sides = nb.Matches.from_counts([[0, 8, 6], [2, 0, 7], [4, 3, 0]])
-    from nashboard.data.sides import Sides
+    from nashboard.data.matches import Sides
 
     half = np.stack([sides.wins, sides.draws, sides.losses], axis=1) / 2
     matches = nb.Matches(

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
 from nashboard.data.matches import Matches
-from nashboard.data.names import checked_names
 from nashboard.data.payoffs import ROUNDING, Payoffs, payoffs
 from nashboard.data.scores import Scores
+from nashboard.data.validation import checked_names
 from nashboard.errors import InputError
 
 FlowLike = ArrayLike | Payoffs | Matches

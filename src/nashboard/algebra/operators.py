@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 
 from nashboard._types import Floats, floats
 from nashboard.algebra.flows import FlowLike, named_flow, refuse_size
-from nashboard.data.names import checked_names
 from nashboard.data.scores import Scores
+from nashboard.data.validation import checked_names
 from nashboard.errors import InputError
 
 ScoresLike = ArrayLike | Scores

@@ -19,7 +19,7 @@ from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
 from nashboard.algebra.planes import dense_planes, leading_planes, plane_residual
-from nashboard.data.names import checked_names
+from nashboard.data.validation import checked_names
 from nashboard.errors import ConvergenceError, InputError
 
 # The leading planes of a large matrix are met to this share of the largest strength.

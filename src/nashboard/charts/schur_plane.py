@@ -15,7 +15,7 @@ from nashboard.algebra.schur import Schur
 from nashboard.charts.labels import placed
 from nashboard.charts.rows import checked_kind, inline, number, text
 from nashboard.charts.theme import Chart, titled
-from nashboard.data.names import positions
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 
 WIDEST, HIGHEST, LEAST = 560, 420, 200  # pixels

@@ -16,7 +16,7 @@ from nashboard.cli.streams import INTERRUPTED, TERMINATED, without_native_noise
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
-    from nashboard.data.outcomes import Rules
+    from nashboard.data.counting.outcomes import Rules
     from nashboard.online.follow import Online, Progress
     from nashboard.online.games import Columns
 

@@ -86,7 +86,7 @@ def trust(seen: tuple[Cell, ...]) -> tuple[str, ...]:
 
 def from_league(source: str, first: str, second: str) -> tuple[tuple[Cell, ...], ...]:
     """Return the row of an online league."""
-    from nashboard.data.names import positions
+    from nashboard.data.validation import positions
     from nashboard.online.models import load
 
     model = load(source)
@@ -97,7 +97,7 @@ def from_league(source: str, first: str, second: str) -> tuple[tuple[Cell, ...],
 def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str) -> tuple[tuple[Cell, ...], ...]:
     """Return a row for Elo, for mElo, and for what was seen."""
     from nashboard.data.matches import whole
-    from nashboard.data.names import positions
+    from nashboard.data.validation import positions
     from nashboard.ratings.elo import elo
     from nashboard.ratings.melo import melo
 

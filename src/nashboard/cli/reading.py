@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from nashboard._progress import show_progress
-from nashboard._text import listed, nearest, number_of
+from nashboard._text import listed, nearest
 from nashboard.cli.output import note
 from nashboard.cli.streams import without_native_noise
 from nashboard.errors import InputError
@@ -31,9 +31,9 @@ def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> 
 @contextlib.contextmanager
 def reading(source: str, part: str = "") -> Iterator[None]:
     """Show that a source is read; whatever happens to it meanwhile becomes one sentence."""
-    from nashboard.data.addresses import without_secrets
+    from nashboard.data.sources.addresses import hide_secrets
 
-    name = without_secrets(source)
+    name = hide_secrets(source)
     with show_progress(f"Reading {name}{part} ..."), without_native_noise():
         yield
 
@@ -55,10 +55,8 @@ def whole(data: "Data", missing: str | None) -> "Data":
 
 
 def keep_connected(data: "Data", components: str, min_games: int | None) -> "Data":
-    """Return the data of agents with enough games, and of the largest group that met if that is asked for.
-
-    Each repeats until nothing changes: an agent that is left out takes its games with it.
-    """
+    """Return the data of agents with enough games, and of the largest group that met if that is asked for."""
+    from nashboard.data.components import drop_rare_agents, split_components
     from nashboard.data.matches import Matches
 
     if not isinstance(data, Matches):
@@ -66,23 +64,10 @@ def keep_connected(data: "Data", components: str, min_games: int | None) -> "Dat
             option = "--min-games" if min_games is not None else "--components"
             raise InputError(f"{option} has no effect: it is for matches, and these are {type(data).__name__.lower()}")
         return data
-    while True:
-        kept = list(data.agents)
-        if min_games is not None:
-            kept = [name for name, games in zip(data.agents, data.games_per_agent, strict=True) if games >= min_games]
-            if len(kept) < 2:
-                raise InputError(f"--min-games {min_games} leaves {number_of(len(kept), 'agents')}: lower it")
-        elif components == "largest":
-            kept = [name for name in data.agents if name in set(data.components[0])]
-        left = len(data.agents) - len(kept)
-        if left:
-            why = f"with fewer than {min_games} games" if min_games is not None else "outside the largest group"
-            note(f"{number_of(left, 'agents')} {why} left out")
-            data = data.select(kept)
-        elif min_games is not None:
-            min_games = None  # done: the groups are next
-        else:
-            return data
+    left = data if min_games is None else drop_rare_agents(data, min_games)
+    left = split_components(left, "largest")[0] if components == "largest" else left
+    tell_new_notes(data, left)
+    return left
 
 
 def tell_new_notes(before: "Data", after: "Data") -> None:
@@ -189,7 +174,7 @@ def tasks_or_all(name: str, value: str) -> bool | list[str]:
 
 
 COLUMNS = ("a", "b", "outcome", "weight", "time", "cluster", "neutral", "agent", "task", "score")
-WORDS = ("self_matches", "repeats", "metric", "separator")
+WORDS = ("self_matches", "bad_rows", "repeats", "metric", "separator")
 PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS, text) | {
     "outcomes": rules,
     "where": kept,

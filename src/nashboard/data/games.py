@@ -9,10 +9,8 @@ import polars as pl
 
 from nashboard._tables import Column, Table, Tabular, count
 from nashboard._types import Bools, Floats, Ints, frozen_copy
-from nashboard.data.clusters import Clusters
-from nashboard.data.matches import Matches
+from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.origin import MEMORY, Origin
-from nashboard.data.sides import Sides
 from nashboard.errors import InputError
 
 COUNTS = ("wins", "draws", "losses")

@@ -11,10 +11,10 @@ import numpy as np
 from nashboard._tables import Column, Table, count
 from nashboard._text import listed, number_of, shortened
 from nashboard.data.matches import Matches
-from nashboard.data.names import look_alikes
 from nashboard.data.origin import Fact, Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
+from nashboard.data.validation import look_alikes
 
 MOST_NAMES = 5
 MOST_CHARACTERS = 400  # a sentence about the data may name several agents
@@ -146,7 +146,7 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
 
 def facts_of_payoffs(payoffs: Payoffs) -> list[Fact]:
     """Return what matters in a payoff matrix."""
-    from nashboard.data.matrices import identical_rows
+    from nashboard.data.validation import identical_rows
 
     copies = [[payoffs.agents[k] for k in group] for group in identical_rows(payoffs.A)]
     return [

@@ -15,16 +15,95 @@ from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular, count
 from nashboard._text import listed
-from nashboard._types import Floats, Ints, frozen_copy, square
-from nashboard.data.clusters import Clusters
-from nashboard.data.matrices import COUNTS, MOST_GAMES, game_counts, refuse_cells
-from nashboard.data.names import checked_names, positions
+from nashboard._types import Bools, Floats, Ints, frozen_copy, square
 from nashboard.data.origin import MEMORY, Origin
-from nashboard.data.sides import Sides
+from nashboard.data.validation import COUNTS, MOST_GAMES, checked_names, game_counts, positions, refuse_cells
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
+
+CLUSTER_COLUMNS: dict[str, type[Any]] = {
+    "cluster": np.intp,
+    "pair": np.intp,
+    "wins": np.float64,
+    "draws": np.float64,
+    "losses": np.float64,
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Clusters:
+    """The counts of matches split by cluster: a voter's session, a prompt, an opening.
+
+    One row per cluster and pair: ``cluster`` in ``range(size)``, ``pair`` a row of ``Matches.pairs``.
+    """
+
+    size: int
+    cluster: Ints
+    pair: Ints
+    wins: Floats
+    draws: Floats
+    losses: Floats
+
+    def __post_init__(self) -> None:
+        for name, kind in CLUSTER_COLUMNS.items():
+            object.__setattr__(self, name, frozen_copy(getattr(self, name), kind))
+
+    def renumbered(self, new: Ints, flip: Bools) -> "Clusters":
+        """Return the clusters after pair k became pair ``new[k]`` (-1: gone), seen from the other side if flipped."""
+        kept = new[self.pair] >= 0
+        turned = flip[self.pair]
+        return Clusters(
+            size=self.size,
+            cluster=self.cluster[kept],
+            pair=new[self.pair][kept],
+            wins=np.where(turned, self.losses, self.wins)[kept],
+            draws=self.draws[kept],
+            losses=np.where(turned, self.wins, self.losses)[kept],
+        )
+
+
+REVERSED = [2, 1, 0]  # wins, draws and losses as the other agent sees them
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sides:
+    """The counts of each pair by which of its agents was the first side.
+
+    Parameters
+    ----------
+    first, second
+        ``(p, 3)`` wins, draws and losses of agent ``i`` of the pair ``(i, j)``: in games where ``i`` was the first
+        side, and where ``j`` was. Games at a neutral place are in neither.
+    """
+
+    first: Floats
+    second: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            counts = frozen_copy(getattr(self, name))
+            if counts.ndim != 2 or counts.shape[1] != 3 or not (counts >= 0).all():
+                raise InputError(f"sides.{name} must hold wins, draws and losses of each pair, none of them negative")
+            object.__setattr__(self, name, counts)
+
+    @property
+    def played(self) -> Floats:
+        """Games with a first side, ``(p,)``."""
+        return np.asarray(self.first.sum(axis=1) + self.second.sum(axis=1), dtype=np.float64)
+
+    def renumbered(self, new: Ints, flip: Bools, size: int) -> "Sides":
+        """Return the sides after pair k became pair ``new[k]`` of ``size`` (-1: gone), seen from j if flipped."""
+        turned = flip[:, None]
+        first = np.where(turned, self.second[:, REVERSED], self.first)
+        second = np.where(turned, self.first[:, REVERSED], self.second)
+        kept = new >= 0
+        totals = np.zeros((2, size, 3))
+        np.add.at(totals[0], new[kept], first[kept])
+        np.add.at(totals[1], new[kept], second[kept])
+        return Sides(first=totals[0], second=totals[1])
+
 
 # Published win rates are rounded: P[i, j] + P[j, i] may miss 1 by this much and still be one statement.
 ROUNDING = 1e-6

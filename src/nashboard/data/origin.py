@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from nashboard._text import listed, number_of, shortened
 
-CHOSEN = "only rows where"  # how a note begins that tells what the user asked for
+CHOSEN = "only rows where"  # how a note about the user's own choice begins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +29,16 @@ class Fact:
     meaning: str
 
 
-def columns_taken(roles: Mapping[str, str | None], columns: Sequence[str]) -> Fact:
-    """Say which columns of a table were taken for what, and which were not used."""
-    taken = {role: column for role, column in roles.items() if column is not None}
-    others = [column for column in columns if column not in taken.values()]
-    said = ", ".join(f"{role} {shortened(column)!r}" for role, column in taken.items())
+def columns_taken(roles: Mapping[str, str | tuple[str, ...] | None], columns: Sequence[str]) -> Fact:
+    """Return which columns of a table were taken for what, and which were not used; a role may have several."""
+    taken = {role: (names,) if isinstance(names, str) else names for role, names in roles.items() if names is not None}
+    used = {name for names in taken.values() for name in names}
+    others = [column for column in columns if column not in used]
+    shown = ", ".join(f"{role} {', '.join(repr(shortened(name)) for name in names)}" for role, names in taken.items())
     return Fact(
         name="columns",
         value=f"{len(columns) - len(others):,} of {len(columns):,}",
-        meaning=said + (f"; not used: {listed(others)}" if others else ""),
+        meaning=shown + (f"; not used: {listed(others)}" if others else ""),
     )
 
 

@@ -15,9 +15,8 @@ from nashboard._tables import Column, Table, Tabular
 from nashboard._text import either, nearest
 from nashboard._types import Floats, frozen_copy, square
 from nashboard.data.matches import Matches
-from nashboard.data.matrices import refuse_cells
-from nashboard.data.names import checked_names, positions
 from nashboard.data.origin import MEMORY, Origin
+from nashboard.data.validation import checked_names, positions, refuse_cells
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,43 +1,42 @@
-"""Reading: from whatever a user holds to `Matches`, `Scores` or `Payoffs`."""
+"""Reading: from whatever a user holds to `Matches`, `Scores` or `Payoffs`. One path for all sources:
+
+source -> `open_source` (files, a table, or a document) -> `recognise` (a format) -> its reader -> the data.
+"""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
-import narwhals as nw
 import polars as pl
 from narwhals.exceptions import NarwhalsError
 
 from nashboard._files import ELSEWHERE, NO_ROOM, Workspace
-from nashboard._text import first_line, listed, nearest, shortened
-from nashboard.data.addresses import DATABASES, scheme_of, scrubbed, without_secrets
-from nashboard.data.columns import OUTCOME, sides
-from nashboard.data.columns import recognised as usual_columns
-from nashboard.data.databases import database_relation
+from nashboard._text import either, first_line, listed, nearest, shortened
+from nashboard.data.components import drop_rare_agents, split_components
+from nashboard.data.counting.outcomes import Rules
 from nashboard.data.datasets import load_dataset
-from nashboard.data.engines import READABLE, engine_of, lazy_frame, own_errors_named
-from nashboard.data.formats import FRAME_FORMATS, named, recognised
+from nashboard.data.formats import find_format, recognise
 from nashboard.data.formats.format import Data, Format, Input, Options
-from nashboard.data.formats.long_scores import LONG_SCORES, is_long, scores_from_long
-from nashboard.data.formats.match_tables import GENERIC_MATCHES, MATCH_TABLES, has_sides, matches_from
-from nashboard.data.formats.payoff_matrix import as_matches, as_payoffs, named_matrix
-from nashboard.data.formats.wide_scores import WIDE_SCORES, scores_from_wide
 from nashboard.data.matches import Matches
-from nashboard.data.names import HALF_CHARACTER
-from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
-from nashboard.data.remote import remote_scan
-from nashboard.data.scan import Scan
 from nashboard.data.scores import Scores
-from nashboard.data.segments import Segments, Split
-from nashboard.data.sources import PlainFile, plain_files
+from nashboard.data.segments import Segments
+from nashboard.data.sources.addresses import DATABASES, find_scheme, hide_secrets, scrub_secrets
+from nashboard.data.sources.databases import open_database
+from nashboard.data.sources.frames import READABLE, open_frame
+from nashboard.data.sources.memory import is_python_data, open_python
+from nashboard.data.sources.paths import PlainFile, open_files
+from nashboard.data.sources.remote import fetch_file, is_fetched, local_path, open_remote
+from nashboard.data.table.columns import find_sides
+from nashboard.data.table.table import Table, name_errors
+from nashboard.data.validation import HALF_CHARACTER
 from nashboard.errors import InputError, WriteError
 
 Kind = TypeVar("Kind", Matches, Scores, Payoffs)
 DATASET = "dataset:"
-VERB = {Matches: "read_matches", Scores: "read_scores", Payoffs: "read_payoffs"}
+VERB: dict[type, str] = {Matches: "read_matches", Scores: "read_scores", Payoffs: "read_payoffs"}
 
 
 def read_matches(
@@ -54,6 +53,9 @@ def read_matches(
     outcomes: Rules | None = None,
     self_matches: Literal["error", "drop"] = "error",
     where: Mapping[str, object] | None = None,
+    min_games: float = 0,
+    components: Literal["all", "largest"] = "all",
+    bad_rows: Literal["error", "skip"] = "error",
     symmetrise: bool = False,
     separator: str | None = None,
     table: str | None = None,
@@ -68,10 +70,10 @@ def read_matches(
     ----------
     source
         A path or glob (csv, tsv, parquet, json, json lines, PGN; plain, gzip or zstd), ``-`` for standard
-        input, ``dataset:NAME``, or a frame of pandas, Polars, PyArrow (table or dataset), DuckDB, Dask, PySpark or
-        ibis. Also an address: of a database (``sqlite:///games.db``, ``duckdb:///games.duckdb``,
-        ``postgresql://user@host/arena``) or of files elsewhere (``s3://bucket/games/*.parquet``, ``gs://``, ``az://``,
-        ``hf://``, ``https://``).
+        input, ``dataset:NAME``, a frame of pandas, Polars, PyArrow (table or dataset), DuckDB, Dask, PySpark or
+        ibis, a list of ``(agent, agent, outcome)`` or of dictionaries, or a dictionary. Also an address: of a
+        database (``sqlite:///games.db``, ``duckdb:///games.duckdb``, ``postgresql://user@host/arena``) or of files
+        elsewhere (``s3://bucket/games/*.parquet``, ``gs://``, ``az://``, ``hf://``, ``https://``).
     format
         The format by name; by default it is recognised, and ``.origin.format`` says which it was.
     a, b, outcome, weight, time, cluster
@@ -88,10 +90,17 @@ def read_matches(
     where
         Keep only rows with these values: ``{"language": ["English", "German"], "rated": True}``. They are compared as
         what the column holds (numbers, times, truths, text); None stands for what is missing.
+    min_games
+        Leave out agents with fewer games (or less total weight), again and again until all that are left have so many.
+    components
+        ``"largest"`` keeps only the largest group of agents that met, directly or through others.
+    bad_rows
+        ``"error"`` names the first row that cannot be used (a missing name, an unknown outcome, a weight below 0, a
+        line with too few cells); ``"skip"`` leaves such rows out, and ``.origin.left_out`` counts and lists them.
     symmetrise
         For a matrix of win rates: average the two directions where they disagree.
     separator
-        The separator of a text table; by default it is recognised.
+        The separator of a text table: a character, or ``space`` for any white space; by default it is recognised.
     table, query
         For a database: the table to count, or a query whose answer is counted, inside the database.
 
@@ -104,10 +113,10 @@ def read_matches(
     """
     options = Options(
         a=a, b=b, outcome=outcome, weight=weight, time=time, cluster=cluster, neutral=neutral,
-        outcomes=outcomes or {}, self_matches=self_matches, where=where or {}, symmetrise=symmetrise,
-        separator=separator, table=table, query=query,
+        outcomes=outcomes or {}, self_matches=self_matches, where=where or {}, min_games=min_games,
+        components=components, bad_rows=bad_rows, symmetrise=symmetrise, separator=separator, table=table, query=query,
     )  # fmt: skip
-    return expect(from_anything(source, options, format, wanted=Matches), Matches, source)
+    return expect(read_source(source, options, format, wanted=Matches), Matches, source)
 
 
 def read_scores(
@@ -118,10 +127,11 @@ def read_scores(
     task: str | None = None,
     score: str | None = None,
     lower_is_better: bool | str | Sequence[str] | None = None,
-    ignore: Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
     repeats: Literal["error", "runs"] | None = None,
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
+    bad_rows: Literal["error", "skip"] = "error",
     separator: str | None = None,
     table: str | None = None,
     query: str | None = None,
@@ -131,16 +141,17 @@ def read_scores(
     Parameters
     ----------
     source
-        As in `read_matches`; also a folder of lm-evaluation-harness or Every Eval Ever results.
+        As in `read_matches`; also a folder of results of lm-evaluation-harness, Inspect or Every Eval Ever.
     format
         The format by name; by default it is recognised, and ``.origin.format`` says which it was.
     agent, task, score
         Columns, where they have other than the usual names. With ``task`` and ``score`` the table is long
         (a row per score), otherwise wide (a row per agent, a column per task).
     lower_is_better
-        True for all tasks, or the names of the tasks where a low score is good.
+        True for all tasks, or the names of the tasks where a low score is good, or patterns such as ``"*_loss"``.
     ignore
-        Columns of a wide table that are not tasks.
+        Columns of a wide table that are not tasks, or patterns of their names. Text, known metadata (size, date, cost,
+        ...) and averages of the other columns are left out anyway, and ``.origin.left_out`` lists them.
     repeats
         ``"runs"`` averages the rows of an agent that stands several times in a wide table. In a long table
         repeated rows are always runs.
@@ -149,6 +160,9 @@ def read_scores(
         that has a column of metrics.
     where
         Of a long table, keep only rows with these values: ``{"language": ["English", "German"]}``.
+    bad_rows
+        ``"error"`` names the first row with a score that is no number, or without an agent; ``"skip"`` leaves such rows
+        out, and ``.origin.left_out`` counts and lists them.
     table, query
         For a database, as in `read_matches`.
 
@@ -160,31 +174,47 @@ def read_scores(
     Scores(2 agents x 2 tasks, raw)
     """
     options = Options(
-        agent=agent, task=task, score=score, lower_is_better=lower_is_better, ignore=tuple(ignore), repeats=repeats,
-        metric=metric, where=where or {}, separator=separator, table=table, query=query,
+        agent=agent, task=task, score=score, lower_is_better=lower_is_better,
+        ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore), repeats=repeats, metric=metric,
+        where=where or {}, bad_rows=bad_rows, separator=separator, table=table, query=query,
     )  # fmt: skip
-    return expect(from_anything(source, options, format, wanted=Scores), Scores, source)
+    return expect(read_source(source, options, format, wanted=Scores), Scores, source)
 
 
 def read_payoffs(
-    source: Any, *, format: str | None = None, symmetrise: bool = False, separator: str | None = None
+    source: Any,
+    *,
+    format: str | None = None,
+    symmetrise: bool = False,
+    separator: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Payoffs:
-    """Read an antisymmetric matrix of payoffs, with agents as header and first column.
+    """Read an antisymmetric matrix of payoffs, with agents as header and first column, from any table.
 
     ``symmetrise=True`` averages the two directions of a noisy cross-table.
+
+    Examples
+    --------
+    >>> import nashboard as nb, polars as pl
+    >>> nb.read_payoffs(pl.DataFrame({"agent": ["x", "y"], "x": [0, -1], "y": [1, 0]}))
+    Payoffs(2 agents, given, largest 1)
     """
-    options = Options(symmetrise=symmetrise, separator=separator)
-    data = from_source(source, options, format or "payoff-matrix", wanted=Payoffs)
+    options = Options(symmetrise=symmetrise, separator=separator, table=table, query=query)
+    dataset = isinstance(source, str) and source.startswith(DATASET)
+    data = read_source(source, options, format or (None if dataset else "payoff-matrix"), wanted=Payoffs)
     return expect(data, Payoffs, source)
 
 
 def read(source: Any, *, format: str | None = None, **options: Any) -> Data:
     """Read whatever a file holds: matches, scores or payoffs. Options as in the three other readers."""
-    return from_anything(source, checked_options(options), format, wanted=None)
+    data = read_source(source, check_options(options), format, wanted=None)
+    assert not isinstance(data, Segments)
+    return data
 
 
-def checked_options(options: Mapping[str, Any]) -> Options:
-    """Return the options of the readers by name, or say which there are."""
+def check_options(options: Mapping[str, Any]) -> Options:
+    """Return the options of the readers by name, or raise an error that lists them."""
     known = {field.name for field in fields(Options)} - {"segment"}
     for name in options:
         if name not in known:
@@ -217,136 +247,132 @@ def read_segments(source: Any, column: str, *, format: str | None = None, **opti
     >>> segments.parts["en"]
     Matches(3 agents, 2 of 3 pairs met, 2 games)
     """
-    split = Split(column=column)
     if isinstance(source, str) and source.startswith(DATASET):
         raise InputError(f"segments are the values of a column of a table: {source!r} has no column {column!r}")
-    from_anything(source, replace(checked_options(options), segment=split), format, wanted=None)
-    return split.segments()
+    data = read_source(source, replace(check_options(options), segment=column), format, wanted=None)
+    assert isinstance(data, Segments)
+    return data
 
 
-def from_anything(source: Any, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
-    """Read a frame, a database, an object store, or files."""
-    if (frame := lazy_frame(source)) is not None:
-        with own_errors_named("the frame cannot be read by its own library"):
-            return from_frame(frame, options, format, wanted, name="frame", engine=engine_of(source))
-    scheme = scheme_of(source)
-    if scheme in DATABASES:
-        plain = replace(options, table=None, query=None)
-        with database_relation(source, options.table, options.query) as relation:
-            return from_frame(relation.frame, plain, format, wanted, name=relation.name, engine=relation.format)
-    if scheme is not None:
-        try:
-            return from_table(remote_scan(source, options.separator), options, format, wanted)
-        except InputError as error:  # the signature of a web address must not stand in what a library says
-            raise InputError(scrubbed(error.message, source), error.hint, error.options) from None
-    return from_source(source, options, format, wanted)
-
-
-def from_source(source: Any, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
-    """Read a path, a glob, standard input or a bundled data set."""
-    if not isinstance(source, str | Path):
-        raise InputError(f"cannot read a {type(source).__name__}: give {READABLE}")
+def read_source(source: Any, options: Options, format: str | None, wanted: type[Data] | None) -> Data | Segments:
+    """Read any source: the one dispatcher of all readers."""
+    check_choices(options)
     if isinstance(source, str) and source.startswith(DATASET):
         if options != Options() or format is not None:
             raise InputError(f"{source!r} is read as it is: it takes no options")
         return load_dataset(source.removeprefix(DATASET))
-    with opened(source, options) as files, library_errors_named(files):
-        entry = named(format) if format else fitting(files, wanted)
-        if entry.name == "payoff-matrix" and wanted in (Matches, Payoffs):
-            entry.refuse_unused(options)
-            make = as_matches if wanted is Matches else as_payoffs
-            return make(files, *named_matrix(files))
-        refuse_other_kind(entry, wanted, files)
-        entry.refuse_unused(options)
-        return entry.read(files)
+    with open_source(source, options, wanted) as given, name_library_errors(given):
+        entry = find_format(format) if format else recognise(given)
+        if given.opened is not None and not entry.on_frames:
+            raise InputError(f"format={format!r} is read from files of this machine, not from {given.name!r}")
+        refuse_other_kind(entry, wanted, given)
+        entry.refuse_unused(given.options)
+        return choose_agents(entry.read(given), options)
 
 
-def fitting(files: Input, wanted: type[Data] | None) -> Format:
-    """Return the format that fits; a table of scores may have tasks that are called like the sides of a match."""
-    entry = recognised(files)
-    if wanted is Scores and entry is GENERIC_MATCHES and not usual_columns(OUTCOME, files.columns):
-        return LONG_SCORES if LONG_SCORES.fits(files) else WIDE_SCORES
-    return entry
+def check_choices(options: Options) -> None:
+    """Raise an error for an option that has only a few values and is given another."""
+    for name in ("self_matches", "components", "bad_rows"):
+        allowed = get_args(Options.__annotations__[name])
+        value = getattr(options, name)
+        if value not in allowed:
+            raise InputError(f"{name}={value!r} is no choice{nearest(str(value), allowed)}: use {either(allowed)}")
 
 
 @contextlib.contextmanager
-def library_errors_named(files: Input | PlainFile) -> Iterator[None]:
-    """Turn what the libraries below raise about a file into one sentence about the file."""
+def open_source(source: Any, options: Options, wanted: type[Data] | None) -> Iterator[Input]:
+    """Yield what a source holds: files, a table, or a document; temporary files and connections live as long."""
+    with Workspace() as workspace, contextlib.ExitStack() as stack:
+
+        def given(**parts: Any) -> Input:
+            return Input(workspace=workspace, wanted=wanted, **({"options": options} | parts))
+
+        if (table := open_frame(source)) is not None:
+            yield given(opened=table)
+        elif is_python_data(source):
+            content = open_python(source)
+            yield given(opened=content) if isinstance(content, Table) else given(content=content)
+        elif not isinstance(source, str | Path):
+            raise InputError(f"cannot read a {type(source).__name__}: give {READABLE}")
+        elif (scheme := find_scheme(source)) is None:
+            yield given(files=tuple(stack.enter_context(open_files(source, workspace))))
+        elif scheme in DATABASES:
+            table = stack.enter_context(open_database(str(source), options.table, options.query))
+            yield given(opened=table, options=replace(options, table=None, query=None))
+        elif scheme == "file":
+            files = stack.enter_context(open_files(local_path(str(source)), workspace))
+            yield given(files=tuple(PlainFile(path=file.path, name=f"file://{file.name}") for file in files))
+        else:
+            with scrub_errors(str(source)):
+                if is_fetched(str(source)):
+                    yield given(files=(fetch_file(str(source), workspace),))
+                else:
+                    yield given(opened=open_remote(str(source), options.separator))
+
+
+@contextlib.contextmanager
+def scrub_errors(address: str) -> Iterator[None]:
+    """Take the password or signature of an address out of any message."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(scrub_secrets(error.message, address), error.hint, error.options) from None
+
+
+@contextlib.contextmanager
+def name_library_errors(source: Input | PlainFile) -> Iterator[None]:
+    """Turn what the libraries below raise about a source into one sentence about it."""
+    if isinstance(source, Input) and source.opened is not None and source.opened.kind is None:
+        with name_errors("the frame cannot be read by its own library"):
+            yield
+        return
     try:
         yield
     except WriteError:
         raise
     except UnicodeEncodeError as error:  # json may name what no text can hold
-        raise InputError(f"{files.name!r}: the name {shortened(error.object)!a} {HALF_CHARACTER}: mend it") from None
+        raise InputError(f"{source.name!r}: the name {shortened(error.object)!a} {HALF_CHARACTER}") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, NarwhalsError, OSError) as error:
         reason = first_line(error)
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            raise WriteError(f"no room for temporary files of {files.name!r}: {reason}; {ELSEWHERE}") from None
-        raise InputError(f"{files.name!r} cannot be read: {reason}") from None
+            raise WriteError(f"no room for temporary files of {source.name!r}: {reason}; {ELSEWHERE}") from None
+        raise InputError(f"{source.name!r} cannot be read: {reason}") from None
 
 
-def refuse_other_kind(entry: Format, wanted: type[Data] | None, files: Input) -> None:
-    """Raise an error for a table that is plainly something else than what was asked for."""
+def refuse_other_kind(entry: Format, wanted: type[Data] | None, source: Input) -> None:
+    """Raise an error for a source that is plainly something else than what was asked for."""
     makes = {"matches": Matches, "scores": Scores, "payoffs": Payoffs}[entry.makes]
-    if wanted is not None and makes is not wanted and entry.name != "scores-wide":
-        verb = "read_matches or read_payoffs" if makes is Payoffs else VERB[makes]
-        raise InputError(f"{files.name!r} looks like {entry.name} ({entry.holds}): use {verb}")
+    if wanted is None or makes is wanted or (makes is Payoffs and wanted is Matches):
+        return
     if wanted is Matches and entry.name == "scores-wide":
-        sides(files.columns, files.name, None, None)  # says which columns are missing
+        find_sides(source.columns, source.name, None, None)  # says which columns are missing
+    verb = "read_matches or read_payoffs" if makes is Payoffs else VERB[makes]
+    raise InputError(f"{source.name!r} looks like {entry.name} ({entry.holds}): use {verb}")
 
 
-@contextlib.contextmanager
-def opened(source: str | Path, options: Options) -> Iterator[Input]:
-    """Yield the files behind a source; temporary files live as long."""
-    with Workspace() as workspace, plain_files(source, workspace) as files:
-        yield Input(tuple(files), workspace, options)
+def choose_agents(data: Data | Segments, options: Options) -> Data | Segments:
+    """Leave out rare agents and smaller groups of agents, as asked; in each segment apart."""
+    if isinstance(data, Segments):
+        parts: dict[str, Matches | Scores] = {}
+        refused = dict(data.refused)
+        for value, part in data.parts.items():
+            try:
+                chosen = choose_agents(part, options)
+                assert isinstance(chosen, Matches | Scores)
+                parts[value] = chosen
+            except InputError as error:
+                refused[value] = error
+        return replace(data, parts=parts, refused=refused)
+    if not isinstance(data, Matches):
+        return data
+    if options.min_games:
+        data = drop_rare_agents(data, options.min_games)
+    return split_components(data, "largest")[0] if options.components == "largest" else data
 
 
-def from_frame(
-    frame: nw.LazyFrame[Any],
-    options: Options,
-    format: str | None,
-    wanted: type[Data] | None,
-    *,
-    name: str,
-    engine: str,
-) -> Data:
-    """Read a frame: as one of the public layouts where its columns say so, else by its usual columns."""
-    if format is not None:
-        raise InputError(f"format={format!r} is for files; name the columns of a {engine} instead")
-    columns = tuple(frame.collect_schema().names())
-    seen = Input(
-        (), Workspace(), options, Scan(files=(), kind="parquet", columns=columns, frame=pl.LazyFrame(), label=name)
-    )
-    layout = next((entry for entry in FRAME_FORMATS if entry.fits(seen)), None)
-    if layout is not None and options.a is None:
-        refuse_other_kind(layout, wanted, seen)
-        layout.refuse_unused(options)
-        return layout.read(replace(seen, frame=frame))
-    if wanted is Matches or (wanted is None and has_sides(columns, options)):
-        GENERIC_MATCHES.refuse_unused(options)
-        return matches_from(frame, options, source=name, format=engine)
-    long = is_long(columns, options)
-    (LONG_SCORES if long else WIDE_SCORES).refuse_unused(options)
-    return (scores_from_long if long else scores_from_wide)(frame, options, source=name)
-
-
-def from_table(table: Scan, options: Options, format: str | None, wanted: type[Data] | None) -> Data:
-    """Read a table that is no file of this machine: it has columns to be recognised by, and no first bytes."""
-    seen = Input((), Workspace(), options, table)
-    by_columns = (*FRAME_FORMATS, *MATCH_TABLES, GENERIC_MATCHES, LONG_SCORES, WIDE_SCORES)
-    entry = named(format) if format else next(entry for entry in by_columns if entry.fits(seen))
-    if entry not in by_columns:
-        raise InputError(f"format={format!r} is read from a file of this machine, not from {table.name!r}")
-    refuse_other_kind(entry, wanted, seen)
-    entry.refuse_unused(options)
-    with library_errors_named(seen):
-        return entry.read(seen)
-
-
-def expect(data: Data, kind: type[Kind], source: Any) -> Kind:
+def expect(data: Data | Segments, kind: type[Kind], source: Any) -> Kind:
     """Return the data if it is of the kind asked for."""
     if not isinstance(data, kind):
-        name = without_secrets(source) if isinstance(source, str) else "frame"
+        name = hide_secrets(source) if isinstance(source, str) else "frame"
         raise InputError(f"{str(name)!r} holds {type(data).__name__.lower()}: use {VERB[type(data)]}")
     return data

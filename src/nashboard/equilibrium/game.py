@@ -26,10 +26,9 @@ from numpy.typing import ArrayLike
 from nashboard._types import Floats, Ints, floats, frozen_copy, refuse_unreal
 from nashboard.algebra.hodge import Hodge
 from nashboard.data.matches import Matches
-from nashboard.data.matrices import refuse_cells
-from nashboard.data.names import checked_names
 from nashboard.data.payoffs import ROUNDING, Payoffs, payoffs
 from nashboard.data.scores import Scores
+from nashboard.data.validation import checked_names, refuse_cells
 from nashboard.equilibrium.clones import Classes, between_classes, identical_agents, identical_rows
 from nashboard.equilibrium.results import Selection
 from nashboard.equilibrium.thresholds import EPS, NARROW, ZERO

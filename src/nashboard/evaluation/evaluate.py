@@ -7,7 +7,7 @@ import numpy as np
 
 from nashboard._threads import threads_for
 from nashboard._version import __version__
-from nashboard.data.scaling import Scaling
+from nashboard.data.scores import Scaling
 from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.board.build import build_board, build_task_board
 from nashboard.evaluation.board.contributions import find_contributions, find_movers

@@ -12,8 +12,7 @@ from nashboard._types import Floats, Ints
 from nashboard._workers import Plan, plan_of, shown_progress
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
-from nashboard.data.scaling import Scaling
-from nashboard.data.scores import Scores
+from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.errors import InputError

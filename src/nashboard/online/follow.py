@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from nashboard.data.outcomes import Rules
-from nashboard.data.read import library_errors_named
-from nashboard.data.sources import PlainFile, plain_files
+from nashboard.data.counting.outcomes import Rules
+from nashboard.data.read import name_library_errors
+from nashboard.data.sources.paths import PlainFile, open_files
 from nashboard.errors import InputError
 from nashboard.online import logs
 from nashboard.online.games import Columns, Excerpt
@@ -122,7 +122,7 @@ def follow(
         place = Place(name, before, lambda position: "", logs.nothing_waits)
         yield from learn(model, pieces, state, columns, outcomes, stop, place)
         return
-    with plain_files(source, may_grow=True) as files, library_errors_named(files[0]):
+    with open_files(source, may_grow=True) as files, name_library_errors(files[0]):
         if len(files) != 1:
             raise InputError(
                 f"{source!r} is {len(files):,} files: online reads one log at a time, in the order of games"

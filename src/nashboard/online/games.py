@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from nashboard._types import Floats, Ints
-from nashboard.data.columns import OUTCOME, WEIGHT, Named, given, one, optional, sides
-from nashboard.data.engines import lazy_frame
-from nashboard.data.outcomes import Question, Rules, SeenLabel, checked_rules, vocabulary
+from nashboard.data.counting.outcomes import Question, Rules, SeenLabel, check_rules, learn_vocabulary
+from nashboard.data.sources.frames import lazy_frame
+from nashboard.data.table.columns import OUTCOME, WEIGHT, Named, check_column, find_column, find_sides, require_column
 from nashboard.errors import InputError
 from nashboard.online import kernels
 from nashboard.online.kernels import EMPTY, Codes, Hashes
@@ -161,13 +161,13 @@ def chosen_columns(data: Any, columns: Columns, source: str) -> Chosen:
             f"(a, b, outcome)"
         )
     names = frame.collect_schema().names()
-    a, b = sides(names, source, columns.a, columns.b)
-    chosen = {"a": a, "b": b, "outcome": one("outcome", OUTCOME, names, source, columns.outcome)}
-    weight = optional("weight", WEIGHT, names, source, columns.weight)
+    a, b = find_sides(names, source, columns.a, columns.b)
+    chosen = {"a": a, "b": b, "outcome": require_column("outcome", OUTCOME, names, source, columns.outcome)}
+    weight = find_column("weight", WEIGHT, names, source, columns.weight)
     if weight is not None:
         chosen["weight"] = weight
     if columns.time is not None:
-        chosen["time"] = given(columns.time, names, source)
+        chosen["time"] = check_column(columns.time, names, source)
     native = frame.to_native()
     by_role = {role: pl.col(name) for role, name in chosen.items()}
     if isinstance(native, pl.LazyFrame):
@@ -248,7 +248,7 @@ def outcomes(chosen: Chosen, first: Hashes, second: Hashes, rules: Rules | None,
         source=excerpt.source,
         where=lambda label: excerpt.number(int(where[names.index(label)]) // 2),
     )
-    words = vocabulary(seen, checked_rules(rules), asked)
+    words = learn_vocabulary(seen, check_rules(rules), asked)
     meaning = np.full(rows.size, np.nan)
     for c in np.flatnonzero(rows):
         named = words.by_name and c & 3 and names[c // 4] not in words.ignored

@@ -9,7 +9,7 @@ import numpy as np
 from nashboard._notebook import Drawn
 from nashboard._tables import Column, Table
 from nashboard._types import Floats, Ints
-from nashboard.data.names import positions
+from nashboard.data.validation import positions
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,7 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT, win_probability
-from nashboard.data.outcomes import Rules
+from nashboard.data.counting.outcomes import Rules
 from nashboard.errors import InputError
 from nashboard.online import kernels
 from nashboard.online.games import Columns, Excerpt, Numbering, read_games

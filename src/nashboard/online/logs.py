@@ -19,11 +19,11 @@ from typing import Any
 import polars as pl
 
 from nashboard._text import first_line
-from nashboard.data.columns import OUTCOME, WEIGHT, one, optional, sides
-from nashboard.data.delimited import SEPARATORS
-from nashboard.data.kinds import kind_of
-from nashboard.data.parquet_claims import checked_rows
-from nashboard.data.sources import LONGEST_RECORD, STANDARD_INPUT, PlainFile
+from nashboard.data.sources.paths import LONGEST_RECORD, STANDARD_INPUT, PlainFile
+from nashboard.data.table.columns import OUTCOME, WEIGHT, find_column, find_sides, require_column
+from nashboard.data.table.delimited import SEPARATORS
+from nashboard.data.table.kinds import find_kind
+from nashboard.data.table.parquet import count_rows
 from nashboard.errors import InputError
 from nashboard.online.games import Columns
 
@@ -82,9 +82,9 @@ def layout_of(line: bytes, columns: Columns, name: str) -> Layout:
             names = tuple(cell.strip() for cell in next(csv.reader([text], delimiter=separator), []))
         except csv.Error as error:
             raise InputError(f"{name!r}: line 1 is not a header of columns: {error}") from None
-    a, b = sides(names, name, columns.a, columns.b)
-    weight = optional("weight", WEIGHT, names, name, columns.weight)
-    chosen = (a, b, one("outcome", OUTCOME, names, name, columns.outcome), *([weight] if weight else []))
+    a, b = find_sides(names, name, columns.a, columns.b)
+    weight = find_column("weight", WEIGHT, names, name, columns.weight)
+    chosen = (a, b, require_column("outcome", OUTCOME, names, name, columns.outcome), *([weight] if weight else []))
     return Layout(header=line.removeprefix(b"\xef\xbb\xbf"), separator=separator, columns=chosen)
 
 
@@ -145,7 +145,7 @@ def refuse_endless(rest: bytes, name: str) -> None:
 
 def file_pieces(file: PlainFile, columns: Columns, start: int) -> Iterator[Piece]:
     """Yield the games of a file from a position on."""
-    kind = kind_of(file)
+    kind = find_kind(file)
     if kind == "parquet":
         yield from parquet_pieces(file, columns, start)
     elif kind in ("delimited", "json lines"):
@@ -169,12 +169,17 @@ def still_there(pieces: Iterator[Piece], file: PlainFile) -> Iterator[Piece]:
 
 def parquet_pieces(file: PlainFile, columns: Columns, start: int) -> Iterator[Piece]:
     """Yield the games of a parquet file from a row on."""
-    checked_rows(file)
+    count_rows(file)
     scan = pl.scan_parquet(file.path)
     names = tuple(scan.collect_schema().names())
-    a, b = sides(names, file.name, columns.a, columns.b)
-    weight = optional("weight", WEIGHT, names, file.name, columns.weight)
-    chosen = [a, b, one("outcome", OUTCOME, names, file.name, columns.outcome), *([weight] if weight else [])]
+    a, b = find_sides(names, file.name, columns.a, columns.b)
+    weight = find_column("weight", WEIGHT, names, file.name, columns.weight)
+    chosen = [
+        a,
+        b,
+        require_column("outcome", OUTCOME, names, file.name, columns.outcome),
+        *([weight] if weight else []),
+    ]
     while len(frame := scan.select(chosen).slice(start, ROWS).collect()):
         start += len(frame)
         yield Piece(frame=frame, position=start)
@@ -183,7 +188,7 @@ def parquet_pieces(file: PlainFile, columns: Columns, start: int) -> Iterator[Pi
 def fingerprint(file: PlainFile, position: int) -> str:
     """Return a digest of both ends of what was read of a file: the same log has it, however it has grown."""
     digest = hashlib.sha256(str(position).encode())
-    if kind_of(file) == "parquet":
+    if find_kind(file) == "parquet":
         scan = pl.scan_parquet(file.path)
         for start in (0, max(position - 100, 0)):
             digest.update(scan.slice(start, min(100, position)).collect().write_json().encode())
@@ -218,7 +223,7 @@ def is_standard_input(source: str | Path) -> bool:
 
 def size_of(file: PlainFile) -> int:
     """Return the end of a file as positions count it: bytes, or the rows of a parquet file."""
-    if kind_of(file) == "parquet":
+    if find_kind(file) == "parquet":
         rows: Any = pl.scan_parquet(file.path).select(pl.len()).collect().item()
         return int(rows)
     return file.path.stat().st_size

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import count
-from nashboard.data.outcomes import Rules
+from nashboard.data.counting.outcomes import Rules
 from nashboard.errors import InputError
 from nashboard.online.games import Columns
 from nashboard.online.history import RatingHistory

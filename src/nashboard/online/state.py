@@ -26,7 +26,7 @@ import numpy as np
 
 from nashboard._files import atomically
 from nashboard._types import Floats
-from nashboard.data.names import checked_names
+from nashboard.data.validation import checked_names
 from nashboard.errors import InputError
 from nashboard.online.league import League
 

@@ -14,8 +14,7 @@ import numpy as np
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
-from nashboard.data.scaling import Scaling
-from nashboard.data.scores import Scores
+from nashboard.data.scores import Scaling, Scores
 from nashboard.errors import InputError
 
 KINDS = ("matches", "payoffs", "scores")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from nashboard._text import either, nearest
-from nashboard.data.scaling import Scaling
+from nashboard.data.scores import Scaling
 from nashboard.errors import InputError
 from nashboard.ranking.method import Method, Ranking, ranking_of
 from nashboard.ranking.pairwise import Pairwise, pairwise

@@ -17,7 +17,7 @@ from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
-from nashboard.data.names import positions
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.ratings.errors import (
     Covariance,

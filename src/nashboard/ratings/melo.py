@@ -17,7 +17,7 @@ from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
 from nashboard.data.matches import Matches
-from nashboard.data.names import checked_names, positions
+from nashboard.data.validation import checked_names, positions
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.elo import EloRatings, describe_prior, elo, loss_per_game
 from nashboard.ratings.errors import Covariance, information_weights

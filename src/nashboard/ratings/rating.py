@@ -22,7 +22,7 @@ from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, floats, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.data.matches import Matches, whole
-from nashboard.data.names import checked_names, positions
+from nashboard.data.validation import checked_names, positions
 from nashboard.errors import InputError
 from nashboard.ratings.errors import Covariance, RankIntervals, rank_intervals
 

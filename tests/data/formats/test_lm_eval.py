@@ -56,7 +56,7 @@ def test_groups_further_metrics_and_older_results_are_left_out() -> None:
             3,
             "a task is scored by one metric: 'acc', 'byte_perplexity' and 'exact_match,flexible-extract'",
         ),
-        ("results", 2, "a newer file has the same model and task"),
+        ("results", 2, "a newer file has the same agent and task"),
     ]
 
 

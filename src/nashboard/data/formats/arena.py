@@ -5,11 +5,12 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard.data.counting import Filter
 from nashboard.data.formats.format import Format, Input
-from nashboard.data.formats.match_tables import from_rows
+from nashboard.data.formats.match_tables import read_table
 from nashboard.data.matches import Matches
-from nashboard.data.recoding import lowered, recoded
+from nashboard.data.segments import Segments
+from nashboard.data.table.filters import Filter
+from nashboard.data.table.values import as_lower, recode
 
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 MARKS = {"1.0": "1", "true": "1", "0.0": "0", "false": "0"}
@@ -18,49 +19,48 @@ WINNERS = {"1 / 0 / 0": "model_a", "0 / 1 / 0": "model_b", "0 / 0 / 1": "tie"}
 SAMPLED = r"""sampled["']? *(?::|->|=) *true"""
 
 
-def read_chatbot_arena(source: Input) -> Matches:
+def read_chatbot_arena(source: Input) -> Matches | Segments:
     """Read battles of the first Chatbot Arena releases, with the official filters."""
-    rows, filters = battles(source), []
+    rows, filters = read_battles(source), []
     if "anony" in source.columns:
-        anonymous = lowered(rows, "anony").is_in(["true", "1"])  # 1 in SQLite
+        anonymous = as_lower(rows, "anony").is_in(["true", "1"])  # 1 in SQLite
         filters.append(Filter(keep=anonymous, why="the models were not anonymous"))
     if "dedup_tag" in source.columns:
-        filters.append(Filter(keep=sampled(rows), why="duplicate prompts (dedup_tag.sampled is false)"))
-    return from_rows(
+        filters.append(Filter(keep=is_sampled(rows), why="duplicate prompts (dedup_tag.sampled is false)"))
+    return read_table(
         source, "chatbot-arena", rows=rows, filters=tuple(filters), a="model_a", b="model_b", outcome="winner"
     )
 
 
-def battles(source: Input) -> nw.LazyFrame[Any]:
+def read_battles(source: Input) -> nw.LazyFrame[Any]:
     """Return the battles; json has to be told what is inside ``dedup_tag``."""
-    table = source.disk
-    if table is None or "dedup_tag" not in table.columns or table.kind not in ("json lines", "json list"):
-        return source.rows
-    tag = {"dedup_tag": pl.Struct({"sampled": pl.Boolean})}
-    return nw.from_native(table.with_schema(dict(table.frame.collect_schema()) | tag))
+    table = source.table
+    if "dedup_tag" not in table.columns or "dedup_tag" in table.schema:
+        return table.frame
+    return table.with_nested({"dedup_tag": pl.Struct({"sampled": pl.Boolean})})
 
 
-def sampled(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Say whether ``dedup_tag.sampled`` is true: of an object, or of one that was written as text."""
+def is_sampled(rows: nw.LazyFrame[Any]) -> nw.Expr:
+    """Return whether ``dedup_tag.sampled`` is true: of an object, or of one that was written as text."""
     if isinstance(rows.collect_schema()["dedup_tag"], nw.Struct):
         return nw.col("dedup_tag").struct.field("sampled").cast(nw.Boolean)
     return nw.col("dedup_tag").cast(nw.String).str.to_lowercase().str.contains(SAMPLED)
 
 
-def read_lmarena(source: Input) -> Matches:
+def read_lmarena(source: Input) -> Matches | Segments:
     """Read the later arena releases, where the votes of a session belong together."""
-    return from_rows(source, "lmarena", a="model_a", b="model_b", outcome="winner", cluster="evaluation_session_id")
+    return read_table(source, "lmarena", a="model_a", b="model_b", outcome="winner", cluster="evaluation_session_id")
 
 
-def read_kaggle(source: Input) -> Matches:
+def read_kaggle(source: Input) -> Matches | Segments:
     """Read a log whose outcome stands in three columns, one of which is 1."""
     source.require(*ONE_HOT)
-    rows = source.rows
-    marks = [recoded(lowered(rows, part), MARKS).fill_null("nothing") for part in ONE_HOT]
+    rows = source.table.frame
+    marks = [recode(as_lower(rows, part), MARKS).fill_null("nothing") for part in ONE_HOT]
     # a row with no mark, or with two, must not read as a number: it is an unknown outcome
     rows = rows.with_columns(winner=nw.concat_str(*marks, separator=" / "))
-    rows = rows.with_columns(winner=recoded(nw.col("winner"), WINNERS))
-    return from_rows(source, "kaggle", rows=rows, a="model_a", b="model_b", outcome="winner")
+    rows = rows.with_columns(winner=recode(nw.col("winner"), WINNERS))
+    return read_table(source, "kaggle", rows=rows, a="model_a", b="model_b", outcome="winner", made={"winner": ONE_HOT})
 
 
 ARENA = (

@@ -4,14 +4,22 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
-from nashboard.data.cells import Cell, averages_left_out, frame_of, number, refuse_torn, runs_of, scores_of
-from nashboard.data.columns import derived
-from nashboard.data.folders import below
+from nashboard.data.counting.cells import (
+    Cell,
+    average_runs,
+    frame_cells,
+    leave_out_averages,
+    make_scores,
+    refuse_two_directions,
+)
 from nashboard.data.formats.format import Format, Input
-from nashboard.data.json_objects import document
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
-from nashboard.data.sources import PlainFile
+from nashboard.data.sources.folders import find_below
+from nashboard.data.sources.paths import PlainFile
+from nashboard.data.table.columns import is_derived
+from nashboard.data.table.json_lines import read_document
+from nashboard.data.table.values import parse_number
 from nashboard.errors import InputError
 
 LARGEST_RECORD = 64 << 20  # bytes; a record is far smaller
@@ -29,22 +37,22 @@ class Result:
     file: str
 
 
-def record_files(source: Input) -> list[PlainFile]:
+def find_record_files(source: Input) -> list[PlainFile]:
     """Return the json files of a folder, or the files named."""
     if source.kind != "directory":
         return list(source.files)
-    return [PlainFile(path=path, name=str(path)) for path in sorted(below(source.files[0].path, "*.json"))]
+    return [PlainFile(path=path, name=str(path)) for path in sorted(find_below(source.files[0].path, "*.json"))]
 
 
 def fits(source: Input) -> bool:
-    """Say whether the first file has a model and evaluation results."""
-    if source.kind != "directory" and not source.is_document:
+    """Return whether the first file has a model and evaluation results."""
+    if source.opened is not None or not source.files or (source.kind != "directory" and not source.is_document):
         return False
-    files = record_files(source)
+    files = find_record_files(source)
     if not files or files[0].path.stat().st_size > LARGEST_RECORD:
         return False
     try:
-        content = document(files[0])
+        content = read_document(files[0])
     except InputError:
         return False
     return isinstance(content, dict) and "model_info" in content and "evaluation_results" in content
@@ -52,29 +60,29 @@ def fits(source: Input) -> bool:
 
 def read(source: Input) -> Scores:
     """Read the scores of all files; repeated results of one model and evaluation are runs."""
-    results = [result for file in record_files(source) for result in results_of(document(file), file.name)]
+    results = [result for file in find_record_files(source) for result in read_results(read_document(file), file.name)]
     scored = [result for result in results if result.cell.score is not None and not isnan(result.cell.score)]
-    tasks = [result for result in scored if not derived(result.cell.task)]
+    tasks = [result for result in scored if not is_derived(result.cell.task)]
     if not tasks:  # a source may publish nothing but an overall score
         tasks = scored
-    cells = frame_of(named_apart(tasks))
+    cells = frame_cells(name_apart(tasks))
     if source.options.lower_is_better is None:
-        refuse_torn(cells, source.name)
+        refuse_two_directions(cells, source.name)
     left_out: list[LeftOut] = []
     if holes := len(results) - len(scored):
         left_out.append(LeftOut(what="results", count=holes, why="they have no score"))
     if averages := len(scored) - len(tasks):
-        names = sorted({result.cell.task for result in scored if derived(result.cell.task)})
-        left_out.extend(averages_left_out(names, "results", averages))
-    return scores_of(
-        runs_of(cells),
+        names = sorted({result.cell.task for result in scored if is_derived(result.cell.task)})
+        left_out.extend(leave_out_averages(names, "results", averages))
+    return make_scores(
+        average_runs(cells),
         source=source.name,
         origin=Origin(source=source.name, format="every-eval-ever", rows=len(results), left_out=tuple(left_out)),
         lower_is_better=source.options.lower_is_better,
     )
 
 
-def named_apart(results: list[Result]) -> list[Cell]:
+def name_apart(results: list[Result]) -> list[Cell]:
     """Return the cells; an evaluation of several data sets or metrics becomes a task for each of them.
 
     Converters name an evaluation after the task or the scorer alone, so one name may stand for the accuracy
@@ -96,17 +104,17 @@ def named_apart(results: list[Result]) -> list[Cell]:
     return cells
 
 
-def results_of(content: Any, name: str) -> list[Result]:
+def read_results(content: Any, name: str) -> list[Result]:
     """Return the results in one file."""
     try:
         info, results = content["model_info"], content["evaluation_results"]
         model = info.get("id") or info["name"]  # the id is the same in every source, the name is the source's own
-        return [result_of(str(model), result, name) for result in results]
+        return [read_result(str(model), result, name) for result in results]
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name!r} is not a record of Every Eval Ever: {type(error).__name__} at {error}") from None
 
 
-def result_of(model: str, result: dict[str, Any], name: str) -> Result:
+def read_result(model: str, result: dict[str, Any], name: str) -> Result:
     """Return one evaluation result."""
     task, details = str(result["evaluation_name"]), result["score_details"]
     config, data = result.get("metric_config") or {}, result.get("source_data")
@@ -114,14 +122,14 @@ def result_of(model: str, result: dict[str, Any], name: str) -> Result:
     error = uncertainty.get("standard_error")
     error = error.get("value") if isinstance(error, dict) else error
     where = f"{name!r}, evaluation {task!r}"
-    score = number(details["score"], where)
+    score = parse_number(details["score"], where)
     return Result(
         cell=Cell(
             agent=model,
             task=task,
             score=None if config.get("has_unknown_level") and score == UNKNOWN_LEVEL else score,
-            stderr=number(error, f"{where}, standard error"),
-            n=number(uncertainty.get("num_samples"), f"{where}, number of samples"),
+            stderr=parse_number(error, f"{where}, standard error"),
+            n=parse_number(uncertainty.get("num_samples"), f"{where}, number of samples"),
             lower_is_better=config.get("lower_is_better"),
         ),
         dataset=str(data.get("dataset_name") or "") if isinstance(data, dict) else "",
@@ -136,4 +144,6 @@ EVERY_EVAL_EVER = Format(
     holds="Every Eval Ever records, one file or a folder",
     fits=fits,
     read=read,
+    options=("lower_is_better", "metric"),
+    on_frames=False,
 )

@@ -1,24 +1,24 @@
 """What a format is, and what its reader is given."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
-import narwhals as nw
-
 from nashboard._files import Workspace
 from nashboard._text import listed
-from nashboard.data.columns import Named, given
-from nashboard.data.json_objects import document
-from nashboard.data.kinds import Kind, kind_of, one_line
+from nashboard.data.counting.outcomes import Rules
+from nashboard.data.formats.records import find_records
 from nashboard.data.matches import Matches
-from nashboard.data.outcomes import Rules
 from nashboard.data.payoffs import Payoffs
-from nashboard.data.scan import Scan, scan
 from nashboard.data.scores import Scores
-from nashboard.data.segments import Split
-from nashboard.data.sources import PlainFile
+from nashboard.data.segments import Segments
+from nashboard.data.sources.paths import PlainFile
+from nashboard.data.table.columns import Named, check_column
+from nashboard.data.table.json_lines import LARGEST_DOCUMENT, read_document
+from nashboard.data.table.kinds import Kind, find_kind, is_one_line
+from nashboard.data.table.open import name_files, open_table
+from nashboard.data.table.table import Table
 from nashboard.errors import InputError
 
 Data = Matches | Scores | Payoffs
@@ -27,7 +27,7 @@ TABLES = ("delimited", "parquet", "json lines", "json list")
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Everything a user can say about a file; a reader takes what concerns it."""
+    """Everything a user can say about a source; a reader takes what concerns it."""
 
     # matches
     a: str | None = None
@@ -40,124 +40,172 @@ class Options:
     outcomes: Rules = field(default_factory=dict)
     self_matches: Literal["error", "drop"] = "error"
     where: Mapping[str, object] = field(default_factory=dict)
-    segment: Split | None = None
+    segment: str | None = None
+    min_games: float = 0
+    components: Literal["all", "largest"] = "all"
     # scores
     agent: str | None = None
     task: str | None = None
     score: str | None = None
     lower_is_better: bool | str | Sequence[str] | None = None
-    ignore: Sequence[str] = ()
+    ignore: str | Sequence[str] = ()
     repeats: Literal["error", "runs"] | None = None
     metric: str | None = None
     # matrices
     symmetrise: bool = False
-    # text tables
+    # any table
+    bad_rows: Literal["error", "skip"] = "error"
     separator: str | None = None
     # databases
     table: str | None = None
     query: str | None = None
 
+    @property
+    def skip_bad(self) -> bool:
+        """Whether rows that cannot be used are left out and counted, not an error."""
+        return self.bad_rows == "skip"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Input:
-    """The files behind a source, opened as far as a format needs them; or a frame that is a table already."""
+    """A source, opened as far as a format needs it: files, a table that is no file, or a document in memory.
 
-    files: tuple[PlainFile, ...]
-    workspace: Workspace
+    ``wanted`` is what the user asked for, None for whatever it is.
+    """
+
     options: Options
-    table: Scan | None = None
-    frame: nw.LazyFrame[Any] | None = None  # a frame that stays in its own engine
+    workspace: Workspace
+    files: tuple[PlainFile, ...] = ()
+    opened: Table | None = None
+    content: Any = None
+    wanted: type[Data] | None = None
 
     @property
     def name(self) -> str:
         """The name under which the user knows the source."""
-        if self.table is not None:
-            return self.table.name
-        return self.files[0].name if len(self.files) == 1 else f"{self.files[0].name} and {len(self.files) - 1} more"
+        if self.opened is not None:
+            return self.opened.name
+        return name_files(self.files) if self.files else type(self.content).__name__
 
     @cached_property
-    def kind(self) -> Kind | Literal["directory"]:
-        """What the files are, by their first bytes."""
-        if self.table is not None:
-            return self.table.kind
+    def kind(self) -> Kind | Literal["directory"] | None:
+        """What the files are, by their first bytes; None where there are none."""
+        if self.opened is not None:
+            return self.opened.kind
+        if not self.files:
+            return None
         if any(file.path.is_dir() for file in self.files):
             if len(self.files) > 1:
                 raise InputError(f"a folder is read on its own, not together with other files: {self.name!r}")
             return "directory"
-        return kind_of(self.files[0])
+        return find_kind(self.files[0])
 
     @cached_property
-    def scan(self) -> Scan:
-        """The files as one table."""
-        return self.table if self.table is not None else scan(self.files, self.workspace, self.options.separator)
+    def table(self) -> Table:
+        """The source as one table."""
+        if self.opened is not None:
+            return self.opened
+        if self.records is not None:
+            return self.records
+        if not self.files:
+            raise InputError(f"{self.name!r} is no table of rows and columns")
+        return open_table(self.files, self.workspace, self.options.separator, skip_broken=self.options.skip_bad)
 
-    @property
-    def disk(self) -> Scan | None:
-        """The files as one table, which knows the numbers of its rows; none for a frame in its own engine."""
-        return self.scan if self.frame is None else None
-
-    @property
-    def rows(self) -> nw.LazyFrame[Any]:
-        """The rows of the table, in whatever engine they are."""
-        return nw.from_native(self.scan.frame) if self.frame is None else self.frame
+    @cached_property
+    def records(self) -> Table | None:
+        """The records inside a json document, one level down; None where there are none."""
+        document = self.document
+        return None if document is None else find_records(document, self.name)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a table; none where the files are no table."""
-        return self.scan.columns if self.kind in TABLES else ()
+        """The columns of a table; none where the source is no table."""
+        is_table = self.opened is not None or self.kind in TABLES
+        if is_table and not (self.is_document and self.records is not None):
+            return self.table.columns
+        return self.records.columns if self.records is not None else ()
 
     @cached_property
     def document(self) -> Any:
-        """A single json file, parsed."""
-        return document(self.files[0])
+        """A single json document, parsed; None where the source is none, or it is broken or too large."""
+        if self.content is not None:
+            return self.content
+        if not self.is_document or self.files[0].path.stat().st_size > LARGEST_DOCUMENT:
+            return None
+        try:
+            return read_document(self.files[0])
+        except InputError:
+            return None
 
     @cached_property
     def is_document(self) -> bool:
         """Whether the first file is a single json document; a log of json lines is never read whole to find out."""
-        return self.kind == "json" or (self.kind == "json lines" and one_line(self.files[0]))
+        if self.opened is not None or not self.files:
+            return self.content is not None
+        return self.kind == "json" or (self.kind == "json lines" and is_one_line(self.files[0]))
+
+    def require_document(self) -> Any:
+        """Return the single json document, or raise an error that says why there is none."""
+        if self.content is not None:
+            return self.content
+        if not self.files or self.kind == "directory":
+            raise InputError(f"{self.name!r} is no json document: name the json file")
+        return read_document(self.files[0])
 
     def has(self, *columns: str) -> bool:
-        """Say whether a table has all these columns."""
+        """Return whether a table has all these columns."""
         return set(columns) <= set(self.columns)
 
     def require(self, *columns: str) -> None:
         """Raise an error that names the first of these columns that a table lacks: its format may be forced."""
         for name in columns:
-            given(name, self.scan.columns, self.name)
+            check_column(name, self.table.columns, self.name)
+
+    def with_options(self, **changes: Any) -> "Input":
+        """Return the same source with other options."""
+        return replace(self, options=replace(self.options, **changes))
+
+
+GAME_OPTIONS = (
+    "a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "min_games", "components",
+    "bad_rows", "separator",
+)  # fmt: skip
+MATCH_OPTIONS = (*GAME_OPTIONS, "neutral", "segment")
+SCORE_OPTIONS = ("lower_is_better", "bad_rows", "separator")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A layout of files: its name, how to recognise it, and how to read it."""
+    """A layout of files or tables.
+
+    Parameters
+    ----------
+    name, holds
+        Its name, and what it is in words.
+    makes
+        What is read from it.
+    fits, read
+        How to recognise it, and how to read it.
+    options
+        What can be said about it.
+    on_frames
+        Whether it is a table, so that frames and databases can have it too; otherwise it is files.
+    """
 
     name: str
     makes: Literal["matches", "scores", "payoffs"]
     holds: str
     fits: Callable[[Input], bool]
-    read: Callable[[Input], Data]
+    read: Callable[[Input], Data | Segments]
+    options: tuple[str, ...] = MATCH_OPTIONS
+    on_frames: bool = True
 
     def refuse_unused(self, options: Options) -> None:
         """Raise an error for an option that this format has no use for: it would be ignored silently."""
         plain = Options()
-        said = [field.name for field in fields(Options) if getattr(options, field.name) != getattr(plain, field.name)]
-        taken = TAKEN.get(self.name, TAKEN[self.makes])
-        for name in said:
-            if name not in taken:
-                raise InputError(f"{name}= has no meaning for {self.name} ({self.holds}); it takes {listed(taken, 99)}")
-
-
-GAME_OPTIONS = ("a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "separator")
-MATCH_OPTIONS = (*GAME_OPTIONS, "neutral", "segment")
-# What can be said about a format, by its name, or else by what it makes.
-TAKEN: dict[str, tuple[str, ...]] = {
-    "matches": MATCH_OPTIONS,
-    "pgn": GAME_OPTIONS,
-    "cutechess": GAME_OPTIONS,
-    "scores": ("lower_is_better", "separator"),
-    "payoffs": ("symmetrise", "separator"),
-    "scores-long": ("agent", "task", "score", "lower_is_better", "metric", "where", "separator", "segment"),
-    "scores-wide": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
-    "open-llm-leaderboard": ("agent", "lower_is_better", "ignore", "repeats", "separator"),
-    "lm-eval": ("lower_is_better", "metric"),
-    "every-eval-ever": ("lower_is_better", "metric"),
-}
+        given = [field.name for field in fields(Options) if getattr(options, field.name) != getattr(plain, field.name)]
+        for name in given:
+            if name not in self.options:
+                raise InputError(
+                    f"{name}= has no meaning for {self.name} ({self.holds}); it takes {listed(self.options, 99)}"
+                )

@@ -10,12 +10,13 @@ import narwhals as nw
 import polars as pl
 
 from nashboard._text import listed
-from nashboard.data.formats.format import Format, Input
-from nashboard.data.formats.match_tables import matches_from
+from nashboard.data.counting.outcomes import KNOWN, Rules, check_rules, describe_unknown, fold_label, is_number
+from nashboard.data.formats.format import GAME_OPTIONS, Format, Input
+from nashboard.data.formats.match_tables import read_rows
 from nashboard.data.matches import Matches
 from nashboard.data.origin import LeftOut
-from nashboard.data.outcomes import KNOWN, Rules, checked_rules, folded, is_number, unknown_labels
-from nashboard.data.sources import PlainFile, check_lines
+from nashboard.data.sources.paths import PlainFile, check_lines
+from nashboard.data.table.table import Table
 from nashboard.errors import InputError, MissingExtraError
 
 Game = tuple[str, str, str, str]  # white, black, result, date
@@ -23,7 +24,7 @@ FINISHED = re.compile(r"Finished game \d+ \((.+) vs (.+)\): (\S+)")
 UNFINISHED, UNKNOWN = "*", "?"  # as PGN writes an open result, and a player whose name is not known
 
 
-def text_of(file: PlainFile) -> TextIO:
+def open_text(file: PlainFile) -> TextIO:
     """Open a text file as UTF-8, or as ISO-8859-1 where it is not; old PGN files are."""
     check_lines(file)
     try:
@@ -35,41 +36,41 @@ def text_of(file: PlainFile) -> TextIO:
     return file.path.open(encoding="utf-8-sig")
 
 
-def pgn_games(file: PlainFile) -> Iterator[Game]:
+def iterate_pgn(file: PlainFile) -> Iterator[Game]:
     """Yield the players and the result of each game; only the headers are parsed."""
     try:
         import chess.pgn
     except ModuleNotFoundError:
         raise MissingExtraError("chess", "pgn", "reading PGN") from None
-    with text_of(file) as stream:
+    with open_text(file) as stream:
         while (headers := chess.pgn.read_headers(stream)) is not None:
             white, black = headers.get("White", UNKNOWN), headers.get("Black", UNKNOWN)
             yield white, black, headers.get("Result", UNFINISHED), headers.get("Date", "")
 
 
-def cutechess_games(file: PlainFile) -> Iterator[Game]:
+def iterate_cutechess(file: PlainFile) -> Iterator[Game]:
     """Yield the players and the result of each finished game."""
-    with text_of(file) as stream:
+    with open_text(file) as stream:
         for line in stream:
             if found := FINISHED.match(line):
                 white, black, result = found.groups()
                 yield white, black, result, ""
 
 
-def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Matches:
+def count_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Matches:
     """Count games one by one: memory holds the pairs that met, not the games."""
     if source.kind == "directory":
         raise InputError(f"{source.name!r} is a folder: name the files of games in it, for example with *.pgn")
     counts: Counter[tuple[str, str, str]] = Counter()
     left_out: Counter[str] = Counter()
     results: set[str] = set()
-    rules = checked_rules(source.options.outcomes)
+    rules = check_rules(source.options.outcomes)
     drop_self = source.options.self_matches == "drop"
     earliest = latest = ""
     for file in source.files:
         for white, black, result, date in games(file):
             results.add(result)
-            if why := reason(white, black, result, rules, drop_self):
+            if why := find_reason(white, black, result, rules, drop_self, skip=source.options.skip_bad):
                 left_out[why] += 1
                 continue
             counts[white, black, result] += 1
@@ -86,19 +87,22 @@ def counted_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], f
         schema={"white": pl.String, "black": pl.String, "result": pl.String, "weight": pl.Float64},
         orient="row",
     )
-    here, seen = {folded(result) for _, _, result in counts}, set(map(folded, results))
+    here, seen = {fold_label(result) for _, _, result in counts}, set(map(fold_label, results))
     said = source.options.outcomes.items()  # without the rules that have been followed above
-    left = {label: share for label, share in said if folded(str(label)) in here or folded(str(label)) not in seen}
-    matches = matches_from(
-        nw.from_native(frame.lazy()),
+    left = {
+        label: share for label, share in said if fold_label(str(label)) in here or fold_label(str(label)) not in seen
+    }
+    table = Table(name=source.name, engine=format, frame=nw.from_native(frame.lazy()), columns=tuple(frame.columns))
+    matches = read_rows(
+        table,
         replace(source.options, outcomes=left),
-        source=source.name,
         format=format,
         a="white",
         b="black",
         outcome="result",
         weight="weight",
     )
+    assert isinstance(matches, Matches)
     origin = replace(
         matches.origin,
         rows=counts.total() + left_out.total(),
@@ -119,8 +123,8 @@ def refuse_games(counts: Counter[tuple[str, str, str]], rules: Rules, source: st
         results[result] += games
         own[white] += games * (white == black)
     known = {*rules, *KNOWN}
-    if unknown := {x: games for x, games in results.items() if folded(x) not in known and not is_number(x)}:
-        raise unknown_labels(unknown, "result", source, unit="game")
+    if unknown := {x: games for x, games in results.items() if fold_label(x) not in known and not is_number(x)}:
+        raise describe_unknown(unknown, "result", source, unit="game")
     if games := own.total():
         players = listed(sorted(player for player in own if own[player]), 3)
         raise InputError(
@@ -129,15 +133,17 @@ def refuse_games(counts: Counter[tuple[str, str, str]], rules: Rules, source: st
         )
 
 
-def reason(white: str, black: str, result: str, rules: Rules, drop_self: bool) -> str | None:
+def find_reason(white: str, black: str, result: str, rules: Rules, drop_self: bool, *, skip: bool) -> str | None:
     """Return why a game is left out: decided game by game, because afterwards only the sums are known."""
     if result == UNFINISHED and UNFINISHED not in rules:
         return "they were not finished (*)"
     if UNKNOWN in (white, black):
         return "a player is not named (?)"
+    if skip and fold_label(result) not in {*rules, *KNOWN}:
+        return f"unknown result {result[:20]!r}"
     if white == black and drop_self:
         return "an agent met itself"
-    return "their outcome was to be ignored" if rules.get(folded(result), 0) is None else None
+    return "their outcome was to be ignored" if rules.get(fold_label(result), 0) is None else None
 
 
 GAMES = (
@@ -146,13 +152,17 @@ GAMES = (
         makes="matches",
         holds="chess games in PGN",
         fits=lambda x: x.kind == "pgn",
-        read=lambda x: counted_games(x, pgn_games, "pgn"),
+        read=lambda x: count_games(x, iterate_pgn, "pgn"),
+        options=GAME_OPTIONS,
+        on_frames=False,
     ),
     Format(
         name="cutechess",
         makes="matches",
         holds="the log that cutechess prints",
         fits=lambda x: x.kind == "cutechess",
-        read=lambda x: counted_games(x, cutechess_games, "cutechess"),
+        read=lambda x: count_games(x, iterate_cutechess, "cutechess"),
+        options=GAME_OPTIONS,
+        on_frames=False,
     ),
 )

@@ -1,18 +1,23 @@
-"""lm-evaluation-harness: a folder of ``results_<time>.json``, one or more per model."""
+"""lm-evaluation-harness of every generation: result files, recognised by their content, and samples of single items.
+
+An agent is a model and its revision, so that checkpoints of one model stay apart.
+"""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nashboard._text import listed, nearest
-from nashboard.data.cells import Cell, frame_of, number, scores_of
-from nashboard.data.folders import below
+from nashboard.data.counting.cells import Cell, frame_cells, make_scores
 from nashboard.data.formats.format import Format, Input
-from nashboard.data.json_objects import document
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
-from nashboard.data.sources import PlainFile
+from nashboard.data.sources.folders import SAMPLES, find_below
+from nashboard.data.sources.paths import PlainFile, check_lines
+from nashboard.data.table.json_lines import iterate_lines, parse_object, read_document
+from nashboard.data.table.values import parse_number
 from nashboard.errors import InputError
 
 # The metric that a task is usually quoted by comes first; metric= chooses another.
@@ -28,15 +33,19 @@ PREFERRED = (
     "bleu",
     "word_perplexity",
 )
-# Results before version 0.4.3 do not say which metrics are good when low; the harness says it of these.
-LOW_IS_GOOD = ("perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte", "brier_score", "ter")
+# Results before version 0.4.3 do not say which metrics are good when low; the harness's own tasks do.
+LOW_IS_GOOD = (
+    "perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte", "brier_score", "ter", "wer",
+    "likelihood_difference", "likelihood_diff",
+)  # fmt: skip
 # What stands beside the metrics of a task, where keys have no filter to tell metrics by.
 NOT_METRICS = ("alias", "name", "samples", "sample_len", "sample_count")
+NOT_ITEM_METRICS = ("doc_id", "doc_hash", "prompt_hash", "target_hash", "target")
 # The arguments that hold a model's name, in the harness's own order.
 MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
-
-RESULTS = "results*.json"
+MAIN = ("", "main", "none")  # revisions that are the model itself
 LARGEST_RESULT = 64 << 20  # bytes; a result file is far smaller, a log of json lines may be far larger
+MOST_LOOKED_AT = 20  # json files of a folder that are looked at to tell whether it holds results
 
 
 @dataclass
@@ -48,63 +57,93 @@ class Gathered:
     groups: set[str] = field(default_factory=set)
     other_metrics: set[str] = field(default_factory=set)
     unmeasured: set[str] = field(default_factory=set)
+    other_files: list[str] = field(default_factory=list)
+    bad_files: list[str] = field(default_factory=list)
     replaced: int = 0
     rows: int = 0
 
 
-def result_files(source: Input) -> list[PlainFile]:
-    """Return the result files of a folder, or the files named, oldest first."""
+def find_json_files(source: Input) -> list[PlainFile]:
+    """Return the json files of a folder, or the files named."""
     if source.kind != "directory":
-        files = list(source.files)
-    else:
-        files = [PlainFile(path=path, name=str(path)) for path in below(source.files[0].path, RESULTS)]
-    return sorted(files, key=lambda file: (time_in(file.name), file.name))
+        return list(source.files)
+    return [PlainFile(path=path, name=str(path)) for path in find_below(source.files[0].path, "*.json")]
 
 
-def time_in(name: str) -> str:
-    """Return the time in a file's name: a later result of the same model replaces an earlier one."""
-    found = re.search(r"results_(.+)\.json", Path(name).name)
-    return found.group(1) if found else ""
-
-
-def fits(source: Input) -> bool:
-    """Say whether this is a result file, or a folder with result files."""
-    if source.kind == "directory":
-        return next(below(source.files[0].path, RESULTS), None) is not None
-    return source.is_document and looks_like_results(source)
-
-
-def looks_like_results(source: Input) -> bool:
-    """Say whether a json document has an object of results by task."""
-    if source.files[0].path.stat().st_size > LARGEST_RESULT:
+def is_results(content: Any) -> bool:
+    """Return whether a json document has an object of results by task, of one of the generations."""
+    if not isinstance(content, dict):
         return False
-    try:
-        content = source.document
-    except InputError:
+    results = content.get("results")
+    return isinstance(results, dict) and bool(results) and all(isinstance(result, dict) for result in results.values())
+
+
+def fits_results(source: Input) -> bool:
+    """Return whether this is a result file, or a folder with result files."""
+    if source.opened is not None:
         return False
-    return isinstance(content, dict) and isinstance(content.get("results"), dict)
+    if source.kind != "directory":
+        return is_results(source.document)
+    files = sorted(find_json_files(source), key=lambda file: not Path(file.name).name.startswith("results"))
+    for file in files[:MOST_LOOKED_AT]:
+        try:
+            if file.path.stat().st_size <= LARGEST_RESULT and is_results(read_document(file)):
+                return True
+        except InputError:
+            continue
+    return False
 
 
-def read(source: Input) -> Scores:
-    """Read subtasks without their group rows, one metric per task, the newest result of each model."""
+def read_results(source: Input) -> Scores:
+    """Read subtasks without their group rows, one metric per task, the newest result of each agent."""
     gathered, metric = Gathered(), source.options.metric
-    files = result_files(source)
-    for file in files:
-        gather(document(file), file.name, metric, gathered)
+    contents = []
+    for file in find_json_files(source):
+        try:
+            content = read_document(file)
+        except InputError:
+            if not source.options.skip_bad:
+                raise
+            gathered.bad_files.append(file.name)
+            continue
+        if is_results(content):
+            contents.append((find_time(content, file.name), file.name, content))
+        elif source.kind == "directory" and not Path(file.name).name.startswith("results"):
+            gathered.other_files.append(file.name)
+        elif source.options.skip_bad:
+            gathered.bad_files.append(file.name)
+        else:
+            raise InputError(f"{file.name!r} is not a result of lm-evaluation-harness: it has no object 'results'")
+    for _, name, content in sorted(contents, key=lambda entry: entry[:2]):
+        try:
+            gather_results(content, name, metric, gathered)
+        except InputError:
+            if not source.options.skip_bad:
+                raise
+            gathered.bad_files.append(name)
     # a group in one file is a group in all, also where another file does not list its subtasks
     cells = {key: cell for key, cell in gathered.cells.items() if key[1] not in gathered.groups}
     if not cells:
-        raise nothing_found(source.name, metric, gathered)
+        raise describe_nothing(source.name, metric, gathered)
     refuse_mixed_metrics({key: gathered.metrics[key] for key in cells}, source.name)
-    return scores_of(
-        frame_of(list(cells.values())),
+    return make_scores(
+        frame_cells(list(cells.values())),
         source=source.name,
-        origin=Origin(source=source.name, format="lm-eval", rows=gathered.rows, left_out=left_out(gathered, metric)),
+        origin=Origin(source=source.name, format="lm-eval", rows=gathered.rows, left_out=leave_out(gathered, metric)),
         lower_is_better=source.options.lower_is_better,
     )
 
 
-def nothing_found(name: str, metric: str | None, gathered: Gathered) -> InputError:
+def find_time(content: dict[str, Any], name: str) -> str:
+    """Return when a result was made, so that times sort as text: from the file's name, or its content."""
+    found = re.search(r"results_(.+)\.json", Path(name).name)
+    if found:
+        return found.group(1)
+    date = content.get("date")
+    return f"{float(date):020.3f}" if isinstance(date, int | float) else ""
+
+
+def describe_nothing(name: str, metric: str | None, gathered: Gathered) -> InputError:
     """Return the error for files without a usable result."""
     if metric is not None and gathered.unmeasured:
         known = sorted(gathered.other_metrics)
@@ -114,26 +153,26 @@ def nothing_found(name: str, metric: str | None, gathered: Gathered) -> InputErr
     return InputError(f"{name!r} holds no result with a number: is it a folder of lm-evaluation-harness results?")
 
 
-def left_out(gathered: Gathered, metric: str | None) -> tuple[LeftOut, ...]:
+def leave_out(gathered: Gathered, metric: str | None) -> tuple[LeftOut, ...]:
     """Return what was found in the files but not used, and why."""
-    entries = []
-    if gathered.groups:
-        why = f"a group's row repeats its subtasks: {listed(sorted(gathered.groups))}"
-        entries.append(LeftOut(what="groups", count=len(gathered.groups), why=why))
-    if gathered.unmeasured:
-        why = f"they have no metric {metric!r}: {listed(sorted(gathered.unmeasured))}"
-        entries.append(LeftOut(what="tasks", count=len(gathered.unmeasured), why=why))
-    if gathered.other_metrics:
-        why = f"a task is scored by one metric: {listed(sorted(gathered.other_metrics))}"
-        entries.append(LeftOut(what="further metrics", count=len(gathered.other_metrics), why=why))
+    entries = (
+        ("bad files", gathered.bad_files, "they cannot be read"),
+        ("groups", sorted(gathered.groups), "a group's row repeats its subtasks"),
+        ("tasks", sorted(gathered.unmeasured), f"they have no metric {metric!r}"),
+        ("further metrics", sorted(gathered.other_metrics), "a task is scored by one metric"),
+        ("files", gathered.other_files, "they are no results"),
+    )
+    left = [
+        LeftOut(what=what, count=len(names), why=f"{why}: {listed(names)}") for what, names, why in entries if names
+    ]
     if gathered.replaced:
-        why = "a newer file has the same model and task"
-        entries.append(LeftOut(what="results", count=gathered.replaced, why=why))
-    return tuple(entries)
+        why = "a newer file has the same agent and task"
+        left.append(LeftOut(what="results", count=gathered.replaced, why=why))
+    return tuple(left)
 
 
 def refuse_mixed_metrics(used: dict[tuple[str, str], str], name: str) -> None:
-    """Raise an error where two models were scored on one task by different metrics."""
+    """Raise an error where two agents were scored on one task by different metrics."""
     first: dict[str, tuple[str, str]] = {}
     for (model, task), metric in used.items():
         other, other_metric = first.setdefault(task, (model, metric))
@@ -146,73 +185,75 @@ def refuse_mixed_metrics(used: dict[tuple[str, str], str], name: str) -> None:
             )
 
 
-def gather(content: Any, name: str, metric: str | None, gathered: Gathered) -> None:
+def gather_results(content: dict[str, Any], name: str, metric: str | None, gathered: Gathered) -> None:
     """Add the cells of one result file."""
-    if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
-        raise InputError(f"{name!r} is not a result of lm-evaluation-harness: it has no object 'results'")
-    model, results = model_of(content, name), content["results"]
-    groups = groups_of(content)
+    agent, groups = name_agent(content, name), find_groups(content)
     gathered.groups |= groups
-    for task, result in results.items():  # a row of the table that the harness prints
+    for task, result in content["results"].items():  # a row of the table that the harness prints
         gathered.rows += 1
-        if task in groups or not isinstance(result, dict) or not metrics(result):
+        if task in groups or not list_metrics(result):
             continue
-        key = chosen_metric(result, metric)
-        gathered.other_metrics |= further_metrics(result, key)
+        key = choose_metric(result, metric)
+        gathered.other_metrics |= list_further_metrics(result, key)
         if key is None:
             gathered.unmeasured.add(task)
             continue
         metric_name, comma, filter_name = key.partition(",")
-        higher = inner(inner(content, "higher_is_better"), task).get(metric_name)
-        samples = inner(inner(content, "n-samples"), task)
+        higher = get_object(get_object(content, "higher_is_better"), task).get(metric_name)
+        samples = get_object(get_object(content, "n-samples"), task)
         stderr = result.get(f"{metric_name}_stderr{comma}{filter_name}")
-        gathered.replaced += (model, task) in gathered.cells
-        gathered.metrics[model, task] = f"{metric_name},{filter_name or 'none'}"
-        gathered.cells[model, task] = Cell(
-            agent=model,
+        gathered.replaced += (agent, task) in gathered.cells
+        gathered.metrics[agent, task] = f"{metric_name},{filter_name or 'none'}"
+        gathered.cells[agent, task] = Cell(
+            agent=agent,
             task=task,
-            score=number(result[key], f"{name!r}, task {task!r}, metric {key!r}"),
-            stderr=number(stderr, f"{name!r}, task {task!r}, stderr of {key!r}"),
-            n=number(samples.get("effective"), f"{name!r}, task {task!r}, number of samples"),
-            lower_is_better=not higher if higher is not None else True if metric_name in LOW_IS_GOOD else None,
+            score=parse_number(result[key], f"{name!r}, task {task!r}, metric {key!r}"),
+            stderr=parse_number(stderr, f"{name!r}, task {task!r}, stderr of {key!r}"),
+            n=parse_number(samples.get("effective"), f"{name!r}, task {task!r}, number of samples"),
+            lower_is_better=not higher if isinstance(higher, bool) else is_low_metric(metric_name),
         )
 
 
-def model_of(content: dict[str, Any], name: str) -> str:
-    """Return the model's name; older files have it only among the model's arguments."""
-    config: dict[str, Any] = content["config"] if isinstance(content.get("config"), dict) else {}
+def is_low_metric(metric: str) -> bool | None:
+    """Return True for a metric that is good when low, None where nobody says so."""
+    return True if metric in LOW_IS_GOOD else None
+
+
+def name_agent(content: dict[str, Any], name: str) -> str:
+    """Return the model's name, with its revision where it has one; older files have both among the arguments."""
+    config = get_object(content, "config")
     arguments = config.get("model_args")
-    if not isinstance(arguments, dict | str):
-        arguments = {}
     if isinstance(arguments, str):
         arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
+    if not isinstance(arguments, dict):
+        arguments = {}
     named = next((arguments[key] for key in MODEL_ARGUMENTS if arguments.get(key)), None)
     model = content.get("model_name") or named or config.get("model_args") or config.get("model")
     if not model:
         raise InputError(f"{name!r} does not say which model it is of: it has no 'model_name'")
-    return str(model)
+    revision = str(arguments.get("revision") or config.get("model_revision") or "").strip()
+    return str(model) if revision.casefold() in MAIN else f"{model}@{revision}"
 
 
-def groups_of(content: dict[str, Any]) -> set[str]:
+def find_groups(content: dict[str, Any]) -> set[str]:
     """Return the tasks whose row is the mean of others; a group whose subtasks are not there is a task itself."""
-    results, members = content["results"], inner(content, "group_subtasks")
-    groups = {group for group, tasks in members.items() if isinstance(tasks, list) and known(tasks, results)}
-    groups |= {group for group in inner(content, "groups") if group not in members}
+    results, members = content["results"], get_object(content, "group_subtasks")
+    groups = {
+        group
+        for group, tasks in members.items()
+        if isinstance(tasks, list) and any(isinstance(task, str) and task in results for task in tasks)
+    }
+    groups |= {group for group in get_object(content, "groups") if group not in members}
     return groups & set(results)
 
 
-def known(tasks: list[Any], results: dict[str, Any]) -> bool:
-    """Say whether one of these tasks has a result."""
-    return any(isinstance(task, str) and task in results for task in tasks)
-
-
-def inner(content: dict[str, Any], name: str) -> dict[str, Any]:
+def get_object(content: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the object of that name; anything else in its place says nothing."""
     found = content.get(name)
     return found if isinstance(found, dict) else {}
 
 
-def metrics(result: dict[str, Any]) -> list[str]:
+def list_metrics(result: dict[str, Any]) -> list[str]:
     """Return the keys ``metric,filter`` of a task that hold numbers, standard errors left out.
 
     Before version 0.4 there were no filters, and the key is the metric alone.
@@ -227,31 +268,146 @@ def metrics(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def chosen_metric(result: dict[str, Any], wanted: str | None) -> str | None:
+def choose_metric(result: dict[str, Any], wanted: str | None) -> str | None:
     """Return the key of the metric asked for, or the usual one, or the first."""
-    keys = metrics(result)
+    keys = list_metrics(result)
     if wanted is not None:
         return next((key for key in keys if wanted in (key, key.partition(",")[0])), None)
-    by_rank = sorted(keys, key=lambda key: rank(key.partition(",")[0]))
+    by_rank = sorted(keys, key=lambda key: rank_metric(key.partition(",")[0]))
     return by_rank[0] if by_rank else None
 
 
-def further_metrics(result: dict[str, Any], chosen: str | None) -> set[str]:
+def list_further_metrics(result: dict[str, Any], chosen: str | None) -> set[str]:
     """Return the metrics of a task that are not used; a filter is named only where it makes the difference."""
     used = (chosen or "").partition(",")[0]
-    names = {key: key.partition(",")[0] for key in metrics(result) if key != chosen}
+    names = {key: key.partition(",")[0] for key in list_metrics(result) if key != chosen}
     return {key if name == used else name for key, name in names.items()}
 
 
-def rank(metric: str) -> int:
+def rank_metric(metric: str) -> int:
     """Return how usual a metric is, the most usual first."""
     return PREFERRED.index(metric) if metric in PREFERRED else len(PREFERRED)
 
 
-LM_EVAL = Format(
-    name="lm-eval",
-    makes="scores",
-    holds="a folder of lm-evaluation-harness results, or one of them",
-    fits=fits,
-    read=read,
+def find_sample_files(source: Input) -> list[PlainFile]:
+    """Return the sample files of a folder, or of the files named."""
+    if source.opened is not None or not source.files:
+        return []
+    if source.kind == "directory":
+        paths = find_below(source.files[0].path, "samples_*.jsonl")
+        return [PlainFile(path=path, name=str(path)) for path in paths if path.is_file()]
+    return [file for file in source.files if SAMPLES.fullmatch(Path(file.name).name)]
+
+
+def fits_samples(source: Input) -> bool:
+    """Return whether all files are samples of single items."""
+    files = find_sample_files(source)
+    return bool(files) and (source.kind == "directory" or len(files) == len(source.files))
+
+
+def read_samples(source: Input) -> Scores:
+    """Read a score per agent and item; the same document of a task is the same item for every agent."""
+    files = find_sample_files(source)
+    if not files:
+        raise InputError(f"{source.name!r} has no samples: their files are called samples_<task>_<time>.jsonl")
+    cells: dict[tuple[str, str], Cell] = {}
+    groups: dict[str, str] = {}
+    hashes: dict[str, str] = {}
+    changed: set[str] = set()
+    rows = 0
+    for file in sorted(files, key=lambda one: split_name(one.name)[1]):
+        task, _ = split_name(file.name)
+        agent = name_agent_of_samples(file)
+        for item, score, metric, digest in iterate_samples(file, task, source.options.metric):
+            rows += 1
+            if digest and hashes.setdefault(item, digest) != digest:
+                changed.add(item)
+            groups[item] = task
+            cells[agent, item] = Cell(agent=agent, task=item, score=score, n=1.0, lower_is_better=is_low_metric(metric))
+    if not cells:
+        raise InputError(f"{source.name!r} holds no sample with a number for a metric")
+    notes = (
+        (f"{len(changed):,} items have other content for some agents: {listed(sorted(changed))}",) if changed else ()
+    )
+    known = list(cells.values())
+    return make_scores(
+        frame_cells([cell for cell in known if cell.score is not None]),
+        source=source.name,
+        origin=Origin(source=source.name, format="lm-eval-samples", rows=rows, notes=notes),
+        lower_is_better=source.options.lower_is_better,
+        groups=groups,
+    )
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Return the task and the time in the name of a sample file.
+
+    >>> split_name("m/samples_arc_easy_2024-05-01T10-00-00.123.jsonl")
+    ('arc_easy', '2024-05-01T10-00-00.123')
+    """
+    stem = Path(name).name.removeprefix("samples_").removesuffix(".jsonl")
+    found = re.fullmatch(r"(.+?)_(\d{4}-\d{2}-\d{2}T.*)", stem)
+    return (found[1], found[2]) if found else (stem, "")
+
+
+def name_agent_of_samples(file: PlainFile) -> str:
+    """Return the agent of a sample file: that of the results beside it, or else the name of its folder."""
+    folder, time = file.path.parent, split_name(file.name)[1]
+    beside = sorted(folder.glob("results*.json"), key=lambda path: time not in path.name)
+    for path in beside:
+        try:
+            content = read_document(PlainFile(path=path, name=str(path)))
+            if is_results(content):
+                return name_agent(content, str(path))
+        except InputError:
+            continue
+    return Path(file.name).parent.name or "unknown"
+
+
+def iterate_samples(file: PlainFile, task: str, wanted: str | None) -> Iterator[tuple[str, float | None, str, str]]:
+    """Yield item, score, metric and content hash of each line; of several filters the first is taken."""
+    check_lines(file)
+    chosen: str | None = None
+    metric_wanted, _, filter_wanted = (wanted or "").partition(",")
+    with file.path.open("rb") as stream:
+        for k, line in iterate_lines(stream, file):
+            record = parse_object(line, k, file)
+            filter_name = str(record.get("filter", ""))
+            chosen = filter_wanted or (filter_name if chosen is None else chosen)
+            if filter_name and filter_name != chosen:
+                continue
+            names = [
+                name
+                for name, value in record.items()
+                if name not in NOT_ITEM_METRICS and isinstance(value, int | float) and not name.startswith("_")
+            ]
+            if metric_wanted:
+                names = [name for name in names if name == metric_wanted]
+            if "doc_id" not in record:
+                raise InputError(f"{file.name!r}: line {k:,} has no 'doc_id': it is no sample of lm-evaluation-harness")
+            if not names:
+                continue
+            metric = min(names, key=rank_metric)
+            yield f"{task}/{record['doc_id']}", float(record[metric]), metric, str(record.get("doc_hash") or "")
+
+
+LM_EVAL = (
+    Format(
+        name="lm-eval",
+        makes="scores",
+        holds="results of lm-evaluation-harness of every generation: a file, or a folder of them",
+        fits=fits_results,
+        read=read_results,
+        options=("lower_is_better", "metric", "bad_rows"),
+        on_frames=False,
+    ),
+    Format(
+        name="lm-eval-samples",
+        makes="scores",
+        holds="samples of lm-evaluation-harness: a score per agent and item",
+        fits=fits_samples,
+        read=read_samples,
+        options=("lower_is_better", "metric"),
+        on_frames=False,
+    ),
 )

@@ -1,94 +1,219 @@
 """Long tables of scores: a row per agent, task and run."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import polars as pl
 
-from nashboard._text import listed
-from nashboard.data.cells import LOWER_NUMBER, NUMBER, number, scores_of
-from nashboard.data.chosen import chosen_rows, shown, there_instead
-from nashboard.data.columns import AGENT, ITEMS, LOWER, RUNS, SCORE, STDERR, TASK, derived, one, optional, recognised
-from nashboard.data.counting import Filter
-from nashboard.data.engines import collected
-from nashboard.data.formats.format import Format, Input, Options
+from nashboard._text import listed, shortened
+from nashboard.data.counting.cells import make_scores
+from nashboard.data.counting.task_names import note_low_names
+from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Options
+from nashboard.data.formats.match_tables import check_segment
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
-from nashboard.data.recoding import MISSING, NO, TRUTHS, YES, as_number, recoded
-from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
-from nashboard.data.segments import by_value, checked_split
-from nashboard.data.spelling import key, spelt, text
-from nashboard.data.task_names import low_by_name
+from nashboard.data.segments import Segments, split_by_value
+from nashboard.data.table.columns import (
+    AGENT,
+    ITEMS,
+    LOWER,
+    RUNS,
+    SCORE,
+    STDERR,
+    TASK,
+    find_column,
+    find_usual,
+    is_derived,
+    require_column,
+)
+from nashboard.data.table.filters import Filter, describe_values, make_filters, show_values
+from nashboard.data.table.table import Table
+from nashboard.data.table.values import (
+    MISSING,
+    NO,
+    NO_SCORE,
+    YES,
+    as_key,
+    as_number,
+    as_text,
+    is_blank,
+    is_no_number,
+    spell_columns,
+)
 from nashboard.errors import InputError
 
 OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
 ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": "lower is better"}  # in words
 METRIC = ("metric", "metric_name")
+SKIP = {"bad_rows": "skip"}
 
 
 def is_long(columns: Sequence[str], options: Options) -> bool:
-    """Say whether a table has a column of tasks and a column of scores."""
+    """Return whether a table has a column of tasks and a column of scores."""
     if options.task is not None or options.score is not None:
         return True
-    return all(recognised(usual, columns) for usual in (AGENT, TASK, SCORE))
+    return all(find_usual(usual, columns) for usual in (AGENT, TASK, SCORE))
 
 
-def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str, scan: Scan | None = None) -> Scores:
-    """Read a row per agent, task and run; runs are averaged in the frame's own engine."""
-    columns = frame.collect_schema().names()
-    agent = one("agent", AGENT, columns, source, options.agent)
-    task = one("task", TASK, [name for name in columns if name != agent], source, options.task)
-    score = one("score", SCORE, [name for name in columns if name not in (agent, task)], source, options.score)
+@dataclass(frozen=True, kw_only=True)
+class LongTable:
+    """A long table, which column is what, and the rows that were chosen."""
+
+    table: Table  # the chosen rows, with sound cells
+    all_rows: Table
+    filters: tuple[Filter, ...]
+    options: Options
+    roles: Mapping[str, str]
+    metric: str | None  # the column that says by what a task was scored, if there is one
+    format: str
+    notes: tuple[str, ...]
+    group: str | None  # the column of the task that an item belongs to
+
+    @property
+    def name(self) -> str:
+        """What the user calls the table."""
+        return self.table.name
+
+    @property
+    def taken(self) -> Fact:
+        """Which columns were taken for what."""
+        taken: dict[str, str | tuple[str, ...] | None] = {
+            ROLES.get(role, role): name for role, name in self.roles.items()
+        }
+        taken |= {"metric": self.metric, "group": self.group}
+        return columns_taken(taken, self.all_rows.schema.names())
+
+
+def read_long_table(
+    table: Table,
+    options: Options,
+    *,
+    format: str = "scores-long",
+    notes: tuple[str, ...] = (),
+    group: str | None = None,
+) -> Scores | Segments:
+    """Read a row per agent, task and run; runs are averaged in the table's own engine."""
+    long = open_long(table, options, format, notes, group)
+    segment = check_segment(long.all_rows, options.segment)
+    found, used = sum_cells(long, segment)
+    if segment is None:
+        return finish_scores(long, found, used)
+    parts, rest = split_by_value(found)
+    measured = split_by_value(used)[0] if used is not None else {}
+    made: dict[str, Scores] = {}
+    refused: dict[str, InputError] = {}
+    for value, sums in parts.items():
+        try:
+            made[value] = finish_scores(long, sums, measured.get(value), f"{CHOSEN} {segment} is {value}")
+        except InputError as error:
+            refused[value] = error
+    if not made:
+        reason = next((f": {value!r}: {why}" for value, why in sorted(refused.items())), "")
+        raise InputError(f"{long.name!r}: no {segment} has scores that can be read{reason}")
+    return Segments(
+        column=segment,
+        parts=dict(sorted(made.items())),
+        refused=dict(sorted(refused.items())),
+        without=int(rest["rows"].sum()),
+    )
+
+
+def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...], group: str | None) -> LongTable:
+    """Find the columns of a long table, choose its rows, and check their cells."""
+    columns, name = table.schema.names(), table.name
+    agent = require_column("agent", AGENT, columns, name, options.agent)
+    task = require_column("task", TASK, [one for one in columns if one != agent], name, options.task)
+    rest = [one for one in columns if one not in (agent, task)]
+    score = require_column("score", SCORE, rest, name, options.score)
     roles = {"agent": agent, "task": task, "score": score}
     for role, usual in (*OPTIONAL_NUMBERS.items(), ("lower_is_better", LOWER)):
         if role == "lower_is_better" and options.lower_is_better is not None:
-            continue  # what the user says about directions stands above what the file says
-        if (name := optional(role, usual, columns, source, None)) and name not in roles.values():
-            roles[role] = name
-    measures = [name for name in recognised(METRIC, columns) if name not in roles.values()]
-    refuse_nested(frame, [*roles.values(), *measures[:1]], source)
-    split = checked_split(options.segment, frame, source, scan)
-    if measures and options.metric is not None:
-        frame = frame.filter(text(frame, measures[0]) == options.metric)
-    filters = chosen_rows(frame, options.where, source, scan)
-    chosen = frame
+            continue  # what the user says about directions goes before what the file says
+        if (found := find_column(role, usual, columns, name, None)) and found not in roles.values():
+            roles[role] = found
+    metrics = [one for one in find_usual(METRIC, columns) if one not in roles.values()]
+    refuse_nested(table, [*roles.values(), *metrics[:1]])
+    if metrics and options.metric is not None:
+        table = replace(table, frame=table.frame.filter(as_text(table.frame, metrics[0]) == options.metric))
+    filters = make_filters(table, options.where)
+    chosen = table
     for part in filters:
-        chosen = chosen.filter(part.keep)
-    taken = {ROLES.get(role, role): name for role, name in roles.items()}
-    taken |= {"metric": measures[0]} if measures else {}
-    table = Summed(
-        frame=frame,
+        chosen = replace(chosen, frame=chosen.frame.filter(part.keep))
+    if options.skip_bad:
+        for role in ("agent", "task"):
+            chosen = chosen.skip_rows(is_blank(chosen.frame, roles[role]), f"no {role} name in {roles[role]!r}")
+    for role in ("score", *OPTIONAL_NUMBERS):
+        if role in roles:
+            chosen = check_numbers(chosen, roles[role], roles, skip=options.skip_bad)
+    return LongTable(
+        table=chosen,
+        all_rows=table,
         filters=filters,
         options=options,
-        source=source,
-        scan=scan,
-        metric=measures[:1],
-        taken=columns_taken(taken, columns),
+        roles=roles,
+        metric=metrics[0] if metrics else None,
+        format=format,
+        notes=notes,
+        group=group,
     )
-    frame = with_numbers(chosen, roles, scan, source)
+
+
+def check_numbers(table: Table, name: str, roles: Mapping[str, str], *, skip: bool) -> Table:
+    """Raise an error at a cell that is neither a number nor missing, or leave such rows out."""
+    kind = table.schema[name]
+    if kind.is_numeric() or kind == nw.Boolean:
+        return table
+    frame, bad = table.frame, is_no_number(table.frame, name)
+    if skip:
+        return table.skip_rows(bad, f"no number in {name!r}")
+    place = {
+        "agent": as_text(frame, roles["agent"]),
+        "task": as_text(frame, roles["task"]),
+        "cell": as_text(frame, name),
+    }
+    for agent, task, cell in table.collect(frame.filter(bad).select(**place).head(1)).rows():
+        table.explain()
+        rows = table.find_rows(bad)
+        where = f"data row {rows[0]:,} ({shortened(str(agent))!r} on {shortened(str(task))!r}), " if rows else ""
+        whose = "" if rows else f", {agent!r} on {task!r},"
+        what = "a finite number" if "inf" in str(cell).casefold() else "a number"
+        raise InputError(
+            f"{table.name!r}, {where}column {name!r}{whose} is {str(cell)[:60]!r}, not {what}",
+            hint=f"{NO_SCORE}, or leave such rows out with {{option}}",
+            option=SKIP,
+        )
+    return table
+
+
+def sum_cells(long: LongTable, segment: str | None) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Sum up the rows of each agent and task where the data is, and list the metrics of each."""
+    table, roles = long.table, long.roles
+    frame, schema = table.frame, table.schema
     numbers = [role for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
-    named = {"agent": agent, "task": task} | ({"segment": split.column} if split else {})
-    kinds = {role: chosen.collect_schema()[name] for role, name in named.items()}
+    named = {"agent": roles["agent"], "task": roles["task"]}
+    named |= {"segment": segment} if segment else {}
+    named |= {"group": long.group} if long.group else {}
+    kinds = {role: schema[name] for role, name in named.items()}
     cells = frame.select(
         *(as_number(frame, roles[role]).alias(role) for role in numbers),
-        *(key(frame, name).alias(role) for role, name in named.items()),
-        *(text(frame, roles[role]).alias(role) for role in ("lower_is_better",) if role in roles),
-        *(text(frame, name).fill_null("").alias("metric") for name in measures[:1]),
+        *(as_key(frame, name).alias(role) for role, name in named.items()),
+        *(as_text(frame, roles[role]).alias(role) for role in ("lower_is_better",) if role in roles),
+        *(as_text(frame, name).fill_null("").alias("metric") for name in ([long.metric] if long.metric else [])),
     ).with_columns(  # neither null nor NaN is at most infinity, in any engine
         missing=nw.when(nw.col("score") <= float("inf")).then(nw.lit(0)).otherwise(nw.lit(1))
     )
-    totals = {
+    totals: dict[str, Any] = {
         "rows": nw.len(),
         "score": nw.col("score").mean(),
-        "spread": nw.col("score").std(ddof=0),  # with ddof=1 some engines stumble over a single run
+        "spread": nw.col("score").std(ddof=0),  # with ddof=1 some engines fail at a single run
         **{role: nw.col(role).max() for role in ("stderr", "runs") if role in roles},
         **{role: nw.col(role).sum() for role in ("n",) if role in roles},
     }
     if "lower_is_better" in roles:
-        words = collected(cells.group_by("lower_is_better").agg(rows=nw.len()), source, scan)
-        refuse_unknown_directions(words, roles, source)
+        words = table.collect(cells.group_by("lower_is_better").agg(rows=nw.len()))
+        refuse_unknown_directions(words, roles["lower_is_better"], table.name)
         word = nw.col("lower_is_better").str.strip_chars().str.to_lowercase()
         cells = cells.with_columns(
             low=nw.when(word.is_in(YES)).then(nw.lit(1)).otherwise(nw.lit(0)),
@@ -96,95 +221,78 @@ def scores_from_long(frame: nw.LazyFrame[Any], options: Options, *, source: str,
         )
         totals |= {"low": nw.col("low").sum(), "high": nw.col("high").sum()}
     keys = [*named, "missing"]
-    found = spelt(collected(cells.group_by(*keys).agg(**totals), source, scan, in_order=True), kinds)
-    metrics = cells.group_by(*keys, *(["metric"] * bool(measures))).agg(rows=nw.len())
-    used = spelt(collected(metrics, source, scan), kinds) if measures else None
-    if split is None:
-        return table.scores(found, used)
-    parts, rest = by_value(found)
-    measured = by_value(used)[0] if used is not None else {}
-    split.without.append(int(rest["rows"].sum()))
-    made = []
-    for value, sums in parts.items():
-        try:
-            made.append(table.scores(sums, measured.get(value), split.said(value)))
-            split.parts[value] = made[-1]
-        except InputError as error:
-            split.refused[value] = error
-    if not made:
-        raise InputError(f"{source!r}: no {split.column} has scores that can be read{split.reason()}")
-    return made[0]  # the caller takes them all from the split
+    found = spell_columns(table.collect(cells.group_by(*keys).agg(**totals), in_order=True), kinds)
+    if not long.metric:
+        return found, None
+    return found, spell_columns(table.collect(cells.group_by(*keys, "metric").agg(rows=nw.len())), kinds)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Summed:
-    """A long table whose rows were summed up: what is left is to check the sums and to put them into a table."""
-
-    options: Options
-    source: str
-    scan: Scan | None
-    metric: list[str]  # the column that says by what a task was scored, if there is one
-    frame: nw.LazyFrame[Any]  # all rows, with those that were not chosen
-    filters: tuple[Filter, ...]
-    taken: Fact
-
-    def scores(self, found: pl.DataFrame, used: pl.DataFrame | None, *notes: str) -> Scores:
-        """Return the scores of sums by agent and task; ``used`` has the metrics of each."""
-        options, source = self.options, self.source
-        rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
-        wanted = only_rows(options)
-        if not rows:
-            chosen = f" with the metric {options.metric!r}" if self.metric and options.metric else ""
-            chosen += f" where {wanted}{there_instead(self.frame, self.filters, source, self.scan)}" if wanted else ""
-            raise InputError(f"{source!r} has columns but no rows{chosen}")
-        if used is not None:
-            refuse_several_metrics(used.filter(pl.col("missing") == 0), self.metric[0], source)
-        tasks = sorted(set(found["task"].drop_nulls()))
-        averages = [task for task in tasks if derived(task)]
-        looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
-        only = (f"{CHOSEN} {wanted}",) if wanted else ()
-        cells = one_row_per_cell(found.filter(pl.col("missing") == 0), source)
-        said = cells.filter(pl.col("lower_is_better").is_not_null())["task"].unique()
-        low = low_by_name(tasks, options.lower_is_better, said)
-        return scores_of(
-            cells,
-            agents=sorted(set(found["agent"].drop_nulls())),
-            tasks=tasks,
+def finish_scores(long: LongTable, found: pl.DataFrame, used: pl.DataFrame | None, *notes: str) -> Scores:
+    """Return the scores of sums by agent and task; ``used`` has the metrics of each."""
+    options, source = long.options, long.name
+    rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
+    wanted = " and ".join(f"{name} is {show_values(values)}" for name, values in options.where.items())
+    if not rows:
+        chosen = f" with the metric {options.metric!r}" if long.metric and options.metric else ""
+        chosen += f" where {wanted}{describe_values(long.all_rows, long.filters)}" if wanted else ""
+        raise InputError(f"{source!r} has columns but no rows{chosen}")
+    if used is not None and long.metric is not None:
+        refuse_several_metrics(used.filter(pl.col("missing") == 0), long.metric, source)
+    groups = None
+    if long.group:
+        pairs = found.select("task", "group").unique().sort("task", "group").unique("task", keep="first")
+        groups = {task: group or "" for task, group in pairs.rows()}
+        found = found.drop("group")
+    tasks = sorted(set(found["task"].drop_nulls()))
+    averages = [task for task in tasks if is_derived(task)]
+    looks = (f"{listed(averages)} looks computed from the other tasks, and counts as a task",) if averages else ()
+    only = (f"{CHOSEN} {wanted}",) if wanted else ()
+    cells = make_cells(found.filter(pl.col("missing") == 0), source)
+    given = set(cells.filter(pl.col("lower_is_better").is_not_null())["task"])
+    skipped = sum(entry.count for entry in long.table.left_out)
+    left_out = (LeftOut(what="rows", count=holes, why="they have no score"),) if holes else ()
+    return make_scores(
+        cells,
+        agents=sorted(set(found["agent"].drop_nulls())),
+        tasks=tasks,
+        source=source,
+        origin=Origin(
             source=source,
-            origin=Origin(
-                source=source,
-                format="scores-long",
-                rows=rows,
-                left_out=(LeftOut(what="rows", count=holes, why="they have no score"),) if holes else (),
-                notes=(*(self.scan.notes if self.scan else ()), *only, *notes, *looks, *low),
-                taken=(self.taken,),
+            format=long.format,
+            rows=rows + skipped,
+            left_out=(*long.table.left_out, *left_out),
+            notes=(
+                *long.table.notes,
+                *long.notes,
+                *only,
+                *notes,
+                *looks,
+                *note_low_names(tasks, options.lower_is_better, given),
             ),
-            lower_is_better=options.lower_is_better,
-        )
+            taken=(long.taken,),
+        ),
+        lower_is_better=options.lower_is_better,
+        groups=groups,
+    )
 
 
-def only_rows(options: Options) -> str:
-    """Say which rows ``where=`` keeps, or nothing."""
-    return " and ".join(f"{name} is {shown(wanted)}" for name, wanted in options.where.items())
-
-
-def refuse_nested(frame: nw.LazyFrame[Any], columns: Sequence[str], source: str) -> None:
+def refuse_nested(table: Table, columns: Sequence[str]) -> None:
     """Raise an error at a column of lists or objects where a name or a number is needed."""
-    schema = frame.collect_schema()
+    schema = table.schema
     if nested := [name for name in columns if schema[name].is_nested()]:
         raise InputError(
-            f"{source!r}, column {nested[0]!r} holds lists or objects: a table of scores has one name or number a cell"
+            f"{table.name!r}, column {nested[0]!r} holds lists or objects: a table of scores has one name or number a "
+            f"cell"
         )
 
 
-def refuse_unknown_directions(words: pl.DataFrame, roles: dict[str, str], source: str) -> None:
+def refuse_unknown_directions(words: pl.DataFrame, name: str, source: str) -> None:
     """Raise an error at words that do not say whether lower is better."""
     word = pl.col("lower_is_better").str.strip_chars().str.to_lowercase()
     unknown = words.filter(~word.is_in([*YES, *NO, *MISSING])).sort("rows", "lower_is_better", descending=[True, False])
     if len(unknown):
         raise InputError(
-            f"{source!r}, column {roles['lower_is_better']!r} is {listed(unknown['lower_is_better'], 3)} in "
-            f"{unknown['rows'].sum():,} rows",
+            f"{source!r}, column {name!r} is {listed(unknown['lower_is_better'], 3)} in {unknown['rows'].sum():,} rows",
             hint="write true or false, or pass {option}",
             option="lower_is_better",
         )
@@ -213,7 +321,7 @@ def refuse_several_metrics(used: pl.DataFrame, column: str, source: str) -> None
         )
 
 
-def one_row_per_cell(found: pl.DataFrame, source: str) -> pl.DataFrame:
+def make_cells(found: pl.DataFrame, source: str) -> pl.DataFrame:
     """Return the common frame of cells from the aggregated rows of a long table."""
     single = pl.col("rows") == 1
     empty = pl.lit(None, dtype=pl.Float64)
@@ -243,56 +351,20 @@ def one_row_per_cell(found: pl.DataFrame, source: str) -> pl.DataFrame:
     )
 
 
-def with_numbers(frame: nw.LazyFrame[Any], roles: dict[str, str], scan: Scan | None, source: str) -> nw.LazyFrame[Any]:
-    """Turn columns of text into numbers; text that is no number is an error with row and column."""
-    schema = frame.collect_schema()
-    wanted = [roles[role] for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
-    for name in wanted:
-        if schema[name].is_numeric() or schema[name] == nw.Boolean:
-            continue
-        if scan is None:
-            refuse_words(frame, name, roles, source)
-        else:
-            refuse_text(scan, frame.to_native(), name)
-        cell = text(frame, name).str.strip_chars()
-        figure = recoded(cell.str.to_lowercase(), TRUTHS)
-        frame = frame.with_columns(nw.when(~figure.is_in(MISSING)).then(figure).cast(nw.Float64).alias(name))
-    return frame
+def read_long(source: Input) -> Scores | Segments:
+    """Read a long table of scores."""
+    table = source.table
+    if table.kind == "delimited":
+        table = table.drop_blank_lines(table.schema.names())
+    return read_long_table(table, source.options)
 
 
-def refuse_words(frame: nw.LazyFrame[Any], name: str, roles: dict[str, str], source: str) -> None:
-    """Raise an error at a cell of a frame's column that is neither a number nor missing; its rows have no numbers."""
-    cell = text(frame, name).str.strip_chars().str.to_lowercase()
-    sound = cell.is_null() | cell.is_in([*MISSING, *TRUTHS]) | cell.str.contains(f"^(?:{LOWER_NUMBER})$")
-    place = {"agent": text(frame, roles["agent"]), "task": text(frame, roles["task"]), "cell": text(frame, name)}
-    for agent, task, value in collected(frame.filter(~sound).select(**place).head(1), source).rows():
-        number(value, f"{source!r}, column {name!r}, {agent!r} on {task!r},")
-
-
-def refuse_text(scan: Scan, frame: pl.LazyFrame, name: str) -> None:
-    """Raise an error at the first cell of a file's column that is neither a number nor missing."""
-    cell = pl.col(name).cast(pl.String).str.strip_chars()
-    word = cell.str.to_lowercase()
-    sound = cell.is_null() | word.is_in([*MISSING, *TRUTHS]) | cell.str.contains(f"^({NUMBER})$")
-    numbered = frame.with_row_index("nashboard_row", offset=1)
-    bad = scan.collect(numbered.filter(~sound).select("nashboard_row", cell).head(1))
-    if len(bad):
-        scan.explain()
-        row, value = bad.row(0)
-        number(value, f"{scan.name!r}, data row {row:,}, column {name!r}")
-
-
-def read_long(source: Input) -> Scores:
-    """Read a long table of scores on disk."""
-    table = source.scan
-    frame = without_blank_lines(nw.from_native(table.frame), table.columns, table)
-    return scores_from_long(frame, source.options, source=table.name, scan=table)
-
-
+LONG_OPTIONS = ("agent", "task", "score", "metric", "where", "segment", *SCORE_OPTIONS)
 LONG_SCORES = Format(
     name="scores-long",
     makes="scores",
     holds="a row per agent, task and run",
     fits=lambda x: bool(x.columns) and is_long(x.columns, x.options),
     read=read_long,
+    options=LONG_OPTIONS,
 )

@@ -1,43 +1,48 @@
 """Logs with one row per match: the generic layout, and the public ones that differ only in their columns."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import narwhals as nw
 
-from nashboard.data.assembly import count_matches
-from nashboard.data.chosen import chosen_rows
-from nashboard.data.columns import (
+from nashboard.data.counting.matches import count_matches
+from nashboard.data.counting.pairs import MatchTable
+from nashboard.data.formats.format import Format, Input, Options
+from nashboard.data.matches import Matches
+from nashboard.data.scores import Scores
+from nashboard.data.segments import Segments
+from nashboard.data.table.columns import (
     CLUSTER,
     NEUTRAL,
     OPPONENT,
     OUTCOME,
+    SIDES,
     TIME,
     WEIGHT,
     Named,
-    folded,
-    one,
-    optional,
-    sides,
-    usual_sides,
+    check_column,
+    find_column,
+    find_pairs,
+    find_sides,
+    find_usual,
+    fold,
+    require_column,
 )
-from nashboard.data.counting import Filter, MatchTable
-from nashboard.data.formats.format import Format, Input, Options
-from nashboard.data.matches import Matches
-from nashboard.data.scan import Scan, without_blank_lines
-from nashboard.data.segments import checked_split
+from nashboard.data.table.filters import Filter, make_filters
+from nashboard.data.table.table import Table
+from nashboard.data.table.values import as_key
 from nashboard.errors import InputError
 
 Column = TypeVar("Column")
+MOST_SEGMENTS = 100  # boards that anybody would look at; a column with more values is probably not meant
 
 
-def matches_from(
-    frame: nw.LazyFrame[Any],
+def read_rows(
+    table: Table,
     options: Options,
     *,
-    source: str,
     format: str,
-    scan: Scan | None = None,
     filters: tuple[Filter, ...] = (),
     a: str | None = None,
     b: str | None = None,
@@ -45,58 +50,74 @@ def matches_from(
     weight: str | None = None,
     cluster: str | None = None,
     notes: tuple[str, ...] = (),
-    certain: bool = False,
-    games: int = 1,
-    unit: str = "rows",
     sided: bool = True,
-) -> Matches:
-    """Count the matches of a frame; a format's own columns are used where the user named none.
+    **details: Any,
+) -> Matches | Segments:
+    """Count the matches of a table; a format's own columns are used where the user named none.
 
-    ``sided`` is whether the first agent of a row is the first side of the match (home, white, left).
+    ``sided`` is whether the first agent of a row is the first side of the match (home, white, left); other details are
+    those of `MatchTable`.
     """
-    columns = frame.collect_schema().names()
-    first, second = sides(columns, source, said_or(options.a, a), said_or(options.b, b))
-    result = one("outcome", OUTCOME, columns, source, said_or(options.outcome, outcome))
-    weighing = optional("weight", WEIGHT, columns, source, said_or(options.weight, weight))
+    columns, name = table.schema.names(), table.name
+    first, second = find_sides(columns, name, given_or(options.a, a), given_or(options.b, b))
+    result = require_column("outcome", OUTCOME, columns, name, given_or(options.outcome, outcome))
+    weighing = find_column("weight", WEIGHT, columns, name, given_or(options.weight, weight))
     if weight is not None and weighing is None:
-        raise InputError(
-            f"weight=False has no meaning for {format}: its weights are no column, but how it counts games"
-        )
+        raise InputError(f"weight=False has no meaning for {format}: this format derives weights")
     return count_matches(
         MatchTable(
-            frame=without_blank_lines(frame, [first, second, result], scan),
-            source=source,
+            table=table.drop_blank_lines([first, second, result]),
             format=format,
             a=first,
             b=second,
             outcome=result,
             weight=weighing,
             weighed=weighing is not None and weighing != weight,
-            time=optional("time", TIME, columns, source, options.time),
-            cluster=optional("cluster", CLUSTER, columns, source, said_or(options.cluster, cluster)),
-            neutral=optional("neutral", NEUTRAL, columns, source, options.neutral),
-            sided=sided and folded(second) != OPPONENT,
-            filters=(*filters, *chosen_rows(frame, options.where, source, scan)),
+            time=find_time(columns, name, options.time),
+            cluster=find_column("cluster", CLUSTER, columns, name, given_or(options.cluster, cluster)),
+            neutral=find_column("neutral", NEUTRAL, columns, name, options.neutral),
+            sided=sided and fold(second) != OPPONENT,
+            filters=(*filters, *make_filters(table, options.where)),
             rules=options.outcomes,
             self_matches=options.self_matches,
-            scan=scan,
-            notes=(*(scan.notes if scan else ()), *notes, *unasked(weighing, options.weight, weight)),
-            certain=certain,
-            games=games,
-            unit=unit,
-            split=checked_split(options.segment, frame, source, scan),
+            notes=(*table.notes, *notes, *note_weight(weighing, options.weight, weight)),
+            segment=check_segment(table, options.segment),
+            skip_bad=options.skip_bad,
+            **details,
         )
     )
 
 
-def said_or(said: Column | None, usual: Column | None) -> Column | None:
+def given_or(given: Column | None, usual: Column | None) -> Column | None:
     """Return the column that the user named, or else the one that a format names."""
-    return usual if said is None else said
+    return usual if given is None else given
 
 
-def unasked(found: str | None, said: Named, of_format: str | None) -> tuple[str, ...]:
+def find_time(columns: Sequence[str], source: str, named: Named) -> str | None:
+    """Return the column of times; of several with usual names the first in `TIME`, since it is only shown."""
+    if named is not None:
+        return find_column("time", TIME, columns, source, named)
+    found = {fold(name): name for name in find_usual(TIME, columns)}
+    return next((found[name] for name in TIME if name in found), None)
+
+
+def check_segment(table: Table, column: str | None) -> str | None:
+    """Return the column of segments if the table has it, with few enough values: one look at that column alone."""
+    if column is None:
+        return None
+    check_column(column, table.schema.names(), table.name)
+    values = table.frame.select(value=as_key(table.frame, column)).group_by("value").agg(rows=nw.len())
+    if len(table.collect(values.head(MOST_SEGMENTS + 2)).drop_nulls()) > MOST_SEGMENTS:
+        raise InputError(
+            f"{table.name!r}, column {column!r} has more than {MOST_SEGMENTS} values: segments are for columns with up "
+            f"to {MOST_SEGMENTS}"
+        )
+    return column
+
+
+def note_weight(found: str | None, given: Named, of_format: str | None) -> tuple[str, ...]:
     """Return the note about a weight that was taken by its name alone: nobody may know that it was."""
-    if found is None or said is not None or of_format is not None:
+    if found is None or given is not None or of_format is not None:
         return ()
     return (
         f"column {found!r} is used: a row of weight 2 counts as two matches; weight=False (on the command line "
@@ -104,42 +125,60 @@ def unasked(found: str | None, said: Named, of_format: str | None) -> tuple[str,
     )
 
 
-def from_rows(source: Input, format: str, *, rows: nw.LazyFrame[Any] | None = None, **details: Any) -> Matches:
-    """Count the matches of a table in whatever engine it is; ``rows`` stand for its own where a format made them."""
-    frame = source.rows if rows is None else rows
-    return matches_from(frame, source.options, source=source.scan.name, format=format, scan=source.disk, **details)
+def read_table(
+    source: Input, format: str, *, rows: nw.LazyFrame[Any] | None = None, **details: Any
+) -> Matches | Segments:
+    """Count the matches of a source in whatever engine it is; ``rows`` replace its own where a format made them."""
+    table = source.table if rows is None else replace(source.table, frame=rows)
+    return read_rows(table, source.options, format=format, **details)
 
 
-def read_generic(source: Input) -> Matches:
+def read_generic(source: Input) -> Matches | Segments:
     """Read any table with two agents and an outcome per row."""
-    return from_rows(source, "matches")
+    table = source.table
+    return read_table(source, "matches" if table.kind is not None or table.engine == "json" else table.engine)
 
 
-def has_sides(columns: Sequence[str], options: Options) -> bool:
-    """Say whether a table has columns for the two agents of a match."""
-    return bool(columns) and (options.a is not None or options.b is not None or bool(usual_sides(columns)))
+def has_sides(source: Input) -> bool:
+    """Return whether a table has columns for the two agents of a match."""
+    options = source.options
+    if not source.columns:
+        return False
+    return options.a is not None or options.b is not None or bool(find_pairs(SIDES, source.columns))
+
+
+def fits_generic(source: Input) -> bool:
+    """Return whether a table has two agents; a table of scores may have tasks that are called like sides of a match."""
+    return has_sides(source) and (source.wanted is not Scores or bool(find_usual(OUTCOME, source.columns)))
 
 
 MATCH_TABLES = (
+    Format(
+        name="voters",
+        makes="matches",
+        holds="votes with voters: left, right, winner, worker; votes with the same id are a cluster",
+        fits=lambda x: x.has("left", "right", "winner", "id", "worker"),
+        read=lambda x: read_table(x, "voters", a="left", b="right", outcome="winner", cluster="id"),
+    ),
     Format(
         name="evalica",
         makes="matches",
         holds="evalica csv: left, right, winner",
         fits=lambda x: x.has("left", "right", "winner"),
-        read=lambda x: from_rows(x, "evalica"),
+        read=lambda x: read_table(x, "evalica"),
     ),
     Format(
         name="esportsbench",
         makes="matches",
         holds="EsportsBench",
         fits=lambda x: x.has("competitor_1", "competitor_2", "outcome"),
-        read=lambda x: from_rows(x, "esportsbench"),
+        read=lambda x: read_table(x, "esportsbench"),
     ),
 )
 GENERIC_MATCHES = Format(
     name="matches",
     makes="matches",
     holds="any table with two agents and an outcome per row",
-    fits=lambda x: has_sides(x.columns, x.options),
+    fits=fits_generic,
     read=read_generic,
 )

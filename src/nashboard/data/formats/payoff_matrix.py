@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 
-import narwhals as nw
 import numpy as np
-import polars as pl
 
 from nashboard._text import listed
 from nashboard._types import Floats
-from nashboard.data.cells import naming, number
+from nashboard.data.counting.cells import name_source
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.matches import ROUNDING, Matches
 from nashboard.data.origin import Origin
 from nashboard.data.payoffs import Payoffs
-from nashboard.data.scan import without_blank_lines
+from nashboard.data.table.columns import AGENT, OUTCOME, SCORE, SIDES, TASK, find_pairs, find_usual
+from nashboard.data.table.values import as_text, parse_number
 from nashboard.errors import InputError
 
 PERHAPS_PERCENTAGES = (
@@ -22,17 +21,17 @@ PERHAPS_PERCENTAGES = (
 )
 
 
-def named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
+def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
     """Return the agents and the matrix; rows are put in the order of the columns."""
-    table = source.scan
+    table = source.table
     if table.kind == "delimited":
         table.explain()
-    nested = [name for name, kind in table.frame.collect_schema().items() if kind.is_nested()]
-    if nested := [*nested, *(name for name in table.columns if name not in table.frame.collect_schema())]:
+        table = table.drop_blank_lines(table.schema.names())
+    if table.nested:
         raise InputError(
-            f"{table.name!r} is no matrix: {listed(nested, 3)} holds lists or objects, where a matrix has a number"
+            f"{table.name!r} is no matrix: {listed(table.nested, 3)} holds lists or objects, where a matrix has numbers"
         )
-    frame = table.collect(without_blank_lines(nw.from_native(table.frame), table.columns, table).to_native())
+    frame = table.collect(table.frame)
     rows = ["" if name is None else str(name) for name in frame[frame.columns[0]]]
     spelt = {name.strip(): name for name in rows}  # headers of text tables come without the white space around them
     known = set(rows)
@@ -51,7 +50,7 @@ def named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
         raise InputError(f"{table.name!r}: agent {next(x for x in rows if rows.count(x) > 1)!r} has more than one row")
     cells = [
         [
-            number(cell, f"{table.name!r}, row {name!r}, column {column!r}")
+            parse_number(cell, f"{table.name!r}, row {name!r}, column {column!r}")
             for column, cell in zip(columns, values, strict=True)
         ]
         for name, values in zip(rows, frame.drop(frame.columns[0]).rows(), strict=True)
@@ -62,25 +61,27 @@ def named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
 
 
 def is_named_matrix(source: Input) -> bool:
-    """Say whether the header repeats the first column, nearly: a small slip must not turn it into scores."""
+    """Return whether the header repeats the first column, nearly: a small slip must not turn it into scores."""
     columns = source.columns
-    if len(columns) < 3 or len(columns) > 5000:
+    is_log = find_pairs(SIDES, columns) and find_usual(OUTCOME, columns)
+    if is_log or all(find_usual(usual, columns) for usual in (AGENT, TASK, SCORE)):
+        return False  # no need to look at the rows
+    if len(columns) < 3 or len(columns) > 5000 or columns[0] in source.table.nested:
         return False
-    first = source.scan.collect(source.scan.frame.select(pl.col(columns[0]).cast(pl.String)).head(len(columns)))
-    rows = set(first.to_series())
-    return len(rows & set(columns[1:])) > len(columns[1:]) / 2
+    frame = source.table.frame
+    first = source.table.collect(frame.select(name=as_text(frame, columns[0])).head(len(columns)))
+    return len(set(first["name"]) & set(columns[1:])) > len(columns[1:]) / 2
 
 
 def read_matrix(source: Input) -> Payoffs | Matches:
-    """Read a matrix of whatever it holds, as its numbers show."""
-    agents, M = named_matrix(source)
-    kind = kind_of_matrix(M)
-    if kind == "payoffs":
-        return as_payoffs(source, agents, M)
-    return as_matches(source, agents, M)
+    """Read a matrix as what the user asked for, or as its numbers show."""
+    agents, M = read_named_matrix(source)
+    if source.wanted is Payoffs or (source.wanted is None and find_matrix_kind(M) == "payoffs"):
+        return make_payoffs(source, agents, M)
+    return make_matches(source, agents, M)
 
 
-def as_payoffs(source: Input, agents: tuple[str, ...], M: Floats) -> Payoffs:
+def make_payoffs(source: Input, agents: tuple[str, ...], M: Floats) -> Payoffs:
     """Return a matrix as payoffs."""
     if np.isnan(M).any():
         i, j = np.argwhere(np.isnan(M))[0]
@@ -89,62 +90,62 @@ def as_payoffs(source: Input, agents: tuple[str, ...], M: Floats) -> Payoffs:
                 f"{source.name!r}, row {agents[i]!r}, column {agents[j]!r} is empty: a payoff matrix must be complete"
             )
         np.fill_diagonal(M, 0.0)
-        return as_payoffs(source, agents, M)
-    kind = kind_of_matrix(M)
+        return make_payoffs(source, agents, M)
+    kind = find_matrix_kind(M)
     if kind in ("win rates", "percentages") and not source.options.symmetrise:
         divided = " divide them by 100," if kind == "percentages" else ""
         raise InputError(
             f"{source.name!r} holds {kind}, not payoffs, which are negative for the loser:{divided} read them with "
             f"read_matches, and turn the matches into payoffs with payoffs(matches)"
         )
-    with naming(source.name):
+    with name_source(source.name):
         made = Payoffs.from_array(M, agents, symmetrise=source.options.symmetrise)
-    return replace(made, origin=origin(source, len(agents), "payoffs"))
+    return replace(made, origin=make_origin(source, len(agents), "payoffs"))
 
 
-def as_matches(source: Input, agents: tuple[str, ...], M: Floats) -> Matches:
+def make_matches(source: Input, agents: tuple[str, ...], M: Floats) -> Matches:
     """Return a matrix of win rates or of counts as matches."""
-    kind = kind_of_matrix(M)
+    kind = find_matrix_kind(M)
     if kind == "payoffs":
         raise InputError(
             f"{source.name!r} holds payoffs with negative numbers, not win rates or counts: use read_payoffs"
         )
     if kind == "percentages":
         raise InputError(f"{source.name!r} holds percentages, not win rates or counts: divide them by 100")
-    with naming(source.name):
+    with name_source(source.name):
         if kind == "win rates":
             made = Matches.from_win_rates(M, agents, symmetrise=source.options.symmetrise)
         else:
             np.fill_diagonal(M, np.nan_to_num(np.diag(M)))
             made = Matches.from_counts(M, agents)
-    perhaps = PERHAPS_PERCENTAGES if kind == "counts" and adds_up(M, 100) else ()
-    notes = (*source.scan.notes, *made.origin.notes, *perhaps)
-    return replace(made, origin=replace(origin(source, len(agents), kind), notes=notes))
+    perhaps = PERHAPS_PERCENTAGES if kind == "counts" and pairs_add_up(M, 100) else ()
+    notes = (*source.table.notes, *made.origin.notes, *perhaps)
+    return replace(made, origin=replace(make_origin(source, len(agents), kind), notes=notes))
 
 
-def kind_of_matrix(M: Floats) -> str:
-    """Tell payoffs (negative numbers), win rates (in [0, 1]), percentages (pairs add up to 100) and counts apart."""
+def find_matrix_kind(M: Floats) -> str:
+    """Return payoffs (negative numbers), win rates (in [0, 1]), percentages (pairs add up to 100) or counts."""
     off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
     if (M[off] < 0).any() or not M[off].any():
         return "payoffs"
     with np.errstate(invalid="ignore"):  # what is infinite is no whole number, and is refused later
         parts = M[off] % 1
-    if (M[off] <= 1 + ROUNDING).all() and ((parts != 0).any() or adds_up(M, 1)):
+    if (M[off] <= 1 + ROUNDING).all() and ((parts != 0).any() or pairs_add_up(M, 1)):
         return "win rates"
     whole = not parts.any()
-    return "percentages" if not whole and adds_up(M, 100) else "counts"
+    return "percentages" if not whole and pairs_add_up(M, 100) else "counts"
 
 
-def adds_up(M: Floats, total: float) -> bool:
-    """Say whether the two directions of every pair that met add up to this total."""
+def pairs_add_up(M: Floats, total: float) -> bool:
+    """Return whether the two directions of every pair that met add up to this total."""
     off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
     with np.errstate(over="ignore"):  # infinitely far from the total, which is an answer
         return np.allclose((M + M.T)[off & off.T], total)
 
 
-def origin(source: Input, rows: int, kind: str) -> Origin:
+def make_origin(source: Input, rows: int, kind: str) -> Origin:
     """Return where the matrix came from."""
-    return Origin(source=source.scan.name, format=f"payoff-matrix ({kind})", rows=rows, notes=source.scan.notes)
+    return Origin(source=source.name, format=f"payoff-matrix ({kind})", rows=rows, notes=source.table.notes)
 
 
 PAYOFF_MATRIX = Format(
@@ -153,4 +154,5 @@ PAYOFF_MATRIX = Format(
     holds="a square table, agents by agents: payoffs, win rates or counts of wins",
     fits=is_named_matrix,
     read=read_matrix,
+    options=("symmetrise", "separator", "min_games", "components"),
 )

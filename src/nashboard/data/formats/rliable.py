@@ -9,13 +9,12 @@ from numpy.lib import format as npy
 
 from nashboard._text import listed
 from nashboard._types import Floats, floats
-from nashboard.data.cells import directions, naming
+from nashboard.data.counting.cells import find_directions, name_source
 from nashboard.data.formats.format import Format, Input
-from nashboard.data.json_objects import LARGEST_DOCUMENT
-from nashboard.data.kinds import head_of
 from nashboard.data.origin import Origin
 from nashboard.data.scores import Scores
-from nashboard.data.sources import PlainFile, one_file
+from nashboard.data.sources.paths import PlainFile, require_one_file
+from nashboard.data.table.kinds import read_head
 from nashboard.errors import InputError
 
 LEAGUE = "league.json"  # among the arrays that nashboard online writes
@@ -25,20 +24,22 @@ MOST = 1e100  # of a score: its square is still a number
 
 def read(source: Input) -> Scores:
     """Average the runs of each agent on each task; their spread gives the standard error."""
-    file = one_file(list(source.files), "a score dictionary")
     if source.kind == "directory":
-        raise InputError(f"{file.name!r} is a folder: a score dictionary is one npz or json file")
-    arrays = npz_arrays(file) if source.kind == "numpy" else json_arrays(source.document, file.name)
+        raise InputError(f"{source.name!r} is a folder: a score dictionary is one npz or json file")
+    if source.kind == "zip":
+        arrays = npz_arrays(require_one_file(list(source.files), "a score dictionary"))
+    else:
+        arrays = json_arrays(source.require_document(), source.name)
     widths = {name: array.shape[1] for name, array in arrays.items()}
     if len(set(widths.values())) != 1:
-        raise InputError(f"{file.name!r}: every agent needs the same tasks, but the numbers of tasks are {widths}")
+        raise InputError(f"{source.name!r}: every agent needs the same tasks, but the numbers of tasks are {widths}")
     if len(arrays) < 2:
         raise InputError(
-            f"{file.name!r} has scores of one agent only ({listed(arrays)}): a comparison needs at least two"
+            f"{source.name!r} has scores of one agent only ({listed(arrays)}): a comparison needs at least two"
         )
     for name, array in arrays.items():
         if np.nanmax(np.abs(array), initial=0.0) > MOST:
-            raise InputError(f"{file.name!r}: {name!r} has scores above {MOST:g}: scale them, no spread can be told")
+            raise InputError(f"{source.name!r}: {name!r} has scores above {MOST:g}: scale them, no spread can be told")
     present = {name: (~np.isnan(array)).sum(axis=0) for name, array in arrays.items()}
     with np.errstate(invalid="ignore", divide="ignore"):
         total = {name: np.nansum(array, axis=0) for name, array in arrays.items()}
@@ -51,17 +52,17 @@ def read(source: Input) -> Scores:
         )
     values = np.stack(list(mean.values()))
     tasks = tuple(f"task {k + 1}" for k in range(values.shape[1]))
-    with naming(file.name):
+    with name_source(source.name):
         return Scores(
             agents=tuple(arrays),
             tasks=tasks,
             values=values,
-            lower_is_better=directions(tasks, source.options.lower_is_better, file.name, said={}),
+            lower_is_better=find_directions(tasks, source.options.lower_is_better, source.name, said={}),
             stderr=stderr,
             n=np.full(values.shape, np.nan),
             runs=np.stack(list(present.values())),
             origin=Origin(
-                source=file.name,
+                source=source.name,
                 format="rliable",
                 rows=sum(len(array) for array in arrays.values()),
                 notes=("tasks have no names in this format: they are numbered",),
@@ -71,7 +72,7 @@ def read(source: Input) -> Scores:
 
 def npz_arrays(file: PlainFile) -> dict[str, Floats]:
     """Return the arrays of an npz file, after a look at what their headers claim."""
-    if head_of(file).startswith(npy.MAGIC_PREFIX):
+    if read_head(file).startswith(npy.MAGIC_PREFIX):
         raise InputError(
             f"{file.name!r} is an npy file: a dictionary in one is a pickle, which may run any code and is never "
             f"opened; save it with np.savez(path, **scores)"
@@ -145,19 +146,14 @@ def runs_by_tasks(values: Any, agent: str, name: str) -> Floats:
 
 
 def fits(source: Input) -> bool:
-    """Say whether this is an npz file, or a json object of lists of numbers."""
-    if source.kind == "numpy":
+    """Return whether this is an npz file, or a json object of lists of numbers."""
+    if source.kind == "zip":
         return True
-    if not source.is_document or source.files[0].path.stat().st_size > LARGEST_DOCUMENT:
-        return False
-    try:
-        content = source.document
-    except InputError:
-        return False
+    content = source.document
     return (
         isinstance(content, dict)
         and bool(content)
-        and all(isinstance(rows, list) and rows for rows in content.values())
+        and all(isinstance(rows, list) and rows and not isinstance(rows[0], dict | str) for rows in content.values())
     )
 
 
@@ -167,4 +163,6 @@ RLIABLE = Format(
     holds="a score dictionary, agent -> runs x tasks, as npz or json",
     fits=fits,
     read=read,
+    options=("lower_is_better",),
+    on_frames=False,
 )

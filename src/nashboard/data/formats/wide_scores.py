@@ -1,7 +1,12 @@
-"""Wide tables of scores: a row per agent, a column per task."""
+"""Wide tables of scores: a row per agent, a column per task, and often columns that are neither.
+
+Text and known metadata (size, license, date, cost, ...) are set aside with a note. A column called an average is left
+out if its numbers are the averages of the others; otherwise it is a score like any other.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -9,107 +14,135 @@ import numpy as np
 import polars as pl
 
 from nashboard._text import listed, shortened
-from nashboard.data.cells import CELL, NO_SCORE, averages_left_out, number, runs_of, scores_of
-from nashboard.data.columns import AGENT, STDERR, derived, given, optional, recognised
-from nashboard.data.engines import collected
-from nashboard.data.formats.format import Format, Input, Options
+from nashboard._types import Floats
+from nashboard.data.counting.cells import CELL, average_runs, leave_out_averages, make_scores
+from nashboard.data.counting.task_names import (
+    find_errors,
+    find_metadata,
+    find_possible_errors,
+    find_spreads,
+    is_called_low,
+    note_counted,
+    note_errors,
+    note_low_names,
+    spell_option,
+)
+from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Options
 from nashboard.data.origin import Fact, LeftOut, Origin
-from nashboard.data.recoding import MISSING, TRUTHS, as_number, lowered
-from nashboard.data.scan import Scan, without_blank_lines
 from nashboard.data.scores import Scores
-from nashboard.data.spelling import key, spelling, spelt, text
-from nashboard.data.task_names import (
-    counted_as_tasks,
-    errors_of,
-    low_by_name,
-    perhaps_errors_of,
-    spreads_of,
-    taken_for_errors,
+from nashboard.data.table.columns import (
+    AGENT,
+    STDERR,
+    find_column,
+    find_usual,
+    fold_words,
+    is_average,
+    is_pattern,
+    is_rank,
+    match_names,
+)
+from nashboard.data.table.table import Table
+from nashboard.data.table.values import (
+    MISSING,
+    NO_SCORE,
+    TRUTHS,
+    as_key,
+    as_number,
+    as_text,
+    is_no_number,
+    is_number,
+    parse_number,
+    spell,
+    spell_columns,
 )
 from nashboard.errors import InputError
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
 BOOKKEEPING = re.compile(r"seed|run|run id|trial|index|id|row", re.IGNORECASE)
+NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result; more rows are only averaged
 SMALL = 0.25  # standard errors are less than this part of the largest score
-NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
+# The only score of a finished leaderboard: what was computed from the matches or scores that are needed here.
+RATING = re.compile(r"(arena |bt |bradley terry |glicko |trueskill )*(elo|rating|score)( rating| score)?( elo)?|elo .*")
+LARGE_ERRORS = "standard errors in a table so large that its runs are averaged"
+FINISHED_BESIDE = ("votes", "intervals")
 
 
-def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str, scan: Scan | None = None) -> Scores:
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Which column of a wide table is what."""
+
+    agent: str
+    tasks: list[str]
+    errors: dict[str, str]  # columns of standard errors, and the tasks they belong to
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+
+
+def read_wide_table(table: Table, options: Options, *, format: str = "scores-wide") -> Scores:
     """Read a row per agent and a column per task."""
-    if scan is not None and scan.kind == "delimited":
-        scan.explain()  # a row that is too short would pass for missing scores
-    table = collected(frame.head(MOST_ROWS + 1), source, scan)
-    large = len(table) > MOST_ROWS
+    if table.kind == "delimited":
+        table.explain()  # a row that is too short would pass for missing scores
+    flat = [name for name in table.schema.names() if name not in table.nested]
+    if not flat:
+        raise InputError(f"{table.name!r} is no table of scores: {listed(table.nested)} holds lists or objects")
+    head = table.collect(table.frame.select(*flat).head(MOST_ROWS + 1))
+    large = len(head) > MOST_ROWS
     if large and options.repeats != "runs":
         raise InputError(
-            f"{source!r} has more than {MOST_ROWS:,} rows, and a wide table has one for each agent",
-            hint="name the columns of a long one with {agent}, {task} and {score}, or pass {repeats} if these are "
-            "repeated runs",
-            option={"agent": None, "task": None, "score": None, "repeats": "runs"},
+            f"{table.name!r} has more than {MOST_ROWS:,} rows: a wide table has one for each agent; name the columns "
+            f"of a long one with agent=, task= and score=, or pass repeats='runs' if these are repeated runs"
         )
-    nested = nested_columns(table, scan)
-    table = table.drop(nested, strict=False)
-    if not table.columns:
-        raise InputError(f"{source!r} is no table of scores: {listed(nested)} holds lists or objects, not numbers")
-    if table.is_empty():
-        raise InputError(f"{source!r} has columns but no rows")
-    agent = agent_column(table, options, source)
-    for name in options.ignore:
-        given(name, table.columns, source)
-    averages = [name for name in table.columns if derived(name) and name != agent and name not in options.ignore]
-    books = [name for name in table.columns if keeps_books(table[name]) and name not in (agent, *options.ignore)]
-    measured_in = [name for name in table.columns if name not in (agent, *books)]
-    errors = errors_in(table, measured_in, {*averages, *options.ignore}, source)
-    tasks = [name for name in measured_in if name not in (*averages, *errors, *options.ignore)]
-    if not tasks:
-        others = [name for name in table.columns if name != agent]
-        besides = f"there is only {listed(others)}, which is no task" if others else "there is no column"
-        raise InputError(f"{source!r} has no task: besides {agent!r} {besides}")
+    if head.is_empty():
+        raise InputError(f"{table.name!r} has columns but no rows")
+    agent = find_agent_column(head, options, table.name)
+    left_out = table.left_out
+    if options.skip_bad:
+        head, skipped = skip_nameless(head, agent)
+        left_out += skipped
+    roles = find_roles(head, agent, table, options)
     if large:
-        measured, names, rows = averaged(frame, agent, tasks, source, scan)
+        cells, names, rows = average_large(table, roles.agent, roles.tasks)
+        roles = replace(
+            roles,
+            errors={},
+            left_out=(*roles.left_out, *leave_out(list(roles.errors), f"{LARGE_ERRORS}: {listed(roles.errors)}")),
+        )
     else:
-        names, rows = agent_names(table[agent], source), len(table)
-        measured = cells_of(table, names, tasks, source, {task: name for name, task in errors.items()})
+        if options.skip_bad:
+            head, skipped = skip_bad_cells(head, roles)
+            left_out += skipped
+        names, rows = name_agents(head[roles.agent], table.name), len(head)
+        cells = make_cells(head, names, roles, table.name)
         if len(set(names)) < len(names):
             if options.repeats != "runs":
-                refuse_repeats(names, source)
-            measured = runs_of(measured)
-    reasons = {
-        "they tell rows apart and are no scores": books,
-        "they hold lists or objects, not numbers": nested,
-        "ignored as asked": options.ignore,
-        "standard errors of what is left out": [name for name, task in errors.items() if task not in tasks],
-        "standard errors in a table so large that its runs are averaged": list(errors) if large else [],
-    }
-    errors = {name: task for name, task in errors.items() if task in tasks and not large}
+                refuse_repeats(names, table.name)
+            cells = average_runs(cells)
     notes = (
-        *taken_for_errors(errors),
-        *counted_as_tasks(perhaps_errors_of(tasks), "standard errors"),
-        *counted_as_tasks(spreads_of(tasks), "the spread"),
-        *low_by_name(tasks, options.lower_is_better, ()),
+        *table.notes,
+        *roles.notes,
+        *note_errors(roles.errors),
+        *note_counted(find_possible_errors(roles.tasks), "standard errors"),
+        *note_counted(find_spreads(roles.tasks), "the spread"),
+        *note_low_names(roles.tasks, options.lower_is_better, ()),
+        *note_booleans(head.select(roles.tasks)),
     )
-    left_out = averages_left_out(averages) + tuple(
-        LeftOut(what="columns", count=len(which), why=f"{why}: {listed(which)}")
-        for why, which in reasons.items()
-        if which
-    )
-    return scores_of(
-        measured,
+    return make_scores(
+        cells,
         agents=list(dict.fromkeys(names)),
-        tasks=tasks,
-        source=source,
+        tasks=roles.tasks,
+        source=table.name,
         origin=Origin(
-            source=source,
-            format="scores-wide",
-            rows=rows,
-            left_out=left_out,
-            notes=(*(scan.notes if scan else ()), *notes, *truths_noted(table.select(tasks))),
+            source=table.name,
+            format=format,
+            rows=rows + sum(entry.count for entry in left_out if entry.what == "bad rows"),
+            left_out=(*left_out, *roles.left_out),
+            notes=notes,
             taken=(
                 Fact(
                     name="columns",
-                    value=f"{len(tasks) + 1:,} of {len(table.columns):,}",
-                    meaning=f"agent {shortened(agent)!r}, and a column for each task",
+                    value=f"{len(roles.tasks) + 1:,} of {len(table.columns):,}",
+                    meaning=f"agent {shortened(roles.agent)!r}, and a column for each task",
                 ),
             ),
         ),
@@ -117,48 +150,203 @@ def scores_from_wide(frame: nw.LazyFrame[Any], options: Options, *, source: str,
     )
 
 
-def truths_noted(scores: pl.DataFrame) -> tuple[str, ...]:
+def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -> Roles:
+    """Tell tasks from standard errors, averages, metadata, and what the user ignores."""
+    source = table.name
+    others = [name for name in head.columns if name != agent]
+    ignored = match_names(
+        [options.ignore] if isinstance(options.ignore, str) else options.ignore, others, source, "column"
+    )
+    asked = name_directions(options, others)  # whoever says that low is good on a column means a task
+    open_ones = [name for name in others if name not in ignored]
+    books = [name for name in open_ones if is_bookkeeping(head[name]) and name not in asked]
+    words = [name for name in open_ones if name not in (*books, *asked) and is_text(head[name])]
+    rest = [name for name in open_ones if name not in (*books, *words)]
+    errors = {name: task for name, task in find_error_columns(head, [*rest, *ignored], source).items() if name in rest}
+    details = {name: what for name, what in find_metadata(rest).items() if name not in asked and name not in errors}
+    details |= {name: "ranks" for name in rest if is_rank(name) and name not in asked}
+    tasks = [name for name in rest if name not in details and name not in errors]
+    notes: list[str] = []
+    if not tasks:
+        tasks, details = list(details), {}
+        notes += [f"{listed(tasks)} would be metadata beside other scores, and count as tasks here"] if tasks else []
+    if not tasks:
+        besides = f"there is only {listed(others)}, which is no task" if others else "there is no column"
+        raise InputError(
+            f"{source!r} has no task: besides {agent!r} {besides}",
+            hint="if rows are matches, name their columns with {a}, {b} and {outcome}",
+            option={"a": None, "b": None, "outcome": None},
+        )
+    refuse_finished(tasks, details, source)
+    averages = find_averages(head, tasks, ignored, source)
+    if kept := [name for name in tasks if is_average(name) and name not in averages]:
+        notes.append(
+            f"{listed(kept)} {'is' if len(kept) == 1 else 'are'} not the average of the other columns, and "
+            f"{'counts as a task' if len(kept) == 1 else 'count as tasks'}; {spell_option('ignore', kept)} leaves "
+            f"{'it' if len(kept) == 1 else 'them'} out"
+        )
+    tasks = [name for name in tasks if name not in averages]
+    stray = [name for name, task in errors.items() if task not in tasks]
+    reasons = {
+        "they tell rows apart and are no scores": books,
+        "they hold lists or objects, not numbers": table.nested,
+        "they hold text, not numbers": words,
+        "ignored as asked": ignored,
+        "standard errors of what is left out": stray,
+        "metadata by their names": [name for name in details if details[name] != "ranks"],
+        "ranks": [name for name in details if details[name] == "ranks"],
+    }
+    left_out = leave_out_averages(averages) + tuple(
+        entry for why, which in reasons.items() for entry in leave_out(which, f"{why}: {listed(which)}")
+    )
+    return Roles(
+        agent=agent,
+        tasks=tasks,
+        errors={name: task for name, task in errors.items() if task in tasks},
+        left_out=left_out,
+        notes=tuple(notes),
+    )
+
+
+def leave_out(columns: Sequence[str], why: str) -> tuple[LeftOut, ...]:
+    """Return the entry for columns that are not used, if there are any."""
+    return (LeftOut(what="columns", count=len(columns), why=why),) if columns else ()
+
+
+def name_directions(options: Options, columns: Sequence[str]) -> list[str]:
+    """Return the columns that the user names, without a pattern, as tasks where low is good."""
+    asked = options.lower_is_better
+    if asked is None or isinstance(asked, bool):
+        return []
+    names = [asked] if isinstance(asked, str) else list(asked)
+    return [name for name in names if name in columns and not is_pattern(name)]
+
+
+def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: str) -> None:
+    """Raise an error for a finished leaderboard: one rating beside votes, ranks or intervals."""
+    rated = all(RATING.fullmatch(fold_words(name)) for name in tasks)
+    beside = [name for name, what in details.items() if what in FINISHED_BESIDE]
+    if rated and beside:
+        raise InputError(
+            f"{source!r} is a finished leaderboard ({listed([*tasks, *beside])}): ratings cannot be evaluated again; "
+            f"read the matches or scores that they were computed from",
+            hint="use the rating as a score with {option} for the other columns",
+            option="ignore",
+        )
+
+
+def is_text(column: pl.Series) -> bool:
+    """Return whether a column holds text: fewer than half of its cells are numbers."""
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return False
+    if column.dtype != pl.String:
+        return True
+    there = [cell for cell in column if cell is not None and cell.strip().casefold() not in MISSING]
+    return 2 * sum(map(is_number, there)) < len(there) if there else False
+
+
+def find_averages(head: pl.DataFrame, tasks: Sequence[str], ignored: Sequence[str], source: str) -> list[str]:
+    """Return the columns called averages whose numbers are the mean, median or sum of the others, as far as printed.
+
+    Others are all other tasks, with or without those that are ignored, or those on which a high score is good; of a
+    row with holes, what is there.
+    """
+    named = [name for name in tasks if is_average(name)]
+    plain = [name for name in tasks if name not in named]
+    subsets = [plain, [name for name in plain if not is_called_low(name)], [*plain, *ignored]]
+    found = []
+    for name in named:
+        values = as_numbers(head[name], source)
+        rounding = 0.5001 * 10.0 ** -count_decimals(head[name]) + 1e-9 * np.abs(values)
+        for subset in subsets:
+            others = np.array([as_numbers(head[other], source) for other in subset])
+            known = ~np.isnan(values) & ~np.isnan(others).all(axis=0) if subset else np.zeros(len(head), dtype=bool)
+            if known.sum() < 2:
+                continue
+            candidates = (np.nanmean, np.nanmedian, np.nansum)
+            gaps = [np.abs(values[known] - average(others[:, known], axis=0)) for average in candidates]
+            if any((gap <= rounding[known]).all() for gap in gaps):
+                found.append(name)
+                break
+    return found
+
+
+def count_decimals(column: pl.Series) -> int:
+    """Return how many decimals the numbers of a column are printed with."""
+    words = [repr(cell) if isinstance(cell, float) else str(cell).strip() for cell in column.drop_nulls()]
+    return max((len(word.rstrip("%").partition(".")[2]) for word in words if "e" not in word.lower()), default=0)
+
+
+def as_numbers(column: pl.Series, source: str) -> Floats:
+    """Return a column as an array, NaN where a cell is missing or no number."""
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    cells = [parse_number(cell, source) if is_number(cell) else None for cell in column]
+    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+
+
+def find_error_columns(head: pl.DataFrame, columns: list[str], source: str) -> dict[str, str]:
+    """Return the columns of standard errors, and the tasks they belong to; a short ending needs small numbers too."""
+    found = find_errors(columns)
+    nameless, tasks = find_usual(STDERR, columns), [name for name in columns if name not in found]
+    scores = [name for name in tasks if name not in nameless and not find_metadata([name]) and not is_rank(name)]
+    if len(nameless) == 1 and len(scores) == 1:  # the standard errors of the only task
+        found |= {nameless[0]: scores[0]}
+    for name, task in find_possible_errors(columns).items():
+        if are_small(as_numbers(head[name], source), as_numbers(head[task], source)):
+            found[name] = task
+    return found
+
+
+def are_small(errors: Floats, scores: Floats) -> bool:
+    """Return whether numbers can be the standard errors of scores: none is negative, and all are small beside them."""
+    errors, scores = errors[~np.isnan(errors)], scores[~np.isnan(scores)]
+    if not errors.size or not scores.size or (errors < 0).any():
+        return False
+    return bool((errors <= SMALL * np.abs(scores).max()).all())
+
+
+def note_booleans(scores: pl.DataFrame) -> tuple[str, ...]:
     """Return a note about columns of true and false: more often a detail of the agents than a task."""
     found = []
     for column in scores:
         word = column.str.strip_chars().str.to_lowercase() if column.dtype == pl.String else None
         if column.dtype == pl.Boolean or (word is not None and word.is_in(list(TRUTHS)).any()):
             found.append(column.name)
-    said = "their true and false count as 1 and 0; pass ignore= if they are no tasks"
-    return (f"{listed(found)}: {said}",) if found else ()
+    note = "their true and false count as 1 and 0; pass ignore= if they are no tasks"
+    return (f"{listed(found)}: {note}",) if found else ()
 
 
-def errors_in(table: pl.DataFrame, columns: list[str], without: set[str], source: str) -> dict[str, str]:
-    """Return the columns of standard errors, and the tasks they belong to; a short ending needs small numbers too."""
-    there = [name for name in columns if name not in without]
-    found = {name: task for name, task in errors_of(columns).items() if name in there}
-    nameless, tasks = recognised(STDERR, there), [name for name in there if name not in found]
-    if len(nameless) == 1 and len(tasks) == 2:  # the standard errors of the only task
-        found |= {nameless[0]: next(name for name in tasks if name != nameless[0])}
-    for name, task in perhaps_errors_of(columns).items():
-        if name in there and small_beside(score_column(table[name], source), score_column(table[task], source)):
-            found[name] = task
-    return found
+def skip_nameless(head: pl.DataFrame, agent: str) -> tuple[pl.DataFrame, tuple[LeftOut, ...]]:
+    """Return the rows that name an agent, and how many do not."""
+    blank = spell(head[agent]).fill_null("").str.strip_chars() == ""
+    count = int(blank.sum())
+    left = (LeftOut(what="bad rows", count=count, why=f"no name in {agent!r}"),) if count else ()
+    return head.filter(~blank), left
 
 
-def small_beside(errors: pl.Series, scores: pl.Series) -> bool:
-    """Say whether numbers can be the standard errors of scores: none is negative, and all are small beside them."""
-    errors, scores = errors.drop_nulls().drop_nans(), scores.drop_nulls().drop_nans()
-    if errors.is_empty() or scores.is_empty() or (errors < 0).any():
-        return False
-    return bool((errors <= SMALL * np.abs(scores.to_numpy()).max()).all())
+def skip_bad_cells(head: pl.DataFrame, roles: Roles) -> tuple[pl.DataFrame, tuple[LeftOut, ...]]:
+    """Return the rows whose scores are all numbers or missing, and the agents of the others."""
+    columns = [name for name in (*roles.tasks, *roles.errors) if head[name].dtype == pl.String]
+    bad = np.zeros(len(head), dtype=bool)
+    for name in columns:
+        bad |= [
+            not is_number(cell) and str(cell).strip().casefold() not in MISSING for cell in head[name].fill_null("")
+        ]
+    agents = [str(name) for name in spell(head[roles.agent].filter(pl.Series(bad)))]
+    left = LeftOut(what="bad rows", count=len(agents), why=f"a score is no number: {listed(agents)}")
+    return head.filter(pl.Series(~bad)), (left,) if agents else ()
 
 
-def cells_of(
-    table: pl.DataFrame, names: list[str], tasks: list[str], source: str, errors: Mapping[str, str]
-) -> pl.DataFrame:
-    """Return the common frame of the cells that hold a score; ``errors`` has the columns of their standard errors."""
-    columns = [score_column(table[task], source).alias(f"task {k}") for k, task in enumerate(tasks)]
+def make_cells(head: pl.DataFrame, names: list[str], roles: Roles, source: str) -> pl.DataFrame:
+    """Return the common frame of the cells that hold a score."""
+    tasks, errors = roles.tasks, {task: name for name, task in roles.errors.items()}
+    columns = [parse_scores(head[task], names, source).alias(f"task {k}") for k, task in enumerate(tasks)]
     cells = pl.DataFrame([pl.Series("agent", names, dtype=pl.String), *columns]).unpivot(
         index="agent", variable_name="task", value_name="score"
     )
-    unknown = pl.Series([None] * len(table), dtype=pl.Float64)
-    spread = [score_column(table[errors[task]], source) if task in errors else unknown for task in tasks]
+    unknown = pl.Series([None] * len(head), dtype=pl.Float64)
+    spread = [parse_scores(head[errors[task]], names, source) if task in errors else unknown for task in tasks]
     cells = cells.with_columns(pl.concat([column.alias("stderr") for column in spread]).fill_nan(None))
     known = cells.filter(pl.col("score").is_not_null() & pl.col("score").is_not_nan())
     task = pl.col("task").replace_strict([f"task {k}" for k in range(len(tasks))], tasks, return_dtype=pl.String)
@@ -166,27 +354,35 @@ def cells_of(
     return known.with_columns(task, **(empty | {"runs": pl.lit(1, dtype=pl.Int64)})).select(*CELL)
 
 
-def score_column(column: pl.Series, source: str) -> pl.Series:
-    """Return a column as numbers; text is read cell by cell, so that what is no number is told with its row."""
+def parse_scores(column: pl.Series, names: Sequence[str], source: str) -> pl.Series:
+    """Return a column as numbers; a cell that is no number is an error with its row and agent."""
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return column.cast(pl.Float64)
-    values = [score(value, row, column.name, source) for row, value in enumerate(column, start=1)]
+    values = []
+    for row, (name, cell) in enumerate(zip(names, column, strict=True), start=1):
+        if not is_number(cell) and cell is not None and str(cell).strip().casefold() not in MISSING:
+            raise InputError(
+                f"{source!r}, data row {row:,} ({shortened(name)!r}), column {column.name!r} is {str(cell)[:60]!r}, "
+                f"not a number",
+                hint=f"{NO_SCORE}, leave such rows out with {{bad_rows}}, or the column with {{ignore}}",
+                option={"bad_rows": "skip", "ignore": [column.name]},
+            )
+        values.append(parse_number(cell, source))
     return pl.Series(column.name, values, dtype=pl.Float64)
 
 
-def averaged(
-    frame: nw.LazyFrame[Any], agent: str, tasks: list[str], source: str, scan: Scan | None
-) -> tuple[pl.DataFrame, list[str], int]:
-    """Average the runs of each agent in the frame's own engine; return the cells, the agents by name, and the rows."""
+def average_large(table: Table, agent: str, tasks: list[str]) -> tuple[pl.DataFrame, list[str], int]:
+    """Average the runs of each agent in the table's own engine; return the cells, the agents by name, and the rows."""
+    frame = table.frame
     scores = {f"task {k}": as_number(frame, task) for k, task in enumerate(tasks)}
-    words = {f"task {k}": is_word(frame, task) for k, task in enumerate(tasks)}
+    words = {f"task {k}": is_no_number(frame, task) for k, task in enumerate(tasks)}
     marks = {f"word {name}": nw.when(word).then(nw.lit(1)).otherwise(nw.lit(0)) for name, word in words.items()}
-    runs = frame.select(agent=key(frame, agent), **scores, **marks).with_columns(
+    runs = frame.select(agent=as_key(frame, agent), **scores, **marks).with_columns(
         # neither null nor NaN is at most infinity, in any engine
         nw.when(nw.col(name) <= float("inf")).then(nw.col(name)).alias(name)
         for name in scores
     )
-    totals = {
+    totals: dict[str, Any] = {
         f"{what} {name}": part
         for name in scores
         for what, part in (
@@ -196,14 +392,16 @@ def averaged(
             ("words", nw.col(f"word {name}").sum()),
         )
     }
-    found = collected(runs.group_by("agent").agg(rows=nw.len(), **totals), source, scan, in_order=True)
-    found = spelt(found, {"agent": frame.collect_schema()[agent]}).sort("agent")
-    names = agent_names(found["agent"], source)
+    found = table.collect(runs.group_by("agent").agg(rows=nw.len(), **totals), in_order=True)
+    found = spell_columns(found, {"agent": table.schema[agent]}).sort("agent")
+    names = name_agents(found["agent"], table.name)
     parts = []
     for task, name in zip(tasks, scores, strict=True):
         if found[f"words {name}"].sum():
-            cell = collected(frame.filter(words[name]).select(cell=text(frame, task)).head(1), source, scan).item()
-            raise InputError(f"{source!r}, column {task!r} is {cell[:60]!r} somewhere, not a finite number; {NO_SCORE}")
+            cell = table.collect(frame.filter(words[name]).select(cell=as_text(frame, task)).head(1)).item()
+            raise InputError(
+                f"{table.name!r}, column {task!r} is {cell[:60]!r} somewhere, not a finite number; {NO_SCORE}"
+            )
         times = pl.col(f"runs {name}").cast(pl.Float64)
         parts.append(
             found.select(
@@ -219,94 +417,78 @@ def averaged(
     return pl.concat(parts), names, int(found["rows"].sum())
 
 
-def is_word(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
-    """Say whether a cell holds something that is neither a finite number nor a word for nothing."""
-    if frame.collect_schema()[column].is_numeric() or frame.collect_schema()[column] == nw.Boolean:
-        return nw.lit(0) == 1
-    return ~lowered(frame, column).fill_null("").is_in(MISSING) & as_number(frame, column).is_null()
-
-
 def refuse_repeats(names: list[str], source: str) -> None:
     """Raise an error that names the first agent that stands in two rows."""
     first: dict[str, int] = {}
     for row, name in enumerate(names, start=1):
         if (other := first.setdefault(name, row)) != row:
             raise InputError(
-                f"{source!r}: agent {name!r} stands in data rows {other:,} and {row:,}, but names must be unique",
+                f"{source!r}: agent {name!r} stands in data rows {other:,} and {row:,}; names must be unique",
                 hint="pass {option} if these are repeated runs",
                 option={"repeats": "runs"},
             )
 
 
-def agent_column(table: pl.DataFrame, options: Options, source: str) -> str:
+def find_agent_column(head: pl.DataFrame, options: Options, source: str) -> str:
     """Return the column of agents: as named, by its usual name, or the first if it holds text."""
-    found = optional("agent", AGENT, table.columns, source, options.agent)
+    named = options.agent
+    if named is None and len(usual := find_usual(AGENT, head.columns)) > 1:
+        texts = [name for name in usual if is_text(head[name]) and head[name].n_unique() == len(head)]
+        named = texts[0] if len(texts) == 1 else None  # a model beside its system or method
+    found = find_column("agent", AGENT, head.columns, source, named)
     if found is not None:
         return found
-    first = next((name for name in table.columns if not is_unnamed_index(table[name])), table.columns[0])
-    if table[first].dtype.is_numeric() or not table[first].cast(pl.String).cast(pl.Float64, strict=False).null_count():
+    first = next((name for name in head.columns if not is_unnamed_index(head[name])), head.columns[0])
+    if head[first].dtype.is_numeric() or not head[first].cast(pl.String).cast(pl.Float64, strict=False).null_count():
         raise InputError(
-            f"{source!r} has no column of agents; its columns are {listed(table.columns, 12)}",
-            hint="name it 'agent' or 'model', put it first, or pass {option}",
-            option="agent",
+            f"{source!r} has no column of agents; looked for were two agents and an outcome per row, an agent, a task "
+            f"and a score per row, and a row per agent with its name first; its columns are {listed(head.columns, 12)}",
+            hint="name the column of agents with {agent}, or those of matches with {a}, {b} and {outcome}",
+            option={"agent": None, "a": None, "b": None, "outcome": None},
         )
     return first
 
 
-def nested_columns(table: pl.DataFrame, scan: Scan | None) -> list[str]:
-    """Return the columns of lists and objects; a scan of json lines has left them out already."""
-    nested = [name for name, kind in table.schema.items() if kind.is_nested()]
-    if scan is None:
-        return nested
-    read = scan.frame.collect_schema()
-    return nested + [name for name in scan.columns if name not in read]
-
-
-def keeps_books(column: pl.Series) -> bool:
-    """Say whether a column tells rows apart and measures nothing, as a seed and an index do."""
+def is_bookkeeping(column: pl.Series) -> bool:
+    """Return whether a column tells rows apart and measures nothing, as a seed and an index do."""
     words = re.sub(r"[\s_-]+", " ", column.name.strip())
     return BOOKKEEPING.fullmatch(words) is not None or is_unnamed_index(column)
 
 
 def is_unnamed_index(column: pl.Series) -> bool:
-    """Say whether a column without a name holds row numbers: a data frame's index, written beside the data."""
+    """Return whether a column without a name holds row numbers: a data frame's index, written beside the data."""
     if not NAMELESS.fullmatch(column.name.strip()):
         return False
     return not column.cast(pl.String).cast(pl.Int64, strict=False).null_count()
 
 
-def score(value: object, row: int, task: str, source: str) -> float | None:
-    """Return a cell as a number; a column of text is likelier a detail of the agents than a task."""
-    hint = (
-        f"{NO_SCORE}, or pass {{ignore}} if the column is not a task; if rows are matches, name the columns with "
-        f"{{a}}, {{b}} and {{outcome}}"
-    )
-    options = {"ignore": [task], "a": None, "b": None, "outcome": None}
-    return number(value, f"{source!r}, data row {row:,}, column {task!r}", hint, options)
-
-
-def agent_names(column: pl.Series, source: str) -> list[str]:
+def name_agents(column: pl.Series, source: str) -> list[str]:
     """Return the names in a column, none of them empty."""
-    names = ["" if name is None else str(name) for name in spelling(column)]
+    names = ["" if name is None else str(name) for name in spell(column)]
     for k, name in enumerate(names):
         if not name.strip():
             raise InputError(
-                f"{source!r}, data row {k + 1:,}, column {column.name!r} is empty: every agent needs a name"
+                f"{source!r}, data row {k + 1:,}, column {column.name!r} is empty: every agent needs a name",
+                hint="leave such rows out with {option}",
+                option={"bad_rows": "skip"},
             )
     return names
 
 
 def read_wide(source: Input) -> Scores:
-    """Read a wide table of scores on disk."""
-    table = source.scan
-    frame = without_blank_lines(nw.from_native(table.frame), table.columns, table)
-    return scores_from_wide(frame, source.options, source=table.name, scan=table)
+    """Read a wide table of scores."""
+    table = source.table
+    if table.kind == "delimited":
+        table = table.drop_blank_lines(table.schema.names())
+    return read_wide_table(table, source.options)
 
 
+WIDE_OPTIONS = ("agent", "ignore", "repeats", *SCORE_OPTIONS)
 WIDE_SCORES = Format(
     name="scores-wide",
     makes="scores",
     holds="a row per agent, a column per task",
     fits=lambda x: bool(x.columns),
     read=read_wide,
+    options=WIDE_OPTIONS,
 )

@@ -14,8 +14,7 @@ from nashboard._tables import Table, as_html, plain
 from nashboard._threads import threads_for
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
-from nashboard.data.scaling import Scaling
-from nashboard.data.scores import Scores
+from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.checks import Check, equilibrium_checks, trust_table

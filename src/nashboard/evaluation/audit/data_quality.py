@@ -9,9 +9,9 @@ from nashboard._tables import Column, Table, as_html, count, plain
 from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
-from nashboard.data.names import look_alikes
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores, worst
+from nashboard.data.validation import look_alikes
 from nashboard.evaluation.audit.checks import Check
 from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.problem import Problem

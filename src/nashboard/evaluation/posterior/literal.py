@@ -6,8 +6,7 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
-from nashboard.data.scaling import Scaling
-from nashboard.data.scores import Scores
+from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.posterior.draws import Draws

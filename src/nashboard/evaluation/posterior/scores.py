@@ -13,8 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._types import Bools, Floats
-from nashboard.data.scaling import Scaling, beaten_share
-from nashboard.data.scores import Scores
+from nashboard.data.scores import Scaling, Scores, beaten_share
 from nashboard.equilibrium.batch import nash_averages_scores
 from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.equilibrium.results import Selection

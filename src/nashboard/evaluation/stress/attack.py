@@ -30,9 +30,8 @@ from nashboard._tables import Column, Table, plain
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.data.names import positions
-from nashboard.data.scaling import Scaling
-from nashboard.data.scores import Scores
+from nashboard.data.scores import Scaling, Scores
+from nashboard.data.validation import positions
 from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
 from nashboard.evaluation.problem import Components, Data, Kind, Noise, check_settings, prepare

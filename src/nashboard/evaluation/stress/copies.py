@@ -12,12 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
-from nashboard.data.clusters import Clusters
-from nashboard.data.matches import Matches
-from nashboard.data.names import positions
+from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.data.sides import Sides
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.scores import known_noise
 

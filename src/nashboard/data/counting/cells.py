@@ -1,0 +1,156 @@
+"""From single scores to a table of scores: repeats, holes and directions are settled here.
+
+The common shape of every source of scores is a small frame with one row per (agent, task): score, stderr, n,
+runs, lower_is_better, in the order in which agents and tasks are to stand.
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nashboard._text import listed, rows_have
+from nashboard.data.counting.task_names import Directions
+from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.scores import Scores
+from nashboard.data.table.columns import match_names
+from nashboard.errors import InputError
+
+CELL = {
+    "agent": pl.String,
+    "task": pl.String,
+    "score": pl.Float64,
+    "stderr": pl.Float64,
+    "n": pl.Float64,
+    "runs": pl.Int64,
+    "lower_is_better": pl.Boolean,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One measured score."""
+
+    agent: str
+    task: str
+    score: float | None
+    stderr: float | None = None
+    n: float | None = None
+    lower_is_better: bool | None = None
+
+    def row(self) -> tuple[Any, ...]:
+        """Return the cell as a row of the common frame."""
+        return (self.agent, self.task, self.score, self.stderr, self.n, 1, self.lower_is_better)
+
+
+def frame_cells(cells: Sequence[Cell]) -> pl.DataFrame:
+    """Return cells as the common frame."""
+    return pl.DataFrame([cell.row() for cell in cells], schema=CELL, orient="row")
+
+
+def make_scores(
+    cells: pl.DataFrame,
+    *,
+    source: str,
+    origin: Origin,
+    lower_is_better: Directions,
+    agents: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    groups: Mapping[str, str] | None = None,
+) -> Scores:
+    """Put cells, one per agent and task, into a table; names are sorted unless an order is given.
+
+    ``groups`` is, for a table of items, the task that each of them belongs to.
+    """
+    for side in ("agent", "task"):
+        blank = cells.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
+        if len(blank):
+            raise InputError(f"{source!r}: {rows_have(len(blank), 'scores')} no {side} name; every score needs one")
+    twice = cells.filter(cells.select("agent", "task").is_duplicated())
+    if len(twice):
+        agent, task = twice.select("agent", "task").row(0)
+        raise InputError(f"{source!r} has more than one score of {agent!r} on {task!r}: each may stand there once")
+    agents = sorted(cells["agent"].unique()) if agents is None else agents
+    tasks = sorted(cells["task"].unique()) if tasks is None else tasks
+    if len(agents) < 2:
+        only = f" ({agents[0]!r})" if agents else ""
+        raise InputError(f"{source!r} has scores of one agent only{only}: a comparison needs at least two")
+    row = cells["agent"].cast(pl.Enum(agents)).to_physical().to_numpy()
+    column = cells["task"].cast(pl.Enum(tasks)).to_physical().to_numpy()
+    shape = (len(agents), len(tasks))
+    table = {name: np.full(shape, np.nan) for name in ("score", "stderr", "n", "runs")}
+    for name, values in table.items():
+        values[row, column] = cells[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    if lower_is_better is None:
+        refuse_two_directions(cells, source)
+    said = cells.filter(pl.col("lower_is_better").is_not_null()).select("task", "lower_is_better")
+    with name_source(source):
+        return Scores(
+            agents=tuple(agents),
+            tasks=tuple(tasks),
+            values=table["score"],
+            lower_is_better=find_directions(tasks, lower_is_better, source, said=dict(said.iter_rows())),
+            stderr=table["stderr"],
+            n=table["n"],
+            runs=np.nan_to_num(table["runs"]).astype(np.intp),
+            origin=origin,
+            groups=None if groups is None else tuple(groups[task] for task in tasks),
+        )
+
+
+@contextlib.contextmanager
+def name_source(source: str) -> Iterator[None]:
+    """Put the source's name before what is wrong with its numbers."""
+    try:
+        yield
+    except InputError as error:
+        here = str(error).startswith(repr(source))
+        message = error.message if here else f"{source!r}: {error.message}"
+        raise InputError(message, error.hint, error.options) from None
+
+
+def find_directions(
+    tasks: Sequence[str], asked: Directions, source: str, *, said: Mapping[str, bool]
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return for each task whether lower is better: as asked, else as the file says, else no."""
+    if isinstance(asked, bool):
+        return np.full(len(tasks), asked)
+    if asked is not None:
+        patterns = [asked] if isinstance(asked, str) else list(asked)
+        low = set(match_names(patterns, tasks, source, "task"))
+        return np.array([task in low for task in tasks])
+    return np.array([said.get(task, False) for task in tasks])
+
+
+def refuse_two_directions(cells: pl.DataFrame, source: str) -> None:
+    """Raise an error where a file says of one task that lower is better and that higher is."""
+    said = cells.filter(pl.col("lower_is_better").is_not_null()).select("task", "lower_is_better").unique()
+    torn = said["task"].filter(said["task"].is_duplicated()).unique().sort()
+    if len(torn):
+        raise InputError(
+            f"{source!r} says of {listed(torn)} both that lower and that higher is better",
+            hint="pass {option}",
+            option="lower_is_better",
+        )
+
+
+def average_runs(cells: pl.DataFrame) -> pl.DataFrame:
+    """Average repeated cells: their mean is the score, their spread gives the standard error."""
+    repeated = pl.len() > 1
+    spread = pl.col("score").std(ddof=1) / pl.len().sqrt()
+    return cells.group_by("agent", "task", maintain_order=True).agg(
+        score=pl.col("score").mean(),
+        stderr=pl.when(repeated).then(spread).otherwise(pl.col("stderr").first()),
+        n=pl.when(pl.col("n").count() > 0).then(pl.col("n").sum()),
+        runs=pl.len().cast(pl.Int64),
+        lower_is_better=pl.col("lower_is_better").drop_nulls().first(),
+    )
+
+
+def leave_out_averages(names: Sequence[str], what: str = "columns", count: int | None = None) -> tuple[LeftOut, ...]:
+    """Return the entry for columns, rows or results that are computed from the others, if there are any."""
+    why = f"computed from the others: {listed(names)}"
+    return (LeftOut(what=what, count=len(names) if count is None else count, why=why),) if names else ()

@@ -1,0 +1,273 @@
+"""From pair counts to `Matches`: everything that can be wrong is checked here, on the small table."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from nashboard._text import listed, number_of, rows_have, shortened
+from nashboard.data.counting.outcomes import describe_first
+from nashboard.data.counting.pairs import UNKNOWN, MatchTable, PairCounts, code_neutral, count_pairs
+from nashboard.data.matches import Clusters, Matches, Sides
+from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
+from nashboard.data.segments import Segments, split_by_value
+from nashboard.data.table.exact_sums import add_exactly
+from nashboard.data.table.filters import describe_values
+from nashboard.data.table.table import column
+from nashboard.data.table.values import as_text, is_blank, is_sound_weight
+from nashboard.data.validation import look_alikes
+from nashboard.errors import InputError
+
+SKIP = {"bad_rows": "skip"}
+COUNTS = ("wins", "draws", "losses")
+SIDES = ("first", "second")
+
+
+def count_matches(table: MatchTable) -> Matches | Segments:
+    """Return the matches of a table, or of each of its segments; what is wrong with it is one clear sentence."""
+    if table.self_matches not in ("error", "drop"):
+        raise InputError(f"self_matches must be 'error' or 'drop', not {table.self_matches!r}")
+    found = count_pairs(table)
+    return make_matches(found) if table.segment is None else make_segments(found, table.segment)
+
+
+def make_segments(found: PairCounts, column: str) -> Segments:
+    """Return the matches of each segment; one that cannot be read is listed with its reason."""
+    parts, rest = split_by_value(found.counts)
+    made: dict[str, Matches] = {}
+    refused: dict[str, InputError] = {}
+    for value, counts in parts.items():
+        if counts.filter(pl.col("left_out") == 0).is_empty():
+            continue  # the user's own filters leave nothing of it
+        try:
+            table = replace(found.table, notes=(*found.table.notes, f"{CHOSEN} {column} is {value}"))
+            made[value] = make_matches(replace(found, table=table, counts=counts))
+        except InputError as error:
+            refused[value] = error
+    if not made:
+        make_matches(found)  # says what is wrong with all of it
+    return Segments(
+        column=column,
+        parts=dict(sorted(made.items())),
+        refused=dict(sorted(refused.items())),
+        without=int(rest.filter(pl.col("left_out") == 0)["rows"].sum()) // found.table.games,
+    )
+
+
+def make_matches(result: PairCounts) -> Matches:
+    """Check the counts and put the two directions of each pair together."""
+    table, counts = result.table, result.counts
+    rows = int(counts["rows"].sum())
+    if not rows:
+        raise InputError(f"{table.source!r} has columns but no rows")
+    kept = counts.filter(pl.col("left_out") == 0)
+    if kept.is_empty():
+        dropped = counts.group_by("left_out").agg(pl.col("rows").sum()).sort("rows", "left_out").row(-1)
+        why = table.filters[dropped[0] - 1].why
+        there = describe_values(table.table, table.filters)
+        raise InputError(f"{table.source!r}: none of {number_of(rows, 'rows')} is left: {why}{there}")
+    refuse_nameless(table, kept)
+    refuse_weights(table, kept)
+    refuse_neutral(table, kept)
+    own = kept.filter(pl.col("first") == pl.col("second"))
+    if len(own) and table.self_matches == "error":
+        times = int(own["rows"].sum())
+        where = describe_first(table.describe_first_row(as_text(table.frame, table.a) == as_text(table.frame, table.b)))
+        raise InputError(
+            f"{table.source!r}: {listed(own['first'].unique().sort(), 3)} met themselves in {times:,} "
+            f"row{'s' * (times != 1)}{where}",
+            hint="{option} leaves such rows out",
+            option={"self_matches": "drop"},
+        )
+    others = kept.filter(pl.col("first") != pl.col("second"))
+    if others.is_empty():
+        raise InputError(
+            f"{table.source!r} holds only matches of {own['first'][0]!r} with itself: two agents are needed"
+        )
+    reasons = [
+        *(
+            (rule.why, counts.filter(pl.col("left_out") == k)["rows"].sum())
+            for k, rule in enumerate(table.filters, start=1)
+        ),
+        ("an agent met itself", own["rows"].sum()),
+        ("their outcome was to be ignored", kept["ignored"].sum()),
+    ]
+    of_each = table.games if table.unit == "rows" else 1  # rows of the frame that are one of what is left out
+    left_out = tuple(
+        LeftOut(what=table.unit, count=int(number) // of_each, why=why) for why, number in reasons if number
+    )
+    skipped = sum(entry.count for entry in table.table.left_out)
+    agents = pl.concat([others["first"], others["second"]]).unique().sort().to_list()
+    pairs = order_pairs(others, agents, sided=table.sided)
+    counted_sides = [f"{side}_{count}" for side in SIDES for count in COUNTS] if table.sided else []
+    met = add_exactly(pairs, ("low", "high"), (*COUNTS, *counted_sides)).sort("low", "high")
+    met = met.filter(pl.sum_horizontal(COUNTS) > 0).with_row_index("pair")
+    if met.is_empty():
+        raise InputError(f"{table.source!r} holds no match with an outcome and a weight above zero")
+    names = tuple(
+        f"{listed(group)} differ only in case or white space: one agent spelt twice?" for group in look_alikes(agents)
+    )
+    return Matches(
+        agents=tuple(agents),
+        pairs=met.select("low", "high").to_numpy(),
+        **{name: met[name].to_numpy() for name in COUNTS},
+        origin=Origin(
+            source=table.source,
+            format=table.format,
+            rows=rows // table.games + skipped,
+            left_out=(*table.table.left_out, *left_out),
+            notes=(*table.notes, *note_uneven_weights(table, kept), *names),
+            period=find_period(kept),
+            taken=describe_columns(result),
+        ),
+        clusters=make_clusters(pairs, met) if table.cluster else None,
+        sides=make_sides(met) if table.sided else None,
+    )
+
+
+def describe_columns(result: PairCounts) -> tuple[Fact, ...]:
+    """Return which columns and labels were taken for what; nothing where a format made up columns of its own."""
+    table, words = result.table, result.words
+    if table.certain or table.games > 1:
+        return ()
+    roles = {
+        "first agent": table.a,
+        "second agent": table.b,
+        "outcome": table.outcome,
+        "weight": table.weight,
+        "time": table.time,
+        "cluster": table.cluster,
+        "neutral": table.neutral,
+        "segment": table.segment,
+    }
+    shown = {role: table.made.get(name or "", name) for role, name in roles.items()}
+    columns = columns_taken(shown, [name for name in table.table.schema.names() if name not in table.made])
+    if words is None:
+        return (columns,)
+    return (
+        columns,
+        Fact(name="outcomes", value=repr(shortened(table.outcome)), meaning=words.describe(table.a, table.b)),
+    )
+
+
+def order_pairs(counts: pl.DataFrame, agents: list[str], *, sided: bool) -> pl.DataFrame:
+    """Return the counts by positions low < high in the list of agents, seen from the lower, and by first side."""
+    label = pl.Enum(agents)
+    first, second = (pl.col(side).cast(label).to_physical().cast(pl.Int64) for side in ("first", "second"))
+    placed = counts.with_columns(first=first, second=second)
+    flip = pl.col("first") > pl.col("second")
+    seen = placed.with_columns(
+        low=pl.min_horizontal("first", "second"),
+        high=pl.max_horizontal("first", "second"),
+        wins=pl.when(flip).then("losses").otherwise("wins"),
+        losses=pl.when(flip).then("wins").otherwise("losses"),
+    )
+    if not sided:
+        return seen
+    placed_here = pl.col("neutral") == 0 if "neutral" in seen.columns else pl.lit(value=True)
+    return seen.with_columns(
+        pl.when(placed_here & (flip if side == "second" else ~flip)).then(count).otherwise(0.0).alias(f"{side}_{count}")
+        for side in SIDES
+        for count in COUNTS
+    )
+
+
+def make_sides(met: pl.DataFrame) -> Sides:
+    """Return the counts split by which agent of the pair was the first side."""
+    first, second = (met.select(f"{side}_{count}" for count in COUNTS).to_numpy() for side in SIDES)
+    return Sides(first=first, second=second)
+
+
+def make_clusters(pairs: pl.DataFrame, met: pl.DataFrame) -> Clusters:
+    """Return the counts split by cluster; rows without a cluster form one for each pair."""
+    split = add_exactly(pairs, ("cluster", "low", "high"), COUNTS).sort("cluster", "low", "high")
+    split = split.join(met.select("low", "high", "pair"), on=["low", "high"], how="inner", maintain_order="left")
+    alone = pl.when(pl.col("cluster").is_null()).then("pair")
+    number = split.select(pl.struct("cluster", alone.alias("alone")).rle_id()).to_series().to_numpy()
+    return Clusters(
+        size=int(number.max()) + 1,
+        cluster=number,
+        pair=split["pair"].to_numpy(),
+        **{name: split[name].to_numpy() for name in COUNTS},
+    )
+
+
+def refuse_nameless(table: MatchTable, kept: pl.DataFrame) -> None:
+    """Raise an error where an agent has no name."""
+    for side, name in (("first", table.a), ("second", table.b)):
+        blank = kept.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
+        if len(blank):
+            if not table.skip_bad:
+                table.table.explain()  # a row that is too short is the likelier mistake
+            where = describe_first(table.describe_first_row(is_blank(table.frame, name)))
+            raise InputError(
+                f"{table.source!r}, column {name!r}: {rows_have(int(blank['rows'].sum()))} no agent name{where}; every "
+                f"match needs two named agents",
+                hint="leave such rows out with {option}",
+                option=SKIP,
+            )
+
+
+def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
+    """Raise an error where a weight is missing, negative or not finite."""
+    if bad := kept["unsound"].sum():
+        assert table.weight is not None
+        weight = column(table.frame, table.weight).cast(nw.Float64)
+        where = describe_first(table.describe_first_row(weight.is_null() | ~is_sound_weight(weight)))
+        raise InputError(
+            f"{table.source!r}, column {table.weight!r}: {rows_have(int(bad))} a weight that is missing, negative or "
+            f"not finite{where}; a weight must be a number of at least 0",
+            hint="leave such rows out with {option}",
+            option=SKIP,
+        )
+
+
+def refuse_neutral(table: MatchTable, kept: pl.DataFrame) -> None:
+    """Raise an error where the column of neutral places holds something else than true and false."""
+    if table.neutral is None or not (bad := int(kept.filter(pl.col("neutral") == UNKNOWN)["rows"].sum())):
+        return
+    where = describe_first(table.describe_first_row(code_neutral(table.frame, table.neutral) == UNKNOWN))
+    raise InputError(
+        f"{table.source!r}, column {table.neutral!r}: {rows_have(bad)} neither true nor false{where}",
+        hint="write true or false, or leave the column out with {option}",
+        option={"neutral": False},
+    )
+
+
+def note_uneven_weights(table: MatchTable, kept: pl.DataFrame) -> tuple[str, ...]:
+    """Return the note about weights that cannot be numbers of games: intervals take them for that."""
+    if "uneven" not in kept.columns or not kept["uneven"].sum() or table.cluster is not None:
+        return ()  # the rows of a cluster are drawn together, whatever they weigh
+    return (
+        f"weights in {table.weight!r} are not whole numbers, but intervals take a weight of 5 for five separate games: "
+        f"if they say how much a row matters, name a column that tells rows apart as cluster=, or leave them out with "
+        f"weight=False",
+    )
+
+
+def find_period(counts: pl.DataFrame) -> tuple[str, str] | None:
+    """Return the earliest and the latest time, as text."""
+    if "earliest" not in counts.columns:
+        return None
+    first, last = counts["earliest"].drop_nulls(), counts["latest"].drop_nulls()
+    if first.is_empty() or (first.dtype == pl.String and not first.str.contains(r"^\d{4}[-/.]\d{2}").all()):
+        return None  # text sorts as time only where the year stands first
+    return spell_moment(first.min()), spell_moment(last.max())
+
+
+def spell_moment(value: Any) -> str:
+    """Return a time as text; large numbers are seconds (or milliseconds) since 1970."""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="seconds")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    if 1e11 <= number < 1e14:
+        number /= 1000
+    if not 1e8 <= number < 1e11 or not np.isfinite(number):
+        return str(int(number)) if number.is_integer() else str(value)
+    return datetime.fromtimestamp(number, UTC).isoformat(sep=" ", timespec="seconds")

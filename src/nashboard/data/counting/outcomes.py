@@ -1,0 +1,315 @@
+"""How a match ended: the words that logs use, and what they mean.
+
+An outcome is the share of the point that the first agent takes: 1 a win, 0 a loss, 0.5 a draw.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nashboard._text import closest, listed, number_of, shortened
+from nashboard.errors import InputError
+
+# What a label means can be given by the user: a share in [0, 1], or None to leave such rows out.
+Rules = Mapping[Any, float | None]
+
+FIRST_WINS = (
+    "model_a", "agent_a", "player_a", "team_a", "left", "a", "win", "won", "w", "1-0", "1", "model_1", "agent_1",
+    "player_1", "team_1", "competitor_1", "generator_1", "first", "white", "home", "a wins", "true",
+)  # fmt: skip
+SECOND_WINS = (
+    "model_b", "agent_b", "player_b", "team_b", "right", "b", "loss", "lost", "lose", "l", "0-1", "0", "model_2",
+    "agent_2", "player_2", "team_2", "competitor_2", "generator_2", "second", "black", "away", "b wins", "false",
+)  # fmt: skip
+DRAWN = (
+    "tie", "tie (bothbad)", "both_bad", "bothbad", "tie (both bad)", "both good", "bothgood",
+    "tie (bothgood)", "tie (both good)", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½",
+    "1/2", "½", "0.5", "equal",
+)  # fmt: skip
+WORDS = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
+MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
+NAMED = [word for word in WORDS if not word[0].isdigit()]  # what a label may be a slip of
+MOST_COMPARED = 1000  # labels that a misspelt one is compared with: those of winners' names are many
+USUAL = ["model_a", "model_b", "tie", "left", "right", "win", "loss", "draw", "1-0", "0-1", "1/2-1/2", "1", "0.5", "0"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """What the labels of a log mean. A missing outcome is the empty label."""
+
+    outcomes: dict[str, float]
+    ignored: tuple[str, ...] = ()
+    by_name: bool = False  # the label is the winner's own name, and only draws and rules stand in `outcomes`
+
+    @property
+    def fractions(self) -> list[float]:
+        """The outcomes that are neither a win, a draw nor a loss, but another share of the point."""
+        return sorted(set(self.outcomes.values()) - {0.0, 0.5, 1.0})
+
+    def labels(self, *, low: float, high: float) -> list[str]:
+        """Return the raw labels whose outcome lies in [low, high]."""
+        return [label for label, outcome in self.outcomes.items() if low <= outcome <= high]
+
+    def describe(self, a: str, b: str) -> str:
+        """Return which labels mean what, of matches between the agents of two columns."""
+        wins = {1.0: f"{shortened(a)} wins", 0.5: "half a win each", 0.0: f"{shortened(b)} wins"}
+        shares = {share: self.labels(low=share, high=share) for share in (1.0, 0.0, 0.5, *self.fractions[:3])}
+        parts = ["the winner's own name"] if self.by_name else []
+        parts += [
+            f"{listed(labels)}: {wins.get(share, f'{share:g} of the point to {shortened(a)}')}"
+            for share, labels in shares.items()
+            if labels
+        ]
+        parts += [f"{len(self.fractions) - 3:,} more shares of the point"] if len(self.fractions) > 3 else []
+        return "; ".join([*parts, *([f"{listed(self.ignored)}: left out"] if self.ignored else [])])
+
+
+def fold_label(label: str) -> str:
+    """Return a label without case and spare white space; numbers as the shortest text."""
+    text = " ".join(label.casefold().split())
+    try:
+        return repr(float(text) + 0.0)
+    except ValueError:
+        return text
+
+
+def fold_loosely(word: str) -> str:
+    """Return a folded label with spaces, underscores and hyphens alike: ``both bad`` is ``both_bad``, ``1-0`` stays."""
+    return re.sub(r"[ _-]+", "_", word) if re.search(r"[^\W\d_]", word) else word
+
+
+KNOWN = {fold_label(word): outcome for word, outcome in WORDS.items()}
+KNOWN_LOOSELY = {fold_loosely(word): outcome for word, outcome in KNOWN.items()}
+
+
+def check_rules(rules: Rules | None) -> dict[str, float | None]:
+    """Return the user's own rules by folded label, checked."""
+    for label, outcome in (rules or {}).items():
+        if outcome is not None and not 0 <= outcome <= 1:
+            raise InputError(
+                f"outcomes= gives {label!r} the value {outcome!r}: use a number in [0, 1], or None to leave out"
+            )
+    return {fold_label("" if label is None else str(label)): outcome for label, outcome in (rules or {}).items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenLabel:
+    """A label as it stands in a log, whether it is the name of the first or second agent there, and how often."""
+
+    label: str
+    is_first: bool
+    is_second: bool
+    rows: int
+
+    def by_name(self, side: float | None) -> float | None:
+        """Return the outcome if the label is the winner's own name, or the usual word for a draw."""
+        return 1.0 if self.is_first else 0.0 if self.is_second else 0.5 if side == 0.5 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """The columns that a vocabulary is about, and the table they stand in."""
+
+    a: str
+    b: str
+    outcome: str
+    source: str
+    certain: bool = False  # a format has worked the outcome out: it cannot be the name of an agent
+    where: Callable[[str], str] = lambda label: (
+        ""
+    )  # the row in which a label stands first, in words, if rows have numbers
+
+    def sides(self) -> dict[str, float]:
+        """Return what the names of the two agent columns mean as labels; ``H`` and ``A`` where home meets away."""
+        first, second = fold_label(self.a), fold_label(self.b)
+        letters = {"h": 1.0, "a": 0.0} if first.startswith("home") and second.startswith("away") else {}
+        turned = {"a": 1.0, "h": 0.0} if first.startswith("away") and second.startswith("home") else {}
+        return letters | turned | {first: 1.0, second: 0.0}
+
+
+def find_meaning(label: str, sides: Mapping[str, float]) -> float | None:
+    """Return the outcome that a label stands for, if it says which side won or is a number in [0, 1]."""
+    word = fold_label(label)
+    try:
+        return sides[word] if word in sides else KNOWN[word] if word in KNOWN else parse_share(word)
+    except ValueError:
+        return None
+
+
+def find_loose_meaning(label: str, sides: Mapping[str, float]) -> float | None:
+    """Return the outcome that a label stands for when spaces, underscores and hyphens are alike."""
+    word = fold_loosely(fold_label(label))
+    found = {outcome for side, outcome in sides.items() if fold_loosely(side) == word}
+    return found.pop() if len(found) == 1 else None if found else KNOWN_LOOSELY.get(word)
+
+
+def parse_share(word: str) -> float | None:
+    """Return a number in [0, 1], or None where it lies outside."""
+    return float(word) if 0 <= float(word) <= 1 else None
+
+
+def learn_vocabulary(
+    seen: Sequence[SeenLabel],
+    rules: Mapping[str, float | None],
+    asked: Question,
+    skipped: dict[str, int] | None = None,
+) -> Vocabulary:
+    """Learn what the labels of a log mean; a label that nobody knows is an error, or goes to ``skipped``.
+
+    Labels say either which side won, or the winner's own name. Where both readings fit and contradict each
+    other (agents called ``a`` and ``b``, say) nothing is guessed.
+    """
+    refuse_ambiguous(seen, rules, asked)
+    column, source, sides = asked.outcome, asked.source, asked.sides()
+    outcomes: dict[str, float] = {}
+    ignored: dict[str, None] = {}
+    not_sides: dict[str, int] = {}
+    not_names: dict[str, int] = {}
+    agents = {entry.label for entry in seen if entry.is_first or entry.is_second}
+    for entry in seen:
+        label, word = entry.label, fold_label(entry.label)
+        if word in rules:
+            rule = rules[word]
+            if rule is None:
+                ignored[label] = None
+            else:
+                outcomes[label] = rule
+            continue
+        side = find_meaning(label, sides)
+        if side is None and label not in agents:  # an agent may be called Player 1
+            side = find_loose_meaning(label, sides)
+        name = entry.by_name(side)
+        if side is None:
+            not_sides[label] = not_sides.get(label, 0) + entry.rows
+        else:
+            outcomes[label] = side
+        if name is None:
+            not_names[label] = not_names.get(label, 0) + entry.rows
+    if len(set(outcomes.values())) > MOST_SHARES:
+        raise InputError(
+            f"{source!r}, column {column!r} mixes labels with more than {MOST_SHARES} different numbers: "
+            f"turn it into numbers in [0, 1] first"
+        )
+    if not not_sides:
+        return Vocabulary(outcomes=outcomes, ignored=tuple(ignored))
+    if not not_names:
+        drawn = {label: x for label, x in outcomes.items() if fold_label(label) in rules or x == 0.5}
+        return Vocabulary(outcomes=drawn, ignored=tuple(ignored), by_name=True)
+    unknown = min(not_sides, not_names, key=lambda labels: sum(labels.values()))
+    if skipped is not None:
+        skipped.update(unknown)
+        known = [entry for entry in seen if entry.label not in unknown]
+        return learn_vocabulary(known, rules, asked)
+    raise describe_unknown(unknown, column, source, where=asked.where, sides=sides, known=outcomes)
+
+
+def find_idle_rules(rules: Rules, seen: Sequence[SeenLabel]) -> list[str]:
+    """Return the labels that have a rule, but no row."""
+    words = {fold_label(entry.label) for entry in seen}
+    labels = ["" if label is None else str(label) for label in rules]
+    return [label for label in labels if fold_label(label) not in words]
+
+
+def describe_idle_rule(label: str, rules: Rules, seen: Sequence[SeenLabel], *, rows: str) -> str:
+    """Return the note about a rule for a label that no row has: it may be misspelt."""
+    ruled = {fold_label(str(other)) for other in rules}
+    others = {entry.label for entry in seen if fold_label(entry.label) not in ruled}
+    near = None if is_number(label) or len(others) > MOST_COMPARED else closest(label, others)
+    meant = "" if near is None else f" (did you mean {shortened(near)!r}?)"
+    what = f"has the label {shortened(label)!r}" if label else "is without an outcome"
+    return f"no {rows} {what}{meant}: the rule for it changes nothing"
+
+
+def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question) -> None:
+    """Raise an error where all labels can be read as sides and as names, and the two readings differ."""
+    if asked.certain:
+        return
+    sides = asked.sides()
+    both = [
+        (side := find_meaning(entry.label, sides), entry.by_name(side), entry.label)
+        for entry in seen
+        if fold_label(entry.label) not in rules
+    ]
+    torn = [label for side, name, label in both if side != name]
+    if torn and all(side is not None and name is not None for side, name, _ in both):
+        raise InputError(
+            f"{asked.source!r}, column {asked.outcome!r} is ambiguous: {torn[0]!r} may be a side or the name of an "
+            f"agent",
+            hint="rename the agents, or say which side won with a rule such as {option}",
+            option={"outcomes": {torn[0]: 1}},
+        )
+
+
+def describe_unknown(
+    labels: Mapping[str, int],
+    column: str,
+    source: str,
+    unit: str = "row",
+    where: Callable[[str], str] = lambda label: "",
+    sides: Mapping[str, float] | None = None,
+    known: Mapping[str, float] | None = None,
+) -> InputError:
+    """Return the error for labels that nobody knows, with how many rows (or games) have each, and where."""
+    if column in labels:
+        return describe_repeated_header(labels[column], source, where(column))
+    by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
+    words = {label: None if is_number(label) else closest(label, [*(sides or {}), *NAMED]) for label in labels}
+    shown = ", ".join(
+        f"{repr(shortened(label)) if label else 'nothing'} in {number_of(n, unit)}{describe_first(where(label))}"
+        + (f" (did you mean {word!r}?)" if (word := words[label]) else "")
+        for label, n in by_count[:3]
+    )
+    more = f" and {len(labels) - 3:,} more labels" if len(labels) > 3 else ""
+    numbers = all(is_number(label) for label in labels)
+    what = "a number outside [0, 1]" if numbers else "an unknown outcome"
+    first = by_count[0][0]
+    near = words[first]
+    said = None if near is None else find_meaning(near, sides or {})
+    share = 0.5 if said is None else said
+    hint, rule = advise_first_and_second(labels, known or {}) or (
+        ("turn margins or points into numbers in [0, 1], or " if numbers else "")
+        + f"pass a rule such as {{option}}, or none instead of {share:g} to leave such {unit}s out",
+        {first: share},
+    )
+    return InputError(
+        f"{source!r}, column {column!r} has {what}: {shown}{more}; known are numbers in [0, 1], the winner's own "
+        f"name, {listed(USUAL, 99)}",
+        hint,
+        {"outcomes": {shortened(label): int(meant) if meant in (0, 1) else meant for label, meant in rule.items()}},
+    )
+
+
+def describe_first(row: str) -> str:
+    """Return where a label stands first, if its rows have numbers."""
+    return f" (first in {row})" if row else ""
+
+
+def describe_repeated_header(count: int, source: str, row: str) -> InputError:
+    """Return the error for a column that holds its own name: files that were put together, each with its header."""
+    if count > 1:
+        return InputError(f"{source!r}: {count:,} rows repeat the header{describe_first(row)}: remove them")
+    return InputError(f"{source!r}: {row or 'a row'} repeats the header: remove it")
+
+
+def advise_first_and_second(
+    labels: Mapping[str, int], known: Mapping[str, float]
+) -> tuple[str, dict[str, float]] | None:
+    """Return hint and rule for outcomes 1 and 2, which probably say which of the two agents won; None for others."""
+    ones = [label for label in known if is_number(label) and float(label) == 1]
+    noughts = [label for label in known if is_number(label) and float(label) == 0]
+    if [float(label) for label in labels if is_number(label)] != [2.0] or len(labels) > 1 or len(ones) != 1:
+        return None
+    said = {ones[0]: 1.0, next(iter(labels)): 0.0} | dict.fromkeys(noughts[:1], 0.5)
+    drawn = f", and {noughts[0]} that neither did" if noughts else ""
+    first, second = ones[0], next(iter(labels))
+    return f"if {first} and {second} say that the first or the second agent won{drawn}, pass {{option}}", said
+
+
+def is_number(label: str) -> bool:
+    """Return whether a label is a number."""
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,388 @@
+"""Counting matches where the data is.
+
+One lazy expression reads the outcome, applies filters and weights, and counts per pair of agents; it runs in the
+table's own engine, and only the pair counts come back. What is wrong in a row is counted in the same pass, and only
+then looked for.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import narwhals as nw
+import polars as pl
+
+from nashboard._text import shortened
+from nashboard.data.counting.outcomes import (
+    Question,
+    Rules,
+    SeenLabel,
+    Vocabulary,
+    check_rules,
+    describe_idle_rule,
+    find_idle_rules,
+    fold_label,
+    learn_vocabulary,
+    refuse_ambiguous,
+)
+from nashboard.data.table.exact_sums import Totals
+from nashboard.data.table.filters import Filter, number_filters
+from nashboard.data.table.table import Table, column
+from nashboard.data.table.values import (
+    MISSING,
+    NO,
+    YES,
+    as_key,
+    as_lower,
+    as_text,
+    groups_as_text,
+    is_blank,
+    is_sound_weight,
+    spell_columns,
+)
+from nashboard.errors import InputError
+
+SAMPLE = 10_000  # rows from which the meaning of labels is learnt; later surprises are caught by the count
+UNKNOWN = 2  # the code of a cell that is neither true nor false
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchTable:
+    """A table with one row per match (or per weighted group of matches), and which column is what.
+
+    Parameters
+    ----------
+    weighed
+        The weight is a column of the table, not a number of games that a format counted.
+    neutral
+        The column that says that neither agent was the first side.
+    sided
+        The first agent of a row is the first side of the match: home, white, left.
+    certain
+        The outcome was worked out by a format, and cannot be the name of an agent.
+    games, unit
+        Rows that a format made of each row of its table, and what is left out, where it is not a row.
+    segment
+        The column of segments: each is counted apart, in the same pass.
+    skip_bad
+        Rows that cannot be used are left out and counted; otherwise they are an error.
+    made
+        Columns that a format made up, and the user's columns that they are made of.
+    """
+
+    table: Table
+    format: str
+    a: str
+    b: str
+    outcome: str
+    weight: str | None = None
+    weighed: bool = False
+    time: str | None = None
+    cluster: str | None = None
+    neutral: str | None = None
+    sided: bool = False
+    filters: tuple[Filter, ...] = ()
+    rules: Rules = field(default_factory=dict)
+    self_matches: Literal["error", "drop"] = "error"
+    notes: tuple[str, ...] = ()
+    certain: bool = False
+    games: int = 1
+    unit: str = "rows"
+    segment: str | None = None
+    skip_bad: bool = False
+    made: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        """What the user calls the table."""
+        return self.table.name
+
+    @property
+    def frame(self) -> nw.LazyFrame[Any]:
+        """The rows."""
+        return self.table.frame
+
+    def with_table(self, table: Table) -> "MatchTable":
+        """Return the same matches in other rows."""
+        return replace(self, table=table)
+
+    def count(self, words: Vocabulary | None) -> pl.DataFrame:
+        """Count the pairs; without words the outcome column holds numbers."""
+        return spell_columns(self.table.sum_up(make_totals(self, words)), self.key_kinds)
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """What the rows are grouped by, and the columns that this is made of."""
+        named = {"first": self.a, "second": self.b, "cluster": self.cluster, "segment": self.segment}
+        return {key: name for key, name in named.items() if name is not None}
+
+    @property
+    def key_kinds(self) -> dict[str, nw.dtypes.DType]:
+        """What is grouped by, and the types of the columns that this is made of."""
+        schema = self.table.schema
+        return {key: schema[name] for key, name in self.keys.items()}
+
+    def describe_first_row(self, condition: nw.Expr) -> str:
+        """Return ``data row 3``, the first kept row with a condition, or nothing where rows have no numbers.
+
+        They have some in files whose rows are matches, not in frames, and not where a format made several games of one.
+        """
+        if self.games > 1:
+            return ""
+        rows = self.table.find_rows(condition, [rule.keep for rule in self.filters])
+        return f"data row {rows[0]:,}" if rows else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairCounts:
+    """What came back: one row per ordered pair (and cluster, and filter), with everything counted.
+
+    ``words`` is what labels mean, None where outcomes are numbers.
+    """
+
+    table: MatchTable
+    counts: pl.DataFrame
+    words: Vocabulary | None
+
+
+def count_pairs(table: MatchTable) -> PairCounts:
+    """Count the matches of a table; labels that nobody knows are an error, unless bad rows are skipped."""
+    refuse_text_weights(table)
+    if table.skip_bad:
+        table = skip_bad_rows(table)
+    rules = with_booleans(check_rules(table.rules), table.table.schema[table.outcome])
+    asked = Question(a=table.a, b=table.b, outcome=table.outcome, source=table.source, certain=table.certain)
+    numbers = with_numbers(table, outcome=not rules)
+    if numbers.table.schema[table.outcome].is_numeric() and not rules:
+        refuse_ambiguous(list_labels(numbers, numbers.frame.head(SAMPLE)), rules, asked)  # agents called 0 and 1
+        counts = numbers.count(None)
+        if count_unexplained(counts) == 0:
+            note = f"numbers in {table.outcome!r} are the share of the point that {table.a!r} takes"
+            notes = numbers.notes if table.certain else (*numbers.notes, note)
+            return PairCounts(table=replace(numbers, notes=notes), counts=counts, words=None)
+    # Labels: learn what they mean from the first rows, and if that does not explain all rows, from all.
+    words = with_numbers(table, outcome=False)
+    with contextlib.suppress(InputError):  # an error is raised below, with the counts of all rows
+        seen = list_labels(words, words.frame.head(SAMPLE))
+        known = learn_vocabulary(seen, rules, asked)
+        counts = words.count(known)
+        if count_unexplained(counts) == 0:  # so all rows have labels of the first, or the names of their agents
+            return with_idle_rules(words, counts, seen, known)
+    seen = list_labels(words, words.frame)
+    if not table.skip_bad and any(not entry.label for entry in seen):
+        table.table.explain()  # a row that is too short is likelier than a missing outcome
+
+    def find_first(label: str) -> str:
+        return words.describe_first_row(label_text(words.frame, table.outcome) == label)
+
+    asked = replace(asked, where=find_first)
+    skipped: dict[str, int] | None = {} if table.skip_bad else None
+    known = learn_vocabulary(seen, rules, asked, skipped)
+    if skipped:
+        labels = sorted(skipped, key=lambda label: (-skipped[label], label))
+        shown = ", ".join(repr(shortened(label)) if label else "nothing" for label in labels[:3])
+        unknown = label_text(words.frame, table.outcome).is_in(list(skipped))
+        words = words.with_table(words.table.skip_rows(unknown, f"unknown outcome: {shown}"))
+    return with_idle_rules(words, words.count(known), seen, known)
+
+
+def skip_bad_rows(table: MatchTable) -> MatchTable:
+    """Return the matches without rows that lack a name or a sound weight, or mark a neutral place by another word."""
+    for side in (table.a, table.b):
+        table = table.with_table(table.table.skip_rows(is_blank(table.frame, side), f"no agent name in {side!r}"))
+    if (weight := table.weight) is not None:
+        table = with_numbers(table, outcome=False)
+        sound = is_sound_weight(column(table.frame, weight).cast(nw.Float64))
+        bad = indicate(sound, one=0, zero=1) == 1
+        table = table.with_table(table.table.skip_rows(bad, f"no weight of at least 0 in {weight!r}"))
+    if table.neutral is not None:
+        bad = code_neutral(table.frame, table.neutral) == UNKNOWN
+        table = table.with_table(table.table.skip_rows(bad, f"neither true nor false in {table.neutral!r}"))
+    return table
+
+
+def with_idle_rules(table: MatchTable, counts: pl.DataFrame, seen: list[SeenLabel], words: Vocabulary) -> PairCounts:
+    """Return the counts, with a note about every rule for a label that no row has."""
+    idle = find_idle_rules(table.rules, seen)
+    if idle:  # labels that are names of agents may stand behind the first rows
+        agents = pl.concat([counts["first"], counts["second"]]).drop_nulls().unique()
+        names = set(map(fold_label, agents))
+        idle = [label for label in idle if fold_label(label) not in names]
+    rows = "row that is kept" if table.filters else "row"
+    notes = [describe_idle_rule(label, table.rules, seen, rows=rows) for label in idle]
+    return PairCounts(table=replace(table, notes=(*table.notes, *notes)), counts=counts, words=words)
+
+
+def with_booleans(rules: Mapping[str, float | None], kind: nw.dtypes.DType) -> dict[str, float | None]:
+    """Return rules that know 1 and 0 for true and false, in a column of booleans or of numbers, as ``where=`` does."""
+    if kind != nw.Boolean and not kind.is_numeric():
+        return dict(rules)
+    other = {fold_label("1"): "true", fold_label("0"): "false", "true": fold_label("1"), "false": fold_label("0")}
+    return {other[label]: rule for label, rule in rules.items() if label in other} | dict(rules)
+
+
+def refuse_text_weights(table: MatchTable) -> None:
+    """Raise an error where weights are no numbers, although they could be; files of text and folders hold text only."""
+    weight = table.weight
+    if weight is None or table.table.is_text or weight in table.table.folders:
+        return
+    kind = table.table.schema[weight]
+    if not kind.is_numeric():
+        raise InputError(
+            f"{table.source!r}, column {weight!r} holds {kind}: a weight must be a number; cast the column to "
+            f"numbers first, such as Float64 (in a database, with a query)"
+        )
+
+
+def count_unexplained(counts: pl.DataFrame) -> int:
+    """Return how many kept rows have an outcome that the count could not use."""
+    return int(counts.filter(pl.col("left_out") == 0).select(pl.col("rows") - pl.col("understood")).sum().item())
+
+
+def with_numbers(table: MatchTable, *, outcome: bool) -> MatchTable:
+    """Turn columns that must hold numbers, but were read as text from a file, into numbers; failures are null."""
+    native = table.frame.to_native()
+    if table.table.kind is None or not isinstance(native, pl.LazyFrame):
+        return table
+    schema = table.table.schema
+    wanted = [name for name in (table.weight,) if name and schema[name] == nw.String]
+    for name in (table.outcome if outcome else None, table.time):
+        if name is not None and schema[name] == nw.String:
+            sample = table.table.collect(table.frame.select(name).head(SAMPLE))[name].drop_nulls()
+            if len(sample) and not sample.cast(pl.Float64, strict=False).null_count():
+                wanted.append(name)
+    if not wanted:
+        return table
+    cast = nw.from_native(native.with_columns(pl.col(wanted).cast(pl.Float64, strict=False)))
+    return table.with_table(replace(table.table, frame=cast))
+
+
+def label_text(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
+    """Return a column of labels as text, empty where it is missing."""
+    return as_text(frame, name).fill_null("")
+
+
+def list_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
+    """Return the distinct labels of the rows that are kept, and whether they are names of the agents there."""
+    for rule in table.filters:
+        frame = frame.filter(rule.keep)
+    labels = frame.select(
+        label=label_text(frame, table.outcome), first=as_text(frame, table.a), second=as_text(frame, table.b)
+    ).with_columns(
+        is_first=indicate(nw.col("label") == nw.col("first")), is_second=indicate(nw.col("label") == nw.col("second"))
+    )
+    rows = table.table.collect(labels.group_by("label", "is_first", "is_second").agg(rows=nw.len()))
+    return [
+        SeenLabel(label=label, is_first=bool(first), is_second=bool(second), rows=count)
+        for label, first, second, count in rows.sort("label", "is_first", "is_second").rows()
+    ]
+
+
+def make_totals(table: MatchTable, words: Vocabulary | None) -> Totals:
+    """Return what is summed up to count a table; without words its outcome column holds numbers."""
+    frame = table.frame
+    # PostgreSQL takes 1.0 for an exact decimal: only a cast makes it a floating-point number
+    weight = (nw.lit(1) if table.weight is None else column(frame, table.weight)).cast(nw.Float64)
+    split = split_number if words is None else split_name(words) if words.by_name else split_label(words)
+    label = label_text(frame, table.outcome) if words else column(frame, table.outcome).cast(nw.Float64)
+    columns = {name: as_key(frame, source) for name, source in table.keys.items()}
+    columns |= {"left_out": number_filters(table.filters), "weight": weight, "label": label}
+    if table.neutral is not None:
+        columns["neutral"] = code_neutral(frame, table.neutral)
+    if words and words.by_name:
+        columns |= {"won": label == as_text(frame, table.a), "lost": label == as_text(frame, table.b)}
+    if table.time is not None:
+        columns["time"] = column(frame, table.time)
+    sound_weight = is_sound_weight(nw.col("weight"))
+    even = nw.col("weight") == nw.col("weight").round(0)
+    uneven = {"uneven": indicate(even | nw.col("ignored"), one=0, zero=1)} if table.weighed else {}
+    ignored = nw.col("label").is_in(list(words.ignored)) if words and words.ignored else nw.lit(False)
+
+    def share(part: nw.Expr) -> nw.Expr:
+        return nw.when(sound_weight & ~nw.col("ignored")).then(part * nw.col("weight")).otherwise(nw.lit(0.0))
+
+    rows = (
+        frame.select(**columns)
+        .with_columns(ignored=ignored, **split(nw.col("label")))
+        .with_columns(
+            wins=share(nw.col("win")),
+            draws=share(nw.col("draw")),
+            losses=share(nw.col("loss")),
+            understood=indicate((nw.col("win") + nw.col("draw") + nw.col("loss") > 0) | nw.col("ignored")),
+            ignored=indicate(nw.col("ignored")),
+            unsound=indicate(sound_weight, one=0, zero=1),
+            **uneven,
+        )
+    )
+    whole = table.weight is None and words is not None and not words.fractions
+    shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound", *uneven)
+    return Totals(
+        rows=rows,
+        keys=("left_out", *table.keys, *(["neutral"] if table.neutral is not None else [])),
+        sums=(*shares, *marks) if whole else marks,
+        fractions=() if whole else shares,
+        names=tuple(side for side in ("first", "second") if groups_as_text(table.key_kinds[side])),
+        lowest={"earliest": "time"} if table.time is not None else {},
+        highest={"latest": "time"} if table.time is not None else {},
+    )
+
+
+def code_neutral(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
+    """Return 1 where a column says that a match was at a neutral place, 0 where it says not, else UNKNOWN."""
+    word = as_lower(frame, name).fill_null("")
+    other = nw.when(word.is_in([*NO, *MISSING])).then(nw.lit(0)).otherwise(nw.lit(UNKNOWN))
+    return nw.when(word.is_in(YES)).then(nw.lit(1)).otherwise(other)
+
+
+def indicate(condition: nw.Expr, *, one: int = 1, zero: int = 0) -> nw.Expr:
+    """Return 1 where a condition is true and 0 where it is false or null."""
+    return nw.when(condition).then(nw.lit(one)).otherwise(nw.lit(zero))
+
+
+Parts = dict[str, nw.Expr]  # the shares of a point: win, draw, loss; all 0 where the outcome is not understood
+
+
+def split_number(share: nw.Expr) -> Parts:
+    """Return the parts for an outcome given as a number in [0, 1]; exactly one half is a draw."""
+    fraction = (share >= 0) & (share <= 1) & (share != 0.5)
+    return {
+        "win": nw.when(fraction).then(share).otherwise(nw.lit(0.0)),
+        "draw": nw.when(share == 0.5).then(nw.lit(1.0)).otherwise(nw.lit(0.0)),
+        "loss": nw.when(fraction).then(1 - share).otherwise(nw.lit(0.0)),
+    }
+
+
+def split_label(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
+    """Return the parts for an outcome given as a label that says which side won."""
+
+    def parts(label: nw.Expr) -> Parts:
+        win: nw.Expr = is_one_of(label, words.labels(low=1, high=1))
+        loss: nw.Expr = is_one_of(label, words.labels(low=0, high=0))
+        for share in words.fractions:
+            part = is_one_of(label, words.labels(low=share, high=share))
+            win, loss = win + share * part, loss + (1 - share) * part
+        return {"win": win, "draw": is_one_of(label, words.labels(low=0.5, high=0.5)), "loss": loss}
+
+    return parts
+
+
+def is_one_of(label: nw.Expr, words: list[str]) -> nw.Expr:
+    """Return 1.0 where the label is one of the words."""
+    return nw.when(label.is_in(words)).then(nw.lit(1.0)).otherwise(nw.lit(0.0)) if words else nw.lit(0.0)
+
+
+def split_name(words: Vocabulary) -> Callable[[nw.Expr], Parts]:
+    """Return the parts for an outcome given as the winner's own name."""
+
+    def parts(label: nw.Expr) -> Parts:
+        known = split_label(words)(label)
+        won, lost = nw.col("won"), nw.col("lost")
+        zero = nw.lit(0.0)
+        return {
+            "win": nw.when(won).then(nw.lit(1.0)).otherwise(nw.when(lost).then(zero).otherwise(known["win"])),
+            "draw": nw.when(won | lost).then(zero).otherwise(known["draw"]),
+            "loss": nw.when(lost & ~won).then(nw.lit(1.0)).otherwise(nw.when(won).then(zero).otherwise(known["loss"])),
+        }
+
+    return parts

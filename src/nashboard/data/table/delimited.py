@@ -1,0 +1,233 @@
+"""Tables of text: which character separates the cells, what the columns are called, where a record is broken."""
+
+import contextlib
+import csv
+import io
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from nashboard._files import Workspace
+from nashboard._text import listed, shortened
+from nashboard.data.origin import LeftOut
+from nashboard.data.sources.paths import LONGEST_RECORD, PlainFile, check_lines
+from nashboard.data.table.kinds import HEAD, read_head
+from nashboard.data.table.union import Part
+from nashboard.errors import InputError
+
+FIELD_LIMIT = threading.RLock()
+SPACE = " "  # any run of spaces and tabs
+SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
+NAMES = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "bar": "|", "pipe": "|", "space": SPACE}
+NAMES |= {"spaces": SPACE, "whitespace": SPACE, "white space": SPACE}
+ALLOWED = "a single character, or one of comma, tab, semicolon, bar and space (any white space)"
+
+
+def parse_separator(separator: str | None) -> str | None:
+    """Return the character that a user's ``separator=`` means, or raise an error that says what is allowed."""
+    if separator is None:
+        return None
+    found = NAMES.get(separator.casefold(), separator)
+    if len(found) != 1 or found in '"\r\n' or not found.isascii():
+        raise InputError(f"separator={separator!r} cannot separate cells: give {ALLOWED}")
+    return found
+
+
+def scan_delimited(
+    files: Sequence[PlainFile], separator: str | None, workspace: Workspace, *, skip_broken: bool
+) -> tuple[list[Part], str, tuple[PlainFile, ...], tuple[LeftOut, ...]]:
+    """Return csv files by their headers, the separator, the files that are scanned, and what was left out.
+
+    All cells are text. ``skip_broken`` leaves out records with more or fewer cells than the header.
+    """
+    for file in files:
+        check_lines(file)
+    separator = read_header(files[0], parse_separator(separator))[0]
+    left_out: list[LeftOut] = []
+    if separator == SPACE:
+        files = [split_at_spaces(file, workspace, k) for k, file in enumerate(files)]
+        separator = "\t"
+    if skip_broken:
+        files = [without_broken_records(file, separator, workspace, k, left_out) for k, file in enumerate(files)]
+    by_header: dict[tuple[str, ...], list[PlainFile]] = {}
+    for file in files:
+        by_header.setdefault(read_header(file, separator)[1], []).append(file)
+    parts = [
+        Part(
+            file=alike[0],
+            frame=pl.scan_csv(
+                [file.path for file in alike], separator=separator, infer_schema=False, new_columns=list(header)
+            ),
+            kinds=dict.fromkeys(header, pl.String),
+        )
+        for header, alike in by_header.items()
+    ]
+    return parts, separator, tuple(files), tuple(left_out)
+
+
+def read_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str, ...]]:
+    """Return the separator and the column names of a text table."""
+    text = decode_head(file)
+    if "\r" in text and "\n" not in text:
+        raise InputError(f"{file.name!r} ends its lines with a bare carriage return: save it with ordinary line ends")
+    separator = separator or find_separator(file, text)
+    records = first_records(text, separator)
+    header = tuple(cell.strip() for cell in records[0])
+    if len(set(header)) < len(header) == len(set(records[0])):
+        header = tuple(records[0])  # white space that tells two names apart belongs to them
+    if len(header) < 2:
+        better = [mark for mark in SEPARATORS if mark != separator and len(first_records(text, mark)[0]) > 1]
+        if better:
+            raise InputError(
+                f"{file.name!r} has a single column {header[0][:60]!r} when cut at "
+                f"{SEPARATORS.get(separator, repr(separator))}; it looks separated by {SEPARATORS[better[0]]}",
+                hint="pass {separator}",
+                option={"separator": better[0]},
+            )
+        raise InputError(
+            f"{file.name!r} has a single column {header[0][:60]!r}: cells must be separated by a comma, a tab, a "
+            f"semicolon, a bar or white space",
+            hint="another separator can be given with {option}",
+            option="separator",
+        )
+    twice = sorted(name for name, number in Counter(header).items() if number > 1)
+    if twice:
+        raise InputError(f"{file.name!r} has the column {listed(twice)} more than once: column names must be unique")
+    if len(records) < 2:
+        raise InputError(f"{file.name!r} has a header but no rows")
+    return separator, header
+
+
+def find_separator(file: PlainFile, text: str) -> str:
+    """Return the separator that cuts the first records most often, and into equal numbers of cells."""
+    if file.name.removesuffix(".gz").removesuffix(".zst").endswith((".tsv", ".tab")):
+        tabs = first_records(text, "\t")
+        if len(tabs[0]) > 1:
+            return "\t"
+    found = {mark: first_records(text, mark) for mark in SEPARATORS}
+    best = max(SEPARATORS, key=lambda mark: (is_even(found[mark]), len(found[mark][0])))
+    spaced = first_records(text, SPACE)
+    return SPACE if not is_even(found[best]) and is_even(spaced) and len(spaced) > 1 else best
+
+
+def decode_head(file: PlainFile) -> str:
+    """Return the first part of a text file; it must be UTF-8."""
+    head = read_head(file)
+    cut = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1] or head
+    try:
+        return cut.decode("utf-8-sig", errors="strict" if cut != head or len(head) < HEAD else "ignore")
+    except UnicodeDecodeError as error:
+        raise InputError(describe_not_utf8(file, head[: error.start].count(b"\n") + 1)) from None
+
+
+def describe_not_utf8(file: PlainFile, line: int) -> str:
+    """Return the message for a file that stops being UTF-8 at a line."""
+    return f"{file.name!r} is not UTF-8 (line {line:,}): save it as UTF-8, for example with iconv"
+
+
+def first_records(text: str, separator: str) -> list[list[str]]:
+    """Return up to twenty records of text."""
+    if separator == SPACE:
+        lines = [line.split() for line in text.splitlines()[:40]]
+        return [cells for cells in lines if cells][:20] or [[text[:80]]]
+    records: list[list[str]] = []
+    with contextlib.suppress(csv.Error), allow_long_fields():
+        for record in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+            if record:
+                records.append(record)
+            if len(records) == 20:
+                break
+    return records or [[text[:80]]]
+
+
+def is_even(records: list[list[str]]) -> bool:
+    """Return whether the first records have as many cells as the header, more than one."""
+    complete = records[:-1] if len(records) > 2 else records  # the last one may be cut by the sample's end
+    return len(records[0]) > 1 and all(len(record) == len(records[0]) for record in complete)
+
+
+@contextlib.contextmanager
+def allow_long_fields() -> Iterator[None]:
+    """Allow csv fields as long as a record may be: whole conversations stand in one."""
+    with FIELD_LIMIT:  # the limit belongs to the whole process: one at a time may change it and put it back
+        before = csv.field_size_limit(LONGEST_RECORD)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
+def split_at_spaces(file: PlainFile, workspace: Workspace, number: int) -> PlainFile:
+    """Return a copy of a table separated by white space, with one tab between cells."""
+    target = workspace.path(f"tabs-{number}")
+    with file.path.open(encoding="utf-8-sig", newline="") as lines, target.open("w", encoding="utf-8") as copy:
+        try:
+            for line in lines:
+                copy.write("\t".join(cell.replace('"', '""') for cell in line.split()) + "\n")
+        except UnicodeDecodeError:
+            raise InputError(f"{file.name!r} is not UTF-8: save it as UTF-8, for example with iconv") from None
+    return PlainFile(path=target, name=file.name)
+
+
+def check_records(file: PlainFile, separator: str) -> None:
+    """Read a text table record by record and raise an error at the first that is broken."""
+    width = len(read_header(file, separator)[1])
+    with allow_long_fields(), file.path.open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.reader(stream, delimiter=separator, strict=True)
+        row = -1
+        try:
+            for record in reader:
+                if not record:
+                    continue
+                row += 1
+                if len(record) != width:
+                    raise InputError(
+                        f"{file.name!r}: data row {row:,} (line {reader.line_num:,}, {shortened(record[0])!r}) has "
+                        f"{len(record)} cells, the header has {width}",
+                        hint="leave such rows out with {option}",
+                        option={"bad_rows": "skip"},
+                    )
+        except UnicodeDecodeError:
+            raise InputError(describe_not_utf8(file, reader.line_num + 1)) from None
+        except csv.Error as error:
+            raise InputError(f"{file.name!r}: line {reader.line_num:,} is not valid csv: {error}") from None
+
+
+def without_broken_records(
+    file: PlainFile, separator: str, workspace: Workspace, number: int, left_out: list[LeftOut]
+) -> PlainFile:
+    """Return a text table whose broken records are blank lines, so that rows keep their numbers.
+
+    The file itself is returned where no record is broken.
+    """
+    try:
+        check_records(file, separator)
+    except InputError as error:
+        if "is not UTF-8" in str(error):
+            raise
+    else:
+        return file
+    width = len(read_header(file, separator)[1])
+    target = workspace.path(f"sound-{number}")
+    rows, row = [], -1
+    with (
+        allow_long_fields(),
+        file.path.open(encoding="utf-8-sig", newline="") as stream,
+        target.open("w", encoding="utf-8", newline="") as copy,
+    ):
+        writer = csv.writer(copy, delimiter=separator, lineterminator="\n")
+        for record in csv.reader(stream, delimiter=separator):
+            if not record:
+                continue
+            row += 1
+            if len(record) == width:
+                writer.writerow(record)
+            else:
+                copy.write("\n")
+                rows.append((row, len(record), record[0]))
+    named = ", ".join(f"row {row:,} ({shortened(first)!r}) has {cells}" for row, cells, first in rows[:3])
+    more = f", and {len(rows) - 3:,} more" if len(rows) > 3 else ""
+    left_out.append(LeftOut(what="bad rows", count=len(rows), why=f"they have other than {width} cells: {named}{more}"))
+    return PlainFile(path=target, name=file.name)

@@ -1,0 +1,295 @@
+"""Json one record at a time, so that a list of a billion objects needs no more memory than one."""
+
+import codecs
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import polars as pl
+
+from nashboard._files import Workspace
+from nashboard.data.origin import LeftOut
+from nashboard.data.sources.paths import CHUNK, LONGEST_RECORD, PlainFile, check_lines
+from nashboard.data.table.columns import CLUSTER, ITEMS, LOWER, NEUTRAL, OUTCOME, RUNS, STDERR, TIME, WEIGHT
+from nashboard.data.table.delimited import describe_not_utf8
+from nashboard.errors import InputError
+
+SPACE = " \t\r\n"
+LARGEST_DOCUMENT = 256 << 20  # bytes; a single document is held in memory whole
+SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
+FIRST_LINES = 1000
+MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
+ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *NEUTRAL, *STDERR, *ITEMS, *RUNS, *LOWER}))
+TRIPLE = ("first", "second", "result")  # the columns of a list of triples
+
+
+def parse_json(text: str, name: str, *, strict: bool = False) -> Any:
+    """Parse one json document, or raise an error that says where it is broken; ``strict`` refuses NaN."""
+
+    def refuse(word: str) -> None:
+        raise InputError(f"{name!r} holds {word}, which is not valid json: write null where a value is missing")
+
+    try:
+        return json.loads(text, parse_constant=refuse if strict else None)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name!r} is not valid json: {error}") from None
+    except RecursionError:
+        raise InputError(f"{name!r} nests json far deeper than any data set does") from None
+    except InputError:
+        raise
+    except ValueError:  # Python's own limit, since parsing takes longer than the square of the digits
+        raise InputError(f"{name!r} holds a whole number of more digits than any data set needs") from None
+
+
+def read_document(file: PlainFile) -> Any:
+    """Return a whole json file of moderate size."""
+    if file.path.stat().st_size > LARGEST_DOCUMENT:
+        raise InputError(f"{file.name!r} is a single json document of more than {LARGEST_DOCUMENT >> 20} MB")
+    try:
+        text = file.path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file.name!r} is not UTF-8 (byte {error.start:,}): save it as UTF-8") from None
+    return parse_json(text, file.name)
+
+
+def iterate_items(file: PlainFile) -> Iterator[str]:
+    """Yield the text of each item of a top-level json list, in order."""
+    scan = json.JSONDecoder().raw_decode
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    with file.path.open("rb") as stream:
+        text, at, ended = "", 0, False
+        expecting = "["
+        while True:
+            at = skip_space(text, at)
+            if at == len(text) and not ended:
+                text, at, ended = read_more(stream, decoder, "", file)
+                continue
+            if expecting == "[":
+                if not text.startswith("[", at):
+                    raise InputError(f"{file.name!r} is not a json list: it starts with {text[at : at + 20]!r}")
+                at, expecting = at + 1, "item or ]"
+                continue
+            if at < len(text) and text[at] == "]" and expecting != "item":
+                if text[at + 1 :].strip(SPACE) or stream.read(CHUNK).strip():
+                    raise InputError(f"{file.name!r} goes on after the end of its json list")
+                return
+            if at < len(text) and text[at] == "," and expecting == ", or ]":
+                at, expecting = at + 1, "item"
+                continue
+            if expecting == ", or ]" and at < len(text):
+                raise InputError(f"{file.name!r} is not valid json: {expecting} expected, {text[at : at + 20]!r} found")
+            try:
+                _, end = scan(text, at)
+            except RecursionError:
+                raise InputError(f"{file.name!r} nests json far deeper than any data set does") from None
+            except json.JSONDecodeError as error:
+                if ended:
+                    cut = "it is cut short" if at >= len(text) or error.pos >= len(text) - 1 else str(error)
+                    raise InputError(f"{file.name!r} is not valid json: {cut}") from None
+                if len(text) - at > LONGEST_RECORD:
+                    raise InputError(
+                        f"{file.name!r} holds a json object of more than {LONGEST_RECORD >> 20} MB"
+                    ) from None
+                text, at, ended = read_more(stream, decoder, text[at:], file)
+                continue
+            except ValueError:
+                raise InputError(f"{file.name!r} holds a whole number of more digits than any data set needs") from None
+            yield text[at:end]
+            at, expecting = end, ", or ]"
+
+
+def read_more(stream: Any, decoder: Any, text: str, file: PlainFile) -> tuple[str, int, bool]:
+    """Return the text with at least as much again behind it, so that retries cost no more than twice."""
+    piece = stream.read(max(CHUNK, len(text)))
+    try:
+        return text + decoder.decode(piece, final=not piece), 0, not piece
+    except UnicodeDecodeError:
+        raise InputError(f"{file.name!r} is not UTF-8: save it as UTF-8") from None
+
+
+def skip_space(text: str, at: int) -> int:
+    """Return the position of the next character that is not white space."""
+    while at < len(text) and text[at] in SPACE:
+        at += 1
+    return at
+
+
+def list_to_lines(file: PlainFile, target: Path) -> PlainFile:
+    """Write a json list as json lines, one object per line.
+
+    Items may be objects, or lists: triples of two agents and a result, or rows below a first row of column names.
+    """
+    header: Sequence[str] | None = None
+    with target.open("w", encoding="utf-8") as lines:
+        for k, item in enumerate(iterate_items(file)):
+            if item.startswith("["):
+                cells = json.loads(item)
+                if header is None:
+                    header = TRIPLE if is_triple(cells) else cells
+                    check_header(header, file, k)
+                    if header is cells:
+                        continue
+                if len(cells) != len(header):
+                    raise InputError(
+                        f"{file.name!r}: item {k + 1:,} of the list has {len(cells)} cells, not {len(header)} "
+                        f"({', '.join(map(str, header[:4]))})"
+                    )
+                item = json.dumps(dict(zip(header, cells, strict=True)))
+            elif not item.startswith("{"):
+                raise InputError(f"{file.name!r}: item {k + 1:,} of the list is {item[:40]!r}, not an object")
+            # a line break between tokens is white space; inside a string json forbids it
+            lines.write(replace_nan(item).replace("\n", " ").replace("\r", " ") + "\n")
+    return PlainFile(path=target, name=file.name)
+
+
+def is_triple(cells: Sequence[Any]) -> bool:
+    """Return whether a row is two names and a result, such as ``["x", "y", "1-0"]``, not a header of columns."""
+    if len(cells) != 3 or not all(isinstance(name, str) for name in cells[:2]):
+        return False
+    from nashboard.data.counting.outcomes import KNOWN, fold_label
+
+    result = cells[2]
+    return isinstance(result, int | float) or result is None or fold_label(str(result)) in KNOWN or result in cells[:2]
+
+
+def check_header(header: Sequence[Any], file: PlainFile, k: int) -> None:
+    """Raise an error where the first row of a list of lists cannot be a header of columns."""
+    if not all(isinstance(name, str) and name for name in header) or len(set(header)) < len(header) or len(header) < 2:
+        raise InputError(
+            f"{file.name!r}: item {k + 1:,} of the list is {str(list(header))[:60]}: lists must be triples of two "
+            f'agents and a result, such as ["x", "y", "1-0"], or rows below a row of column names'
+        )
+
+
+def replace_nan(item: str) -> str:
+    """Return the text of an object with null for NaN: Python writes NaN for a missing value, json has no such word."""
+    if "NaN" not in item:
+        return item
+    return json.dumps(json.loads(item, parse_constant=lambda word: None if word == "NaN" else float(word)))
+
+
+def without_mark(file: PlainFile, workspace: Workspace, copy_name: str) -> PlainFile:
+    """Return a file without the byte order mark that some programs put first."""
+    with file.path.open("rb") as stream:
+        if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+            return file
+        target = workspace.path(copy_name)
+        with target.open("wb") as copy:
+            shutil.copyfileobj(stream, copy)
+    return PlainFile(path=target, name=file.name)
+
+
+def check_objects(file: PlainFile) -> None:
+    """Read json lines one by one and raise an error at the first that is broken."""
+    with file.path.open("rb") as stream:
+        for k, line in iterate_lines(stream, file):
+            parse_object(line, k, file, strict=True)
+
+
+def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, left_out: list[LeftOut]) -> PlainFile:
+    """Return json lines without the lines that are no objects; the file itself where all are."""
+    try:
+        check_objects(file)
+    except InputError:
+        pass
+    else:
+        return file
+    target = workspace.path(f"sound-{number}")
+    broken = []
+    with file.path.open("rb") as stream, target.open("wb") as copy:
+        for k, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                parse_object(line.decode("utf-8-sig"), k, file, strict=True)
+            except (InputError, UnicodeDecodeError):
+                broken.append(k)
+            else:
+                copy.write(line)
+    lines = ", ".join(f"{k:,}" for k in broken[:5]) + (f" and {len(broken) - 5:,} more" if len(broken) > 5 else "")
+    left_out.append(LeftOut(what="bad rows", count=len(broken), why=f"they are no json objects (lines {lines})"))
+    return PlainFile(path=target, name=file.name)
+
+
+def iterate_lines(stream: BinaryIO, file: PlainFile) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, as text, with their numbers."""
+    for k, line in enumerate(stream, start=1):
+        if line.strip():
+            try:
+                yield k, line.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                raise InputError(describe_not_utf8(file, k)) from None
+
+
+def parse_object(line: str, k: int, file: PlainFile, *, strict: bool = False) -> dict[str, Any]:
+    """Return the object that a line holds, or raise an error that names the line."""
+    record = parse_json(line, f"{file.name}, line {k:,}", strict=strict)
+    if not isinstance(record, dict):
+        raise InputError(f"{file.name!r}: line {k:,} is not a json object")
+    return record
+
+
+def find_columns(files: Sequence[PlainFile]) -> dict[str, bool]:
+    """Return the columns of json lines, and whether each holds lists or objects.
+
+    All lines of a small file are read for that, the first of a large one; further down a large file only names are
+    looked for that would change what is read, such as a weight.
+    """
+    columns: dict[str, bool] = {}
+    lines = filled = 0
+    for file in files:
+        check_lines(file)
+        for k, line in first_lines(file):
+            record = parse_object(line, k, file)
+            lines, filled = lines + 1, filled + len(record)
+            for name, value in record.items():
+                columns[name] = columns.get(name, False) or isinstance(value, dict | list)
+    if not columns:
+        raise InputError(f"{files[0].name!r} has no records")
+    if lines * len(columns) > MOST_CELLS and filled * 10 < lines * len(columns):
+        raise InputError(
+            f"{files[0].name!r} is no table: its first {lines:,} lines have {len(columns):,} different names, and "
+            f"hardly any two lines have the same"
+        )
+    for file in files:
+        if file.path.stat().st_size > SMALL:
+            columns |= dict.fromkeys(late_columns(file, [name for name in ROLES if name not in columns]), False)
+    return columns
+
+
+def first_lines(file: PlainFile) -> Iterator[tuple[int, str]]:
+    """Yield the lines that tell the columns: all of a small file, the first of a large one."""
+    small = file.path.stat().st_size <= SMALL
+    with file.path.open("rb") as stream:
+        for k, text in iterate_lines(stream, file):
+            yield k, text
+            if not small and k > FIRST_LINES:
+                return
+
+
+def late_columns(file: PlainFile, names: Sequence[str]) -> list[str]:
+    """Return which of these columns have a value anywhere in a large file of json lines.
+
+    Names that do not occur in the bytes of the file, in quotes, are no columns; only the others are looked at.
+    """
+    wanted = {name: f'"{name}"'.encode() for name in names}
+    longest = max(map(len, wanted.values()), default=1)
+    found: set[str] = set()
+    with file.path.open("rb") as stream:
+        rest = b""
+        while piece := stream.read(CHUNK):
+            piece = rest + piece
+            found |= {name for name, text in wanted.items() if name not in found and text in piece}
+            rest = piece[-longest:]
+    if not found:
+        return []
+    seen = pl.scan_ndjson(file.path, schema=dict.fromkeys(sorted(found), pl.String))
+    there = seen.select(pl.all().is_not_null().any()).collect(engine="streaming")
+    return [name for name in there.columns if there[name].item()]
+
+
+def scan_objects(source: str | Sequence[Path], schema: dict[str, Any]) -> pl.LazyFrame:
+    """Return a scan of json lines whose plain cells are all text."""
+    return pl.scan_ndjson(source if isinstance(source, str) else list(source), schema=schema)

@@ -1,0 +1,237 @@
+"""One lazy table, whoever holds its rows: files, an object store, a database, or a data frame of any engine.
+
+Everything that reads rows is written once, as a lazy expression of narwhals. It runs where the data is: in this
+process (Polars, pandas, PyArrow), in DuckDB or another database, or on the workers of Dask and Spark. Only what an
+expression has summed up comes back.
+"""
+
+import contextlib
+import math
+import re
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from nashboard._text import first_line
+from nashboard.data.origin import LeftOut
+from nashboard.data.sources.paths import PlainFile
+from nashboard.data.table.delimited import check_records
+from nashboard.data.table.exact_sums import Totals, join_digits, run_streaming
+from nashboard.data.table.json_lines import check_objects, scan_objects
+from nashboard.data.table.kinds import Kind
+from nashboard.errors import InputError, NashboardError
+
+TEXT_KINDS = ("delimited", "json lines", "json list")
+IN_ORDER = 1 << 30  # bytes of memory that all rows of a table may take at once
+MOST_ROWS_NAMED = 5  # row numbers in a message
+ROW = "nashboard_row"
+NO_TEXT = re.compile(r"Could not convert (b(['\"]).{0,60}?\2?) with type bytes")  # a blob, in PyArrow's words
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """A lazy frame in its own engine, with everything a reader has to know about it.
+
+    Parameters
+    ----------
+    name
+        What the user calls the table.
+    engine
+        Which library or kind of file holds the rows: ``parquet``, ``delimited``, ``pandas frame``, ``sqlite table``.
+    frame
+        The rows. Cells of text files are text; what they mean is decided by the reader.
+    columns
+        All columns, also nested ones of json lines that the frame does not have.
+    notes
+        What was noticed on the way in.
+    kind
+        The kind of file; None for frames and databases, whose rows have no numbers.
+    files
+        The files of this machine, as far as the rows are in some.
+    separator
+        Of a text table.
+    folders
+        The columns that are names of folders, and so text.
+    address
+        Of an object store, as far as the rows are in one.
+    left_out
+        Bad rows that were skipped as asked.
+    """
+
+    name: str
+    engine: str
+    frame: nw.LazyFrame[Any]
+    columns: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    kind: Kind | None = None
+    files: tuple[PlainFile, ...] = ()
+    separator: str = ","
+    folders: frozenset[str] = frozenset()
+    address: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def schema(self) -> nw.Schema:
+        """The types of the columns."""
+        return self.frame.collect_schema()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether cells are text because the file says nothing about types."""
+        return self.kind in TEXT_KINDS
+
+    @property
+    def nested(self) -> list[str]:
+        """The columns that hold lists or objects."""
+        schema = self.schema
+        nested = [name for name, kind in schema.items() if kind.is_nested()]
+        return nested + [name for name in self.columns if name not in schema]
+
+    def with_frame(self, frame: nw.LazyFrame[Any], *notes: str) -> "Table":
+        """Return the same table with other rows or columns."""
+        columns = tuple(frame.collect_schema().names())
+        return replace(self, frame=frame, columns=columns, notes=(*self.notes, *notes))
+
+    def collect(self, query: nw.LazyFrame[Any], *, in_order: bool = False) -> pl.DataFrame:
+        """Run a query in the table's own engine; what comes back is small, and in memory as Polars.
+
+        ``in_order`` adds up the rows of a file as they are, so that it gives the same to the last bit each time. That
+        takes them into memory, and is done for tables that are not large.
+        """
+        native = query.to_native()
+        with self.explain_failures():
+            if not isinstance(native, pl.LazyFrame):
+                return query.collect().to_polars()
+            ordered = in_order and self.kind is not None and self.bytes_in_memory() <= IN_ORDER
+            return native.collect(engine="in-memory" if ordered else "streaming")
+
+    def sum_up(self, totals: Totals) -> pl.DataFrame:
+        """Sum up rows in the table's own engine; the result does not depend on the order in which it adds."""
+        with self.explain_failures():  # other files than parquet cannot be looked into from their end
+            if not isinstance(totals.rows.to_native(), pl.LazyFrame):
+                return join_digits(totals.query().collect().to_polars(), totals.fractions)
+            at_once = self.kind == "parquet" and totals.has_few_groups()
+            return join_digits(run_streaming(totals.query()) if at_once else totals.sum_in_pieces(), totals.fractions)
+
+    def bytes_in_memory(self) -> float:
+        """Return about how many bytes all rows take in memory; infinite where nobody knows."""
+        if not self.files:
+            return math.inf
+        if self.kind == "parquet":  # compressed on disk: the footers tell how many rows
+            rows: Any = self.frame.select(nw.len()).to_native().collect().item()
+            return 16.0 * len(self.columns) * float(rows)
+        return 8.0 * sum(file.path.stat().st_size for file in self.files)
+
+    def drop_blank_lines(self, columns: Sequence[str]) -> "Table":
+        """Return the table without rows that are empty lines of a text file: all these columns are missing."""
+        if self.kind != "delimited":
+            return self
+        blank = nw.all_horizontal(*(nw.col(name).is_null() for name in columns), ignore_nulls=False)
+        return replace(self, frame=self.frame.filter(~blank))
+
+    def find_rows(self, condition: nw.Expr, filters: Sequence[nw.Expr] = (), most: int = 1) -> list[int]:
+        """Return the numbers of the first kept rows with a condition; none where rows have no numbers."""
+        native = self.frame.to_native()
+        if self.kind is None or not isinstance(native, pl.LazyFrame):
+            return []
+        numbered = nw.from_native(native.with_row_index(ROW, offset=1))
+        for keep in filters:
+            numbered = numbered.filter(keep)
+        found: list[int] = self.collect(numbered.filter(condition).select(ROW).head(most))[ROW].to_list()
+        return found
+
+    def skip_rows(self, bad: nw.Expr, why: str) -> "Table":
+        """Return the table without the bad rows; ``left_out`` says how many they are, and where."""
+        marked = nw.when(bad).then(nw.lit(1)).otherwise(nw.lit(0))
+        count = int(self.collect(self.frame.select(bad=marked).select(nw.col("bad").sum())).item() or 0)
+        if not count:
+            return self
+        left = LeftOut(what="bad rows", count=count, why=why + self.describe_rows(bad, count))
+        return replace(self, frame=self.frame.filter(marked == 0), left_out=(*self.left_out, left))
+
+    def describe_rows(self, condition: nw.Expr, count: int) -> str:
+        """Return `` (data rows 3, 8 and 2 more)``, or nothing where rows have no numbers."""
+        return describe_rows(self.find_rows(condition, most=MOST_ROWS_NAMED), count)
+
+    @contextlib.contextmanager
+    def explain_failures(self) -> Iterator[None]:
+        """Turn whatever goes wrong while the rows are read into one sentence about the user's data."""
+        if self.kind is None:
+            with name_errors(f"{self.name!r} cannot be counted"):
+                yield
+            return
+        try:
+            yield
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            self.explain()
+            raise InputError(f"{self.name!r} cannot be read as {self.kind}: {first_line(error)}") from None
+
+    def explain(self) -> None:
+        """Look for the first broken record of a text file, and raise an error that says where it is."""
+        for file in self.files:
+            if self.kind == "delimited":
+                check_records(file, self.separator)
+            elif self.kind in ("json lines", "json list"):
+                check_objects(file)
+
+    def with_nested(self, types: Mapping[str, Any]) -> nw.LazyFrame[Any]:
+        """Return the rows with nested columns of these types; json lines have to be read again for that."""
+        if self.kind not in ("json lines", "json list"):
+            return self.frame
+        flat = dict.fromkeys(self.schema.names(), pl.String)
+        where = self.address or [file.path for file in self.files]
+        return nw.from_native(scan_objects(where, {**flat, **types}))
+
+
+def describe_rows(rows: Sequence[int], count: int) -> str:
+    """Return `` (data rows 3, 8 and 2 more)``, or nothing where no numbers are known.
+
+    >>> describe_rows([3], 1), describe_rows([3, 8], 4)
+    (' (data row 3)', ' (data rows 3, 8 and 2 more)')
+    """
+    if not rows:
+        return ""
+    more = f" and {count - len(rows):,} more" if count > len(rows) else ""
+    return f" (data row{'s' * (count > 1)} {', '.join(f'{row:,}' for row in rows)}{more})"
+
+
+def column(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
+    """Return a column of a frame by its name; Spark takes a dot in a name for a field, unless the name is quoted."""
+    quote = frame.implementation.is_spark_like() and not name.isidentifier()
+    return nw.col("`" + name.replace("`", "``") + "`" if quote else name)
+
+
+@contextlib.contextmanager
+def name_errors(what: str) -> Iterator[None]:
+    """Turn whatever a frame's own library raises inside into one sentence; a bug of ours stays what it is.
+
+    Engines raise errors of their own, of the file system, or an assertion without a message.
+    """
+    try:
+        yield
+    except (NashboardError, MemoryError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # Rust's panics are no ordinary exceptions
+        if is_ours(error):
+            raise
+        raise InputError(f"{what}: {describe_error(error)}") from error
+
+
+def is_ours(error: BaseException) -> bool:
+    """Return whether an error was raised by code of this package, not by a library that it called."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    return bool(frames) and str(frames[-1][0].f_globals.get("__name__")).partition(".")[0] == "nashboard"
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the message of an engine's error; one whose session is closed often has none."""
+    if no_text := NO_TEXT.match(str(next(iter(error.args), ""))):
+        return f"a cell holds {no_text[1]}, which is no text: leave such rows out, or turn them into text, with a query"
+    message = f"{type(error).__name__}: {first_line(error)}" if str(error).strip() else type(error).__name__
+    if isinstance(error, AssertionError | AttributeError):
+        return f"{message}; is its session or connection still open?"
+    return message if type(error) in (KeyError, IndexError) else first_line(error)
