@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
 from nashboard._types import Floats, Ints, floats
-from nashboard.data.names import checked_names, positions
 from nashboard.data.payoffs import Payoffs
+from nashboard.data.validation import checked_names, positions
 from nashboard.equilibrium.certificate import Certificate, certify
 from nashboard.equilibrium.clones import Classes, identical_rows
 from nashboard.equilibrium.face import Face, SideFace, SideSolution, Terms, solve_side
