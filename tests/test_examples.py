@@ -85,3 +85,12 @@ def test_a_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path) -> None:
 
 def test_there_are_two_notebooks() -> None:
     assert len(NOTEBOOKS) == 2
+
+
+def test_best_responses_to_the_equilibrium_solve_kuhn_poker(tmp_path: Path) -> None:
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    command = [sys.executable, str(EXAMPLES / "psro_kuhn_poker.py"), str(tmp_path / "out")]
+    out = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert "a best response gains 0.0000" in out
+    assert "the first player wins -0.0556 per game" in out
+    assert (tmp_path / "out" / "payoffs.csv").stat().st_size > 100

@@ -38,7 +38,7 @@ def floats(values: ArrayLike, what: str, *, ndim: int) -> Floats:
 def refuse_unreal(array: NDArray[Any], what: str) -> None:
     """Raise an error if an array has masked cells or complex numbers, which a plain conversion would drop."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
-        count = int(np.ma.count_masked(array))
+        count = int(np.ma.getmaskarray(array).sum())
         raise InputError(f"{what} has {count:,} masked cells: fill them, or leave those rows and columns out")
     if np.iscomplexobj(array):
         raise InputError(f"{what} holds complex numbers: pass real ones, for example the real part")

@@ -179,6 +179,14 @@ def test_matrix_games_are_accepted() -> None:
         nb.nash_average(MatrixGame(S, S))
 
 
+@pytest.mark.parametrize(("name", "kind"), [("matrix_rps", nb.NashAverage), ("matrix_mp", nb.ScoreNashAverage)])
+def test_matrix_games_of_openspiel_are_accepted(name: str, kind: Any) -> None:
+    pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    result: Any = nb.nash_average(pyspiel.load_matrix_game(name))
+    assert isinstance(result, kind)
+    assert result.unique
+
+
 class Tensor:
     """An array of another library: numpy can read it, and it has a dtype."""
 
