@@ -241,7 +241,7 @@ def test_newman_is_at_the_maximum_of_davidsons_likelihood() -> None:
     D = np.triu(rng.integers(0, 5, (5, 5)), 1)
     found = nb.rank(nb.Matches.from_counts(W, draws=D + D.T), "newman", prior=0)
     nu = float(found.certificate["draw_parameter"])
-    assert davidson_gradient(found.scores / POINTS_PER_LOGIT, nu, W, D + D.T) < 1e-5
+    assert davidson_gradient(found.scores / POINTS_PER_LOGIT, nu, W, np.array(D + D.T, dtype=np.float64)) < 1e-5
 
 
 def test_newman_without_draws_is_elo() -> None:

@@ -1,7 +1,7 @@
 """The result of `evaluate`: a leaderboard with its posterior, a verdict in words, and everything for machines."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +22,8 @@ from nashboard.evaluation.problem import Data, Problem
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from nashboard.ranking.trial import Trials
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -154,6 +156,14 @@ class Evaluation:
     def stress(self, **options: Any) -> Any:
         """Enter copies with the settings of this evaluation; options as in `nashboard.stress`."""
         return import_module("nashboard.evaluation.stress.stress").stress_problem(self.own_problem("stress"), **options)
+
+    def second_opinions(
+        self, methods: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None
+    ) -> "Trials":
+        """Rank by every method (or these), and count what copies and dropouts do to each; see `nashboard.methods`."""
+        from nashboard.evaluation.second_opinions import second_opinions
+
+        return second_opinions(self.own_problem("rank by other methods"), self.board.ranks, methods, progress)
 
     def own_problem(self, what: str) -> Problem:
         """Return the prepared data, or raise an error that explains why there are none."""

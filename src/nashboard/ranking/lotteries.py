@@ -12,6 +12,7 @@ from nashboard.ranking.method import Outcome
 from nashboard.ranking.pairwise import Pairwise
 from nashboard.ranking.tournaments import rounded
 
+WEIGHT = 1e-12  # smaller weights are rounding
 FLAT = 1e-10  # a row that moves less than this share of the payoffs over the equilibria is constant
 
 
@@ -84,7 +85,7 @@ def deviation(data: Pairwise) -> Outcome:
         of_scores = nash_average_scores(data.table)
         averages = of_scores.skills - of_scores.value
         gain = of_scores.exploitability
-        if not of_scores.tasks_unique:
+        if np.count_nonzero(of_scores.task_weights > 0) > 1:
             averages = strictest(data.table, of_scores.task_weights, of_scores.agent_weights) - of_scores.value
         return Outcome(
             scores=averages,
@@ -93,7 +94,7 @@ def deviation(data: Pairwise) -> Outcome:
             certificate={"exploitability": gain},
         )
     found: NashAverage = nash_average(data.payoffs)
-    averages = found.averages if found.unique else strictest(data.payoffs, found.weights, found.weights)
+    averages = strictest(data.payoffs, found.weights, found.weights)
     return Outcome(
         scores=averages,
         unit=f"gain of deviating ({data.unit})",
@@ -116,8 +117,7 @@ def strictest(S: Floats, q: Floats, p: Floats) -> Floats:
 
     payoff = S @ q
     scale = float(np.ptp(S)) or 1.0
-    support = np.flatnonzero(q > 0)
-    top = np.flatnonzero(p > 0)
+    support, top = np.flatnonzero(q > WEIGHT), np.flatnonzero(p > WEIGHT)
     N = null_space(np.vstack([S[np.ix_(top, support)] / scale, np.ones(support.size)]), rcond=FLAT)
     values = payoff.copy()
     base = q[support].copy()

@@ -1,0 +1,326 @@
+"""Methods side by side on the same data: who wins, how sure that is, and what copies and dropouts do.
+
+Everything is counted on first place: a change is a change of the set of agents in first place, where copies of an
+agent stand for the agent.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._text import listed
+from nashboard._types import Floats, Ints
+from nashboard.errors import ConvergenceError, InputError
+from nashboard.ranking.method import Method, Ranking, ranking_of
+from nashboard.ranking.pairwise import Pairwise
+from nashboard.ranking.registry import METHODS, find_method
+
+COPIES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+NOISY = 5  # noisy copies of one agent that enter together
+EXPENSIVE = ("melo", "kemeny", "soft_condorcet")  # fewer trials of these
+TRIED, TRIED_FEW = 40, 4  # agents that are copied or dropped, the best by the method
+REPEATED, REPEATED_FEW = 50, 6  # new data, and noisy copies
+
+Winners = frozenset[int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What one method says about the data, and what moves it.
+
+    Parameters
+    ----------
+    method
+        Name.
+    ranking
+        Its order of the agents; None where it does not apply, which ``reason`` explains.
+    same
+        Share of new data, simulated from the posterior, with the same agents in first place; NaN if not known. For
+        scores the new data are draws of the true scores.
+    kendall
+        Rank correlation with the board (Kendall's tau-b), 1 for the same order; NaN where one of them ties all.
+    one_copy
+        Agents of which one exact copy changes first place, of ``tried``.
+    copies, copied
+        The smallest number of copies of one agent that changes first place (None: not up to 32), and that agent.
+    noisy
+        Share of trials in which five noisy copies of one agent change first place; NaN where the noise is unknown.
+    dropped
+        Agents not in first place whose absence changes first place, of ``dropped_of``.
+    """
+
+    method: str
+    ranking: Ranking | None
+    reason: str = ""
+    same: float = np.nan
+    kendall: float = np.nan
+    one_copy: int = 0
+    tried: int = 0
+    copies: int | None = None
+    copied: str = ""
+    noisy: float = np.nan
+    dropped: int = 0
+    dropped_of: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Trials(Tabular):
+    """All methods on the same data, a row each.
+
+    Parameters
+    ----------
+    trials
+        One per method.
+    first
+        Agents in first place on the board.
+    """
+
+    trials: tuple[Trial, ...]
+    first: tuple[str, ...]
+
+    @property
+    def ranked(self) -> tuple[Trial, ...]:
+        """Methods that apply to the data."""
+        return tuple(trial for trial in self.trials if trial.ranking is not None)
+
+    def table(self) -> Table:
+        """Return one row per method that applies."""
+        rows: list[tuple[Cell, ...]] = []
+        for trial in self.ranked:
+            assert trial.ranking is not None
+            winners = trial.ranking.winners
+            rows.append(
+                (
+                    trial.method,
+                    winners[0] if len(winners) == 1 else f"{winners[0]} and {len(winners) - 1} more",
+                    none_if_nan(trial.same),
+                    none_if_nan(trial.kendall),
+                    f"{trial.one_copy} of {trial.tried}",
+                    "none" if trial.copies is None else f"{trial.copies} of {trial.copied}",
+                    none_if_nan(trial.noisy),
+                    f"{trial.dropped} of {trial.dropped_of}",
+                )
+            )
+        skipped = tuple(f"{trial.method}: {trial.reason}" for trial in self.trials if trial.ranking is None)
+        return Table(
+            title=repr(self),
+            columns=(
+                Column(name="method"),
+                Column(name="first", meaning="agents in first place"),
+                Column(name="P(same)", meaning="share of data simulated from the posterior with the same first place",
+                       decimals=2),
+                Column(name="Kendall", meaning="rank correlation with the board", decimals=2),
+                Column(name="one copy", meaning="agents of which one exact copy changes first place"),
+                Column(name="fewest copies", meaning="smallest number of exact copies that changes first place"),
+                Column(name="noisy copies", meaning=f"share of trials in which {NOISY} noisy copies of one agent "
+                       "change first place", decimals=2),
+                Column(name="dropping", meaning="agents not in first place whose absence changes first place"),
+            ),
+            rows=tuple(rows),
+            notes=(self.summary(), *skipped),
+            telling=("method", "first", "P(same)", "Kendall", "one copy", "fewest copies", "dropping"),
+        )  # fmt: skip
+
+    def summary(self) -> str:
+        """Return one sentence: do the methods agree?"""
+        board = set(self.first)
+        alike = [one for one in self.ranked if one.ranking is not None and set(one.ranking.winners) & board]
+        count, of = len(alike), len(self.ranked)
+        moved = [one.method for one in self.ranked if one.copies is not None]
+        agree = f"{count} of {of} methods have an agent in first place that is first on the board"
+        return f"{agree}; exact copies change first place for {len(moved)} of them" + (
+            f" ({listed(moved, 4)})" if moved else ""
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "first": list(self.first),
+            "methods": [
+                {
+                    "method": one.method,
+                    "ranking": None if one.ranking is None else one.ranking.to_dict(),
+                    "reason": one.reason,
+                    "same": none_if_nan(one.same),
+                    "kendall": none_if_nan(one.kendall),
+                    "one_copy": one.one_copy,
+                    "tried": one.tried,
+                    "copies": one.copies,
+                    "copied": one.copied,
+                    "noisy": none_if_nan(one.noisy),
+                    "dropped": one.dropped,
+                    "dropped_of": one.dropped_of,
+                }
+                for one in self.trials
+            ],
+        }
+
+    def __repr__(self) -> str:
+        return f"Trials({len(self.ranked)} methods, first on the board: {listed(self.first, 3)})"
+
+
+def none_if_nan(value: float) -> float | None:
+    """Return None for a number that is not known."""
+    return None if np.isnan(value) else float(value)
+
+
+def try_methods(
+    data: Pairwise,
+    board_ranks: Ints,
+    *,
+    methods: Sequence[str] | None = None,
+    truths: Callable[[int], Floats] | None = None,
+    n_truths: int = 0,
+    noise: Floats | None = None,
+    counted: bool = True,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda name: None,
+) -> Trials:
+    """Rank by every method, and count what changes first place.
+
+    Parameters
+    ----------
+    data
+        What is ranked.
+    board_ranks
+        ``(n,)`` ranks on the board.
+    methods
+        Names; all by default.
+    truths
+        ``truths(k)`` is draw k of the truth for all agents: payoffs (n, n), or scores (n, t).
+    n_truths
+        Number of draws.
+    noise
+        ``(n, t)`` standard errors of the table's scores, where they are known.
+    counted
+        Whether matches are counts of games, so that their noise is known.
+    seed
+        Of simulated data.
+    progress
+        Called with the name of each method before it runs.
+    """
+    chosen = METHODS if methods is None else tuple(find_method(name) for name in methods)
+    trials = []
+    for method in chosen:
+        progress(method.name)
+        try:
+            trials.append(try_method(method, data, board_ranks, truths, n_truths, noise, counted, seed))
+        except (InputError, ConvergenceError) as error:
+            trials.append(Trial(method=method.name, ranking=None, reason=str(error)))
+    first = tuple(data.agents[k] for k in np.flatnonzero(board_ranks == board_ranks.min()))
+    return Trials(trials=tuple(trials), first=first)
+
+
+def try_method(
+    method: Method,
+    data: Pairwise,
+    board_ranks: Ints,
+    truths: Callable[[int], Floats] | None,
+    n_truths: int,
+    noise: Floats | None,
+    counted: bool,
+    seed: int,
+) -> Trial:
+    """Return the trial of one method, or an error if it does not apply to the data."""
+    if data.kind not in method.needs:
+        raise InputError(f"needs {' or '.join(method.needs)}")
+    ranking = ranking_of(method, data, {})
+    first = winners_of(ranking, np.arange(data.size))
+    few = method.name in EXPENSIVE or data.size > 200 or (method.name == "alpha_rank" and data.table is not None)
+    rng = np.random.default_rng([seed, data.size])
+    repeated = min(n_truths, REPEATED_FEW if few else REPEATED)
+    same = np.nan
+    if truths is not None and repeated:
+        again = [new_data(data, truths(k), rng) for k in spread_over(n_truths, repeated)]
+        same = float(np.mean([winners_of(ranking_of(method, one, {}), np.arange(data.size)) == first for one in again]))
+    best = np.argsort(ranking.ranks, kind="stable")[: TRIED_FEW if few else TRIED]
+    one_copy = [k for k in best if enter(method, data, k, 1) != first]
+    copies, copied = fewest_copies(method, data, best, first, (1, 4, 16) if few else COPIES)
+    others = np.flatnonzero(ranking.ranks > 1)
+    others = others[np.argsort(ranking.ranks[others], kind="stable")][: TRIED_FEW if few else TRIED]
+    changed = [k for k in others if drop(method, data, int(k)) not in (first, None)]
+    return Trial(
+        method=method.name,
+        ranking=ranking,
+        same=same,
+        kendall=kendall(ranking.ranks, board_ranks),
+        one_copy=len(one_copy),
+        tried=len(best),
+        copies=copies,
+        copied="" if copied is None else data.agents[copied],
+        noisy=noisy_copies(method, data, best, first, noise, rng, 6 if few else 20) if counted else np.nan,
+        dropped=len(changed),
+        dropped_of=len(others),
+    )
+
+
+def spread_over(count: int, chosen: int) -> Ints:
+    """Return evenly spread positions."""
+    return np.unique(np.linspace(0, count - 1, chosen).astype(np.intp))
+
+
+def winners_of(ranking: Ranking, original: Ints) -> Winners:
+    """Return the agents in first place; a copy stands for its original."""
+    return frozenset(original[np.flatnonzero(ranking.ranks == 1)].tolist())
+
+
+def enter(method: Method, data: Pairwise, agent: int, copies: int) -> Winners:
+    """Return who is in first place with so many copies of an agent."""
+    kept = np.array([*range(data.size), *[agent] * copies])
+    return winners_of(ranking_of(method, data.take(kept), {}), kept)
+
+
+def fewest_copies(
+    method: Method, data: Pairwise, agents: Ints, first: Winners, counts: tuple[int, ...]
+) -> tuple[int | None, int | None]:
+    """Return the smallest number of copies of one agent, of those tried, that changes first place, and the agent."""
+    for copies in counts:
+        for agent in agents.tolist():
+            if enter(method, data, agent, copies) != first:
+                return copies, agent
+    return None, None
+
+
+def drop(method: Method, data: Pairwise, agent: int) -> Winners | None:
+    """Return who is in first place without an agent; None where the rest cannot be ranked."""
+    kept = np.delete(np.arange(data.size), agent)
+    try:
+        return winners_of(ranking_of(method, data.take(kept), {}), kept)
+    except InputError:
+        return None
+
+
+def new_data(data: Pairwise, truth: Floats, rng: np.random.Generator) -> Pairwise:
+    """Simulate as many games from a draw of the truth; scores and payoffs are the draw itself."""
+    if data.wins is None or data.kind != "matches":
+        return data.with_payoffs(truth)
+    decided = data.wins + data.wins.T
+    upper = np.triu(rng.binomial(np.round(decided).astype(np.int64), 1 / (1 + np.exp(-truth))), 1)
+    lower = (np.triu(np.round(decided), 1) - upper).T
+    return data.with_counts((upper + lower).astype(np.float64))
+
+
+def noisy_copies(
+    method: Method, data: Pairwise, agents: Ints, first: Winners, noise: Floats | None, rng: np.random.Generator, n: int
+) -> float:
+    """Return how often noisy copies of one of the best agents change first place."""
+    if data.kind == "payoffs" or (data.kind == "scores" and noise is None):
+        return np.nan
+    changed = 0
+    for trial in range(n):
+        agent = int(agents[trial % min(len(agents), 5)])
+        kept = np.array([*range(data.size), *[agent] * NOISY])
+        changed += winners_of(ranking_of(method, data.take_noisy(kept, noise, rng), {}), kept) != first
+    return changed / n
+
+
+def kendall(a: Ints, b: Ints) -> float:
+    """Return Kendall's tau-b of two rankings with ties."""
+    from scipy.stats import kendalltau
+
+    if len(set(a.tolist())) == 1 or len(set(b.tolist())) == 1:
+        return np.nan
+    return float(kendalltau(a, b).statistic)

@@ -1,0 +1,102 @@
+"""Methods side by side: first place, new data, copies and dropouts."""
+
+import json
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from commands import Run
+from nashboard.ranking.pairwise import pairwise
+from nashboard.ranking.trial import Trial, kendall, try_methods
+
+CYCLE = [[0, 60, 40], [40, 0, 70], [60, 30, 0]]
+
+
+def one(name: str, wins: object = CYCLE, ranks: tuple[int, ...] = (1, 1, 1)) -> Trial:
+    data = pairwise(nb.Matches.from_counts(np.array(wins, dtype=float)))
+    return try_methods(data, np.array(ranks), methods=[name]).trials[0]
+
+
+def test_copies_change_the_winner_of_borda_and_not_of_schulze() -> None:
+    moved, firm = one("borda"), one("schulze")
+    assert moved.copies == 1
+    assert moved.one_copy > 0
+    assert firm.copies is None
+    assert firm.one_copy == 0
+
+
+@pytest.mark.parametrize("name", ["nash", "maximal_lottery", "deviation"])
+def test_neither_copies_nor_dropouts_change_first_place_of_an_equilibrium(name: str) -> None:
+    W = np.zeros((6, 6))
+    W[np.triu_indices(6, 1)] = [60, 40, 90, 80, 70, 70, 80, 90, 60, 90, 70, 80, 55, 60, 58]
+    W.T[np.triu_indices(6, 1)] = 100 - W[np.triu_indices(6, 1)]
+    found = one(name, W, (1, 1, 1, 4, 5, 6))
+    assert (found.copies, found.one_copy, found.dropped) == (None, 0, 0)
+    assert found.dropped_of == 3
+
+
+def test_a_narrow_lead_is_not_found_again_and_a_wide_one_is() -> None:
+    def same(wins: int, games: int) -> float:
+        matches = nb.Matches.from_counts([[0, wins], [games - wins, 0]])
+        return nb.evaluate(matches, n_resamples=100).second_opinions(["elo"]).trials[0].same
+
+    assert same(900, 1000) == 1
+    assert 0.3 < same(51, 100) < 0.8
+
+
+def test_the_share_of_the_same_winner_is_that_of_new_data_from_the_truth() -> None:
+    """Two agents, 30 games, true win rate p: the winner of new data is the same with a known probability."""
+    rng = np.random.default_rng(0)
+    said, true = [], []
+    for _ in range(60):
+        p = 1 / (1 + np.exp(-rng.normal(0, 0.7)))
+        wins = int(rng.binomial(30, p))
+        if wins == 15:
+            continue
+        found = nb.evaluate(nb.Matches.from_counts([[0, wins], [30 - wins, 0]]), n_resamples=50, rng=1)
+        said.append(found.second_opinions(["win_rate"]).trials[0].same)
+        again = rng.binomial(30, p, size=400)
+        true.append(np.mean(again > 15 if wins > 15 else again < 15))
+    assert abs(np.mean(said) - np.mean(true)) < 0.07
+
+
+def test_noisy_copies_change_a_maximum_and_exact_data_have_none() -> None:
+    assert one("win_rate").noisy > 0
+    exact = nb.evaluate(nb.load_dataset("alphago")).second_opinions(["nash"]).trials[0]
+    assert np.isnan(exact.noisy)
+    assert np.isnan(exact.same)
+
+
+def test_methods_that_do_not_apply_say_why() -> None:
+    found = nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=20).second_opinions(["nash", "iqm"])
+    assert found.trials[1].ranking is None
+    assert "iqm: needs scores" in str(found)
+    assert "1 of 1 methods" in found.summary()
+
+
+def test_kendall_is_one_for_the_same_order_and_unknown_for_ties() -> None:
+    assert kendall(np.array([1, 2, 3]), np.array([1, 2, 3])) == 1
+    assert kendall(np.array([1, 2, 3]), np.array([3, 2, 1])) == -1
+    assert np.isnan(kendall(np.array([1, 1, 1]), np.array([1, 2, 3])))
+
+
+def test_trials_are_the_same_for_the_same_seed_and_workers() -> None:
+    matches = nb.Matches.from_counts(CYCLE)
+    one, two = (nb.evaluate(matches, n_resamples=30, workers=w).second_opinions(["elo", "borda"]) for w in (1, 2))
+    assert json.dumps(one.to_dict()) == json.dumps(two.to_dict())
+
+
+def test_the_board_shows_other_methods_with_their_intervals() -> None:
+    found = nb.evaluate(nb.Matches.from_counts(CYCLE), n_resamples=30, methods=["nash", "elo", "schulze", "borda"])
+    names = [column.name for column in found.leaderboard().columns]
+    assert "Schulze rank" in names
+    assert "Borda" in names
+
+
+def test_the_command_compares_methods(command: Run) -> None:
+    done = command("methods", "dataset:rock-paper-scissors", "-m", "nash", "-m", "borda", "--resamples", "20")
+    assert "fewest copies" in done.stdout
+    found = json.loads(command("methods", "dataset:alphago", "-m", "copeland", "--format", "json").stdout)
+    assert found["methods"][0]["method"] == "copeland"
+    assert "none was given" in command("methods", "--seed", "3", code=2).stderr
