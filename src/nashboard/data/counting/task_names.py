@@ -118,7 +118,7 @@ WORDS = {
     r"(knowledge )?cutoff( date)?|(created|updated|submitted|released)( at| on)?|timestamp",
     "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|(hub )?(likes|downloads)",
     "votes": r"(number of |num |n )?(votes|battles|games|matches|wins|losses|draws|ties)|n (wins base|total)",
-    "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| per .*)?",
+    "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| eur| per \w+| m| 1m| k| 1k| tokens| mtok| in| out)*",
     "tokens": KINDS_OF + r"(tokens?|tok)( used| count)?",
     "lengths": KINDS_OF + r"(length|len|context window|num chars|words)",
     "counts": r"(number of|num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds)|n|count",

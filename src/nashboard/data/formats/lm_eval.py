@@ -361,7 +361,7 @@ def name_agent_of_samples(file: PlainFile) -> str:
                 return name_agent(content, str(path))
         except InputError:
             continue
-    return Path(file.name).parent.name or "unknown"
+    return Path(file.name).parent.name.replace("__", "/") or "unknown"  # the harness writes two underscores for a slash
 
 
 def iterate_samples(file: PlainFile, task: str, wanted: str | None) -> Iterator[tuple[str, float | None, str, str]]:

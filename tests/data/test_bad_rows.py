@@ -1,0 +1,147 @@
+"""Rows that cannot be used: an error names the row, the agent and what is wrong; ``skip`` counts and lists them."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import nashboard as nb
+from data.conftest import Columns, Engine, every_local_engine
+from data.formats.reading import counts, left_out, table
+from nashboard.data.read import read
+
+
+def put(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+LOG: Columns = {
+    "model_a": ["x", "x", None, "y", "y", "z"],
+    "model_b": ["y", "y", "y", "z", "z", "x"],
+    "winner": ["model_a", "nobody", "tie", "tie", None, "model_b"],
+    "weight": [1.0, 1.0, 1.0, 2.0, 1.0, -1.0],
+}
+
+
+@every_local_engine
+def test_bad_rows_of_a_log_are_skipped_and_counted_in_every_engine(engine: Engine) -> None:
+    with pytest.raises(nb.InputError):
+        nb.read_matches(engine(LOG))
+    matches = nb.read_matches(engine(LOG), bad_rows="skip")
+    assert counts(matches) == {("x", "y"): (1, 0, 0), ("y", "z"): (0, 2, 0)}
+    assert sum(count for what, count, _ in left_out(matches) if what == "bad rows") == 4
+    assert matches.origin.rows == 6
+
+
+def test_skipped_rows_of_a_file_are_listed_with_their_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    pl.DataFrame(LOG).write_csv(path)
+    assert left_out(nb.read_matches(path, bad_rows="skip")) == [
+        ("bad rows", 1, "no agent name in 'model_a' (data row 3)"),
+        ("bad rows", 1, "no weight of at least 0 in 'weight' (data row 5)"),
+        ("bad rows", 2, "unknown outcome: nothing, 'nobody' (data rows 2, 4)"),
+    ]
+
+
+def test_rows_with_too_few_or_too_many_cells_are_skipped_and_the_first_is_named(tmp_path: Path) -> None:
+    path = put(tmp_path / "log.csv", "model_a,model_b,winner\nx,y,model_a\ny,z\nz,x,tie,1,2\n\ny,x,tie\n")
+    with pytest.raises(
+        nb.InputError, match=r"data row 2 \(line 3, 'y'\) has 2 cells, the header has 3: .*bad_rows='skip'"
+    ):
+        nb.read_matches(path)
+    matches = nb.read_matches(path, bad_rows="skip")
+    assert counts(matches) == {("x", "y"): (1, 1, 0)}
+    assert left_out(matches) == [("bad rows", 2, "they have other than 3 cells: row 2 ('y') has 2, row 3 ('z') has 5")]
+
+
+def test_broken_lines_of_json_are_skipped(tmp_path: Path) -> None:
+    good = '{"a": "x", "b": "y", "winner": "a"}\n'
+    path = put(tmp_path / "log.jsonl", good + '{"a": "x", "b"\n' + good + "[1]\n")
+    with pytest.raises(nb.InputError, match="line 2"):
+        nb.read_matches(path)
+    matches = nb.read_matches(path, bad_rows="skip")
+    assert (matches.n_games, left_out(matches)) == (2, [("bad rows", 2, "they are no json objects (lines 2, 4)")])
+
+
+@every_local_engine
+def test_bad_rows_of_a_long_table_are_skipped_in_every_engine(engine: Engine) -> None:
+    rows: Columns = {"model": ["x", "y", "y", "x", None], "task": ["t"] * 5, "score": ["1", "2", "high", "4", "5"]}
+    with pytest.raises(nb.InputError, match=r"'y' on 't'.* is 'high', not a number"):
+        nb.read_scores(engine(rows))
+    scores = nb.read_scores(engine(rows), bad_rows="skip")
+    assert table(scores) == {"x": {"t": 2.5}, "y": {"t": 2.0}}
+    assert [(what, count) for what, count, _ in left_out(scores)] == [("bad rows", 1), ("bad rows", 1)]
+
+
+def test_an_agent_with_a_word_among_its_scores_is_named_or_skipped(tmp_path: Path) -> None:
+    path = put(tmp_path / "s.csv", "model,go,chess\nx,1,2\ny,2,high\n,3,4\nz,0.5,1\n")
+    with pytest.raises(nb.InputError, match=r"data row 3, column 'model' is empty: .*bad_rows='skip'"):
+        nb.read_scores(path)
+    scores = nb.read_scores(path, bad_rows="skip")
+    assert scores.agents == ("x", "z")
+    assert left_out(scores) == [("bad rows", 1, "no name in 'model'"), ("bad rows", 1, "a score is no number: 'y'")]
+
+
+def test_a_short_row_of_a_leaderboard_names_its_model(tmp_path: Path) -> None:
+    path = put(tmp_path / "live.csv", "model,a,b,c\nalpha,1,2,3\nbeta,1,2\ngamma,3,2,1\n")
+    with pytest.raises(nb.InputError, match=r"data row 2 \(line 3, 'beta'\) has 3 cells, the header has 4"):
+        nb.read_scores(path)
+    assert nb.read_scores(path, bad_rows="skip").agents == ("alpha", "gamma")
+
+
+def test_bad_counts_games_and_scores_of_matches_are_skipped(tmp_path: Path) -> None:
+    pairs = put(tmp_path / "p.csv", "agent_a,agent_b,wins,losses\nx,y,3,1\ny,z,-1,0\nx,z,1,many\n")
+    assert nb.read_matches(pairs, bad_rows="skip").n_games == 4
+    goals = put(tmp_path / "g.csv", "home,away,home_score,away_score\nx,y,3,1\ny,z,won,0\nz,x,0,0\n")
+    with pytest.raises(nb.InputError, match="data row 2, 'y' against 'z': 'home_score' is 'won', not a number"):
+        nb.read_matches(goals)
+    assert nb.read_matches(goals, bad_rows="skip").n_games == 2
+    pgn = put(tmp_path / "g.pgn", '[White "x"]\n[Black "y"]\n[Result "1-0"]\n\n1-0\n\n[White "x"]\n[Black "y"]\n'
+                                  '[Result "maybe"]\n\n*\n')  # fmt: skip
+    with pytest.raises(nb.InputError, match="unknown outcome: 'maybe' in 1 game"):
+        nb.read_matches(pgn)
+    assert nb.read_matches(pgn, bad_rows="skip").n_games == 1
+
+
+def test_a_choice_that_does_not_exist_is_refused() -> None:
+    frame = pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]})
+    for options, message in (
+        ({"bad_rows": "skp"}, r"bad_rows='skp' is no choice \(did you mean 'skip'\?\): use 'error' or 'skip'"),
+        ({"components": "each"}, "components='each' is no choice.*: use 'all' or 'largest'"),
+        ({"self_matches": "keep"}, "self_matches='keep' is no choice"),
+    ):
+        chosen: Any = options
+        with pytest.raises(nb.InputError, match=message):
+            nb.read_matches(frame, **chosen)
+
+
+TWO_GROUPS = [("x", "y", 1), ("y", "x", 1), ("y", "v", 0), ("p", "q", 1)]
+
+
+def test_rare_agents_and_smaller_groups_are_left_out_where_asked() -> None:
+    assert len(nb.read_matches(TWO_GROUPS).components) == 2
+    largest = nb.read_matches(TWO_GROUPS, components="largest")
+    assert largest.agents == ("v", "x", "y")
+    assert "2 agents of 1 other group that never met the largest left out" in largest.origin.notes
+    often = nb.read_matches(TWO_GROUPS, min_games=2)
+    assert often.agents == ("x", "y")
+    assert any("3 agents with fewer than 2 games left out: 'p', 'q' and 'v'" in note for note in often.origin.notes)
+    with pytest.raises(nb.InputError, match="fewer than two agents have 9 games"):
+        nb.read_matches(TWO_GROUPS, min_games=9)
+    with pytest.raises(nb.InputError, match="min_games is -1"):
+        nb.read_matches(TWO_GROUPS, min_games=-1)
+
+
+def test_components_are_split_kept_or_refused() -> None:
+    from nashboard.data.components import split_components
+
+    matches = read(TWO_GROUPS)
+    assert isinstance(matches, nb.Matches)
+    assert [part.agents for part in split_components(matches, "each")] == [("v", "x", "y"), ("p", "q")]
+    with pytest.raises(nb.InputError, match="fall into 2 groups that never met"):
+        split_components(matches)
+    wrong: Any = "some"
+    with pytest.raises(nb.InputError, match="there is no choice 'some'"):
+        split_components(matches, wrong)

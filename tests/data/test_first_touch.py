@@ -1,0 +1,239 @@
+"""Public layouts in miniature, with made-up content, read with no options: one line each says what comes out."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import nashboard as nb
+from data.formats.reading import FILES, counts, left_out, low_is_good, table
+from nashboard.data.formats.format import Data
+from nashboard.data.read import read
+
+TOUCH = FILES / "first_touch"
+READ = {
+    "tennis_season.csv": "winner-loser: Matches(4 agents, 3 of 6 pairs met, 4 games)",
+    "football.csv": "two-scores: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "premier.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "engine_triples.json": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "votes_with_voters.csv": "voters: Matches(3 agents, 3 of 3 pairs met, 5 games)",
+    "pgn_folder": "pgn: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "wildbench.json": "wildbench: Matches(3 agents, 2 of 3 pairs met, 2,048 games)",
+    "open_llm_2023.csv": "scores-wide: Scores(3 agents x 4 tasks, raw)",
+    "livebench.csv": "scores-wide: Scores(3 agents x 4 tasks, 1 missing, raw)",
+    "board_with_metadata.csv": "scores-wide: Scores(3 agents x 3 tasks, raw)",
+    "percentages.csv": "scores-wide: Scores(2 agents x 2 tasks, 1 missing, raw)",
+    "nested_results.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "scores_by_agent.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "alpaca_leaderboard.csv": "alpaca-eval-leaderboard: Scores(3 agents x 1 tasks, raw)",
+    "livecodebench.json": "livecodebench: Scores(2 agents x 3 tasks, raw)",
+    "wmt_mqm.txt": "wmt-mqm: Scores(2 agents x 2 tasks, raw)",
+    "lm_eval_old": "lm-eval: Scores(2 agents x 2 tasks, raw)",
+    "lm_eval_new": "lm-eval: Scores(2 agents x 2 tasks, raw)",
+    "lm_eval_samples": "lm-eval-samples: Scores(2 agents x 5 tasks, raw)",
+    "inspect_logs": "inspect: Scores(2 agents x 2 tasks, raw)",
+}
+NAMED = {
+    "aider.yml": "is YAML, which is not read: convert it to json",
+    "finished_arena.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
+}
+
+
+def touched(name: str) -> Any:
+    return read(TOUCH / name)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_public_layout_is_read_with_no_options(name: str) -> None:
+    data = touched(name)
+    assert f"{data.origin.format}: {data!r}" == READ[name]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_not_read_is_named_for_what_it_is(name: str) -> None:
+    with pytest.raises(nb.InputError, match=NAMED[name]):
+        touched(name)
+
+
+def test_every_miniature_is_tested() -> None:
+    assert {path.name for path in TOUCH.iterdir()} == {*READ, *NAMED}
+
+
+def notes(data: Data) -> str:
+    return "; ".join(data.origin.notes)
+
+
+def test_winners_beat_losers_and_ids_beside_names_are_not_used() -> None:
+    matches = touched("tennis_season.csv")
+    assert counts(matches)["Ada Alm", "Cy Cole"] == (1, 0, 1)
+    assert matches.sides is None
+    assert "'winner_id' and 'loser_id' name the same agents and are not used" in notes(matches)
+    assert matches.origin.period == ("20230102", "20230109")
+
+
+def test_scores_of_both_sides_decide_and_games_without_scores_are_counted() -> None:
+    matches = touched("football.csv")
+    assert counts(matches) == {
+        ("Avalon", "Borduria"): (1, 0, 0), ("Avalon", "Syldavia"): (1, 0, 0), ("Borduria", "Syldavia"): (0, 1, 0),
+    }  # fmt: skip
+    assert left_out(matches) == [("rows", 1, "no score in 'home_score' or 'away_score'")]
+    assert matches.sides is not None
+    assert matches.sides.played.tolist() == [1, 0, 1]  # one was at a neutral place
+
+
+def test_home_and_away_letters_are_understood_beside_goals() -> None:
+    assert counts(touched("premier.csv"))["Ashton", "Corley"] == (1, 0, 0)
+
+
+def test_votes_with_the_same_id_are_a_cluster() -> None:
+    matches = touched("votes_with_voters.csv")
+    assert matches.clusters is not None
+    assert matches.clusters.size == 3
+    assert matches.agents == ("Alpha", "Beta", "Gamma")
+
+
+def test_graded_counts_against_a_baseline_keep_the_published_reward() -> None:
+    matches = touched("wildbench.json")
+    wins, draws, losses = counts(matches)["alpha", "baseline"]
+    reward = (100 + 200 / 2 - 400 / 2 - 274) / 1024
+    assert (wins - losses) / (wins + draws + losses) == pytest.approx(reward)
+
+
+def test_averages_links_and_sizes_are_no_tasks() -> None:
+    scores = touched("open_llm_2023.csv")
+    assert [(what, why) for what, _, why in left_out(scores)] == [
+        ("columns", "computed from the others: 'Average'"),
+        ("columns", "they hold text, not numbers: 'URL'"),
+        ("columns", "metadata by their names: 'Parameters'"),
+    ]
+    board = touched("board_with_metadata.csv")
+    assert board.tasks == ("Math", "Code", "Writing")
+    said = " ".join(why for *_, why in left_out(board))
+    others = (
+        "Rank",
+        "Organization",
+        "License",
+        "Release Date",
+        "Context Length",
+        "Cost ($/M tokens)",
+        "Overall",
+        "Votes",
+    )
+    assert all(repr(name) in said for name in others)
+
+
+def test_metadata_that_the_user_names_as_low_is_a_task() -> None:
+    scores = nb.read_scores(TOUCH / "board_with_metadata.csv", lower_is_better=["Cost ($/M tokens)"])
+    assert low_is_good(scores) == {"Cost ($/M tokens)"}
+
+
+def test_patterns_choose_columns_and_directions() -> None:
+    scores = nb.read_scores(TOUCH / "livebench.csv", ignore=["*_comp*"], lower_is_better="plot_*")
+    assert scores.tasks == ("AMPS_Hard", "plot_unscrambling")
+    assert low_is_good(scores) == {"plot_unscrambling"}
+    with pytest.raises(nb.InputError, match=r"has no column '\*_nothing'"):
+        nb.read_scores(TOUCH / "livebench.csv", ignore="*_nothing")
+
+
+def test_a_win_rate_of_alpaca_eval_has_its_error_and_counts_are_metadata() -> None:
+    scores = touched("alpaca_leaderboard.csv")
+    assert table(scores) == {"alpha": {L: 50.0}, "beta": {L: 47.1}, "gamma": {L: 18.9}}
+    assert table(scores, "stderr")["beta"] == {L: 0.7}
+    assert table(scores, "n")["beta"] == {L: 805}
+    plain = nb.read_scores(TOUCH / "alpaca_leaderboard.csv", metric="win_rate")
+    assert (plain.tasks, table(plain, "stderr")["gamma"]) == (("win_rate",), {"win_rate": 1.0})
+
+
+L = "length_controlled_winrate"
+
+
+def test_items_keep_their_groups() -> None:
+    assert touched("livecodebench.json").groups == ("easy", "medium", "hard")
+    samples = touched("lm_eval_samples")
+    assert samples.groups == ("arc_easy",) * 3 + ("gsm8k",) * 2
+    assert samples.agents == ("lab/alpha", "lab/beta")
+    assert table(samples)["lab/beta"] == {"arc_easy/0": 1, "arc_easy/1": 1, "arc_easy/2": 0, "gsm8k/0": 1, "gsm8k/1": 1}
+    flexible = nb.read_scores(
+        TOUCH / "lm_eval_samples", metric="exact_match,flexible-extract", format="lm-eval-samples"
+    )
+    assert table(flexible)["lab/alpha"] == {"gsm8k/0": 1, "gsm8k/1": 1}
+
+
+def test_penalties_of_wmt_are_good_when_near_zero(tmp_path: Path) -> None:
+    scores = touched("wmt_mqm.txt")
+    assert table(scores)["eTranslation.737"] == {"1": -2.333333, "2": 0.0}
+    assert not low_is_good(scores)
+    positive = tmp_path / "mqm.txt"
+    positive.write_text(
+        (TOUCH / "wmt_mqm.txt").read_text().replace("-0.5", "0.5").replace("-1.0", "1").replace("-2", "2")
+    )
+    assert low_is_good(nb.read_scores(positive)) == {"1", "2"}
+
+
+def test_checkpoints_of_one_model_are_agents_of_their_own() -> None:
+    scores = touched("lm_eval_old")
+    assert scores.agents == ("lab/tiny-1b@step1000", "lab/tiny-1b@step2000")
+    assert low_is_good(scores) == {"crows_pairs_english"}
+    assert table(scores, "stderr")["lab/tiny-1b@step1000"] == {"arc_easy": 0.01, "crows_pairs_english": 0.1}
+    assert low_is_good(touched("lm_eval_new")) == {"wikitext"}
+
+
+def test_logs_of_inspect_are_tasks_or_samples_whose_epochs_are_runs() -> None:
+    scores = touched("inspect_logs")
+    assert table(scores) == {"openai/alpha": {"arc": 0.75, "gsm8k": 0.75}, "openai/beta": {"arc": 0.25, "gsm8k": 0.25}}
+    assert table(scores, "n")["openai/beta"] == {"arc": 4, "gsm8k": 4}
+    assert left_out(scores)[0][:2] == ("logs", 1)
+    items = nb.read_scores(TOUCH / "inspect_logs", format="inspect-samples")
+    assert items.groups == ("arc", "arc", "gsm8k", "gsm8k")
+    assert table(items)["openai/alpha"] == {"arc/1": 1.0, "arc/2": 0.5, "gsm8k/1": 0.5, "gsm8k/2": 1.0}
+    assert (items.runs == 2).all()
+
+
+GAMES = [("x", "y", "x"), ("y", "z", "draw"), ("z", "x", 0)]
+PYTHON: dict[str, tuple[Any, str]] = {
+    "tuples": (GAMES[:2], "Matches(3 agents, 2 of 3 pairs met, 2 games)"),
+    "weighted tuples": ([("x", "y", 1.0, 2.0)], "Matches(2 agents, 1 of 1 pairs met, 2 games)"),
+    "rows": ([{"a": "x", "b": "y", "winner": "a"}], "Matches(2 agents, 1 of 1 pairs met, 1 games)"),
+    "columns": ({"model": ["x", "y"], "go": [0.1, 0.2]}, "Scores(2 agents x 1 tasks, raw)"),
+    "scores by agent": ({"x": {"go": 1, "chess": 2}, "y": {"go": 3}}, "Scores(2 agents x 2 tasks, 1 missing, raw)"),
+    "arrays of runs": ({"x": np.ones((3, 2)), "y": np.zeros((2, 2))}, "Scores(2 agents x 2 tasks, raw)"),
+    "wins by pair": ({("x", "y"): 3, ("y", "x"): 1}, "Matches(2 agents, 1 of 1 pairs met, 4 games)"),
+}
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_objects_are_read(name: str) -> None:
+    source, said = PYTHON[name]
+    assert repr(read(source)) == said
+
+
+@pytest.mark.parametrize("source", [[], {}, [1, 2], {"x": 1}, [("x", "y")], {1: [2]}, np.ones(3), 3.0])
+def test_other_objects_are_refused_with_the_shapes_that_are_read(source: Any) -> None:
+    with pytest.raises(nb.InputError, match=r"give|matches has 3 or 4 cells"):
+        read(source)
+
+
+def test_a_pandas_index_of_names_is_the_column_of_agents() -> None:
+    frame = pl.DataFrame({"n": ["x", "y"], "x": [0.0, -1.0], "y": [1.0, 0.0]}).to_pandas().set_index("n")
+    assert nb.read_payoffs(frame).A.tolist() == [[0, 1], [-1, 0]]
+    assert nb.read_scores(frame.rename(columns={"x": "go", "y": "chess"}).rename_axis(None)).agents == ("x", "y")
+
+
+@pytest.mark.parametrize("separator", ["", "ab", "\n", "é", '"'])
+def test_a_separator_that_cannot_be_one_is_refused(separator: str) -> None:
+    with pytest.raises(nb.InputError, match="cannot separate cells: give a single character"):
+        nb.read_scores(TOUCH / "livebench.csv", separator=separator)
+
+
+@pytest.mark.parametrize("separator", ["space", " ", "whitespace"])
+def test_white_space_can_be_asked_for(separator: str) -> None:
+    assert nb.read_scores(TOUCH / "wmt_mqm.txt", separator=separator).agents == ("Human-A.0", "eTranslation.737")
+
+
+def test_a_table_in_no_known_layout_lists_what_was_looked_for() -> None:
+    with pytest.raises(
+        nb.InputError, match="has no column of agents; looked for were two agents and an outcome per row"
+    ):
+        nb.read_scores(pl.DataFrame({"u": [1.0], "v": [2.0]}))
