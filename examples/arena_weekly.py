@@ -3,8 +3,8 @@
     python examples/arena_weekly.py [FOLDER]
 
 The job itself is `weekly`. `main` runs it for two weeks; in the second, the makers of `basalt` enter `cedar`, which it
-beats, four more times under new names. That lifts `basalt` in every average over opponents. The audit finds the names
-that play alike; merged, they are one agent again.
+beats, four more times under new names. That lifts `basalt` in every average over opponents. `evaluate` finds the names
+that play alike and pools them: they are one agent again.
 """
 
 import sys
@@ -19,7 +19,7 @@ def weekly(log: Path, board: Path, last: Path | None) -> nb.Evaluation:
     """Evaluate a log, write the board in three formats, and print what an operator has to know."""
     # Votes of one user depend on each other: clusters keep the intervals honest.
     matches = nb.read_matches(log, cluster="user")
-    result = nb.evaluate(matches, n_resamples=60, rng=0)
+    result = nb.evaluate(matches, rng=0)
     for ending in (".json", ".md", ".csv"):  # .json is what next week's job compares with
         result.report(board.with_suffix(ending))
     print(f"{log.name}: {matches!r}")
@@ -28,30 +28,17 @@ def weekly(log: Path, board: Path, last: Path | None) -> nb.Evaluation:
         print(f"warning: {warning}")
     if last is not None:
         before = nb.Evaluation.from_json(last.read_text(encoding="utf-8"))
-        print("\n".join(changes(before, result)))
+        moved = nb.changes(before, result)
+        print(f"new: {', '.join(sorted(moved.entered)) or 'nobody'}; moved beyond noise: {', '.join(moved.moved) or 'nobody'}")
     return result
 
 
-def changes(before: nb.Evaluation, after: nb.Evaluation) -> list[str]:
-    """Say who came, who went, who is at the top now, and whether the change is more than noise."""
-    said = [
-        f"new: {', '.join(sorted(set(after.agents) - set(before.agents))) or 'nobody'}; "
-        f"gone: {', '.join(sorted(set(before.agents) - set(after.agents))) or 'nobody'}",
-        f"with weight last week: {', '.join(before.support)}; this week: {', '.join(after.support)}",
-    ]
-    old = dict(zip(before.agents, before.board.averages, strict=True))
-    low_high = after.uncertainty["again"]
-    for k, agent in enumerate(after.agents):
-        if agent in old and not low_high.average_low[k] <= old[agent] <= low_high.average_high[k]:
-            said.append(f"{agent} moved from {old[agent]:.2f} to {after.board.averages[k]:.2f}, more than noise")
-    return said
-
-
 def first(result: nb.Evaluation) -> str:
-    """Say who is first by rating, by uniform average and by Nash average."""
+    """Return who is first by rating, by uniform average and by Nash average."""
     board = result.board
-    by_rating, by_mean = board.names[board.ratings.argmax()], board.names[board.uniform.argmax()]
-    return f"first by {board.rating_name} {by_rating}, by uniform average {by_mean}, by Nash {', '.join(board.support)}"
+    by_elo = board.names[board.rating.values.argmax()]
+    by_mean = board.names[board.uniform.argmax()]
+    return f"first by Elo {by_elo}, by uniform average {by_mean}, by Nash {', '.join(board.support) or 'undecided'}"
 
 
 def main(folder: str | Path = "out/arena_weekly") -> None:
@@ -65,11 +52,9 @@ def main(folder: str | Path = "out/arena_weekly") -> None:
     result = weekly(folder / "week2.csv", folder / "board2", folder / "board1.json")
     (alike,) = (found for found in result.audit().redundancy if found.kind == "agents")
     print("\nthe audit:", *alike.sentences(), sep="\n")
-    print("as entered:", first(result))
-    groups = {group.representative: group.members for group in alike.groups}
-    if groups:
-        matches = nb.read_matches(folder / "week2.csv", cluster="user").merge(groups)
-        print("merged:", first(nb.evaluate(matches, n_resamples=60, rng=0)))
+    matches = nb.read_matches(folder / "week2.csv", cluster="user")
+    print("as entered:", first(nb.evaluate(matches, pool=False, noise="none")))
+    print("pooled:", first(result))
     chart = nb.charts.leaderboard(result)
     nb.charts.save(chart, folder / "board2.svg")
     print(f"\nboards are in {folder}")

@@ -20,7 +20,7 @@ def month(log: Path, common: set[str] | None = None) -> nb.Evaluation:
     matches = nb.read_matches(log)
     if common is not None:
         matches = matches.select([agent for agent in matches.agents if agent in common])
-    return nb.evaluate(matches, n_resamples=80, rng=0)
+    return nb.evaluate(matches, rng=0)
 
 
 def compared(first: nb.Evaluation, second: nb.Evaluation) -> list[dict[str, object]]:
@@ -30,16 +30,16 @@ def compared(first: nb.Evaluation, second: nb.Evaluation) -> list[dict[str, obje
     for k, agent in enumerate(second.agents):
         a, b = first.board, second.board
         i = place[agent]
-        apart = a.rating_high[i] < b.rating_low[k] or b.rating_high[k] < a.rating_low[i]
+        apart = a.rating.high[i] < b.rating.low[k] or b.rating.high[k] < a.rating.low[i]
         rows.append(
             {
                 "agent": agent,
                 "first rank": int(a.ranks[i]),
                 "second rank": int(b.ranks[k]),
-                "first Elo": round(float(a.ratings[i])),
-                "second Elo": round(float(b.ratings[k])),
-                "first weight": round(float(a.weights[i]), 3),
-                "second weight": round(float(b.weights[k]), 3),
+                "first Elo": round(float(a.rating.values[i])),
+                "second Elo": round(float(b.rating.values[k])),
+                "first P(top)": round(float(a.probability_top[i]), 2),
+                "second P(top)": round(float(b.probability_top[k]), 2),
                 "changed": "more than noise" if apart else "within noise",
             }
         )
@@ -60,8 +60,7 @@ def main(folder: str | Path = "out/compare_months") -> None:
     for line in (rows[0].keys(), *(row.values() for row in rows)):
         print("  ".join(f"{value!s:>14}" for value in line))
     for name, result in (("may", may), ("june", june)):
-        sure = next(iter(result.stability.values()))
-        print(f"{name}: the same agents at the top in {sure.same_support:.0%} of resamples")
+        print(f"{name}: {result.verdict[0]}")
     with (folder / "compared.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()

@@ -45,13 +45,12 @@ def test_a_script_says_and_writes_what_it_promises(name: str, ran: dict[str, tup
         assert (folder / file).stat().st_size > 100
 
 
-def test_copies_lift_who_beats_them_until_the_audit_merges_them(ran: dict[str, tuple[str, Path]]) -> None:
+def test_copies_lift_who_beats_them_unless_they_are_pooled(ran: dict[str, tuple[str, Path]]) -> None:
     out = ran["arena_weekly"][0]
-    assert "near-clones: cedar, cedar-v2, cedar-v3, cedar-v4, cedar-v5" in out
-    assert "as entered: first by mElo basalt, by uniform average basalt" in out
-    merged = next(line for line in out.splitlines() if line.startswith("merged: "))
-    assert "by uniform average aurora" in merged
-    assert merged.count(",") == 4  # three agents of the circle tie by Nash average
+    assert "near-duplicates: cedar, cedar-v2, cedar-v3, cedar-v4, cedar-v5" in out
+    assert "as entered: first by Elo basalt, by uniform average basalt" in out
+    assert "pooled: first by Elo aurora" in out
+    assert "share first place: basalt (1.00), cedar (and 4 duplicates) (1.00) and aurora" in out
 
 
 def test_in_a_league_of_cycles_melo_foretells_more_than_elo(ran: dict[str, tuple[str, Path]]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import count
-from nashboard._text import listed
+from nashboard._text import listed, number_of
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
 from nashboard.data.payoffs import Payoffs
@@ -84,9 +84,8 @@ def class_chances(board: Board) -> dict[str, float]:
 
 
 def class_name(members: list[str]) -> str:
-    """Return the name of a class: its first member, and how many copies it has."""
-    copies = len(members) - 1
-    return members[0] + (f" (and {copies:,} {'copy' if copies == 1 else 'copies'})" if copies else "")
+    """Return the name of a class: its first member, and how many duplicates it has."""
+    return members[0] + (f" (and {number_of(len(members) - 1, 'duplicates')})" if len(members) > 1 else "")
 
 
 def with_chances(chances: dict[str, float]) -> str:

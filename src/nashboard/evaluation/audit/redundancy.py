@@ -183,7 +183,7 @@ class Redundancy:
         """Say what merging does to the board, by every method that it moves."""
         lines = []
         for moved in self.merged:
-            if moved.winner_changed or moved.rank_moved:
+            if moved.winner_changed or (moved.rank_moved and moved.method != "nash"):  # gaps of draws differ by chance
                 change = f"moves {moved.who} from rank {moved.rank_before} to {moved.rank_after}"
                 if moved.winner_changed:
                     change += f" and changes the winner from {', '.join(moved.winners_before)} to "
