@@ -29,7 +29,8 @@ def weekly(log: Path, board: Path, last: Path | None) -> nb.Evaluation:
     if last is not None:
         before = nb.Evaluation.from_json(last.read_text(encoding="utf-8"))
         moved = nb.changes(before, result)
-        print(f"new: {', '.join(sorted(moved.entered)) or 'nobody'}; moved beyond noise: {', '.join(moved.moved) or 'nobody'}")
+        print(f"new: {', '.join(sorted(moved.entered)) or 'nobody'}")
+        print(f"moved beyond noise: {', '.join(moved.moved) or 'nobody'}")
     return result
 
 
