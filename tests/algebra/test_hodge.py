@@ -150,5 +150,6 @@ def test_results_show_themselves() -> None:
 def test_ranks_do_not_depend_on_the_unit(unit: float) -> None:
     r = np.array([3.0, 1.0, 1.0 + 1e-15, 2.0, -7.0])
     assert nb.hodge(unit * (r[:, None] - r)).ranks.tolist() == [1, 3, 3, 2, 5]
-    near = nb.hodge(unit * (r[:, None] - r) * 1e-3 + 0.0)
-    assert [row[0] for row in near.table().rows] == [1, 2, 3, 3, 5]
+    assert [row[0] for row in nb.hodge(unit * (r[:, None] - r)).table().rows] == [1, 2, 3, 3, 5]
+    cycle = unit * np.array([[0, 0.1, -0.1], [-0.1, 0, 0.1], [0.1, -0.1, 0]])
+    assert nb.hodge(cycle + unit * 1e-17).ranks.tolist() == [1, 1, 1]

@@ -94,9 +94,10 @@ class Hodge(Drawn):
     def ranks(self) -> Ints:
         """``(n,)`` 1 for the highest rating; ratings that differ by rounding alone share a rank.
 
-        Rounding is measured by the largest rating, so that the unit of the data does not matter.
+        Rounding is measured by the largest payoff, so that the unit of the data does not matter.
         """
-        apart = 1e-12 * float(np.abs(self.ratings).max(initial=0.0))
+        data = self.flow.A if isinstance(self.flow, CompleteFlow) else self.flow.values
+        apart = 1e-12 * max(float(data.max(initial=0.0)), -float(data.min(initial=0.0)))
         order = np.argsort(-self.ratings, kind="stable")
         falling = -self.ratings[order]
         first = np.append(True, np.diff(falling) > apart)  # the first of each group of ties
