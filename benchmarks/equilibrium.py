@@ -146,6 +146,24 @@ def model(n: int) -> Comparison:
     return Comparison(what=f"model of {n:,}", sides=[side], quality=games.quality, series="model", size=n)
 
 
+def growing(kind: str, n: int, part: int) -> Comparison:
+    """Return a population that grows agent by agent, its equilibrium asked for each time."""
+    setup = f"import numpy as np, nashboard as nb, games\ngame = games.{kind}({n})\nnb.nash_average(games.CIRCLE)"
+    grow = "meta = nb.MetaGame()\nfor k in range(len(game)):\n    meta.append(game[k, :k])\n    found = meta.weights"
+    again = f"for k in range({part}, len(game) + 1, {part}):\n    found = nb.nash_average(game[:k, :k]).weights"
+    sides = [
+        Side(name="nashboard", setup=setup, code=grow, after=AFTER_AVA.format("")),
+        Side(
+            name=f"a new solve, one in {part}",
+            setup=setup,
+            code=again,
+            after="answer = games.of_weights(game[:len(found), :len(found)], found)",
+            times=part,
+        ),
+    ]
+    return Comparison(what=f"{kind}, grown to {n:,}", sides=sides, quality=games.quality, limit=120.0)
+
+
 def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     """Yield the games, those that no peer finishes last."""
     limit = {"tiny": 10.0, "small": 20.0, "full": 40.0}[size]
@@ -162,6 +180,8 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     for m, n in tables[size]:
         yield of_tasks(m, n, folder, OF_TASKS | ({} if size == "small" else {POLARIX: MAXENT}), limit)
     yield stack({"tiny": 20, "small": 1000, "full": 1000}[size], folder, limit)
+    for kind in ("disc", "realistic"):
+        yield growing(kind, {"tiny": 20, "small": 200, "full": 500}[size], {"tiny": 10, "small": 50, "full": 50}[size])
     yield model({"tiny": 1000, "small": 100_000, "full": 1_000_000}[size])
     if size != "full":
         return
@@ -180,7 +200,9 @@ SECTION = Section(
     title="Maximum-entropy equilibria",
     about="*dense*: payoffs of pure noise, the worst case; *realistic*: ratings, five cyclic planes and five per cent "
     "of noise; *table*: agents against tasks; *model*: ratings and five planes that are never written down as a "
-    "matrix. nashboard's times include checking the input, the maximum-entropy choice and both certificates. HiGHS "
+    "matrix; *disc*: a degenerate game of rank two; *grown*: agents are appended one by one, and the equilibrium is "
+    "asked for after each, beside a new solve each time. nashboard's times include checking the input, the "
+    "maximum-entropy choice and the certificates. HiGHS "
     "(through scipy) and nashpy return any equilibrium. OpenSpiel's programs were written again from their mathematics "
     "and include the time in which cvxpy compiles them, as each of its calls does; for tables that is one constraint "
     "per pair of an agent and a task. polarix runs with its own settings; in a zero-sum game the marginals of its "

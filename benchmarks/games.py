@@ -43,6 +43,13 @@ def realistic(n: int) -> Array:
     return A
 
 
+def disc(n: int) -> Array:
+    """Return agents on a disc: rank two, and nearly every agent has weight in some equilibrium."""
+    C = np.random.default_rng(n).normal(size=(n, 2))
+    half = np.outer(C[:, 0], C[:, 1])
+    return half - half.T
+
+
 def resampled(games: int, n: int = 50) -> Array:
     """Return log-odds of a hundred games per pair, drawn again and again from one population."""
     rng = np.random.default_rng(0)
