@@ -8,3 +8,4 @@ project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text
 for requirement in project["dependencies"]:
     name, lowest = re.fullmatch(r"([\w-]+)>=([\d.]+).*", requirement).groups()
     print(f"{name}=={lowest}.*" if lowest.count(".") < 2 else f"{name}=={lowest}")
+print("click<8.2")  # as old as the lowest typer
