@@ -30,6 +30,10 @@ class System(Protocol):
         """Solve one system per row."""
         ...
 
+    def solve_many(self, W: Floats, precision: float, right: Floats) -> Floats:
+        """Solve one system, ``W`` (p,), for many right sides, (n, k)."""
+        ...
+
     def log_determinants(self, W: Floats, precision: Floats) -> Floats:
         """Return ``log det H`` of each row."""
         ...
@@ -77,6 +81,10 @@ class DenseSystem:
     def solve(self, W: Floats, precision: Floats, right: Floats) -> Floats:
         """Solve one system per row."""
         return np.asarray(np.linalg.solve(self.matrices(W, precision), right[..., None])[..., 0])
+
+    def solve_many(self, W: Floats, precision: float, right: Floats) -> Floats:
+        """Solve one system for many right sides."""
+        return np.asarray(np.linalg.solve(self.matrices(W[None], np.array([precision]))[0], right))
 
     def log_determinants(self, W: Floats, precision: Floats) -> Floats:
         """Return ``log det H`` of each row."""
@@ -142,6 +150,10 @@ class SparseSystem:
                 for w, t, b in zip(W, precision, right, strict=True)
             ]
         )
+
+    def solve_many(self, W: Floats, precision: float, right: Floats) -> Floats:
+        """Solve one system for many right sides."""
+        return conjugate_gradients(*self.matrix(W, precision), right)
 
     def log_determinants(self, W: Floats, precision: Floats) -> Floats:
         """Return ``log det H`` of each row, by stochastic Lanczos quadrature of the scaled matrix."""

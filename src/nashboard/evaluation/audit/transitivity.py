@@ -23,12 +23,14 @@ from nashboard.algebra.hodge import hodge
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check
+from nashboard.evaluation.audit.ladder_test import ladder_p_value, strongest_triples
 from nashboard.evaluation.problem import Problem, task_games
-from nashboard.ratings.filling import smoothed_ratings
+from nashboard.ratings.hierarchical import measure_dispersion
 
 CYCLES = 5
 WEIGHTED = "games have weights, and how much a sum of weights scatters is known only where clusters were read"
 WHOLE = 1e-6  # how far from whole a number of games may be by rounding
+MOST_AGENTS = 1000  # up to which all triples are looked at, for the largest z; beyond, for the largest curl
 DENSE = 4096  # agents up to which triples are counted with a full matrix
 
 
@@ -56,7 +58,7 @@ class Transitivity:
     share
         Share of the squared norm (log-odds weighted by games) that ratings explain: 1 a ladder, 0 pure cycles.
     p_noise
-        Chance of what ratings leave over, if ratings were all there is (Pearson's chi-square of the Elo fit); NaN where
+        Chance of what ratings leave over, if ratings were all there is (parametric bootstrap); NaN where
         no pair is left to tell, where games have weights and no clusters, and for scores.
     cycles
         The strongest closed cycles, with ``z``: their curl in standard errors. The strongest of many is strong
@@ -186,12 +188,17 @@ def transitivity(data: Matches | Scores, level: float) -> Transitivity:
     found = hodge(matches)
     flow = found.flow
     assert isinstance(flow, ObservedFlow)
-    spread = 1.0 if matches.clusters is None else dispersion_of_clusters(matches)
+    spread = measure_dispersion(matches)
+    if len(matches.agents) <= MOST_AGENTS:
+        triples, _ = strongest_triples(len(matches.agents), flow.pairs, flow.values, flow.variances, CYCLES)
+        cycles = tuple(make_cycle(row, matches.agents, flow) for row in triples)
+    else:
+        cycles = tuple(found.cycles(CYCLES))
     return Transitivity(
         share=found.transitivity,
         # the same tasks decide all pairs: they are no separate games
         p_noise=chance_of_the_rest(matches) if isinstance(data, Matches) else float("nan"),
-        cycles=tuple(named(cycle, matches, flow, spread) for cycle in found.cycles(CYCLES)),
+        cycles=tuple(named(cycle, matches, flow, spread) for cycle in cycles),
         level=level,
         basis="games" if isinstance(data, Matches) else "tasks, each a game between every two agents",
         triples=triples_that_met(len(matches.agents), matches.pairs),
@@ -200,13 +207,8 @@ def transitivity(data: Matches | Scores, level: float) -> Transitivity:
 
 
 def chance_of_the_rest(matches: Matches) -> float:
-    """Return the chance of what Elo leaves over if ratings are all there is; NaN where that cannot be told."""
-    from scipy.special import chdtrc
-
-    if untold(matches):
-        return float("nan")
-    freedom = len(matches.pairs) - len(matches.agents) + 1
-    return float(chdtrc(freedom, elo_deviance(matches)))
+    """Return the probability of what ratings leave over if they are all there is; NaN where that cannot be told."""
+    return float("nan") if untold(matches) else ladder_p_value(matches)
 
 
 def untold(matches: Matches) -> str:
@@ -222,48 +224,6 @@ def untold(matches: Matches) -> str:
     return ""
 
 
-def elo_deviance(matches: Matches) -> float:
-    """Return the sum of squared differences between points won and points expected by Elo, over their variance.
-
-    Pearson's statistic of the Elo fit; the variance is that of the games or clusters, so that draws, and votes that
-    belong together, count as they do.
-    """
-    r = smoothed_ratings(matches, 0.0)
-    i, j = matches.pairs.T
-    P = 1 / (1 + np.exp(r[j] - r[i]))
-    points = matches.wins + matches.draws / 2
-    if matches.clusters is not None:
-        variance = dispersion_of_clusters(matches) * P * (1 - P) * matches.games
-    else:
-        # a draw has no variance around 1/2: with a share d of draws a game has variance P (1 - P) - d / 4, at least 0
-        drawn = matches.draws.sum() / matches.n_games
-        variance = np.maximum(P * (1 - P) - drawn / 4, 0.1 * P * (1 - P)) * matches.games
-    return float(((points - P * matches.games) ** 2 / variance).sum())
-
-
-def dispersion_of_clusters(matches: Matches) -> float:
-    """Return how much more (or, with draws, less) the points of a pair scatter than those of single decisive games.
-
-    Around the pair's own share of points ``q``, not around Elo's, so that cycles do not count as scatter. If the
-    points of a cluster with ``n`` of the pair's ``N`` games have variance ``phi n q (1 - q)``, then
-
-        E sum over clusters of (points - q n)^2 = phi q (1 - q) (N - sum of n^2 / N)
-
-    and ``phi`` is the ratio of both sides, each summed over all pairs.
-    """
-    split = matches.clusters
-    assert split is not None
-    pairs = len(matches.pairs)
-    code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
-    n = np.bincount(where, split.wins + split.draws + split.losses)
-    points, pair = np.bincount(where, split.wins + split.draws / 2), code % pairs
-    N = np.bincount(pair, n, minlength=pairs)
-    q = np.bincount(pair, points, minlength=pairs) / np.where(N > 0, N, 1.0)
-    expected = q * (1 - q) * (N - np.bincount(pair, n**2, minlength=pairs) / np.where(N > 0, N, 1.0))
-    scatter = float(((points - q[pair] * n) ** 2).sum())
-    return max(scatter / float(expected.sum()), 0.1) if expected.sum() > 0 else 1.0
-
-
 def triples_that_met(n: int, pairs: Ints) -> int:
     """Return in how many triples every two met: ``trace(U U U')`` for the upper triangle ``U`` of who met whom."""
     if len(pairs) == n * (n - 1) // 2:
@@ -276,6 +236,17 @@ def triples_that_met(n: int, pairs: Ints) -> int:
 
     S = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n))
     return int((S @ S).multiply(S).sum())
+
+
+def make_cycle(triple: Ints, agents: tuple[str, ...], flow: ObservedFlow) -> Cycle:
+    """Return the cycle of three agents, each beating the next."""
+    codes = flow.pairs[:, 0] * len(agents) + flow.pairs[:, 1]
+    payoffs = []
+    for i, j in zip(triple, np.roll(triple, -1), strict=True):
+        value = float(flow.values[np.searchsorted(codes, min(i, j) * len(agents) + max(i, j))])
+        payoffs.append(value if i < j else -value)
+    a, b, c = (agents[k] for k in triple)
+    return Cycle(agents=(a, b, c), payoffs=(payoffs[0], payoffs[1], payoffs[2]), curl=sum(payoffs))
 
 
 def named(cycle: Cycle, matches: Matches, flow: ObservedFlow, spread: float) -> NamedCycle:
