@@ -401,3 +401,13 @@ def test_other_methods_are_columns_from_the_same_draws(arena: nb.Matches, table:
         assert one.values.tolist() == other.values[: len(data.agents)].tolist()
     with pytest.raises(nb.InputError, match="bord"):
         nb.evaluate(data, methods=("nash", "bord"))
+
+
+def test_another_suite_is_drawn_from_the_tasks_and_copies_of_tasks_move_nothing(table: nb.Scores) -> None:
+    found = nb.evaluate(table, noise="none", n_resamples=40).another_suite()
+    copied = enter_in_scores(table, "tasks", {table.tasks[0]: 3})
+    again = nb.evaluate(copied, noise="none", n_resamples=40).another_suite()
+    assert found.rows == again.rows
+    assert all(0 <= float(row[1] or 0) <= 1 for row in found.rows)
+    with pytest.raises(nb.InputError, match="have no tasks"):
+        nb.evaluate(nb.load_dataset("rock-paper-scissors"), **FEW).another_suite()

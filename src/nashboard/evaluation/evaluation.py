@@ -165,6 +165,18 @@ class Evaluation:
 
         return second_opinions(self.own_problem("rank by other methods"), self.board.ranks, methods, progress)
 
+    def another_suite(self) -> Table:
+        """Return how often each agent is at the top of suites drawn from the tasks: would another suite agree?
+
+        Examples
+        --------
+        >>> import nashboard as nb
+        >>> nb.evaluate(nb.load_dataset("suite-4"), noise="none", n_resamples=20).another_suite().rows[0][0]
+        'A'
+        """
+        self.required_tasks()
+        return import_module("nashboard.evaluation.posterior.suite").suite_table(self.own_problem("draw other suites"))
+
     def own_problem(self, what: str) -> Problem:
         """Return the prepared data, or raise an error that explains why there are none."""
         if self.problem is None:

@@ -1,0 +1,42 @@
+"""Would another suite agree? Suites of tasks drawn with repetition from the tasks at hand."""
+
+import numpy as np
+
+from nashboard._tables import Column, Table
+from nashboard._types import Floats
+from nashboard.equilibrium.nash_average import nash_average_scores
+from nashboard.evaluation.problem import Problem
+
+
+def resample_suites(problem: Problem) -> Floats:
+    """Return the share of suites, drawn from the tasks, in which each class of agents is at the top.
+
+    A task that is drawn twice is a copy, which counts once: what matters is which tasks were drawn at all. Scores are
+    the expected ones in task units, so this is sampling of tasks, not noise of scores.
+    """
+    S = problem.expected[:, problem.kept_tasks]
+    n = S.shape[1]
+    rng = np.random.default_rng(np.random.SeedSequence([problem.plan.seed, 1]))
+    top = np.zeros(len(S))
+    for _ in range(problem.plan.n_resamples):
+        drawn = np.unique(rng.integers(0, n, size=n))
+        found = nash_average_scores(S[:, drawn], selection=problem.settings.selection)
+        top += found.agent_weights > 0
+    return np.asarray(top / problem.plan.n_resamples)
+
+
+def suite_table(problem: Problem) -> Table:
+    """Return how often each agent is at the top of another suite, beside P(top) on this one."""
+    shares = resample_suites(problem)[problem.classes.label]
+    posterior = problem.posterior
+    order = sorted(posterior.order, key=lambda k: -shares[k])
+    return Table(
+        title=f"top of {problem.plan.n_resamples:,} suites drawn from {len(problem.kept_tasks):,} tasks",
+        columns=(
+            Column(name="agent", meaning="name"),
+            Column(name="other suites", meaning="share of drawn suites in which it is at the top", decimals=2),
+            Column(name="P(top)", meaning="probability of being at the top on this suite", decimals=2),
+        ),
+        rows=tuple((posterior.agents[k], float(shares[k]), float(posterior.probability_top[k])) for k in order),
+        notes=("tasks are drawn with repetition: would another suite of this kind agree?",),
+    )

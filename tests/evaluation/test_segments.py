@@ -1,0 +1,55 @@
+"""Boards of segments: compared beyond noise, shrunk towards the whole, sorted naturally."""
+
+import numpy as np
+
+import nashboard as nb
+from evaluation.arenas import leads, played
+from nashboard.evaluation.segments import compare_gaps, comparison, natural_key, stacked
+
+
+def test_segments_of_one_truth_differ_at_most_at_the_stated_rate() -> None:
+    wrong = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        truth = leads(rng, 6, spread=0.8, cyclic=0.0)
+        boards = {str(k): nb.evaluate(played(rng, truth, 20), n_resamples=60) for k in range(4)}
+        found = compare_gaps(boards, boards["0"].agents)
+        wrong += any(one.differs for one in found.values())
+    assert wrong <= 3
+
+
+def test_a_segment_in_which_an_agent_is_another_is_found() -> None:
+    rng = np.random.default_rng(1)
+    truth = leads(rng, 6, spread=0.8, cyclic=0.0)
+    other = truth.copy()
+    worst = int(truth.mean(axis=1).argmin())
+    other[worst, :] += 3.0
+    other[:, worst] -= 3.0
+    other[worst, worst] = 0.0
+    boards = {"a": nb.evaluate(played(rng, truth, 60)), "b": nb.evaluate(played(rng, other, 60))}
+    found = compare_gaps(boards, boards["a"].agents)
+    assert found[f"agent {worst}"].differs
+    assert f"'agent {worst}'" in comparison(boards, "language").notes[0]
+
+
+def test_thin_segments_are_shrunk_towards_the_agents_mean() -> None:
+    rng = np.random.default_rng(2)
+    truth = leads(rng, 6, spread=0.8, cyclic=0.0)
+    boards = {str(k): nb.evaluate(played(rng, truth, 4), n_resamples=100) for k in range(8)}
+    found = compare_gaps(boards, boards["0"].agents)
+    spread = [np.std([boards[v].board.gaps[k] for v in boards]) for k in range(6)]
+    shrunk = [np.std(list(found[name].shrunk.values())) for name in boards["0"].agents]
+    assert np.mean(shrunk) < 0.6 * np.mean(spread)
+    assert len(stacked(boards, "week").rows) == 48
+
+
+def test_segments_are_sorted_as_people_count() -> None:
+    assert sorted(["v10", "v2", "v1.5", "10", "9", "b", "a"], key=natural_key) == [
+        "9",
+        "10",
+        "a",
+        "b",
+        "v1.5",
+        "v2",
+        "v10",
+    ]
