@@ -24,8 +24,7 @@ from nashboard.charts.rows import (
 from nashboard.charts.theme import Chart, titled
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.ratings.elo import EloRatings
-from nashboard.ratings.melo import MeloRatings
+from nashboard.ratings.rating import Rating
 
 
 def leaderboard(evaluation: Evaluation, *, top: int = 30) -> Chart:
@@ -227,7 +226,7 @@ def tooltips(board: Board) -> list[alt.Tooltip]:
     ]
 
 
-def ratings(fit: EloRatings | MeloRatings, *, top: int = 30) -> Chart:
+def ratings(fit: Rating, *, top: int = 30) -> Chart:
     """Draw ratings with their 95% intervals, the best first.
 
     Examples
@@ -235,7 +234,7 @@ def ratings(fit: EloRatings | MeloRatings, *, top: int = 30) -> Chart:
     >>> import nashboard as nb
     >>> chart = nb.charts.ratings(nb.elo(nb.load_dataset("alphago")))
     """
-    checked_kind(fit, EloRatings | MeloRatings, "ratings", "elo or melo returned")
+    checked_kind(fit, Rating, "ratings", "elo or melo returned")
     top = checked_top(top)
     low, high = fit.interval
     order = np.argsort(-fit.ratings, kind="stable")

@@ -23,8 +23,7 @@ from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.stress import Stress
 from nashboard.online.held_out import Calibrations
 from nashboard.online.history import RatingHistory
-from nashboard.ratings.elo import EloRatings
-from nashboard.ratings.melo import MeloRatings
+from nashboard.ratings.rating import Rating
 
 CHARTS: dict[type, Callable[..., Chart]] = {
     Evaluation: leaderboard,
@@ -35,8 +34,7 @@ CHARTS: dict[type, Callable[..., Chart]] = {
     Hodge: cycles,
     Stress: stress,
     Audit: redundancy,
-    EloRatings: ratings,
-    MeloRatings: ratings,
+    Rating: ratings,
     Calibrations: calibration,
     RatingHistory: rating_history,
 }
@@ -44,7 +42,7 @@ CHARTS: dict[type, Callable[..., Chart]] = {
 
 def chart_of(result: Any, **options: Any) -> Chart:
     """Return the chart of a result."""
-    return CHARTS[type(result)](result, **options)
+    return next(CHARTS[kind] for kind in type(result).__mro__ if kind in CHARTS)(result, **options)
 
 
 def picture_of(result: Any) -> str:

@@ -100,6 +100,7 @@ def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str
     from nashboard.data.validation import positions
     from nashboard.ratings.elo import elo
     from nashboard.ratings.melo import melo
+    from nashboard.ratings.rating import rating_method
 
     i, j = positions((first, second), matches.agents, kind="agent")
     given = parse_prior(prior)
@@ -107,6 +108,8 @@ def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str
     if k != "0":
         cyclic = melo(matches, parse_planes(k), prior=given)
         models[f"mElo, {cyclic.k} plane{'s' * (cyclic.k != 1)}"] = cyclic
+    if given == "learned":
+        models["hierarchical"] = rating_method("hierarchical").fit(matches)
     low, high = min(i, j), max(i, j)
     pair = (matches.pairs == (low, high)).all(axis=1).nonzero()[0]
     total = float(matches.games[pair].sum())

@@ -99,11 +99,18 @@ def check_settings(
         selection=check_selection(selection),
         scaling=next(name for name in get_args(Scaling) if name == scaling),
         methods=tuple(methods),
-        anchor=dict(anchor or {}),
+        anchor=dict(check_mapping(anchor) or {}),
         components="largest" if components == "largest" else "error",
         call=call.strip(),
     )
     return settings, plan
+
+
+def check_mapping(anchor: Mapping[str, float] | None) -> Mapping[str, float] | None:
+    """Return the anchors if they are a mapping, or raise an error that shows one."""
+    if anchor is not None and not isinstance(anchor, Mapping):
+        checked_anchor(anchor, ())
+    return anchor
 
 
 def check_choice(option: str, value: Any, allowed: Any) -> None:

@@ -194,6 +194,10 @@ RATINGS: dict[str, RatingMethod] = {
     for method in (
         RatingMethod(name="elo", label="Elo", place="nashboard.ratings.elo:elo"),
         RatingMethod(name="melo", label="mElo", place="nashboard.ratings.melo:melo", planes=1),
+        RatingMethod(
+            name="hierarchical", label="hierarchical", place="nashboard.ratings.alternatives:hierarchical_ratings"
+        ),
+        RatingMethod(name="hodge", label="Hodge", place="nashboard.ratings.alternatives:hodge_ratings"),
     )
 }
 
