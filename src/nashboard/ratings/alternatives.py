@@ -12,7 +12,7 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.hodge import hodge
 from nashboard.data.matches import Matches
-from nashboard.data.names import positions
+from nashboard.data.validation import positions
 from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.errors import Covariance
 from nashboard.ratings.hierarchical import fit_hierarchical
