@@ -15,10 +15,12 @@ from .algebra.operators import rot as rot
 from .algebra.schur import Schur as Schur
 from .algebra.schur import schur as schur
 from .data.datasets import load_dataset as load_dataset
+from .data.games import Games as Games
 from .data.matches import Matches as Matches
 from .data.payoffs import Payoffs as Payoffs
 from .data.payoffs import payoffs as payoffs
 from .data.read import read as read
+from .data.read import read_games as read_games
 from .data.read import read_matches as read_matches
 from .data.read import read_payoffs as read_payoffs
 from .data.read import read_scores as read_scores

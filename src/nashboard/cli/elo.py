@@ -1,6 +1,6 @@
 """``nashboard elo FILE``: Elo ratings with intervals."""
 
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -17,10 +17,14 @@ from nashboard.cli.options import (
     SourceArgument,
     parse_anchors,
     parse_prior,
+    read_games_from,
     read_matches_from,
 )
-from nashboard.cli.output import show
+from nashboard.cli.output import show, tell
 from nashboard.errors import InputError
+
+if TYPE_CHECKING:
+    from nashboard.ratings.elo import EloRatings
 
 
 def elo(
@@ -30,6 +34,10 @@ def elo(
     draws: Annotated[
         DrawModel, typer.Option(help="A draw is half a win, or has a probability of its own (Davidson).")
     ] = DrawModel.half,
+    covariate: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column that may sway games, fitted with the ratings; can be repeated."),
+    ] = None,
     anchor: Anchor = None,
     errors: Errors = None,
     resamples: Annotated[
@@ -57,6 +65,7 @@ def elo(
       nashboard elo games.pgn --anchor gnugo=1800
       nashboard elo battles.parquet --errors bootstrap --resamples 1000
       nashboard elo games.pgn --first-advantage --draws davidson
+      nashboard elo battles.parquet --covariate length_difference
       nashboard elo log.csv -r a=player -r b=rival -r outcome=won
     """
     from nashboard.ratings.elo import elo as fit
@@ -65,12 +74,15 @@ def elo(
     for option, value in resampling.items():
         if value is not None and errors in (None, "hessian", "sandwich"):
             raise InputError(f"{option} is for --errors bootstrap: leave it out, or add --errors bootstrap")
-    matches = read_matches_from(source, as_format, read)
+    matches: Any = (
+        read_games_from(source, as_format, read, covariate) if covariate else read_matches_from(source, as_format, read)
+    )
     found = fit(
         matches,
         prior=parse_prior(prior),
         first_advantage=first_advantage,
         draws=cast(Any, draws.value),
+        covariates=covariate,
         anchor=parse_anchors(anchor),
         errors=cast(Any, errors),
         n_resamples=100 if resamples is None else resamples,
@@ -80,3 +92,13 @@ def elo(
         progress=True,
     )
     show(found.leaderboard(), how, explained=True)
+    if covariate and found.without_covariates is not None:
+        moved = largest_move(found)
+        tell(f"covariates move {moved[0]!r} most: from {moved[1]:.0f} to {moved[2]:.0f} points")
+
+
+def largest_move(found: "EloRatings") -> tuple[str, float, float]:
+    """Return the agent whose rating covariates change most, and its rating without and with them."""
+    assert found.without_covariates is not None
+    k = int(abs(found.ratings - found.without_covariates).argmax())
+    return found.agents[k], float(found.without_covariates[k]), float(found.ratings[k])

@@ -24,7 +24,7 @@ QUIET = 5.0  # seconds between lines of progress where standard error is no term
 
 
 def online(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="A log (csv, tsv, json lines, parquet), or - .")],
+    source: Annotated[str, typer.Argument(metavar="FILE", help="A log of games in any format that elo reads, or - .")],
     state: Annotated[Path, typer.Option(help="Where the league is kept; made if it is not there.")],
     k: Annotated[int | None, typer.Option("--k", help="Planes for cycles; 0, plain Elo, unless given.")] = None,
     rate: Annotated[
@@ -40,14 +40,17 @@ def online(
             "--read",
             "-r",
             metavar="NAME=VALUE",
-            help="How to read it, may be repeated: a=, b=, outcome=, weight= name columns; outcomes=LABEL:VALUE,... "
-            "gives labels a meaning (none leaves rows out).",
+            help="How to read it, can be repeated: a=, b=, outcome=, weight=, time= name columns; "
+            "outcomes=LABEL:VALUE,... gives labels a meaning (none leaves rows out).",
         ),
     ] = None,
     a: Annotated[str | None, typer.Option(help="Column of the first agent.")] = None,
     b: Annotated[str | None, typer.Option(help="Column of the second agent.")] = None,
     outcome: Annotated[str | None, typer.Option(help="Column of the outcome.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of the weight; none uses no weight.")] = None,
+    time_column: Annotated[
+        str | None, typer.Option("--time", help="Column of the time, by which the log is sorted first.")
+    ] = None,
     how: FormatOption = Format.text,
 ) -> None:
     """Follow a log game by game, and keep the league in a file. Run it again, and it goes on where it stopped.
@@ -57,6 +60,8 @@ def online(
     \b
     Examples:
       nashboard online games.csv --state league.npz
+      nashboard online games.pgn --state league.npz
+      nashboard online battles.parquet --state league.npz --time tstamp
       nashboard online log.csv --state league.npz -r outcome=verdict -r outcomes="both good:0.5,spam:none"
       tail -f games.jsonl | nashboard online - --state league.npz
     """
@@ -64,7 +69,7 @@ def online(
     from nashboard.online.follow import Interruption, follow
 
     check_place(state)
-    columns, outcomes = reading_of(pairs, {"a": a, "b": b, "outcome": outcome, "weight": weight})
+    columns, outcomes = reading_of(pairs, {"a": a, "b": b, "outcome": outcome, "weight": weight, "time": time_column})
     model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
     progress, told = None, time.monotonic()
     with Interruption().watched() as stop, without_native_noise():

@@ -16,6 +16,7 @@ from nashboard._text import nearest
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
+    from nashboard.data.games import Games
     from nashboard.data.matches import Matches
 
 LEVEL, RESAMPLES, SEED = 0.95, 200, 0
@@ -307,3 +308,13 @@ def read_matches_from(source: str, as_format: str | None, pairs: list[str] | Non
         kind = type(data).__name__.lower()
         raise InputError(f"{source!r} contains {kind}, not matches: ratings need results of matches")
     return data
+
+
+def read_games_from(source: str, as_format: str | None, pairs: list[str] | None, covariates: list[str]) -> "Games":
+    """Read games one by one, with some columns of the log."""
+    from nashboard.cli.reading import reader_options, reading
+    from nashboard.data.read import read_games
+
+    options = reader_options(pairs)
+    with reading(source):
+        return read_games(source, covariates=covariates, format=as_format, **options)

@@ -100,6 +100,14 @@ class Games(Tabular):
         """All games, or their total weight."""
         return float(self.weight.sum())
 
+    def to_polars(self) -> pl.DataFrame:
+        """Return a frame with the columns a, b, outcome (the share of the point that a takes) and weight."""
+        weight = self.weight
+        share = np.divide(self.wins + self.draws / 2, weight, out=np.full(weight.size, 0.5), where=weight > 0)
+        names = pl.Series(self.agents, dtype=pl.String)
+        columns = {"a": names[self.first], "b": names[self.second], "outcome": share, "weight": weight}
+        return pl.DataFrame(columns | dict(self.covariates))
+
     def take(self, rows: Any) -> "Games":
         """Return some rows, by position or as a mask, with all agents."""
 
@@ -115,7 +123,13 @@ class Games(Tabular):
         """Return the games sorted by time; those of the same time keep their order."""
         if self.time is None:
             raise InputError("these games have no time: name the column, time=")
-        return self.take(np.argsort(self.time, kind="stable"))
+        time = pl.Series(self.time)
+        if time.null_count():
+            raise InputError(f"{time.null_count():,} games have no time: leave them out, or name another column, time=")
+        if time.dtype == pl.String and not time.str.contains(r"^\d{4}[-/.]\d{2}").all():
+            raise InputError(f"times such as {time[0]!r} do not sort as text: write the year first, as in 2024-05-31")
+        numbered = pl.DataFrame({"time": time}).with_row_index("row")
+        return self.take(numbered.sort("time", maintain_order=True)["row"].to_numpy())
 
     def matches(self) -> Matches:
         """Return the pair counts, with sides and clusters; agents without games are left out."""

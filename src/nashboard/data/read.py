@@ -19,6 +19,7 @@ from nashboard.data.counting.outcomes import Rules
 from nashboard.data.datasets import load_dataset
 from nashboard.data.formats import find_format, recognise
 from nashboard.data.formats.format import Data, Format, Input, Options
+from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
@@ -209,19 +210,61 @@ def read_payoffs(
 def read(source: Any, *, format: str | None = None, **options: Any) -> Data:
     """Read whatever a file holds: matches, scores or payoffs. Options as in the three other readers."""
     data = read_source(source, check_options(options), format, wanted=None)
-    assert not isinstance(data, Segments)
+    assert not isinstance(data, Segments | Games)
     return data
 
 
 def check_options(options: Mapping[str, Any]) -> Options:
     """Return the options of the readers by name, or raise an error that lists them."""
-    known = {field.name for field in fields(Options)} - {"segment"}
+    known = {field.name for field in fields(Options)} - {"segment", "rows"}
     for name in options:
         if name not in known:
             raise InputError(
                 f"there is no option {name!r}{nearest(name, known)}: there are {listed(sorted(known), 99)}"
             )
     return Options(**options)
+
+
+def read_games(
+    source: Any,
+    *,
+    covariates: str | Sequence[str] = (),
+    format: str | None = None,
+    **options: Any,
+) -> Games:
+    """Read games one by one, in their order: for covariates, for time, and for `OnlineElo.update_many`.
+
+    Parameters
+    ----------
+    source
+        As in `read_matches`; at least one row per game is needed, so tables of counts and win rates are refused.
+    covariates
+        Columns of numbers (or of true and false) that may sway a game, as an effect on the first agent.
+    format, options
+        As in `read_matches`.
+
+    Examples
+    --------
+    >>> import nashboard as nb, polars as pl
+    >>> log = pl.DataFrame({"a": ["x", "y"], "b": ["y", "z"], "winner": ["x", "tie"], "longer": [120.0, -40.0]})
+    >>> nb.read_games(log, covariates="longer")
+    Games(3 agents, 2 games, covariates longer)
+    """
+    names = (covariates,) if isinstance(covariates, str) else tuple(covariates)
+    given = replace(check_options(options), rows=names)
+    if given.min_games or given.components != "all":
+        raise InputError("min_games= and components= are for counts of pairs: choose agents after reading games")
+    if isinstance(source, str) and source.startswith(DATASET):
+        raise InputError(f"{source!r} holds counts of pairs, not games one by one")
+    data = read_source(source, given, format, wanted=Matches)
+    if not isinstance(data, Games):
+        raise InputError(f"{describe_source(source)!r} holds counts of pairs, not games one by one")
+    return data
+
+
+def describe_source(source: Any) -> str:
+    """Return the name of a source for messages, without its secrets."""
+    return str(hide_secrets(source)) if isinstance(source, str) else "frame"
 
 
 def read_segments(source: Any, column: str, *, format: str | None = None, **options: Any) -> Segments:
@@ -254,7 +297,9 @@ def read_segments(source: Any, column: str, *, format: str | None = None, **opti
     return data
 
 
-def read_source(source: Any, options: Options, format: str | None, wanted: type[Data] | None) -> Data | Segments:
+def read_source(
+    source: Any, options: Options, format: str | None, wanted: type[Data] | None
+) -> Data | Segments | Games:
     """Read any source: the one dispatcher of all readers."""
     check_choices(options)
     if isinstance(source, str) and source.startswith(DATASET):
@@ -350,7 +395,7 @@ def refuse_other_kind(entry: Format, wanted: type[Data] | None, source: Input) -
     raise InputError(f"{source.name!r} looks like {entry.name} ({entry.holds}): use {verb}")
 
 
-def choose_agents(data: Data | Segments, options: Options) -> Data | Segments:
+def choose_agents(data: Data | Segments | Games, options: Options) -> Data | Segments | Games:
     """Leave out rare agents and smaller groups of agents, as asked; in each segment apart."""
     if isinstance(data, Segments):
         parts: dict[str, Matches | Scores] = {}
@@ -370,7 +415,7 @@ def choose_agents(data: Data | Segments, options: Options) -> Data | Segments:
     return split_components(data, "largest")[0] if options.components == "largest" else data
 
 
-def expect(data: Data | Segments, kind: type[Kind], source: Any) -> Kind:
+def expect(data: Data | Segments | Games, kind: type[Kind], source: Any) -> Kind:
     """Return the data if it is of the kind asked for."""
     if not isinstance(data, kind):
         name = hide_secrets(source) if isinstance(source, str) else "frame"

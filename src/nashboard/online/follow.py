@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from nashboard.data.counting.outcomes import Rules
-from nashboard.data.read import name_library_errors
+from nashboard.data.read import name_library_errors, read_games
 from nashboard.data.sources.paths import PlainFile, open_files
 from nashboard.errors import InputError
 from nashboard.online import logs
 from nashboard.online.games import Columns, Excerpt
 from nashboard.online.logs import (
     Piece,
+    can_stream,
     file_pieces,
     fingerprint,
     is_standard_input,
@@ -130,8 +132,32 @@ def follow(
         before = None if from_start else known_log(model.logs, files[0])
         start = before.position if before else 0
         place = Place(files[0].name, before, lambda position: fingerprint(files[0], position), lambda: False)
-        pieces = still_there(file_pieces(files[0], columns, start), files[0])
-        yield from learn(model, pieces, state, columns, outcomes, stop, place)
+        if can_stream(files[0], columns):
+            pieces = file_pieces(files[0], columns, start)
+        else:
+            pieces = whole_log(source, size_of(files[0]), columns, outcomes, before)
+            columns, outcomes = Columns(a="a", b="b", outcome="outcome", weight="weight"), None
+        yield from learn(model, still_there(pieces, files[0]), state, columns, outcomes, stop, place)
+
+
+def whole_log(
+    source: str, end: int, columns: Columns, outcomes: Rules | None, before: LogPosition | None
+) -> Iterator[Piece]:
+    """Yield the games of a log that cannot be cut into pieces, without those that were used before.
+
+    PGN and other formats are read by their own readers, and a log that has to be sorted is read whole.
+    """
+    names = ("a", "b", "outcome", "weight", "time")
+    options: dict[str, Any] = {name: getattr(columns, name) for name in names if getattr(columns, name) is not None}
+    if outcomes:
+        options["outcomes"] = outcomes
+    if before is not None and before.position == end:
+        return
+    games = read_games(source, **options)
+    games = games.by_time() if columns.time is not None else games
+    frame = games.to_polars().slice(before.games if before else 0)
+    if len(frame):
+        yield Piece(frame=frame, position=end)
 
 
 def known_log(known: list[LogPosition], file: PlainFile) -> LogPosition | None:

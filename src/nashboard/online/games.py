@@ -9,6 +9,7 @@ import polars as pl
 
 from nashboard._types import Floats, Ints
 from nashboard.data.counting.outcomes import Question, Rules, SeenLabel, check_rules, learn_vocabulary
+from nashboard.data.games import Games as GameRows
 from nashboard.data.sources.frames import lazy_frame
 from nashboard.data.table.columns import OUTCOME, WEIGHT, Named, check_column, find_column, find_sides, require_column
 from nashboard.errors import InputError
@@ -149,6 +150,8 @@ def read_games(
 
 def chosen_columns(data: Any, columns: Columns, source: str) -> Chosen:
     """Return a Polars frame with the columns a, b, outcome and perhaps weight."""
+    if isinstance(data, GameRows):
+        data = data.to_polars()
     if isinstance(data, tuple | list):
         arrays = from_arrays(data)
         return Chosen(frame=arrays, names={name: name for name in arrays.columns})

@@ -64,8 +64,8 @@ class Layout:
             raise InputError(f"{name!r} cannot be read near byte {position:,}: {first_line(error)}") from None
 
 
-def layout_of(line: bytes, columns: Columns, name: str) -> Layout:
-    """Tell from the first line how a text log is laid out, and which columns hold the games."""
+def read_header(line: bytes, name: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return the separator (None for json lines) and the columns that the first line of a text log shows."""
     try:
         text = line.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
@@ -82,6 +82,12 @@ def layout_of(line: bytes, columns: Columns, name: str) -> Layout:
             names = tuple(cell.strip() for cell in next(csv.reader([text], delimiter=separator), []))
         except csv.Error as error:
             raise InputError(f"{name!r}: line 1 is not a header of columns: {error}") from None
+    return separator, names
+
+
+def layout_of(line: bytes, columns: Columns, name: str) -> Layout:
+    """Return from the first line how a text log is laid out, and which columns hold the games."""
+    separator, names = read_header(line, name)
     a, b = find_sides(names, name, columns.a, columns.b)
     weight = find_column("weight", WEIGHT, names, name, columns.weight)
     chosen = (a, b, require_column("outcome", OUTCOME, names, name, columns.outcome), *([weight] if weight else []))
@@ -141,6 +147,26 @@ def refuse_endless(rest: bytes, name: str) -> None:
         raise InputError(
             f"{name!r} has a line of more than {LONGEST_RECORD >> 20} MB: this is not a log with a game a line"
         )
+
+
+def can_stream(file: PlainFile, columns: Columns) -> bool:
+    """Return whether a file is a table with a row per game in their order, which can be read piece by piece."""
+    kind = find_kind(file)
+    if columns.time is not None or kind not in ("parquet", "delimited", "json lines"):
+        return False
+    if columns.a or columns.b or columns.outcome:
+        return True
+    try:
+        if kind == "parquet":
+            names = tuple(pl.scan_parquet(file.path).collect_schema().names())
+        else:
+            with file.path.open("rb") as stream:
+                names = read_header(stream.readline(LONGEST_RECORD), file.name)[1]
+        find_sides(names, file.name, None, None)
+        require_column("outcome", OUTCOME, names, file.name, None)
+    except InputError:
+        return False  # another format, or nothing that can be read: its reader says what is wrong
+    return True
 
 
 def file_pieces(file: PlainFile, columns: Columns, start: int) -> Iterator[Piece]:

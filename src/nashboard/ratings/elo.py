@@ -366,8 +366,12 @@ def design(data: Any, first_advantage: bool, covariates: Sequence[str]) -> tuple
     if not covariates:
         return data, rows_by_side(data) if first_advantage else rows_of_pairs(data)
     names = (covariates,) if isinstance(covariates, str) else tuple(covariates)
+    if isinstance(data, Matches):
+        raise InputError("covariates need games one by one, not counts: pass the log itself, or nb.read_games of it")
     if not isinstance(data, Games):
-        raise InputError(f"covariates need Games, one row per game, not {type(data).__name__}")
+        from nashboard.data.read import read_games
+
+        data = read_games(data, covariates=names)
     missing = [name for name in names if name not in data.covariates]
     if missing:
         raise InputError(f"the games have no covariate {missing[0]!r}: read them with read_games(covariates=[...])")

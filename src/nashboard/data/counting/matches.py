@@ -10,7 +10,8 @@ import polars as pl
 
 from nashboard._text import listed, number_of, rows_have, shortened
 from nashboard.data.counting.outcomes import describe_first
-from nashboard.data.counting.pairs import UNKNOWN, MatchTable, PairCounts, code_neutral, count_pairs
+from nashboard.data.counting.pairs import UNKNOWN, MatchTable, PairCounts, code_neutral, count_pairs, make_rows
+from nashboard.data.games import Games
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Segments, split_by_value
@@ -21,17 +22,57 @@ from nashboard.data.table.values import as_text, is_blank, is_sound_weight
 from nashboard.data.validation import look_alikes
 from nashboard.errors import InputError
 
+Counted = Matches | Segments | Games
 SKIP = {"bad_rows": "skip"}
 COUNTS = ("wins", "draws", "losses")
 SIDES = ("first", "second")
 
 
-def count_matches(table: MatchTable) -> Matches | Segments:
-    """Return the matches of a table, or of each of its segments; what is wrong with it is one clear sentence."""
+def count_matches(table: MatchTable) -> Counted:
+    """Return the matches of a table, or of each of its segments, or its games; what is wrong is one clear sentence."""
     if table.self_matches not in ("error", "drop"):
         raise InputError(f"self_matches must be 'error' or 'drop', not {table.self_matches!r}")
     found = count_pairs(table)
+    if table.rows is not None:
+        return list_games(found, table.rows)
     return make_matches(found) if table.segment is None else make_segments(found, table.segment)
+
+
+def list_games(found: PairCounts, covariates: tuple[str, ...]) -> Games:
+    """Return the games of a table one by one, in their order, after the counts have shown that all are sound."""
+    origin = make_matches(found).origin
+    table, frame = found.table, found.table.frame
+    more = {"first": as_text(frame, table.a), "second": as_text(frame, table.b)}
+    if table.cluster is not None:
+        more["cluster"] = as_text(frame, table.cluster)
+    more |= {f"covariate {name}": column(frame, name) for name in covariates}
+    used = (nw.col("left_out") == 0) & (nw.col("ignored") == 0) & (nw.col("first") != nw.col("second"))
+    wanted = [*more, *COUNTS, *(["time"] if table.time else []), *(["neutral"] if table.neutral else [])]
+    kept = make_rows(table, found.words, more).filter(used).select(wanted)
+    rows = table.table.collect(kept, in_order=True)
+    rows = rows.filter(pl.sum_horizontal(COUNTS) > 0).with_columns(
+        *(read_covariate(rows[f"covariate {name}"], name, table.source) for name in covariates)
+    )
+    if table.neutral:
+        rows = rows.with_columns(neutral=pl.col("neutral") == 1)
+    elif not table.sided:
+        rows = rows.with_columns(neutral=pl.lit(True))
+    return Games.from_rows(rows, covariates, origin)
+
+
+def read_covariate(values: pl.Series, name: str, source: str) -> pl.Series:
+    """Return a column of numbers; true is 1 and false 0."""
+    if values.dtype == pl.String:
+        values = values.replace({"true": "1", "True": "1", "false": "0", "False": "0"})
+    numbers = values.cast(pl.Float64, strict=False)
+    bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
+    if bad.any():
+        value = values[int(bad.arg_max() or 0)]
+        raise InputError(
+            f"{source!r}, column {name!r}: {rows_have(int(bad.sum()))} no number, such as {value!r}; a covariate must "
+            f"be a number (or true and false) in every game"
+        )
+    return numbers
 
 
 def make_segments(found: PairCounts, column: str) -> Segments:

@@ -65,6 +65,8 @@ class MatchTable:
         Rows that a format made of each row of its table, and what is left out, where it is not a row.
     segment
         The column of segments: each is counted apart, in the same pass.
+    rows
+        Columns that are wanted of each game, where games one by one are wanted and not counts.
     skip_bad
         Rows that cannot be used are left out and counted; otherwise they are an error.
     made
@@ -90,6 +92,7 @@ class MatchTable:
     games: int = 1
     unit: str = "rows"
     segment: str | None = None
+    rows: tuple[str, ...] | None = None
     skip_bad: bool = False
     made: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
@@ -279,14 +282,14 @@ def list_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
     ]
 
 
-def make_totals(table: MatchTable, words: Vocabulary | None) -> Totals:
-    """Return what is summed up to count a table; without words its outcome column holds numbers."""
+def make_rows(table: MatchTable, words: Vocabulary | None, more: Mapping[str, nw.Expr]) -> nw.LazyFrame[Any]:
+    """Return the rows of a table as shares of a point; without words its outcome column holds numbers."""
     frame = table.frame
     # PostgreSQL takes 1.0 for an exact decimal: only a cast makes it a floating-point number
     weight = (nw.lit(1) if table.weight is None else column(frame, table.weight)).cast(nw.Float64)
     split = split_number if words is None else split_name(words) if words.by_name else split_label(words)
     label = label_text(frame, table.outcome) if words else column(frame, table.outcome).cast(nw.Float64)
-    columns = {name: as_key(frame, source) for name, source in table.keys.items()}
+    columns = {name: as_key(frame, source) for name, source in table.keys.items()} | dict(more)
     columns |= {"left_out": number_filters(table.filters), "weight": weight, "label": label}
     if table.neutral is not None:
         columns["neutral"] = code_neutral(frame, table.neutral)
@@ -302,7 +305,7 @@ def make_totals(table: MatchTable, words: Vocabulary | None) -> Totals:
     def share(part: nw.Expr) -> nw.Expr:
         return nw.when(sound_weight & ~nw.col("ignored")).then(part * nw.col("weight")).otherwise(nw.lit(0.0))
 
-    rows = (
+    return (
         frame.select(**columns)
         .with_columns(ignored=ignored, **split(nw.col("label")))
         .with_columns(
@@ -315,10 +318,15 @@ def make_totals(table: MatchTable, words: Vocabulary | None) -> Totals:
             **uneven,
         )
     )
+
+
+def make_totals(table: MatchTable, words: Vocabulary | None) -> Totals:
+    """Return what is summed up to count a table."""
+    uneven = ("uneven",) if table.weighed else ()
     whole = table.weight is None and words is not None and not words.fractions
     shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound", *uneven)
     return Totals(
-        rows=rows,
+        rows=make_rows(table, words, {}),
         keys=("left_out", *table.keys, *(["neutral"] if table.neutral is not None else [])),
         sums=(*shares, *marks) if whole else marks,
         fractions=() if whole else shares,

@@ -5,10 +5,9 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from nashboard.data.counting.matches import Counted
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.match_tables import read_table
-from nashboard.data.matches import Matches
-from nashboard.data.segments import Segments
 from nashboard.data.table.filters import Filter
 from nashboard.data.table.values import as_lower, recode
 
@@ -19,7 +18,7 @@ WINNERS = {"1 / 0 / 0": "model_a", "0 / 1 / 0": "model_b", "0 / 0 / 1": "tie"}
 SAMPLED = r"""sampled["']? *(?::|->|=) *true"""
 
 
-def read_chatbot_arena(source: Input) -> Matches | Segments:
+def read_chatbot_arena(source: Input) -> Counted:
     """Read battles of the first Chatbot Arena releases, with the official filters."""
     rows, filters = read_battles(source), []
     if "anony" in source.columns:
@@ -47,12 +46,12 @@ def is_sampled(rows: nw.LazyFrame[Any]) -> nw.Expr:
     return nw.col("dedup_tag").cast(nw.String).str.to_lowercase().str.contains(SAMPLED)
 
 
-def read_lmarena(source: Input) -> Matches | Segments:
+def read_lmarena(source: Input) -> Counted:
     """Read the later arena releases, where the votes of a session belong together."""
     return read_table(source, "lmarena", a="model_a", b="model_b", outcome="winner", cluster="evaluation_session_id")
 
 
-def read_kaggle(source: Input) -> Matches | Segments:
+def read_kaggle(source: Input) -> Counted:
     """Read a log whose outcome stands in three columns, one of which is 1."""
     source.require(*ONE_HOT)
     rows = source.table.frame

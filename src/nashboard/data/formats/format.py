@@ -9,6 +9,7 @@ from nashboard._files import Workspace
 from nashboard._text import listed
 from nashboard.data.counting.outcomes import Rules
 from nashboard.data.formats.records import find_records
+from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
@@ -41,6 +42,7 @@ class Options:
     self_matches: Literal["error", "drop"] = "error"
     where: Mapping[str, object] = field(default_factory=dict)
     segment: str | None = None
+    rows: tuple[str, ...] | None = None  # games one by one, with these columns, are wanted instead of counts
     min_games: float = 0
     components: Literal["all", "largest"] = "all"
     # scores
@@ -168,7 +170,7 @@ class Input:
 
 GAME_OPTIONS = (
     "a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "min_games", "components",
-    "bad_rows", "separator",
+    "bad_rows", "separator", "rows",
 )  # fmt: skip
 MATCH_OPTIONS = (*GAME_OPTIONS, "neutral", "segment")
 SCORE_OPTIONS = ("lower_is_better", "bad_rows", "separator")
@@ -196,7 +198,7 @@ class Format:
     makes: Literal["matches", "scores", "payoffs"]
     holds: str
     fits: Callable[[Input], bool]
-    read: Callable[[Input], Data | Segments]
+    read: Callable[[Input], Data | Segments | Games]
     options: tuple[str, ...] = MATCH_OPTIONS
     on_frames: bool = True
 

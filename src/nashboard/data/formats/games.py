@@ -13,6 +13,7 @@ from nashboard._text import listed
 from nashboard.data.counting.outcomes import KNOWN, Rules, check_rules, describe_unknown, fold_label, is_number
 from nashboard.data.formats.format import GAME_OPTIONS, Format, Input
 from nashboard.data.formats.match_tables import read_rows
+from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.origin import LeftOut
 from nashboard.data.sources.paths import PlainFile, check_lines
@@ -57,11 +58,12 @@ def iterate_cutechess(file: PlainFile) -> Iterator[Game]:
                 yield white, black, result, ""
 
 
-def count_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Matches:
-    """Count games one by one: memory holds the pairs that met, not the games."""
+def count_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Matches | Games:
+    """Count games one by one: memory holds the pairs that met, not the games, unless games are wanted."""
     if source.kind == "directory":
         raise InputError(f"{source.name!r} is a folder: name the files of games in it, for example with *.pgn")
     counts: Counter[tuple[str, str, str]] = Counter()
+    games_in_order: list[Game] = []
     left_out: Counter[str] = Counter()
     results: set[str] = set()
     rules = check_rules(source.options.outcomes)
@@ -74,6 +76,8 @@ def count_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], for
                 left_out[why] += 1
                 continue
             counts[white, black, result] += 1
+            if source.options.rows is not None:
+                games_in_order.append((white, black, result, date if "?" not in date else ""))
             if date and "?" not in date:
                 earliest, latest = min(earliest or date, date), max(latest, date)
     if not counts:
@@ -82,11 +86,15 @@ def count_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], for
         why = f": {'; '.join(left_out)}" if left_out else ""
         raise InputError(f"{source.name!r} holds no finished game{why}")
     refuse_games(counts, rules, source.name)
-    frame = pl.DataFrame(
-        [(*key, float(number)) for key, number in sorted(counts.items())],
-        schema={"white": pl.String, "black": pl.String, "result": pl.String, "weight": pl.Float64},
-        orient="row",
-    )
+    names = {"white": pl.String, "black": pl.String, "result": pl.String}
+    if source.options.rows is None:
+        rows = [(*key, float(number)) for key, number in sorted(counts.items())]
+        frame = pl.DataFrame(rows, schema={**names, "weight": pl.Float64}, orient="row")
+    else:
+        dated = pl.DataFrame(games_in_order, schema={**names, "date": pl.String}, orient="row")
+        frame = dated.with_columns(pl.col("date").replace("", None), weight=pl.lit(1.0))
+        if frame["date"].null_count():  # without all of them games keep the order of the file
+            frame = frame.drop("date")
     here, seen = {fold_label(result) for _, _, result in counts}, set(map(fold_label, results))
     said = source.options.outcomes.items()  # without the rules that have been followed above
     left = {
@@ -102,7 +110,7 @@ def count_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], for
         outcome="result",
         weight="weight",
     )
-    assert isinstance(matches, Matches)
+    assert isinstance(matches, Matches | Games)
     origin = replace(
         matches.origin,
         rows=counts.total() + left_out.total(),

@@ -5,10 +5,9 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from nashboard.data.counting.matches import Counted
 from nashboard.data.formats.format import Format, Input
 from nashboard.data.formats.match_tables import read_table
-from nashboard.data.matches import Matches
-from nashboard.data.segments import Segments
 from nashboard.data.sources.frames import collect_objects
 from nashboard.data.table.filters import Filter
 from nashboard.data.table.values import as_lower, as_number, as_text, recode
@@ -21,7 +20,7 @@ SIDES = (("baseline", "model"), ("model", "baseline"))  # of arena-hard: A and B
 WINNERS = ("model_1", "model_2", "tie")  # of MT-bench
 
 
-def read_alpaca_eval(source: Input) -> Matches | Segments:
+def read_alpaca_eval(source: Input) -> Counted:
     """Read AlpacaEval annotations: preference 1 the first wins, 2 the second, 0 or 1.5 a draw, null unknown."""
     column = source.options.outcome or "preference"
     source.require(column)
@@ -35,7 +34,7 @@ def read_alpaca_eval(source: Input) -> Matches | Segments:
     )
     unknown = nw.concat_str(nw.lit("preference "), as_text(rows, column))
 
-    def count(outcome: nw.Expr) -> Matches | Segments:
+    def count(outcome: nw.Expr) -> Counted:
         unrated = Filter(keep=nw.col("rated"), why="no preference was given")
         known = rows.with_columns(rated=rated, share=share, unknown=unknown).with_columns(outcome.alias(column))
         return read_table(
@@ -60,7 +59,7 @@ def read_alpaca_eval(source: Input) -> Matches | Segments:
         raise
 
 
-def read_arena_hard(source: Input) -> Matches | Segments:
+def read_arena_hard(source: Input) -> Counted:
     """Read arena-hard judgments: two games per line with sides swapped; a clear verdict counts three times."""
     source.require("model", "baseline", "games")
     lines = read_judgments(source)
@@ -112,7 +111,7 @@ def read_judgments(source: Input) -> nw.LazyFrame[Any]:
     return lines
 
 
-def read_mt_bench(source: Input) -> Matches | Segments:
+def read_mt_bench(source: Input) -> Counted:
     """Read MT-bench pair judgments: the two games must agree, otherwise the match is a draw."""
     source.require("g1_winner", "g2_winner")
     rows = source.table.frame

@@ -6,12 +6,10 @@ from typing import Any, TypeVar
 
 import narwhals as nw
 
-from nashboard.data.counting.matches import count_matches
+from nashboard.data.counting.matches import Counted, count_matches
 from nashboard.data.counting.pairs import MatchTable
 from nashboard.data.formats.format import Format, Input, Options
-from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
-from nashboard.data.segments import Segments
 from nashboard.data.table.columns import (
     CLUSTER,
     NEUTRAL,
@@ -52,7 +50,7 @@ def read_rows(
     notes: tuple[str, ...] = (),
     sided: bool = True,
     **details: Any,
-) -> Matches | Segments:
+) -> Counted:
     """Count the matches of a table; a format's own columns are used where the user named none.
 
     ``sided`` is whether the first agent of a row is the first side of the match (home, white, left); other details are
@@ -83,6 +81,7 @@ def read_rows(
             notes=(*table.notes, *notes, *note_weight(weighing, options.weight, weight)),
             segment=check_segment(table, options.segment),
             skip_bad=options.skip_bad,
+            rows=check_covariates(table, options.rows),
             **details,
         )
     )
@@ -115,6 +114,13 @@ def check_segment(table: Table, column: str | None) -> str | None:
     return column
 
 
+def check_covariates(table: Table, rows: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the columns that are wanted of each game, if the table has them."""
+    for name in rows or ():
+        check_column(name, table.schema.names(), table.name)
+    return rows
+
+
 def note_weight(found: str | None, given: Named, of_format: str | None) -> tuple[str, ...]:
     """Return the note about a weight that was taken by its name alone: nobody may know that it was."""
     if found is None or given is not None or of_format is not None:
@@ -125,15 +131,13 @@ def note_weight(found: str | None, given: Named, of_format: str | None) -> tuple
     )
 
 
-def read_table(
-    source: Input, format: str, *, rows: nw.LazyFrame[Any] | None = None, **details: Any
-) -> Matches | Segments:
+def read_table(source: Input, format: str, *, rows: nw.LazyFrame[Any] | None = None, **details: Any) -> Counted:
     """Count the matches of a source in whatever engine it is; ``rows`` replace its own where a format made them."""
     table = source.table if rows is None else replace(source.table, frame=rows)
     return read_rows(table, source.options, format=format, **details)
 
 
-def read_generic(source: Input) -> Matches | Segments:
+def read_generic(source: Input) -> Counted:
     """Read any table with two agents and an outcome per row."""
     table = source.table
     return read_table(source, "matches" if table.kind is not None or table.engine == "json" else table.engine)

@@ -5,10 +5,9 @@ from typing import Any
 import narwhals as nw
 
 from nashboard._text import listed
+from nashboard.data.counting.matches import Counted
 from nashboard.data.formats.format import MATCH_OPTIONS, Format, Input
 from nashboard.data.formats.match_tables import has_sides, read_table
-from nashboard.data.matches import Matches
-from nashboard.data.segments import Segments
 from nashboard.data.table.columns import SIDES, TWO_SCORES, WINNER_LOSER, find_pairs, find_sides, fold
 from nashboard.data.table.filters import Filter, make_filters
 from nashboard.data.table.table import Table, column
@@ -21,7 +20,7 @@ WON, DRAWN, LOST = ("wins", "win"), ("draws", "draw", "ties", "tie"), ("losses",
 SHARES = dict.fromkeys(WON, 1.0) | dict.fromkeys(DRAWN, 0.5) | dict.fromkeys(LOST, 0.0)
 
 
-def read_winner_loser(source: Input) -> Matches | Segments:
+def read_winner_loser(source: Input) -> Counted:
     """Read a row per match that names the winner and the loser; where ids are beside names, names are taken."""
     found = find_pairs(WINNER_LOSER, source.columns)
     if not found:
@@ -49,7 +48,7 @@ def fits_winner_loser(source: Input) -> bool:
     )
 
 
-def read_two_scores(source: Input) -> Matches | Segments:
+def read_two_scores(source: Input) -> Counted:
     """Read a row per match with what both sides scored; matches without scores are left out and counted."""
     columns, name = source.columns, source.name
     a, b = find_sides(columns, name, source.options.a, source.options.b)
@@ -105,7 +104,7 @@ def fits_two_scores(source: Input) -> bool:
     return bool(find_pairs(TWO_SCORES, source.columns)) and not STRICT_OUTCOMES & set(map(fold, source.columns))
 
 
-def read_pair_counts(source: Input) -> Matches | Segments:
+def read_pair_counts(source: Input) -> Counted:
     """Read a table of counts as three weighted logs, one for each outcome."""
     columns, name = source.columns, source.name
     a, b = find_sides(columns, name, source.options.a, source.options.b)
