@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._notebook import Drawn
+from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, frozen_copy, read_only

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, sparray, spmatrix
 from scipy.sparse.linalg import LinearOperator
 
-from nashboard._notebook import Drawn
+from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only

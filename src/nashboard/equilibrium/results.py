@@ -6,7 +6,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from nashboard._notebook import Drawn
+from nashboard._display import Drawn
 from nashboard._tables import Column, Table, as_html
 from nashboard._text import either, nearest
 from nashboard._types import Floats, Ints, read_only

@@ -1,9 +1,9 @@
 """An evaluation as a document: text, markdown, LaTeX, csv, json, or the report as a page of HTML."""
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
+from nashboard._display import write_report
 from nashboard._files import atomically, check_place
 from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain
 from nashboard._text import either
@@ -75,8 +75,7 @@ def write(
     """Write an evaluation whole or not at all, in the format of the path's ending."""
     ending = checked_target(path)
     if ending == PAGE:
-        # The report is a room of its own, below this one: it is asked for by name, when it is needed.
-        import_module("nashboard.report.build").write_page(found, path, title=title, say=say)
+        write_report(found, path, title=title, say=say)
         return
     text = ENDINGS[ending](found)
-    atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
+    atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))

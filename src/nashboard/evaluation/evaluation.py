@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nashboard._notebook import chart, mimebundle
+from nashboard._display import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._text import nearest
 from nashboard._types import Floats

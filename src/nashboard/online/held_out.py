@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.special import expit
 
-from nashboard._notebook import Drawn
+from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._types import Bools, Floats
 from nashboard.data.games import Games

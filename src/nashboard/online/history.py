@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nashboard._notebook import Drawn
+from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._types import Floats, Ints
 from nashboard.data.validation import positions

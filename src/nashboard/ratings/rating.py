@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from nashboard._notebook import Drawn
+from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, floats, frozen_copy, read_only

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from nashboard._notebook import chart, mimebundle
+from nashboard._display import chart, mimebundle
 from nashboard._tables import Table, as_html, plain
 from nashboard._threads import threads_for
 from nashboard.data.matches import Matches

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._notebook import chart, mimebundle
+from nashboard._display import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, percent, plain
 from nashboard._threads import threads_for
 from nashboard._types import Ints

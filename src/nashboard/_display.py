@@ -1,10 +1,12 @@
-"""How results show themselves: a chart when asked for one, and in a notebook a table with the chart below it.
+"""How results show themselves: as a chart, in a notebook as a table with its chart, and as a report.
 
-Results take both functions as their methods, most of them by being `Drawn`. What is drawn is decided in the room of
-charts, which is imported only then: results do not depend on it.
+Charts and report are rooms below those of the results. Results reach them only through this module, which imports them
+by name when they are needed; everywhere else a room imports only from rooms above it.
 """
 
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from nashboard._tables import Tabular
@@ -20,9 +22,16 @@ def mimebundle(result: Any, include: object = None, exclude: object = None) -> d
     """Return what a notebook shows: the table, and the chart as a picture that needs neither scripts nor network."""
     try:
         picture = import_module("nashboard.charts.results").picture_of(result)
-    except (NashboardError, ImportError):  # nothing to draw, or nothing to draw with: the table stands alone
+    except (NashboardError, ImportError):  # there is nothing to draw, or nothing to draw with
         picture = ""
     return {"text/plain": str(result), "text/html": result._repr_html_() + picture}
+
+
+def write_report(
+    evaluation: Any, path: str | Path, *, title: str | None = None, say: Callable[[str], None] | None = None
+) -> None:
+    """Write the report of an evaluation as a page of HTML."""
+    import_module("nashboard.report.build").write_page(evaluation, path, title=title, say=say)
 
 
 class Drawn(Tabular):
