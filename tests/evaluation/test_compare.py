@@ -75,12 +75,13 @@ def test_intervals_of_shares_cover() -> None:
     assert 0.93 <= inside / 1000 <= 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("share", "games", "tau"), [(1.0, 20, 0.0), (0.3, 6, 0.0), (1.0, 8, 0.4)], ids=["dense", "sparse", "cyclic"]
 )
 def test_equal_agents_are_rarely_told_apart(share: float, games: int, tau: float) -> None:
     rng = np.random.default_rng(3)
-    alarms, runs = 0, 150
+    alarms, runs = 0, 200
     for _ in range(runs):
         r = np.concatenate([[0.2, 0.2], rng.normal(0, 0.6, 8)])
         c = np.triu(tau * rng.standard_normal((10, 10)), 1)
@@ -92,6 +93,7 @@ def test_equal_agents_are_rarely_told_apart(share: float, games: int, tau: float
     assert alarms / runs <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / runs)
 
 
+@pytest.mark.slow
 def test_a_real_difference_is_found() -> None:
     rng = np.random.default_rng(4)
     r = np.array([0.6, 0.0, *np.linspace(-1, 1, 10)])

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from commands import Run
@@ -88,3 +89,20 @@ def test_changes_of_a_saved_evaluation_with_itself(command: Run, log: str, tmp_p
     command("evaluate", log, "--resamples", "50", "-o", str(saved))
     done = command("changes", str(saved), log, "--resamples", "50", "--fail-on", "moved")
     assert "No agent moved beyond noise." in done.stdout
+
+
+def test_voters_who_always_take_the_first_side_are_named(command: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    strength = {"a": 1.2, "b": 0.0, "c": -1.2}
+    lines = ["worker,prompt,model_a,model_b,winner"]
+    for vote in range(900):
+        worker = f"w{vote % 15:02}"
+        x, y = rng.choice(list(strength), 2, replace=False)
+        p = 0.98 if worker == "w03" else 1 / (1 + np.exp(strength[y] - strength[x]))
+        lines.append(f"{worker},p{vote % 100},{x},{y},{'model_a' if rng.random() < p else 'model_b'}")
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = json.loads(command("voters", str(path), "--voter", "worker", "--item", "prompt", "--format", "json").stdout)
+    assert found["suspects"] == ["w03"]
+    assert found["alpha"] is not None
+    assert "first side" in command("voters", str(path), "--voter", "worker").stdout

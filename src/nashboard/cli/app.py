@@ -47,6 +47,7 @@ from nashboard.cli.streams import (
     report_interrupt,
 )
 from nashboard.cli.stress import stress
+from nashboard.cli.voters import voters
 from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b
@@ -72,6 +73,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plan": plan,
     "changes": changes,
     "influence": influence,
+    "voters": voters,
     "reduce": reduce,
     "inspect": inspect_file,
     "rank": rank,

@@ -32,8 +32,8 @@ class Games(Tabular):
         ``(rows,)`` when it was played, in any unit that sorts; None where it is not known.
     neutral
         ``(rows,)`` whether neither agent had the first side.
-    cluster
-        ``(rows,)`` number of the cluster.
+    cluster, cluster_names
+        ``(rows,)`` number of the cluster, and the values that the numbers stand for.
     covariates
         Columns of numbers by name: what may sway a game, as an effect on the first agent.
     origin
@@ -49,6 +49,7 @@ class Games(Tabular):
     time: Any = None
     neutral: Bools | None = None
     cluster: Ints | None = None
+    cluster_names: tuple[str, ...] = ()
     covariates: Mapping[str, Floats] = field(default_factory=dict)
     origin: Origin = MEMORY
 
@@ -86,6 +87,7 @@ class Games(Tabular):
             time=optional["time"].to_numpy() if "time" in optional else None,
             neutral=optional["neutral"].fill_null(False).to_numpy() if "neutral" in optional else None,
             cluster=None if cluster is None else cluster.rank("dense").fill_null(0).to_numpy().astype(np.intp) - 1,
+            cluster_names=() if cluster is None else tuple(map(str, cluster.drop_nulls().unique().sort())),
             covariates={name: frame[f"covariate {name}"].to_numpy() for name in covariates},
             origin=origin,
         )

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from nashboard._tables import Column, Table, Tabular
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.read import read_games
 from nashboard.errors import InputError
 
 KINDS = ("attentive", "random", "first side", "second side")
@@ -156,6 +157,23 @@ def voters(
     if (i == j).any():
         raise InputError(f"vote {int(np.argmax(i == j)) + 1:,} is of an agent against itself")
     return examine(names, who, agents, i, j, y, None if item is None else np.asarray(item).astype(str))
+
+
+def read_voters(source: Any, *, voter: str, item: str | None = None, **options: Any) -> Voters:
+    """Examine the voters of a log, read as by `read_games`; rows with fractions of a vote are refused.
+
+    Parameters
+    ----------
+    voter, item
+        Columns: who voted, and what was voted on.
+    """
+    games = read_games(source, cluster=voter, **options)
+    items = None if item is None else read_games(source, cluster=item, **options).cluster
+    assert games.cluster is not None
+    outcome = games.wins + games.draws / 2
+    names = np.array(games.cluster_names)[games.cluster]
+    agents = np.array(games.agents)
+    return voters(names, agents[games.first], agents[games.second], outcome, item=items)
 
 
 def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, item: Any) -> Voters:
