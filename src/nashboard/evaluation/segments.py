@@ -115,6 +115,9 @@ class Difference:
     differs: bool | None
 
 
+CERTAIN = 1e-3  # of an agent's largest standard deviation: that of a gap which is 0 in every draw
+
+
 def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dict[str, Difference]:
     """Test whether gaps differ between segments, and shrink them towards the agent's mean over all segments.
 
@@ -129,7 +132,8 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
         values = [value for value, found in boards.items() if agent in found.agents]
         places = [boards[value].agents.index(agent) for value in values]
         gaps = np.array([boards[value].board.gaps[k] for value, k in zip(values, places, strict=True)])
-        seen[agent] = values, gaps, np.array([spread(boards[v], k) for v, k in zip(values, places, strict=True)])
+        sd = np.array([spread(boards[v], k) for v, k in zip(values, places, strict=True)])
+        seen[agent] = values, gaps, np.maximum(sd, CERTAIN * sd.max(initial=0.0))
     Q, freedom, size = {}, {}, 0.0
     for agent, (_, gaps, sd) in seen.items():
         if len(gaps) < 2 or not (sd > 0).all():
