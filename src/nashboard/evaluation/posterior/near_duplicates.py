@@ -186,10 +186,8 @@ def group_alike(Y: Floats, N: Floats, sigma: float, tau: float) -> Ints:
     merged = np.zeros(n)  # evidence for the group as one, against singles
     kept = np.zeros(n)  # the same of the best partition of the group
     parts: list[list[list[int]]] = [[[k]] for k in range(n)]
-    upper = np.triu(np.ones((n, n), dtype=np.bool_), 1)
+    gain = np.where(np.triu(np.ones((n, n), dtype=np.bool_), 1), evidence - np.log(n), -np.inf)
     for _ in range(n - 1):
-        prior = gammaln(size[:, None] + size) - gammaln(size)[:, None] - gammaln(size) - np.log(n)
-        gain = np.where(upper & active & active[:, None], evidence + prior, -np.inf)
         a, b = np.unravel_index(int(gain.argmax()), gain.shape)
         if gain[a, b] < -np.log(n):
             break
@@ -208,6 +206,10 @@ def group_alike(Y: Floats, N: Floats, sigma: float, tau: float) -> Ints:
         Y[a, a] = N[a, a] = 0.0
         active[b] = False
         compare_entries(Y, N, active, sigma, tau, evidence, largest, int(a))
+        prior = gammaln(size[a] + size) - gammaln(size[a]) - gammaln(size) - np.log(n)
+        row = np.where(active, evidence[a] + prior, -np.inf)
+        gain[a, a + 1 :], gain[:a, a] = row[a + 1 :], row[:a]
+        gain[b], gain[:, b] = -np.inf, -np.inf
     label = np.arange(n)
     for k in np.flatnonzero(active):
         for group in parts[k]:
