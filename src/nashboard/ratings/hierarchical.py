@@ -14,7 +14,8 @@ without games has ``c ~ N(0, tau^2)``, and an agent with few games stays close t
 Gauss-Hermite quadrature), which leaves a log-concave likelihood ``l(r_i - r_j)`` per pair. For ``sigma`` and ``tau`` on
 a grid, Newton's method finds the mode of ``r``, and Laplace's approximation the weight of the grid point. The grid is
 refined until it resolves the posterior. A draw picks a grid point, then ``r`` from the normal approximation
-(its mean corrected for skewness to first order), then each ``c`` given ``r`` exactly, by rejection sampling.
+(its mean corrected for skewness to first order; agents with few games are moved by Metropolis steps), then each ``c``
+given ``r`` exactly, by rejection sampling.
 
 **Information.** Draws make a result less variable than a coin toss, ``p (1 - p) - d / 4`` for a share ``d`` of draws,
 and games of one cluster may agree with each other. Counts are divided by this dispersion before they are fitted.
@@ -30,10 +31,16 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._compiled import compiled
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
+from nashboard.ratings.hierarchical_kernels import (
+    draw_all_pairs,
+    draw_columns,
+    draw_signed_normals,
+    integrate_pairs,
+    refine_ratings,
+)
 from nashboard.ratings.hierarchical_systems import System, system_for
 
 SIGMA_SCALE, TAU_SCALE = 1.5, 0.1  # of the half-normal prior of sigma and the half-Cauchy prior of tau
@@ -43,6 +50,7 @@ BLOCK = 4_000_000  # numbers that the fits of one block of grid points may occup
 RESOLVED = 1.5  # log-density between neighbours at the peak below which the grid is fine enough
 NEGLIGIBLE = 7.0  # log-density below the peak beyond which the grid is cut
 HOPELESS = 50.0  # log-density below the peak beyond which larger values of tau are not tried
+FEW_GAMES, SWEEPS = 25.0, 8  # agents with fewer games are moved by so many Metropolis steps in every draw
 LEAST_DISPERSION = 0.1
 PRIOR_GAMES = 20.0  # games' worth of evidence that clusters do not matter, before they are measured
 
@@ -75,16 +83,31 @@ class PairCounts:
         self, d: Floats, tau: Floats, advantage: float, c: Floats | None = None
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Integrate the cyclic parts: log-likelihood per difference of ratings, slope, minus curvature, mode of c."""
-        nodes, weights = np.polynomial.hermite.hermgauss(7 if len(self.i) <= FEW_PAIRS else 3)
         shape = d.shape
         start = np.zeros(shape) if c is None else c.copy(order="C")
         found = (np.empty(shape), np.empty(shape), np.empty(shape), start)
-        log_weights = np.log(weights) + nodes**2 - np.log(np.pi) / 2
         integrate_pairs(
             self.won, self.games, self.moves * advantage, np.array(d, order="C"), np.array(tau, order="C"),
-            np.sqrt(2.0) * nodes, log_weights, *found,
+            *self.quadrature, *found,
         )  # fmt: skip
         return found
+
+    @cached_property
+    def quadrature(self) -> tuple[Floats, Floats]:
+        """Nodes in standard deviations, and logarithms of weights that include the density of the nodes."""
+        nodes, weights = np.polynomial.hermite.hermgauss(7 if len(self.i) <= FEW_PAIRS else 3)
+        return np.sqrt(2.0) * nodes, np.log(weights) + nodes**2 - np.log(np.pi) / 2
+
+    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, advantage: float) -> None:
+        """Correct drawn sigmas, and ratings of agents with few games, whose posterior is not normal, in place."""
+        points = self.games.sum(axis=1)
+        played = np.bincount(self.i, points, self.n) + np.bincount(self.j, points, self.n)
+        agents = np.flatnonzero((played > 0) & (played < FEW_GAMES))
+        width = 1.5 / np.sqrt(1 / sigma.max() ** 2 + played[agents] / 6)
+        refine_ratings(
+            self.won, self.games, self.moves * advantage, self.i, self.j, *self.neighbours, *self.quadrature, agents,
+            sigma, tau, seeds, width, SWEEPS, SIGMA_SCALE, *SIGMA_RANGE, ratings,
+        )  # fmt: skip
 
     def draw_all(self, ratings: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
         """Draw the log-odds of all pairs given ratings, ``(b, n, n)``."""
@@ -122,6 +145,9 @@ class MeasuredPairs:
         rest = self.measured - d
         mode = rest * tau[:, None] ** 2 / total
         return -(rest**2 / total + np.log(total)) / 2, rest / total, 1 / total, mode
+
+    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, advantage: float) -> None:
+        """Do nothing: the posterior of the ratings is normal."""
 
     def draw_all(self, ratings: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
         """Draw the payoffs of all pairs given ratings, ``(b, n, n)``."""
@@ -260,8 +286,9 @@ class HierarchicalFit:
                 centre = self.modes.ratings[g] + self.skewness_shift(int(g))
                 streams = [np.random.default_rng(int(seed)) for seed in seeds[chosen]]
                 ratings[chosen] = centre + self.system.sample(W, precision, streams)
+        sigma, tau = (np.array(column) for column in self.grid[at].T)
+        counts.refine(ratings, sigma, tau, seeds, self.advantage)
         ratings -= ratings.mean(axis=1, keepdims=True)
-        sigma, tau = self.grid[at].T
         return ModelDraws(ratings=ratings, sigma=sigma, tau=tau, seeds=seeds, counts=counts, advantage=self.advantage)
 
     def skewness_shift(self, g: int) -> Floats:
@@ -522,180 +549,3 @@ def signed_sums(counts: Pairs, values: Floats) -> Floats:
     total = np.bincount((shift + counts.i).ravel(), values.ravel(), minlength=G * n)
     total -= np.bincount((shift + counts.j).ravel(), values.ravel(), minlength=G * n)
     return np.asarray(total.reshape(G, n))
-
-
-@compiled(
-    "void(f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8[::1], "
-    "f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])"
-)
-def integrate_pairs(  # type: ignore[no-untyped-def]
-    won, games, offsets, d, tau, nodes, log_weights, value, slope, curvature, mode
-):
-    """Integrate the likelihood over c ~ N(0, tau^2) for every grid point and pair; ``mode`` is read and written."""
-    pairs, sides = won.shape
-    logs, first, second = np.empty(len(nodes)), np.empty(len(nodes)), np.empty(len(nodes))
-    for g in range(d.shape[0]):
-        t2 = tau[g] * tau[g]
-        for k in range(pairs):
-            c, D = mode[g, k], 0.0
-            for _ in range(60):
-                slope_c, D = 0.0, 0.0
-                for s in range(sides):
-                    if games[k, s] > 0:
-                        p = 1 / (1 + np.exp(-(d[g, k] + offsets[s] + c)))
-                        slope_c += won[k, s] - games[k, s] * p
-                        D += games[k, s] * p * (1 - p)
-                step = (t2 * slope_c - c) / (1 + t2 * D)
-                size = abs(step)
-                if size > 1e-12:
-                    c += step * np.log1p(size) / size
-                if size < 1e-4:
-                    break
-            scale = np.sqrt(t2 / (1 + t2 * D))
-            best = -np.inf
-            for q in range(len(nodes)):
-                at = c + scale * nodes[q]
-                total, rest, information = -at * at / (2 * t2) + log_weights[q], 0.0, 0.0
-                for s in range(sides):
-                    if games[k, s] > 0:
-                        x = d[g, k] + offsets[s] + at
-                        e = np.exp(-abs(x))
-                        p = (1.0 if x >= 0 else e) / (1 + e)
-                        total += won[k, s] * x - games[k, s] * (max(x, 0.0) + np.log1p(e))
-                        rest += won[k, s] - games[k, s] * p
-                        information += games[k, s] * p * (1 - p)
-                logs[q], first[q], second[q] = total, rest, information
-                best = max(best, total)
-            mass, mean, square, info = 0.0, 0.0, 0.0, 0.0
-            for q in range(len(nodes)):
-                w = np.exp(logs[q] - best)
-                mass += w
-                mean += w * first[q]
-                info += w * second[q]
-            mean /= mass
-            for q in range(len(nodes)):
-                square += np.exp(logs[q] - best) * (first[q] - mean) ** 2
-            value[g, k] = best + np.log(mass * scale / tau[g])
-            slope[g, k] = mean
-            # log-concave, so this is positive; the bound is for rounding
-            curvature[g, k] = max((info - square) / mass, 1e-3 * info / (mass * (1 + t2 * info / mass)))
-            mode[g, k] = c
-
-
-@compiled("u8(u8, u8)")
-def mixed(state, key):  # type: ignore[no-untyped-def]
-    """Return 64 random bits that depend on both numbers (the finaliser of splitmix64)."""
-    z = state + (key + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@compiled("f8(u8)")
-def uniform_of(bits):  # type: ignore[no-untyped-def]
-    """Return a number in (0, 1) made of 53 bits."""
-    return (np.float64(bits >> np.uint64(11)) + 0.5) * (1.0 / 9007199254740992.0)
-
-
-@compiled("f8(u8)")
-def normal_of(bits):  # type: ignore[no-untyped-def]
-    """Return a standard normal number made of a key, by the method of Box and Muller."""
-    u = uniform_of(mixed(bits, np.uint64(1)))
-    v = uniform_of(mixed(bits, np.uint64(2)))
-    return np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v)
-
-
-@compiled("f8(f8[::1], f8[::1], f8[::1], f8, f8, u8)")
-def draw_one(won, games, offsets, d, tau, key):  # type: ignore[no-untyped-def]
-    """Draw c of one pair given the difference of ratings, exactly, by rejection.
-
-    The log-likelihood ``L`` is concave, so ``L(c) <= L(m) + L'(m) (c - m)`` for any ``m``, and the prior times this
-    bound is ``N(tau^2 L'(m), tau^2)``. A proposal is accepted with ``exp(L(c) - L(m) - L'(m) (c - m))``, which is
-    likely for ``m`` near the mode.
-    """
-    t2 = tau * tau
-    m, D, slope, level = 0.0, 0.0, 0.0, 0.0
-    for _ in range(100):
-        slope, D, level = 0.0, 0.0, 0.0
-        for s in range(len(won)):
-            if games[s] > 0:
-                x = d + offsets[s] + m
-                e = np.exp(-abs(x))
-                p = (1.0 if x >= 0 else e) / (1 + e)
-                slope += won[s] - games[s] * p
-                D += games[s] * p * (1 - p)
-                level += won[s] * x - games[s] * (max(x, 0.0) + np.log1p(e))
-        step = (t2 * slope - m) / (1 + t2 * D)
-        size = abs(step)
-        if size * np.sqrt(1 + t2 * D) < 0.1 * tau:
-            break
-        m += step * np.log1p(size) / size
-    if t2 * D > 1000.0:  # thousands of games: normal
-        return m + step + np.sqrt(t2 / (1 + t2 * D)) * normal_of(key)
-    trial = np.uint64(0)
-    while True:
-        bits = mixed(key, trial)
-        c = t2 * slope + tau * normal_of(bits)
-        log_likelihood = 0.0
-        for s in range(len(won)):
-            if games[s] > 0:
-                x = d + offsets[s] + c
-                log_likelihood += won[s] * x - games[s] * (max(x, 0.0) + np.log1p(np.exp(-abs(x))))
-        if np.log(uniform_of(mixed(bits, np.uint64(3)))) <= log_likelihood - level - slope * (c - m):
-            return c
-        trial += np.uint64(1)
-
-
-@compiled("u8(u8, i8, i8)")
-def pair_key(seed, i, j):  # type: ignore[no-untyped-def]
-    """Return the key of an unordered pair in one draw."""
-    return mixed(mixed(seed, np.uint64(min(i, j))), np.uint64(max(i, j)))
-
-
-@compiled("void(f8[:,::1], f8[:,::1], f8[::1], i8[::1], i8[::1], f8[:,::1], f8[::1], u8[::1], f8[:,:,::1])")
-def draw_all_pairs(won, games, offsets, first, second, ratings, tau, seeds, A):  # type: ignore[no-untyped-def]
-    """Draw the log-odds of all pairs in every draw."""
-    n = ratings.shape[1]
-    for s in range(len(ratings)):
-        r = ratings[s]
-        met = np.zeros((n, n), dtype=np.bool_)
-        for k in range(len(first)):
-            i, j = first[k], second[k]
-            met[i, j] = True
-            d = r[i] - r[j]
-            A[s, i, j] = d + draw_one(won[k], games[k], offsets, d, tau[s], pair_key(seeds[s], i, j))
-            A[s, j, i] = -A[s, i, j]
-        for i in range(n):
-            A[s, i, i] = 0.0
-            for j in range(i + 1, n):
-                if not met[i, j]:
-                    A[s, i, j] = r[i] - r[j] + tau[s] * normal_of(pair_key(seeds[s], i, j))
-                    A[s, j, i] = -A[s, i, j]
-
-
-@compiled(
-    "void(f8[:,::1], f8[:,::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8, u8, i8[::1], f8[:,::1])"
-)
-def draw_columns(won, games, offsets, first, second, start, pair, r, tau, seed, agents, X):  # type: ignore[no-untyped-def]
-    """Draw the log-odds of everybody against some agents in one draw; row k of ``X`` is against ``agents[k]``."""
-    for k in range(len(agents)):
-        a = agents[k]
-        for i in range(len(r)):
-            c = tau * normal_of(pair_key(seed, i, a))
-            X[k, i] = r[i] - r[a] + (c if i < a else -c)
-        X[k, a] = 0.0
-        for at in range(start[a], start[a + 1]):
-            q = pair[at]
-            i, j = first[q], second[q]
-            d = r[i] - r[j]
-            x = d + draw_one(won[q], games[q], offsets, d, tau, pair_key(seed, i, j))
-            X[k, i + j - a] = x if j == a else -x
-
-
-@compiled("void(u8, i8[::1], f8[:,::1])")
-def draw_signed_normals(seed, agents, noise):  # type: ignore[no-untyped-def]
-    """Draw a standard normal number for everybody against some agents; the two sides of a pair have opposite signs."""
-    for i in range(len(noise)):
-        for k in range(len(agents)):
-            z = 0.0 if i == agents[k] else normal_of(pair_key(seed, i, agents[k]))
-            noise[i, k] = z if i < agents[k] else -z

@@ -1,0 +1,192 @@
+"""The hierarchical model of matches, against a slow sampler and by simulation."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import nashboard as nb
+from nashboard._types import Floats
+from nashboard.data.matches import Clusters
+from nashboard.ratings.hierarchical import (
+    TAU_RANGE,
+    TAU_SCALE,
+    PairCounts,
+    count_pairs,
+    fit_hierarchical,
+    measure_dispersion,
+)
+from nashboard.ratings.hierarchical_systems import DenseSystem, SparseSystem
+
+
+def arena(n: int, sigma: float, tau: float, games: int, seed: int, met: float = 1.0) -> tuple[Floats, nb.Matches]:
+    rng = np.random.default_rng(seed)
+    r, c = rng.normal(0, sigma, n), np.triu(rng.normal(0, tau, (n, n)), 1)
+    x = r[:, None] - r + c - c.T
+    N = np.triu((rng.random((n, n)) < met) * games, 1).astype(int)
+    won = rng.binomial(N, expit(x))
+    return x, nb.Matches.from_counts(won + (N - won).T)
+
+
+def sample_slowly(counts: PairCounts, steps: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Sample ratings and log tau by Metropolis steps on the non-centred model, x = r_i - r_j + tau u."""
+    n, i, j = counts.n, counts.i, counts.j
+    y, N = counts.won[:, 0], counts.games[:, 0]
+    chains = 40
+
+    def log_posterior(r: Floats, u: Floats, s: Floats, t: Floats) -> Floats:
+        x = r[:, i] - r[:, j] + np.exp(t)[:, None] * u
+        likelihood = (y * x - N * np.logaddexp(0, x)).sum(axis=1)
+        prior = -(r**2).sum(axis=1) * np.exp(-2 * s) / 2 - n * s - (u**2).sum(axis=1) / 2
+        hyper = -np.exp(2 * s) / (2 * 1.5**2) + s - np.log1p((np.exp(t) / TAU_SCALE) ** 2) + t
+        inside = (t > np.log(TAU_RANGE[0])) & (t < np.log(TAU_RANGE[1]))
+        return np.where(inside, likelihood + prior + hyper, -np.inf)
+
+    r, u = 0.1 * rng.normal(size=(chains, n)), rng.normal(size=(chains, len(i)))
+    s, t = np.zeros(chains), np.full(chains, -2.0) + rng.normal(size=chains) * 0.5
+    now = log_posterior(r, u, s, t)
+    ratings, taus = [], []
+    for step in range(steps):
+        moves = []
+        for k in range(n):
+            z = np.zeros((chains, n))
+            z[:, k] = rng.normal(0, 0.6, chains)
+            moves.append((r + z, u, s, t))
+            r, u, s, t, now = accept(moves.pop(), (r, u, s, t), now, log_posterior, rng)
+        for k in range(len(i)):
+            z = np.zeros((chains, len(i)))
+            z[:, k] = rng.normal(0, 1.2, chains)
+            r, u, s, t, now = accept((r, u + z, s, t), (r, u, s, t), now, log_posterior, rng)
+        for width in (0.2, 1.0):
+            r, u, s, t, now = accept((r, u, s, t + rng.normal(0, width, chains)), (r, u, s, t), now, log_posterior, rng)
+            r, u, s, t, now = accept(
+                (r, u, s + rng.normal(0, width / 2, chains), t), (r, u, s, t), now, log_posterior, rng
+            )
+        if step > steps // 4:
+            ratings.append(r - r.mean(axis=1, keepdims=True))
+            taus.append(t)
+    return np.concatenate(ratings), np.concatenate(taus)
+
+
+def accept(new, old, now, log_posterior, rng):  # type: ignore[no-untyped-def]
+    """Accept a proposal where its density is large enough."""
+    density = log_posterior(*new)
+    taken = np.log(rng.random(len(now))) < density - now
+    mixed = [np.where(taken.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in zip(new, old, strict=True)]
+    return (*mixed, np.where(taken, density, now))
+
+
+@pytest.mark.parametrize(
+    ("n", "sigma", "tau", "games", "met"),
+    [(5, 1.0, 0.0, 12, 1.0), (5, 0.5, 1.5, 10, 1.0), (6, 1.0, 0.3, 2, 0.7)],
+    ids=["ladder", "cyclic", "few games"],
+)
+def test_draws_agree_with_a_long_metropolis_chain(n: int, sigma: float, tau: float, games: int, met: float) -> None:
+    _, matches = arena(n, sigma, tau, games, seed=5, met=met)
+    slow, log_tau = sample_slowly(count_pairs(matches), 1500, np.random.default_rng(0))
+    drawn = fit_hierarchical(matches).draw(8000, np.random.default_rng(1))
+    spread = slow.std(axis=0)
+    assert np.abs(drawn.ratings.mean(axis=0) - slow.mean(axis=0)).max() < 0.12 * spread.max()
+    assert drawn.ratings.std(axis=0) == pytest.approx(spread, rel=0.12)
+    assert np.log(drawn.tau).mean() == pytest.approx(log_tau.mean(), abs=0.3 * log_tau.std())
+
+
+def test_a_pair_that_never_met_has_the_cyclic_part_of_the_prior_in_every_draw() -> None:
+    _, matches = arena(8, 0.5, 1.0, 40, seed=2, met=0.6)
+    fit = fit_hierarchical(matches)
+    drawn = fit.draw(2000, np.random.default_rng(0))
+    A = drawn.payoffs(slice(0, 2000))
+    met = {tuple(pair) for pair in matches.pairs.tolist()}
+    i, j = next((a, b) for a in range(8) for b in range(a + 1, 8) if (a, b) not in met)
+    c = (A[:, i, j] - drawn.ratings[:, i] + drawn.ratings[:, j]) / drawn.tau
+    assert abs(c.mean()) < 0.1
+    assert c.std() == pytest.approx(1, abs=0.08)
+    assert np.array_equal(A, -A.transpose(0, 2, 1))
+    assert np.array_equal(drawn.columns(3, np.array([0, 5])), A[3][:, [0, 5]])
+
+
+def test_the_cyclic_part_given_ratings_is_drawn_exactly() -> None:
+    matches = nb.Matches.from_counts([[0, 4], [0, 0]])  # four wins: a skewed posterior
+    fit = fit_hierarchical(matches)
+    counts = count_pairs(matches)
+    draws = 20_000
+    r, tau = np.zeros((draws, 2)), np.full(draws, 2.0)
+    seeds = np.random.default_rng(0).integers(2**63, size=draws, dtype=np.uint64)
+    c = counts.draw_all(r, tau, seeds, 0.0)[:, 0, 1]
+    grid = np.linspace(-8, 12, 4001)
+    density = expit(grid) ** 4 * np.exp(-(grid**2) / 8)
+    density /= density.sum()
+    mean = (grid * density).sum()
+    assert c.mean() == pytest.approx(mean, abs=0.05)
+    assert c.std() == pytest.approx(np.sqrt(((grid - mean) ** 2 * density).sum()), abs=0.05)
+    assert fit.ratings[0] > 0
+
+
+def test_tau_is_small_on_ladders_and_found_where_cycles_are_real() -> None:
+    assert fit_hierarchical(arena(12, 1.0, 0.0, 100, seed=1)[1]).tau < 0.15
+    fit = fit_hierarchical(arena(16, 0.5, 1.0, 100, seed=1)[1])
+    assert fit.tau == pytest.approx(1.0, rel=0.2)
+    assert fit.tau_interval[0] < 1.0 < fit.tau_interval[1] * 1.2
+
+
+def test_an_agent_with_one_win_is_an_average_agent_with_a_wide_interval() -> None:
+    _, matches = arena(12, 1.0, 0.0, 40, seed=3)
+    W = np.zeros((13, 13))
+    i, j = matches.pairs.T
+    W[i, j], W[j, i] = matches.wins, matches.losses
+    best = int(np.argmax(W.sum(axis=1)))
+    W[12, best] = 1
+    fit = fit_hierarchical(nb.Matches.from_counts(W))
+    assert fit.ratings[12] < fit.ratings[best]
+    drawn = fit.draw(500, np.random.default_rng(0)).ratings
+    assert drawn[:, 12].std() > 3 * drawn[:, best].std()
+
+
+def test_the_same_seed_gives_the_same_draws() -> None:
+    _, matches = arena(9, 1.0, 0.4, 8, seed=7, met=0.7)
+    one, two = (fit_hierarchical(matches).draw(50, np.random.default_rng(4)) for _ in range(2))
+    assert np.array_equal(one.payoffs(slice(0, 50)), two.payoffs(slice(0, 50)))
+
+
+def test_draws_count_as_less_scattered_and_clusters_as_more() -> None:
+    drawn = nb.Matches.from_counts([[0, 25], [25, 0]], draws=[[0, 50], [50, 0]])
+    assert measure_dispersion(drawn) == pytest.approx(0.5, abs=0.01)
+    # ten voters, each with ten equal votes
+    wins = 10.0 * (np.arange(40) % 2)
+    split = Clusters(size=40, cluster=np.arange(40), pair=np.zeros(40), wins=wins, draws=0 * wins, losses=10 - wins)
+    votes = replace(nb.Matches.from_counts([[0, 200], [200, 0]]), clusters=split)
+    assert measure_dispersion(votes) == pytest.approx(10, rel=0.1)
+
+
+def test_singleton_clusters_do_not_erase_uncertainty() -> None:
+    counts = nb.Matches.from_counts([[0, 3, 3], [0, 0, 3], [0, 0, 0]])
+    single = Clusters(
+        size=9,
+        cluster=np.arange(9),
+        pair=np.repeat([0, 1, 2], 3),
+        wins=np.ones(9),
+        draws=np.zeros(9),
+        losses=np.zeros(9),
+    )
+    spreads = [
+        fit_hierarchical(data).draw(400, np.random.default_rng(0)).ratings.std(axis=0)
+        for data in (counts, replace(counts, clusters=single))
+    ]
+    assert spreads[1] == pytest.approx(spreads[0], rel=0.05)
+
+
+def test_sparse_systems_agree_with_dense_ones() -> None:
+    rng = np.random.default_rng(0)
+    n = 60
+    i, j = np.triu_indices(n, 1)
+    kept = rng.random(len(i)) < 0.3
+    i, j = i[kept], j[kept]
+    W, right, precision = rng.random((1, len(i))), rng.normal(size=(1, n)), np.array([0.7])
+    dense, sparse = DenseSystem(n=n, i=i, j=j), SparseSystem(n=n, i=i, j=j)
+    assert sparse.solve(W, precision, right) == pytest.approx(dense.solve(W, precision, right), abs=1e-6)
+    assert sparse.log_determinants(W, precision) == pytest.approx(dense.log_determinants(W, precision), rel=0.02)
+    assert sparse.traces(W, precision) == pytest.approx(dense.traces(W, precision), rel=0.1)
+    streams = [np.random.default_rng(k) for k in range(3000)]
+    covariance = np.cov(sparse.sample(W[0], 0.7, streams).T)
+    assert covariance == pytest.approx(np.linalg.inv(dense.matrices(W, precision)[0]), abs=0.06)
