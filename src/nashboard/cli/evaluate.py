@@ -58,8 +58,8 @@ def evaluate(
       nashboard evaluate dataset:atari -o atari.html
     """
     from nashboard.data.scores import Scores
+    from nashboard.evaluation.choose import choose_agents, complete_scores
     from nashboard.evaluation.evaluate import evaluate as run
-    from nashboard.evaluation.selecting import chosen, completed
 
     several = segment is not None or components is options.Components.each
     refuse_contradictions(several=several, segment=segment, output=output, tasks=tasks)
@@ -83,7 +83,7 @@ def evaluate(
 
         evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, settings, output, shown)
         return
-    data = completed(chosen(source_data(source, as_format, read), agents, exclude), missing, modelled=True)
+    data = complete_scores(choose_agents(source_data(source, as_format, read), agents, exclude), missing, modelled=True)
     if isinstance(data, Scores):
         options.refuse(("anchor", "min_games", "components"), "it is for matches, and these are scores")
     else:

@@ -47,9 +47,9 @@ def varied(scores: "Scores") -> "Scores":
 
 def whole(data: "Data", missing: str | None) -> "Data":
     """Treat missing scores as ``--missing`` asks for, and say what was done; without it they are an error."""
-    from nashboard.evaluation.selecting import completed
+    from nashboard.evaluation.choose import complete_scores
 
-    left = completed(data, missing)
+    left = complete_scores(data, missing)
     tell_new_notes(data, left)
     return left
 

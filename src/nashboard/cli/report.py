@@ -143,9 +143,9 @@ def completed_data(
 ) -> "Data":
     """Read what the command line names, with the agents that it asks for and without holes."""
     from nashboard.data.scores import Scores
-    from nashboard.evaluation.selecting import chosen, completed
+    from nashboard.evaluation.choose import choose_agents, complete_scores
 
-    data = completed(chosen(source_data(source, as_format, read), *patterns), missing, modelled=True)
+    data = complete_scores(choose_agents(source_data(source, as_format, read), *patterns), missing, modelled=True)
     if isinstance(data, Scores):
         options.refuse(("anchor", "min_games", "components"), "it is for matches, and these are scores")
         return data

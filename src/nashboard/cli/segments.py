@@ -34,8 +34,8 @@ def evaluate_segments(
     """Evaluate every segment and print, or write, the boards and the comparison."""
     from nashboard.data.read import read_segments
     from nashboard.errors import InputError
+    from nashboard.evaluation.choose import check_missing
     from nashboard.evaluation.segments import comparison
-    from nashboard.evaluation.selecting import check_missing
     from nashboard.ratings.rating import checked_anchor
 
     with reading(source):
@@ -130,11 +130,11 @@ def one_segment(
 ) -> "Evaluation | None":
     """Evaluate one segment; where that cannot be done, say why and go on with the others."""
     from nashboard.errors import InputError
+    from nashboard.evaluation.choose import choose_agents, complete_scores
     from nashboard.evaluation.evaluate import evaluate
-    from nashboard.evaluation.selecting import chosen, completed
 
     try:
-        data = completed(chosen(data, *patterns), missing, modelled=True)
+        data = complete_scores(choose_agents(data, *patterns), missing, modelled=True)
         held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
         found = evaluate(data, **options | {"anchor": held or None})
     except InputError as error:

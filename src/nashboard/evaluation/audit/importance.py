@@ -57,7 +57,7 @@ class Importance(Tabular):
         return tuple(self.names[k] for k in np.flatnonzero(self.new_winner))
 
     def sentences(self) -> tuple[str, ...]:
-        """Say who matters."""
+        """Return who matters."""
         n, kind = len(self.names), self.kind
         lines = [f"{self.effective_number:.2f} of {n:,} {kind} matter (effective number of {kind})"]
         if self.decisive:

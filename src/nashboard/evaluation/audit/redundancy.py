@@ -112,7 +112,7 @@ class Redundancy:
 
     @property
     def rule(self) -> str:
-        """Say what near means here, and what is guaranteed."""
+        """Return what near means here, and what is guaranteed."""
         if not self.tested:
             return "no noise is known: only exact copies are recognised, and the others cannot be judged"
         if self.modelled:
@@ -126,7 +126,7 @@ class Redundancy:
         )
 
     def sentences(self) -> tuple[str, ...]:
-        """Say what was found."""
+        """Return what was found."""
         if not self.groups:
             if not self.tested or self.told_apart < self.compared:
                 return (f"no near-duplicates found among {self.kind}; {self.not_told()}", *self.doubts())
@@ -180,7 +180,7 @@ class Redundancy:
         return tuple(lines)
 
     def merging(self) -> tuple[str, ...]:
-        """Say what merging does to the board, by every method that it moves."""
+        """Return what merging does to the board, by every method that it moves."""
         lines = []
         for moved in self.merged:
             if moved.winner_changed or (moved.rank_moved and moved.method != "nash"):  # gaps of draws differ by chance

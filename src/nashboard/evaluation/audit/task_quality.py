@@ -89,7 +89,7 @@ class TaskQuality(Tabular):
         return tuple(finding.task for finding in self.findings if finding.status in status)
 
     def sentences(self) -> tuple[str, ...]:
-        """Say what tasks test."""
+        """Return what tasks test."""
         lines = [f"averages of agents and tasks explain {self.averages_share:.1%} of the scores"]
         for part in self.components:
             if part.strength > 0:

@@ -43,7 +43,7 @@ class NamedCycle:
     z: float
 
     def sentence(self) -> str:
-        """Say who beats whom."""
+        """Return who beats whom."""
         a, b, c = self.cycle.agents
         ab, bc, ca = self.win_rates
         return f"{a} beats {b} ({ab:.0%}), {b} beats {c} ({bc:.0%}), and {c} beats {a} ({ca:.0%})"
@@ -97,7 +97,7 @@ class Transitivity:
         return self.p_noise <= self.level
 
     def sentences(self) -> tuple[str, ...]:
-        """Say how far ratings go."""
+        """Return how far ratings go."""
         rest = "more than noise" if self.cyclic else "no more than noise would leave"
         known = f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
         if self.p_noise != self.p_noise:
@@ -125,7 +125,7 @@ class Transitivity:
         return {"cycles": self.table()}
 
     def by_luck(self) -> str:
-        """Say what so many triples reach without any cycle."""
+        """Return what so many triples reach without any cycle."""
         tried = f"the best of {self.triples:,} triples" if self.triples > 1 else "the only triple"
         return f"by luck alone {tried} may reach {self.luck:.1f} (level {self.level:g})"
 
@@ -147,7 +147,7 @@ class Transitivity:
         )
 
     def found(self) -> str:
-        """Say how many of the cycles shown are more than luck."""
+        """Return how many of the cycles shown are more than luck."""
         beyond, shown = self.beyond_luck, len(self.cycles)
         if not beyond:
             return "each cycle shown may be luck" if shown > 1 else "it may be luck"
@@ -212,7 +212,7 @@ def chance_of_the_rest(matches: Matches) -> float:
 
 
 def untold(matches: Matches) -> str:
-    """Say why it cannot be told whether the rest is noise, or nothing.
+    """Return why it cannot be told whether the rest is noise, or nothing.
 
     A game of weight 2 scatters as much as four games, and counts as two: without the single games, which only clusters
     keep, nobody knows how much a sum of weights scatters. Sums that are not whole give weights away.

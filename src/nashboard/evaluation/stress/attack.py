@@ -91,7 +91,7 @@ class Attack:
         return sum(copies for _, copies in self.clones)
 
     def sentence(self) -> str:
-        """Say what the attack does."""
+        """Return what the attack does."""
         label = LABELS[self.method]
         if self.rank_before == 1 and not self.clones and self.possible:
             return f"{self.target} is first under {label} without any copy"
@@ -251,7 +251,7 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
 
 
 def leads(standing: MethodResult, t: int) -> bool:
-    """Say whether t is alone in first place."""
+    """Return whether t is alone in first place."""
     return bool(standing.ranks[t] == 1 and (standing.ranks == 1).sum() == 1)
 
 

@@ -103,7 +103,7 @@ class Stress:
         return max([*rows, *(found.nash.certificate for found in self.attacks)], default=0.0)
 
     def verdict(self) -> tuple[str, ...]:
-        """Say in a few sentences what happened."""
+        """Return in a few sentences what happened."""
         lines = [
             line
             for method in dict.fromkeys(row.moved.method for row in self.exact if row.moved.method != "nash")
@@ -138,7 +138,7 @@ class Stress:
         )
 
     def what_moved(self, rows: list[Cloned]) -> str:
-        """Say what exact copies did to one method."""
+        """Return what exact copies did to one method."""
         label = LABELS[rows[0].moved.method]
         fallen = next((row for row in rows if row.moved.winner_changed), None)
         worst = max(rows, key=lambda row: (row.moved.rank_moved, row.moved.score_moved))
@@ -369,7 +369,7 @@ def run_experiments(
 
 
 def notes_on(game: Experiment, draws: int, *, known: bool) -> list[str]:
-    """Say what could not be tried, and how the rest is to be read."""
+    """Return what could not be tried, and how the rest is to be read."""
     notes = []
     if draws and isinstance(game.data, Matches) and np.median(game.data.games) < THIN:
         notes.append(

@@ -13,7 +13,7 @@ from nashboard.errors import InputError
 Data = Matches | Scores | Payoffs
 
 
-def chosen(data: Data, agents: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> Data:
+def choose_agents(data: Data, agents: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> Data:
     """Return the data of the agents that match a pattern of ``agents`` and none of ``exclude``.
 
     ``*`` stands for any text, ``?`` for one character, ``[ab]`` for one of some; a pattern that matches nobody is an
@@ -40,7 +40,7 @@ FILLS: dict[str, Filling] = {"mean": "mean", "median": "median", "worst": "worst
 WAYS = (*DROPS, *FILLS)
 
 
-def completed(data: Data, missing: str | None, *, modelled: bool = False) -> Data:
+def complete_scores(data: Data, missing: str | None, *, modelled: bool = False) -> Data:
     """Return scores without missing cells in the way asked for; ``modelled`` keeps them where none was asked for."""
     check_missing(data, missing)
     if not isinstance(data, Scores) or not data.missing.any():
