@@ -82,6 +82,54 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--missing": ([HOLES], ["--missing", "worst"]),
         "--format": ([LOG], ["--format", "md"]),
     },
+    "compare": {
+        "--level": ([SCORES, "a", "b"], ["--level", "0.5"]),
+        "--margin": ([SCORES, "a", "b"], ["--margin", "9"]),
+        "--over": ([SCORES, "a", "b"], ["--over", "runs"]),
+        "--anytime": ([LOG, "a", "b"], ["--anytime"]),
+        "--top": ([LOG], ["--top", "2"]),
+        "--fail-on": ([LOG, "a", "b"], ["--fail-on", "nonsense"]),
+        "--format": ([LOG, "a", "b"], ["--format", "md"]),
+    },
+    "plan": {
+        "--games": ([LOG], ["--games", "70"]),
+        "--target": ([LOG], ["--target", "order"]),
+        "--pair": ([LOG], ["--pair", "a", "b"]),
+        "--probability": ([LOG], ["--probability", "0.99"]),
+        "--seed": ([LOG, "--format", "json"], ["--seed", "7"]),
+        "--min-games": ([LOG], ["--min-games", "20"]),
+        "--components": ([LOG], ["--components", "each"]),
+        "--top": ([LOG], ["--top", "1"]),
+        "--output": ([LOG], ["-o", "schedule.csv"]),
+        "--format": ([LOG], ["--format", "md"]),
+    },
+    "changes": {
+        "--resamples": ([LOG, LOG], ["--resamples", "30"]),
+        "--seed": ([LOG, LOG, "--format", "json"], ["--seed", "7"]),
+        "--level": ([LOG, LOG], ["--level", "0.5"]),
+        "--min-games": ([LOG, LOG], ["--min-games", "20"]),
+        "--components": ([LOG, LOG], ["--components", "each"]),
+        "--top": ([LOG, LOG], ["--top", "1"]),
+        "--fail-on": ([LOG, LOG], ["--fail-on", "nonsense"]),
+        "--format": ([LOG, LOG], ["--format", "md"]),
+    },
+    "influence": {
+        "--min-games": ([LOG], ["--min-games", "20"]),
+        "--components": ([LOG], ["--components", "each"]),
+        "--format": ([LOG], ["--format", "md"]),
+    },
+    "voters": {
+        "--voter": ([LOG, "--voter", "language"], ["--voter", "winner"]),
+        "--item": ([LOG, "--voter", "language"], ["--item", "winner"]),
+        "--top": ([LOG, "--voter", "language"], ["--top", "1"]),
+        "--format": ([LOG, "--voter", "language"], ["--format", "md"]),
+    },
+    "reduce": {
+        "--level": ([SCORES], ["--level", "0.5"]),
+        "--share": ([SCORES], ["--share", "2"]),
+        "--missing": ([HOLES], ["--missing", "worst"]),
+        "--format": ([SCORES], ["--format", "md"]),
+    },
     "inspect": {"--format": ([LOG], ["--format", "md"])},
     "nash": {
         "--selection": ([SCORES, "--format", "json"], ["--selection", "maxent"]),
@@ -110,10 +158,11 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
 }
 for name, cases in CASES.items():
     if name not in ("datasets", "paper"):
-        source = SCORES if name == "latent" else LOG
-        cases |= {option: ([source], words) for option, words in READING.items()}
-        cases["--table"] = cases["--query"] = ([DATABASE], ["--table", "no such table"])
-OTHERS = {"elo", "melo", "predict", "online", "rank", "methods", "compare", "plan", "changes", "influence", "reduce"}
+        source = SCORES if name in ("latent", "reduce") else LOG
+        more = {"changes": [source], "voters": ["--voter", "language"]}.get(name, [])
+        cases |= {option: ([source, *more], words) for option, words in READING.items()}
+        cases["--table"] = cases["--query"] = ([DATABASE, *more], ["--table", "no such table"])
+OTHERS = {"elo", "melo", "predict", "online", "rank", "methods"}
 EVERYWHERE = {"--quiet", "--help"}
 
 

@@ -43,6 +43,7 @@ def changes(
     from nashboard.evaluation.decide.gates import CHANGES, check_names
     from nashboard.evaluation.decide.history import history
 
+    options.refuse_each(components)
     check_names(fail_on or (), CHANGES)
     settings = {"n_resamples": resamples, "rng": seed, "level": level, "progress": True}
     names = [old, *new]

@@ -30,6 +30,7 @@ def influence(
     from nashboard.errors import InputError
     from nashboard.evaluation.decide.influence import influence as run
 
+    options.refuse_each(components)
     data = keep_connected(source_data(source, as_format, read), components, min_games)
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: influence takes matches or scores")

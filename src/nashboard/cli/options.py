@@ -222,6 +222,12 @@ def refuse(names: Iterable[str], why: str) -> None:
             raise InputError(f"{typed[name]} has no effect: {why}")
 
 
+def refuse_each(components: Components) -> None:
+    """Refuse ``--components each`` in commands that answer one question."""
+    if components is Components.each:
+        raise InputError("--components each is for nashboard evaluate: use --components largest")
+
+
 def exit_if(found: Any, conditions: Iterable[str] | None, known: Any) -> None:
     """End with exit code 3 if one of the conditions of ``--fail-on`` holds, and print which."""
     from nashboard.evaluation.decide.gates import FAILED, check

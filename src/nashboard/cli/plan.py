@@ -44,6 +44,7 @@ def plan(
     from nashboard.errors import InputError
     from nashboard.evaluation.decide.plan import plan as run
 
+    options.refuse_each(components)
     printed = printed_format(how, output)
     if pair is not None:
         options.refuse(("target",), "--pair is the goal")
