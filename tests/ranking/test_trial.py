@@ -75,6 +75,22 @@ def test_methods_that_do_not_apply_say_why() -> None:
     assert "1 of 1 methods" in found.summary()
 
 
+def test_copies_of_a_task_change_the_winner_of_a_mean_and_not_of_nash() -> None:
+    scores = nb.Scores.from_array([[9.0, 1.0, 5.0], [1.0, 7.0, 5.5], [4.0, 4.0, 4.0]])
+    found = try_methods(pairwise(scores), np.array([1, 1, 1]), methods=["mean", "nash"])
+    assert found.trials[0].copied.startswith("task")
+    assert found.trials[1].copies is None
+
+
+def test_a_bump_chart_has_a_line_per_agent_and_a_column_per_method() -> None:
+    trials = nb.evaluate(nb.load_dataset("alphago")).second_opinions(["nash", "borda"], quick=True)
+    drawn = nb.charts.method_ranks(trials, top=5).to_dict()
+    rows = next(iter(drawn["datasets"].values())) if "datasets" in drawn else drawn["data"]["values"]
+    assert len(rows) == 5 * 3
+    with pytest.raises(nb.InputError, match="method_ranks needs what"):
+        nb.charts.method_ranks(nb.load_dataset("alphago"))  # type: ignore[arg-type]
+
+
 def test_kendall_is_one_for_the_same_order_and_unknown_for_ties() -> None:
     assert kendall(np.array([1, 2, 3]), np.array([1, 2, 3])) == 1
     assert kendall(np.array([1, 2, 3]), np.array([3, 2, 1])) == -1

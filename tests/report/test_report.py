@@ -19,7 +19,10 @@ from nashboard.report.build import Summary, as_page, summarise
 from report.pages import HOSTILE, evaluation, page
 
 pytestmark = pytest.mark.xdist_group("pages")  # what all need is made once, in one process
-ORDER = ["verdict", "board", "tasks", "trust", "redundancy", "skills", "cycles", "stress", "method", "data", "cite"]
+ORDER = [
+    "verdict", "board", "tasks", "trust", "redundancy", "skills", "cycles", "stress", "methods", "method", "data",
+    "cite",
+]  # fmt: skip
 
 
 class Outline(HTMLParser):
@@ -170,7 +173,7 @@ def test_a_step_that_fails_leaves_a_sentence_and_the_rest_of_the_page(monkeypatc
     content = summarised(evaluation("matches"))
     said = [line for part in parts(content) if isinstance(part, Sentences) for line in part.lines]
     assert sum("the solver stopped at 1e-3" in line for line in said) >= 3
-    assert len(content.sections) == 9
+    assert len(content.sections) == 10
 
 
 def test_large_data_skip_what_would_take_too_long_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ Examples
 """
 
 from nashboard.charts.averaging import averages, weights
+from nashboard.charts.bump import method_ranks
 from nashboard.charts.clone_lines import stress
 from nashboard.charts.contribution_bars import contributions
 from nashboard.charts.cycle_graph import cycles
@@ -33,6 +34,7 @@ __all__ = [
     "history",
     "latent",
     "leaderboard",
+    "method_ranks",
     "payoff_map",
     "plane",
     "rank_changes",

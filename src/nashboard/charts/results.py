@@ -7,6 +7,7 @@ from nashboard.algebra.hodge import Hodge
 from nashboard.algebra.latent import Latent
 from nashboard.algebra.schur import Schur
 from nashboard.charts.averaging import weights
+from nashboard.charts.bump import method_ranks
 from nashboard.charts.clone_lines import stress
 from nashboard.charts.cycle_graph import cycles
 from nashboard.charts.export import WRITERS, specification
@@ -23,6 +24,7 @@ from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.stress import Stress
 from nashboard.online.held_out import Calibrations
 from nashboard.online.history import RatingHistory
+from nashboard.ranking.trial import Trials
 from nashboard.ratings.rating import Rating
 
 CHARTS: dict[type, Callable[..., Chart]] = {
@@ -37,6 +39,7 @@ CHARTS: dict[type, Callable[..., Chart]] = {
     Rating: ratings,
     Calibrations: calibration,
     RatingHistory: rating_history,
+    Trials: method_ranks,
 }
 
 

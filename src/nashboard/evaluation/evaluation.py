@@ -158,12 +158,35 @@ class Evaluation:
         return import_module("nashboard.evaluation.stress.stress").stress_problem(self.own_problem("stress"), **options)
 
     def second_opinions(
-        self, methods: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None
+        self,
+        methods: Sequence[str] | None = None,
+        progress: Callable[[str], None] = lambda name: None,
+        *,
+        quick: bool = False,
     ) -> "Trials":
-        """Rank by every method (or these), and count what copies and dropouts do to each; see `nashboard.methods`."""
+        """Rank by every method (or these), and count what new data, copies and dropouts change.
+
+        Parameters
+        ----------
+        methods
+            Names from `nashboard.methods`; all by default.
+        progress
+            Called with the name of each method before it runs.
+        quick
+            Try few copies and few new data.
+
+        Examples
+        --------
+        >>> import nashboard as nb
+        >>> found = nb.evaluate(nb.load_dataset("alphago")).second_opinions(["borda", "schulze"])
+        >>> [one.ranking.winners for one in found.trials]
+        [('alpha_rvp',), ('alpha_rvp',)]
+        """
         from nashboard.evaluation.second_opinions import second_opinions
 
-        return second_opinions(self.own_problem("rank by other methods"), self.board.ranks, methods, progress)
+        return second_opinions(
+            self.own_problem("rank by other methods"), self.board.ranks, methods, progress, quick=quick
+        )
 
     def another_suite(self) -> Table:
         """Return how often each agent is at the top of suites drawn from the tasks: would another suite agree?

@@ -17,6 +17,8 @@ def second_opinions(
     board_ranks: Ints,
     methods: Sequence[str] | None = None,
     progress: Callable[[str], None] = lambda name: None,
+    *,
+    quick: bool = False,
 ) -> Trials:
     """Rank the data by every method (or these), and count what new data, copies and dropouts change."""
     if problem.draws.payoffs is None:
@@ -37,6 +39,7 @@ def second_opinions(
         counted=not problem.literal,
         seed=problem.plan.seed,
         progress=progress,
+        quick=quick,
     )
 
 

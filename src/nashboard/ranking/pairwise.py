@@ -148,6 +148,16 @@ class Pairwise:
             payoffs=read_only(self.payoffs[cut]),
         )
 
+    def copy_task(self, task: int, copies: int) -> "Pairwise":
+        """Return a table in which a task, by its position in ``table``, is entered again so many times."""
+        assert self.table is not None
+        assert self.raw is not None
+        S = np.hstack([self.table, np.repeat(self.table[:, [task]], copies, axis=1)])
+        raw = self.raw
+        if raw.shape == self.table.shape:  # else tasks without spread were left out of the table only
+            raw = np.hstack([raw, np.repeat(raw[:, [task]], copies, axis=1)])
+        return from_table(self.agents, S, raw, notes=self.notes)
+
     def with_counts(self, W: Floats) -> "Pairwise":
         """Return matches with other wins and the same draws; log-odds of pairs that met follow, others stay."""
         D = self.counts[1]

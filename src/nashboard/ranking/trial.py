@@ -22,9 +22,10 @@ COPIES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 NOISY = 5  # noisy copies of one agent that enter together
 EXPENSIVE = ("melo", "kemeny", "soft_condorcet")  # fewer trials of these
 TRIED, TRIED_FEW = 40, 4  # agents that are copied or dropped, the best by the method
-REPEATED, REPEATED_FEW = 50, 6  # new data, and noisy copies
+REPEATED, REPEATED_FEW = 50, 10  # new data, and noisy copies
 
 Winners = frozenset[int]
+Entry = tuple[str, int]  # "agent" or "task", and its position
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +44,10 @@ class Trial:
     kendall
         Rank correlation with the board (Kendall's tau-b), 1 for the same order; NaN where one of them ties all.
     one_copy
-        Agents of which one exact copy changes first place, of ``tried``.
+        Agents and tasks of which one exact copy changes first place, of ``tried``.
     copies, copied
-        The smallest number of copies of one agent that changes first place (None: not up to 32), and that agent.
+        The smallest number of copies of one agent or task, of 1 to 32, that changes first place (None: none does), and
+        its name; tasks are numbered in the order of the table, without those on which all agents are equal.
     noisy
         Share of trials in which five noisy copies of one agent change first place; NaN where the noise is unknown.
     dropped
@@ -74,11 +76,15 @@ class Trials(Tabular):
     ----------
     trials
         One per method.
+    agents, board_ranks
+        Names, and their ranks on the board.
     first
         Agents in first place on the board.
     """
 
     trials: tuple[Trial, ...]
+    agents: tuple[str, ...]
+    board_ranks: Ints
     first: tuple[str, ...]
 
     @property
@@ -113,7 +119,7 @@ class Trials(Tabular):
                 Column(name="P(same)", meaning="share of data simulated from the posterior with the same first place",
                        decimals=2),
                 Column(name="Kendall", meaning="rank correlation with the board", decimals=2),
-                Column(name="one copy", meaning="agents of which one exact copy changes first place"),
+                Column(name="one copy", meaning="agents and tasks of which one exact copy changes first place"),
                 Column(name="fewest copies", meaning="smallest number of exact copies that changes first place"),
                 Column(name="noisy copies", meaning=f"share of trials in which {NOISY} noisy copies of one agent "
                        "change first place", decimals=2),
@@ -178,6 +184,7 @@ def try_methods(
     counted: bool = True,
     seed: int = 0,
     progress: Callable[[str], None] = lambda name: None,
+    quick: bool = False,
 ) -> Trials:
     """Rank by every method, and count what changes first place.
 
@@ -201,17 +208,19 @@ def try_methods(
         Of simulated data.
     progress
         Called with the name of each method before it runs.
+    quick
+        Try few copies and few new data.
     """
     chosen = METHODS if methods is None else tuple(find_method(name) for name in methods)
     trials = []
     for method in chosen:
         progress(method.name)
         try:
-            trials.append(try_method(method, data, board_ranks, truths, n_truths, noise, counted, seed))
+            trials.append(try_method(method, data, board_ranks, truths, n_truths, noise, counted, seed, quick=quick))
         except (InputError, ConvergenceError) as error:
             trials.append(Trial(method=method.name, ranking=None, reason=str(error)))
     first = tuple(data.agents[k] for k in np.flatnonzero(board_ranks == board_ranks.min()))
-    return Trials(trials=tuple(trials), first=first)
+    return Trials(trials=tuple(trials), agents=data.agents, board_ranks=np.array(board_ranks), first=first)
 
 
 def try_method(
@@ -223,13 +232,17 @@ def try_method(
     noise: Floats | None,
     counted: bool,
     seed: int,
+    *,
+    quick: bool,
 ) -> Trial:
     """Return the trial of one method, or an error if it does not apply to the data."""
     if data.kind not in method.needs:
         raise InputError(f"needs {' or '.join(method.needs)}")
     ranking = ranking_of(method, data, {})
     first = winners_of(ranking, np.arange(data.size))
-    few = method.name in EXPENSIVE or data.size > 200 or (method.name == "alpha_rank" and data.table is not None)
+    few = (
+        quick or method.name in EXPENSIVE or data.size > 200 or (method.name == "alpha_rank" and data.table is not None)
+    )
     rng = np.random.default_rng([seed, data.size])
     repeated = min(n_truths, REPEATED_FEW if few else REPEATED)
     same = np.nan
@@ -237,8 +250,9 @@ def try_method(
         again = [new_data(data, truths(k), rng) for k in spread_over(n_truths, repeated)]
         same = float(np.mean([winners_of(ranking_of(method, one, {}), np.arange(data.size)) == first for one in again]))
     best = np.argsort(ranking.ranks, kind="stable")[: TRIED_FEW if few else TRIED]
-    one_copy = [k for k in best if enter(method, data, k, 1) != first]
-    copies, copied = fewest_copies(method, data, best, first, (1, 4, 16) if few else COPIES)
+    entries = [*(("agent", int(k)) for k in best), *tasks_to_copy(data, ranking, TRIED_FEW if few else TRIED)]
+    one_copy = [entry for entry in entries if enter(method, data, entry, 1) != first]
+    copies, copied = fewest_copies(method, data, entries, first, (1, 4, 16) if few else COPIES)
     others = np.flatnonzero(ranking.ranks > 1)
     others = others[np.argsort(ranking.ranks[others], kind="stable")][: TRIED_FEW if few else TRIED]
     changed = [k for k in others if drop(method, data, int(k)) not in (first, None)]
@@ -248,9 +262,9 @@ def try_method(
         same=same,
         kendall=kendall(ranking.ranks, board_ranks),
         one_copy=len(one_copy),
-        tried=len(best),
+        tried=len(entries),
         copies=copies,
-        copied="" if copied is None else data.agents[copied],
+        copied="" if copied is None else data.agents[copied[1]] if copied[0] == "agent" else f"task {copied[1] + 1}",
         noisy=noisy_copies(method, data, best, first, noise, rng, 6 if few else 20) if counted else np.nan,
         dropped=len(changed),
         dropped_of=len(others),
@@ -267,20 +281,32 @@ def winners_of(ranking: Ranking, original: Ints) -> Winners:
     return frozenset(original[np.flatnonzero(ranking.ranks == 1)].tolist())
 
 
-def enter(method: Method, data: Pairwise, agent: int, copies: int) -> Winners:
-    """Return who is in first place with so many copies of an agent."""
+def tasks_to_copy(data: Pairwise, ranking: Ranking, most: int) -> list[Entry]:
+    """Return tasks, those first on which the second agent leads the first by most."""
+    if data.table is None or data.size < 2:
+        return []
+    one, two = np.argsort(ranking.ranks, kind="stable")[:2]
+    lead = data.table[two] - data.table[one]
+    return [("task", int(k)) for k in np.argsort(-lead, kind="stable")[:most]]
+
+
+def enter(method: Method, data: Pairwise, entry: Entry, copies: int) -> Winners:
+    """Return who is in first place with so many copies of an agent or of a task."""
+    kind, agent = entry
+    if kind == "task":
+        return winners_of(ranking_of(method, data.copy_task(agent, copies), {}), np.arange(data.size))
     kept = np.array([*range(data.size), *[agent] * copies])
     return winners_of(ranking_of(method, data.take(kept), {}), kept)
 
 
 def fewest_copies(
-    method: Method, data: Pairwise, agents: Ints, first: Winners, counts: tuple[int, ...]
-) -> tuple[int | None, int | None]:
-    """Return the smallest number of copies of one agent, of those tried, that changes first place, and the agent."""
+    method: Method, data: Pairwise, entries: Sequence[Entry], first: Winners, counts: tuple[int, ...]
+) -> tuple[int | None, Entry | None]:
+    """Return the smallest number of copies of one entry, of those tried, that changes first place, and the entry."""
     for copies in counts:
-        for agent in agents.tolist():
-            if enter(method, data, agent, copies) != first:
-                return copies, agent
+        for entry in entries:
+            if enter(method, data, entry, copies) != first:
+                return copies, entry
     return None, None
 
 

@@ -20,6 +20,7 @@ from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.problem import LOG_ODDS, Problem, task_games
 from nashboard.evaluation.stress.stress import Stress
+from nashboard.ranking.trial import Trials
 
 T = TypeVar("T")
 FULL = 120  # entries up to which everything is tried
@@ -27,6 +28,11 @@ MOST_AUDITED = 250  # entries beyond which the audit, which solves a game withou
 MOST_STRESSED = 1000  # entries beyond which the stress test is
 MOST_DECOMPOSED = 2000  # agents beyond which planes and cycles are
 FEW_COPIES = (1, 10, 100)
+MOST_RANKED = 60  # entries beyond which the comparison of methods is left to its command
+REPORTED = (  # methods that a report compares: those that take no time
+    "nash", "deviation", "maximal_lottery", "elo", "hodge", "uniform", "mean", "win_rate", "borda", "copeland",
+    "schulze", "ranked_pairs", "pagerank",
+)  # fmt: skip
 
 Saying = Callable[[str], None]
 
@@ -43,6 +49,8 @@ class Findings:
         Of these: what ratings explain and what goes round, and the strongest planes.
     latent
         What tasks test beyond an average.
+    methods
+        What other ways to rank say.
     segments
         Evaluations of parts of the data, by name; empty where there are none.
     notes
@@ -56,6 +64,7 @@ class Findings:
     hodge: Hodge | None
     schur: Schur | None
     latent: Latent | None
+    methods: Trials | None
     segments: Mapping[str, Evaluation]
     missing: Mapping[str, str]
     notes: Mapping[str, tuple[str, ...]]
@@ -122,6 +131,12 @@ def find_everything(evaluation: Evaluation, say: Saying, segments: Mapping[str, 
             "Looking for what tasks test ...",
             lambda: latent(required(problem).scaled, k=2),
             NO_TASKS if evaluation.task_board is None else unknown,
+        ),
+        methods=steps.run(
+            "methods",
+            "Ranking by other methods ...",
+            lambda: evaluation.second_opinions(REPORTED, quick=True),
+            unknown or too_many(n, MOST_RANKED, "nashboard methods"),
         ),
         segments=segments or {},
         missing=steps.missing,

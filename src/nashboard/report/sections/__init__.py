@@ -12,6 +12,7 @@ from nashboard.report.sections.about import cite, describe_data, describe_method
 from nashboard.report.sections.answer import show_answer, show_board, show_segments
 from nashboard.report.sections.checks import show_checks
 from nashboard.report.sections.copies import show_copies
+from nashboard.report.sections.methods import show_methods
 from nashboard.report.sections.structure import show_cycles, show_redundancy
 from nashboard.report.sections.tasks import show_skills, show_tasks
 
@@ -25,6 +26,7 @@ SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
     show_skills,
     show_cycles,
     show_copies,
+    show_methods,
     describe_method,
     describe_data,
     cite,
