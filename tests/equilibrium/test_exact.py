@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 import nashboard as nb
 from equilibrium_games import Matrix, rng_of, seeds
 from hard_games import HARD, hard_game, hard_table
-from nashboard.equilibrium.exact import directions, exact_face, exact_side, reduced, solver, whole_numbers
+from nashboard.equilibrium.exact import (
+    exact_face,
+    exact_side,
+    make_solver,
+    null_directions,
+    reduce_rows,
+    to_whole_numbers,
+)
 from reference_equilibrium import exact_value, optimal_vertices
 
 TIGHT = 1e-9
@@ -90,18 +97,18 @@ def test_tables_that_turn_on_differences_near_rounding_are_solved(family: str, s
 
 def test_doubles_become_whole_numbers_without_loss() -> None:
     F: Matrix = np.array([[1.5, -1e-300, 0.0], [3e6, 0.1, -7.0]])
-    cells, unit = whole_numbers(F)
+    cells, unit = to_whole_numbers(F)
     for k, x in np.ndenumerate(F):
         assert Fraction(x) == int(cells[k]) * unit
-    assert not whole_numbers(np.zeros((2, 2)))[0].any()
+    assert not to_whole_numbers(np.zeros((2, 2)))[0].any()
 
 
 def test_a_reduced_basis_has_the_rank_and_directions_are_at_right_angles_to_it() -> None:
     A: Matrix = np.array(rng_of(0).integers(-2, 3, size=(5, 3)) @ rng_of(1).integers(-2, 3, size=(3, 6)), dtype=float)
-    basis = reduced(A)
+    basis = reduce_rows(A)
     assert len(basis) == np.linalg.matrix_rank(A)
-    Z = directions(basis, 6)
+    Z = null_directions(basis, 6)
     np.testing.assert_allclose(A @ Z, 0, atol=1e-12)
     np.testing.assert_allclose(Z.T @ Z, np.eye(6 - len(basis)), atol=1e-14)
     b = A @ np.arange(6.0)
-    np.testing.assert_allclose(A @ solver(A)(b), b, atol=1e-9)
+    np.testing.assert_allclose(A @ make_solver(A)(b), b, atol=1e-9)

@@ -26,7 +26,7 @@ from nashboard.equilibrium.certificate import Certificate, entropy_residual, req
 from nashboard.equilibrium.clones import identical_rows
 from nashboard.equilibrium.entropy import Margins, maximum_entropy
 from nashboard.equilibrium.results import tied_ranks
-from nashboard.equilibrium.solver import missed, progress_on, solve
+from nashboard.equilibrium.solver import missed, solve
 from nashboard.equilibrium.thresholds import ZERO
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
@@ -181,25 +181,3 @@ def test_ranks_are_one_plus_the_number_of_better_ones(values: list[int]) -> None
     x: Matrix = np.array(values, dtype=float)
     jittered = x + np.linspace(-1e-12, 1e-12, len(x))
     assert tied_ranks(jittered, 1.0).tolist() == [1 + int((x > v).sum()) for v in x]
-
-
-def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_on(True) as show:
-        show(1, 0.5)
-    assert capsys.readouterr().err == ""
-
-
-def test_progress_on_a_terminal_rewrites_one_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = iter([0.0, 0.5, 2.0, 3.0])
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("nashboard.equilibrium.solver.time.perf_counter", lambda: next(clock))
-    with progress_on(True) as show:
-        show(1, 0.5)
-        show(2, 0.25)
-        show(3, 0.125)
-    shown = capsys.readouterr().err
-    assert "1 systems" not in shown
-    assert "3 systems, gap 1.2e-01" in shown
-    assert shown.endswith("\r")

@@ -71,30 +71,30 @@ def between_classes(block: Block, rows: Classes, columns: Classes, some: Ints, o
     """Return the payoffs of some classes of ``rows`` against some of ``columns``; ``block`` has those of players."""
     payoffs = block(rows.first[some], columns.first[others])
     loose = np.flatnonzero(rows.loose[some])
-    for part in parts(loose, CELLS // (4 * len(others))):
-        payoffs[part] = middles(block, rows, columns, some[part], others)
+    for part in split_parts(loose, CELLS // (4 * len(others))):
+        payoffs[part] = middle_payoffs(block, rows, columns, some[part], others)
     loose = np.flatnonzero(columns.loose[others])
-    for part in parts(loose, CELLS // (4 * len(some))):
-        payoffs[:, part] = middles(block, rows, columns, some, others[part])
+    for part in split_parts(loose, CELLS // (4 * len(some))):
+        payoffs[:, part] = middle_payoffs(block, rows, columns, some, others[part])
     return payoffs
 
 
-def parts(indices: Ints, step: int) -> Iterator[Ints]:
+def split_parts(indices: Ints, step: int) -> Iterator[Ints]:
     """Yield indices, so many at a time."""
     step = max(1, step)
     for at in range(0, len(indices), step):
         yield indices[at : at + step]
 
 
-def middles(block: Block, rows: Classes, columns: Classes, some: Ints, others: Ints) -> Floats:
+def middle_payoffs(block: Block, rows: Classes, columns: Classes, some: Ints, others: Ints) -> Floats:
     """Return the middle between the largest and the smallest payoff of all members of two classes."""
     (above, over), (beside, along) = rows.that_differ(some), columns.that_differ(others)
     payoffs = block(above, beside)
-    low, high = (folded(which, folded(which, payoffs, over).T, along).T for which in (np.minimum, np.maximum))
+    low, high = (fold_rows(which, fold_rows(which, payoffs, over).T, along).T for which in (np.minimum, np.maximum))
     return np.asarray(low / 2 + high / 2)
 
 
-def folded(which: Callable[[Floats, Floats], Floats], rows: Floats, starts: Ints) -> Floats:
+def fold_rows(which: Callable[[Floats, Floats], Floats], rows: Floats, starts: Ints) -> Floats:
     """Return the smallest or largest of the rows from each start to the next: first all second ones, then all third."""
     sizes = np.diff(np.append(starts, len(rows)))
     found = rows[starts]
@@ -155,14 +155,14 @@ class Players:
         near = np.flatnonzero(np.abs(self.sums[members] - self.sums[members[at]]) <= self.gap)
         own = self.payoffs(members[at : at + 1])
         away[near] = np.concatenate(
-            [np.abs(self.payoffs(part) - own).max(axis=1) for part in parts(members[near], self.step)]
+            [np.abs(self.payoffs(part) - own).max(axis=1) for part in split_parts(members[near], self.step)]
         )
         return away
 
     def width(self, members: Ints) -> float:
         """Return by how much any two of some players differ, at most."""
         low, high = self.payoffs(members[:1])[0], self.payoffs(members[:1])[0]
-        for part in parts(members, self.step):
+        for part in split_parts(members, self.step):
             rows = self.payoffs(part)
             low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
         return float((high - low).max())
@@ -180,15 +180,15 @@ def classes_of(players: Players) -> Classes:
     gaps = rising[1:] - rising[:-1] > players.gap
     if gaps.all():
         return Classes(label=leader, first=leader, size=np.ones(len(leader), dtype=np.intp), loose=loose)
-    for run in runs(order, gaps):
-        for group, differ in groups_of(players, np.sort(run)):
+    for run in split_runs(order, gaps):
+        for group, differ in group_members(players, np.sort(run)):
             first = group.min()
             leader[group], loose[first] = first, differ
     firsts, label, size = np.unique(leader, return_inverse=True, return_counts=True)
     return Classes(label=label, first=firsts, size=size, loose=loose[firsts])
 
 
-def runs(order: Ints, gaps: Bools) -> Iterator[Ints]:
+def split_runs(order: Ints, gaps: Bools) -> Iterator[Ints]:
     """Yield stretches of at least two neighbours without a gap between them."""
     ends = np.append(np.flatnonzero(gaps) + 1, len(order))
     starts = np.append(0, ends[:-1])
@@ -196,7 +196,7 @@ def runs(order: Ints, gaps: Bools) -> Iterator[Ints]:
         yield order[starts[k] : ends[k]]
 
 
-def groups_of(players: Players, members: Ints) -> Iterator[tuple[Ints, bool]]:
+def group_members(players: Players, members: Ints) -> Iterator[tuple[Ints, bool]]:
     """Yield the classes among some players, and whether their members differ.
 
     Mostly a look at the distances from one player is enough: exact copies are a class, and so are those near it
@@ -211,13 +211,13 @@ def groups_of(players: Players, members: Ints) -> Iterator[tuple[Ints, bool]]:
         elif not (away[~near] <= 2 * same).any() and players.width(members[near]) <= same:
             yield members[near], True
         else:
-            chain, links = linked(players, members, away)
+            chain, links = link_nearest(players, members, away)
             near = np.isin(members, chain)
-            yield from cut(players, chain, links)
+            yield from cut_chain(players, chain, links)
         members = members[~near]
 
 
-def linked(players: Players, members: Ints, away: Floats) -> tuple[Ints, Floats]:
+def link_nearest(players: Players, members: Ints, away: Floats) -> tuple[Ints, Floats]:
     """Return the players linked to the first, each the nearest to those before it, and by what distance.
 
     This is Prim's tree: at every threshold, the groups of single linkage are stretches of this chain. ``away`` are
@@ -237,7 +237,7 @@ def linked(players: Players, members: Ints, away: Floats) -> tuple[Ints, Floats]
     return np.concatenate(chain), np.array(links)
 
 
-def cut(players: Players, chain: Ints, links: Floats) -> Iterator[tuple[Ints, bool]]:
+def cut_chain(players: Players, chain: Ints, links: Floats) -> Iterator[tuple[Ints, bool]]:
     """Yield the largest groups of single linkage in which no two differ by more than the rule."""
     waiting = [(chain, links)]
     while waiting:

@@ -65,7 +65,7 @@ class Dual:
         return np.asarray(self.B.T @ x - self.goal)
 
 
-def single(x: Floats) -> MaximumEntropy:
+def only_point(x: Floats) -> MaximumEntropy:
     """Return the mixture of largest entropy on a face that is a point."""
     return MaximumEntropy(x=x, log_x=np.log(x), z=np.zeros(0), iterations=0)
 
@@ -100,7 +100,7 @@ def maximum_entropy(
     t = margins.at / unit
     across = W.shape[1]
     W = W / np.maximum(np.abs(W).T @ x, 1e-300)
-    w, z = fitted(W, np.log(x) - log_m), np.zeros(len(t))
+    w, z = fit_multipliers(W, np.log(x) - log_m), np.zeros(len(t))
     part, iterations = np.zeros(0, dtype=np.intp) if likely is None else likely, 0
     G = margins.rows(part) / unit[part, None]
     while True:
@@ -108,7 +108,7 @@ def maximum_entropy(
         goal = B.T @ x - np.append(np.zeros(across), t[part])
         dual = Dual(B=B, goal=goal, log_m=log_m, across=across, inside=t[part])
         with np.errstate(over="ignore", invalid="ignore"):  # a step that led too far ends the search
-            y, log_x, steps = solved(dual, np.append(w, z[part]))
+            y, log_x, steps = solve_dual(dual, np.append(w, z[part]))
         iterations += steps
         w, z[part] = y[:across], y[across:]
         found = np.maximum(np.exp(log_x), 1e-300)  # whoever has weight keeps some, also below the smallest number
@@ -128,26 +128,26 @@ def independent_equations(E: Floats, count: int) -> Floats:
     return np.asarray(E[qr(E.T, mode="r", pivoting=True)[1][:count]].T)
 
 
-def solved(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:
+def solve_dual(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:
     """Return ``y`` and the logarithms: follow the path until the tight margins can be told, then solve on those."""
     if len(y) == dual.across:
-        return on_tight(dual, y, np.zeros(0, dtype=np.bool_))
-    end, t, steps = path(dual, y)
+        return solve_on_tight(dual, y, np.zeros(0, dtype=np.bool_))
+    end, t, steps = follow_multipliers(dual, y)
     tight = end[dual.across :] * dual.inside > t
     while True:  # a margin that would have to pull is not tight
-        exact, log_x, more = on_tight(dual, end, tight)
+        exact, log_x, more = solve_on_tight(dual, end, tight)
         steps += more
         pulling = exact[dual.across :] < 0
         if not pulling.any():
             break
         tight &= ~pulling
     rough = dual.log_x(end)
-    if wrong(dual, exact, log_x) > max(wrong(dual, end, rough), NEAR):
+    if measure_error(dual, exact, log_x) > max(measure_error(dual, end, rough), NEAR):
         return end, rough, steps
     return exact, log_x, steps
 
 
-def wrong(dual: Dual, y: Floats, log_x: Floats) -> float:
+def measure_error(dual: Dual, y: Floats, log_x: Floats) -> float:
     """Return how far the weights are from the face, margins from positive, or from zero where that is due."""
     slope = dual.gradient(np.exp(log_x))
     off, t, z = slope[: dual.across], slope[dual.across :], y[dual.across :]
@@ -155,7 +155,7 @@ def wrong(dual: Dual, y: Floats, log_x: Floats) -> float:
     return max(float(part.max(initial=0.0)) for part in parts)
 
 
-def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
+def follow_multipliers(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
     """Follow the path ``z t = aim * inside`` to its end; return ``y`` and ``t`` there, and the steps it took.
 
     A step minimises ``sum(x) - goal'y - aim inside'log(z)``, which is convex, along Newton's direction. Each
@@ -165,7 +165,7 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
     across = dual.across
     z = np.maximum(y[across:], 0.1)
     lift = dual.B[:, across:] @ (z - y[across:])
-    y = np.append(y[:across] - fitted(dual.B[:, :across], lift), z)
+    y = np.append(y[:across] - fit_multipliers(dual.B[:, :across], lift), z)
     aim, since, step = 0.1 * dual.inside, 0, 0
     t = aim / y[across:]
     while step < most:
@@ -175,14 +175,14 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
         x = np.exp(log_x)
         slope = dual.gradient(x)
         slope[across:] -= aim / z
-        dy = newton(dual.B, x, np.append(np.zeros(across), t / z), -slope)
+        dy = solve_newton(dual.B, x, np.append(np.zeros(across), t / z), -slope)
         if not dy.any():
             break
         dz = dy[across:]
         dt = aim / z - t - t / z * dz
-        reach = along(dual, log_x, y, dy, aim)
+        reach = choose_step(dual, log_x, y, dy, aim)
         y = y + reach * dy
-        t = t + min(1.0, 0.9 / max(worst(dt, t), 1e-300)) * dt
+        t = t + min(1.0, 0.9 / max(fastest_fall(dt, t), 1e-300)) * dt
         if -float(slope @ dy) < 0.1 * aim.min() or since == 30:  # on the path, or as near as rounding allows
             if aim[0] < PATH_END * dual.inside[0]:
                 break
@@ -191,7 +191,7 @@ def path(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
     return y, t, step
 
 
-def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floats, Floats, int]:
+def solve_on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floats, Floats, int]:
     """Solve with the tight margins exactly zero and no multipliers for the others; keep the best step.
 
     Where multipliers are large, the last bit of ``B y`` is worth more than that of a weight. So the logarithms
@@ -213,17 +213,17 @@ def on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floa
         worse += 1
         if least == 0 or (worse > 3 and least < NEAR):
             break
-        dy = newton(some.B, x, np.zeros(len(free)), -slope)
+        dy = solve_newton(some.B, x, np.zeros(len(free)), -slope)
         if not dy.any():
             break
-        dy = along(some, log_x, free, dy, np.zeros(0)) * dy
+        dy = choose_step(some, log_x, free, dy, np.zeros(0)) * dy
         free, log_x = free + dy, np.minimum(log_x + some.B @ dy, HUGE)
     y = np.zeros(len(y))
     y[used], log_x = best
     return y, log_x, step
 
 
-def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -> float:
+def choose_step(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -> float:
     """Return the step, at most 1, to about the lowest point in a direction: where the slope along it is small.
 
     The lowest point knows little of small weights: they could underflow on the way to it, and nothing would bring
@@ -236,7 +236,7 @@ def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -> floa
         x = np.exp(np.minimum(log_x + reach * change, HUGE))  # from logarithms: weights may have underflowed
         return float(x @ change) - level - float((aim * dz / (z + reach * dz)).sum())
 
-    fastest = max(worst(dz, z) / 0.99, worst(change, np.maximum(np.abs(log_x), FAR)))
+    fastest = max(fastest_fall(dz, z) / 0.99, fastest_fall(change, np.maximum(np.abs(log_x), FAR)))
     low, high = 0.0, 1.0 / max(1.0, fastest)
     if np.abs(change).max() < 1e-3:
         return high  # Newton's own step is right here, and slopes are down to rounding
@@ -251,7 +251,7 @@ def along(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -> floa
     return reach
 
 
-def newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
+def solve_newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
     """Solve ``(B' diag(x) B + diag(barrier)) dy = right``; no step at all where numbers are too large for that."""
     H = (B * x[:, None]).T @ B
     H[np.arange(len(H)), np.arange(len(H))] += barrier
@@ -267,12 +267,12 @@ def newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
     return np.asarray(unit * np.linalg.lstsq(H, unit * right, rcond=1e-15)[0])
 
 
-def fitted(W: Floats, goal: Floats) -> Floats:
+def fit_multipliers(W: Floats, goal: Floats) -> Floats:
     """Return ``w`` with ``W w`` as near to a goal as can be."""
     norm = np.sqrt((W**2).sum(axis=0))
     return np.asarray(np.linalg.lstsq(W / norm, goal)[0] / norm)
 
 
-def worst(change: Floats, value: Floats) -> float:
+def fastest_fall(change: Floats, value: Floats) -> float:
     """Return the inverse of the step at which the first value would be zero."""
     return float((-change / value).max(initial=0.0))

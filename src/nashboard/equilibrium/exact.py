@@ -37,29 +37,29 @@ def exact_side(F: Floats) -> SideFace:
     x = [weight for weight in found.inside if weight]
     unit = power_of_two(M) if found.value == 0 else 1.0
     bordered = np.vstack([M / unit, np.ones((1, len(x)))])
-    basis = reduced(bordered)
-    falls = [freed(row, basis) for row in fractions(G)]
+    basis = reduce_rows(bordered)
+    falls = [remove_basis(row, basis) for row in to_fractions(G)]
     moving = np.array([any(row) for row in falls], dtype=np.bool_)
-    Z = directions(basis, len(x))
+    Z = null_directions(basis, len(x))
     point = Face(
-        x=np.maximum(rounded([x], len(x))[0], 1e-300),
+        x=np.maximum(round_rows([x], len(x))[0], 1e-300),
         v=float(found.value),
         Z=Z,
         extent=Z.shape[1],
         unit=unit,
         bordered=bordered,
-        pulls_back=(solver(bordered.T),),
+        pulls_back=(make_solver(bordered.T),),
     )
-    moved = rounded(falls, len(x))[moving]
+    moved = round_rows(falls, len(x))[moving]
     return SideFace(
         F=F,
         own=found.own,
         tight=found.tight,
         found=point,
         G=G,
-        margins=np.array([float(found.value - dot(row, x)) for row in fractions(G)]),
+        margins=np.array([float(found.value - dot(row, x)) for row in to_fractions(G)]),
         terms=Terms(
-            equations=rounded(basis.values(), len(x)).T,
+            equations=round_rows(basis.values(), len(x)).T,
             falls=moved,
             moving=moving,
             change=np.abs(moved @ Z).max(axis=1, initial=0.0),
@@ -67,12 +67,12 @@ def exact_side(F: Floats) -> SideFace:
     )
 
 
-def fractions(A: Floats) -> list[Row]:
+def to_fractions(A: Floats) -> list[Row]:
     """Return doubles as fractions."""
     return [[Fraction(x) for x in row] for row in A.tolist()]
 
 
-def rounded(rows: Iterable[Row], k: int) -> Floats:
+def round_rows(rows: Iterable[Row], k: int) -> Floats:
     """Return rows of ``k`` fractions as doubles."""
     return np.array([[float(x) for x in row] for row in rows]).reshape(-1, k)
 
@@ -82,7 +82,7 @@ def dot(a: Row, b: Row) -> Fraction:
     return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction(0))
 
 
-def eliminated(table: list[Row], k: int) -> list[tuple[int, int]]:
+def eliminate(table: list[Row], k: int) -> list[tuple[int, int]]:
     """Bring the first ``k`` columns of a table into reduced form, in place; return rows and columns of the pivots.
 
     The largest pivot comes first: of equations that depend on each other the weightiest are kept.
@@ -104,13 +104,13 @@ def eliminated(table: list[Row], k: int) -> list[tuple[int, int]]:
     return pivots
 
 
-def reduced(A: Floats) -> dict[int, Row]:
+def reduce_rows(A: Floats) -> dict[int, Row]:
     """Return independent rows with the same span as a matrix, each the only one with weight in its column, 1."""
-    table = fractions(A)
-    return {column: table[row] for row, column in eliminated(table, A.shape[1])}
+    table = to_fractions(A)
+    return {column: table[row] for row, column in eliminate(table, A.shape[1])}
 
 
-def freed(row: Row, basis: dict[int, Row]) -> Row:
+def remove_basis(row: Row, basis: dict[int, Row]) -> Row:
     """Return a row without what it has in common with the rows of a reduced basis."""
     for column, other in basis.items():
         factor = row[column]
@@ -119,7 +119,7 @@ def freed(row: Row, basis: dict[int, Row]) -> Row:
     return row
 
 
-def directions(basis: dict[int, Row], k: int) -> Floats:
+def null_directions(basis: dict[int, Row], k: int) -> Floats:
     """Return orthonormal columns on which the rows of a reduced basis are zero."""
     free = [j for j in range(k) if j not in basis]
     Z = np.zeros((k, len(free)))
@@ -130,14 +130,14 @@ def directions(basis: dict[int, Row], k: int) -> Floats:
     return np.linalg.qr(Z)[0]
 
 
-def solver(A: Floats) -> Apply:
+def make_solver(A: Floats) -> Apply:
     """Return a function that solves ``A y = b``, as many of its equations as are independent."""
     rows, k = A.shape
-    table = [row + [Fraction(int(i == j)) for j in range(rows)] for i, row in enumerate(fractions(A))]
-    pivots = eliminated(table, k)
+    table = [row + [Fraction(int(i == j)) for j in range(rows)] for i, row in enumerate(to_fractions(A))]
+    pivots = eliminate(table, k)
 
     def apply(b: Floats) -> Floats:
-        right = fractions(b[None])[0]
+        right = to_fractions(b[None])[0]
         y = np.zeros(k)
         for row, column in pivots:
             y[column] = float(dot(table[row][k:], right))
@@ -162,7 +162,7 @@ def exact_face(F: Floats) -> ExactFace:
     With all payoffs lifted above zero these are the ``x`` with ``F x <= 1`` and the largest sum, up to a factor.
     """
     rows, k = F.shape
-    cells, unit = whole_numbers(F)
+    cells, unit = to_whole_numbers(F)
     lift = 1 - int(cells.min())
     simplex = Simplex.of(cells + lift)
     simplex.climb(np.ones(k + rows, dtype=np.bool_))
@@ -182,7 +182,7 @@ def exact_face(F: Floats) -> ExactFace:
     )
 
 
-def whole_numbers(F: Floats) -> tuple[Whole, Fraction]:
+def to_whole_numbers(F: Floats) -> tuple[Whole, Fraction]:
     """Return doubles as whole numbers, and the unit they are counted in."""
     mantissa, exponent = np.frexp(F)
     lowest = int(exponent[F != 0].min(initial=0)) - 53

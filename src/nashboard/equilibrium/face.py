@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import twofold
-from nashboard.equilibrium.entropy import Margins, independent_equations, maximum_entropy, single
+from nashboard.equilibrium.entropy import Margins, independent_equations, maximum_entropy, only_point
 from nashboard.equilibrium.thresholds import EPS, SOLVED, ZERO
 
 Apply = Callable[[Floats], Floats]
@@ -73,34 +73,34 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
     def found(point: Floats, value: float, Z: Floats, pulls_back: tuple[Apply, ...]) -> Face:
         return Face(x=point, v=value * unit, Z=Z, extent=Z.shape[1], unit=unit, bordered=A, pulls_back=pulls_back)
 
-    regular = inverse_of(A, zero)
+    regular = factorise(A, zero)
     if regular is not None:
         apply, apply_back, loss = regular
         near = apply(goal)
         if near[:k].min() < -1e-6:
             return None  # not worth refining: somebody would have negative weight
-        point = refined(A, near, goal, apply, loss)
+        point = refine(A, near, goal, apply, loss)
         return found(point[:k], float(point[k]), np.zeros((k, 0)), (apply_back,))
     if not degenerate:
         return None
     if v is None:
         near = np.append(x, (M @ x).mean())
-        apply, pulls_back, Z = pseudo_inverse_of(A, zero)
-        point = refined(A, near, goal, apply)
+        apply, pulls_back, Z = pseudo_invert(A, zero)
+        point = refine(A, near, goal, apply)
         value = float(point[k])
-        if Z.shape[1] == 0 and np.abs(left_over(A, point, goal)).max() <= tied:
+        if Z.shape[1] == 0 and np.abs(equation_error(A, point, goal)).max() <= tied:
             return found(point[:k], value, Z[:k], pulls_back)
     else:
         value = v / unit
     A = np.vstack([M, np.ones((1, k))])
     goal = np.append(np.full(rows, value), 1.0)
-    apply, pulls_back, Z = pseudo_inverse_of(A, zero)
-    inside = refined(A, x, goal, apply)
-    if np.abs(left_over(A, inside, goal)).max() > tied:
+    apply, pulls_back, Z = pseudo_invert(A, zero)
+    inside = refine(A, x, goal, apply)
+    if np.abs(equation_error(A, inside, goal)).max() > tied:
         return None
     if Z.shape[1]:  # of all points on the face, one that is near in proportion, so that it stays positive
         u = np.linalg.lstsq(Z / x[:, None], (x - inside) / x)[0]
-        inside = refined(A, inside + Z @ u, goal, apply)
+        inside = refine(A, inside + Z @ u, goal, apply)
     return found(inside, value, Z, pulls_back)
 
 
@@ -110,7 +110,7 @@ def power_of_two(M: Floats) -> float:
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest > 0 else 1.0
 
 
-def inverse_of(A: Floats, zero: float) -> tuple[Apply, Apply, float] | None:
+def factorise(A: Floats, zero: float) -> tuple[Apply, Apply, float] | None:
     """Return how to solve with a square matrix and its transpose, unless it is close to singular.
 
     The number says what part of an answer may be lost to rounding.
@@ -129,7 +129,7 @@ def inverse_of(A: Floats, zero: float) -> tuple[Apply, Apply, float] | None:
     return lambda b: dgetrs(lu, pivots, b)[0], lambda b: dgetrs(lu, pivots, b, trans=1)[0], loss
 
 
-def pseudo_inverse_of(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...], Floats]:
+def pseudo_invert(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...], Floats]:
     """Return how to apply the pseudo-inverse of a matrix and its transpose, and the directions it kills."""
     try:
         U, strengths, Vt = svd(A, lapack_driver="gesdd")
@@ -148,21 +148,21 @@ def pseudo_inverse_of(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...],
     )
 
 
-def refined(A: Floats, point: Floats, goal: Floats, apply: Apply, loss: float = 1.0, rounds: int = 5) -> Floats:
+def refine(A: Floats, point: Floats, goal: Floats, apply: Apply, loss: float = 1.0, rounds: int = 5) -> Floats:
     """Return the point moved to ``A point = goal``, with residuals in twice the working precision.
 
     A small residual would not do as the end: in a badly conditioned system it hides a large error. The last
     correction does not: the next one would be ``loss`` times as large, at most.
     """
     for _ in range(rounds):
-        correction = apply(left_over(A, point, goal))
+        correction = apply(equation_error(A, point, goal))
         point = point - correction
         if min(1.0, loss) * np.abs(correction).max() <= 4 * EPS * np.abs(point).max():
             break
     return point
 
 
-def left_over(A: Floats, point: Floats, goal: Floats) -> Floats:
+def equation_error(A: Floats, point: Floats, goal: Floats) -> Floats:
     """Return ``A point - goal``."""
     high, low = twofold.product(A, point)
     return (high - goal) + low
@@ -279,9 +279,9 @@ def solve_side(side: SideFace, log_m: Floats) -> SideSolution:
     log_m = log_m[side.own]
     z = np.zeros(len(G))
     if found.unique:
-        choice = single(found.x)
+        choice = only_point(found.x)
     else:
-        terms = side.terms or terms_of(found, G)
+        terms = side.terms or describe_terms(found, G)
         margins = side.margins[terms.moving]
         choice = maximum_entropy(found.x, terms.equations, Margins.of(margins, terms.falls, terms.change), log_m)
         z[terms.moving] = choice.z
@@ -313,7 +313,7 @@ def solve_side(side: SideFace, log_m: Floats) -> SideSolution:
     )
 
 
-def terms_of(found: Face, G: Floats) -> Terms:
+def describe_terms(found: Face, G: Floats) -> Terms:
     """Return the terms of a face as they stand in the game.
 
     Weights add up to 1, so that the value can be taken from every payoff: rows then add up to zero. A margin that is

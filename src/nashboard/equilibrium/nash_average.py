@@ -12,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nashboard._progress import show_progress
 from nashboard._threads import threads_for
 from nashboard._types import Floats, read_only
 from nashboard.data.matches import Matches
@@ -30,7 +31,7 @@ from nashboard.equilibrium.game import (
 )
 from nashboard.equilibrium.oracle import find_equilibrium
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
-from nashboard.equilibrium.solver import Progress, progress_on
+from nashboard.equilibrium.solver import Progress, report_to
 from nashboard.equilibrium.tolerance import check_tolerance, most_even_mixtures
 
 
@@ -100,7 +101,8 @@ def nash_average(
     selection = check_selection(selection)
     began = time.perf_counter()
     game = game_of(data)
-    with threads_for(len(game.agents)), progress_on(progress) as show:
+    with threads_for(len(game.agents)), show_progress("solving", asked=progress) as shown:
+        show = report_to(shown)
         if isinstance(game, ScoresGame):
             return average_scores(game, selection, check_tolerance(tolerance, game), show, began)
         return average_agents(game, selection, check_tolerance(tolerance, game), show, began)
@@ -146,8 +148,8 @@ def nash_average_scores(
     selection = check_selection(selection)
     began = time.perf_counter()
     game = scores_game(data)
-    with progress_on(progress) as show:
-        return average_scores(game, selection, check_tolerance(tolerance, game), show, began)
+    with show_progress("solving", asked=progress) as shown:
+        return average_scores(game, selection, check_tolerance(tolerance, game), report_to(shown), began)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,14 +13,13 @@ Both sides of a table share their supports but not their choice: each maximises 
 optimal mixtures.
 """
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nashboard._progress import Progress as Reporter
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import exact
@@ -283,24 +282,6 @@ def silent(count: int, gap: float) -> None:
     """Show nothing."""
 
 
-@contextmanager
-def progress_on(asked: bool) -> Iterator[Progress]:
-    """Give a function that shows progress on one line of standard error, if asked and if it is a terminal."""
-    if not (asked and sys.stderr.isatty()):
-        yield silent
-        return
-    began, shown = time.perf_counter(), False
-
-    def show(count: int, gap: float) -> None:
-        nonlocal shown
-        if time.perf_counter() - began > 1.0:  # short solves stay quiet
-            shown = True
-            sys.stderr.write(f"\rsolving: {count} systems, gap {gap:.1e}  ")
-            sys.stderr.flush()
-
-    try:
-        yield show
-    finally:
-        if shown:
-            sys.stderr.write("\r" + " " * 48 + "\r")
-            sys.stderr.flush()
+def report_to(shown: Reporter) -> Progress:
+    """Return what tells a display how many linear systems were solved and how far the weights are off."""
+    return lambda count, gap: shown.step(f"solving: {count} systems, gap {gap:.1e}")
