@@ -11,6 +11,7 @@ from nashboard.data.counting.pairs import MatchTable
 from nashboard.data.formats.format import Format, Input, Options
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import (
+    AGENT,
     CLUSTER,
     NEUTRAL,
     OPPONENT,
@@ -153,7 +154,12 @@ def has_sides(source: Input) -> bool:
 
 def fits_generic(source: Input) -> bool:
     """Return whether a table has two agents; a table of scores may have tasks that are called like sides of a match."""
-    return has_sides(source) and (source.wanted is not Scores or bool(find_usual(OUTCOME, source.columns)))
+    if not has_sides(source):
+        return False
+    asked = source.options.a is not None or source.options.outcome is not None
+    if asked or find_usual(OUTCOME, source.columns):
+        return True
+    return source.wanted is not Scores and not find_usual(AGENT, source.columns)
 
 
 MATCH_TABLES = (

@@ -91,9 +91,9 @@ def as_number(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
 
 def is_no_number(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
     """Return where a cell is neither a finite number nor missing."""
-    kind = frame.collect_schema()[name]
+    kind, value = frame.collect_schema()[name], column(frame, name)
     if kind.is_numeric() or kind == nw.Boolean:
-        return nw.lit(0) == 1
+        return value.is_null() & ~value.is_null()  # nowhere
     return ~as_lower(frame, name).fill_null("").is_in(MISSING) & as_number(frame, name).is_null()
 
 
