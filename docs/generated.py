@@ -18,6 +18,7 @@ ROOMS = {
     "algebra": "What it is made of: ratings and cycles, planes, latent skills.",
     "ratings": "Who predicts best: Elo and mElo, by maximum likelihood and online.",
     "equilibrium": "Who is unbeatable: Nash averages, exact and certified.",
+    "ranking": "Second opinions: every other way to rank, in one registry.",
     "evaluation": "What it means: the board, how sure it is, the audit, the stress test.",
     "report": "What people see: charts, and one page that can be passed on.",
 }

@@ -140,7 +140,7 @@ class Ranking(Tabular):
     >>> import nashboard as nb
     >>> cycle = nb.Payoffs.from_array([[0, 2, -1], [-2, 0, 3], [1, -3, 0]], agents=["a", "b", "c"])
     >>> nb.rank(cycle, method="schulze").winners
-    ('b',)
+    ('a',)
     """
 
     agents: tuple[str, ...]
