@@ -44,7 +44,7 @@ def test_hodge_says_whether_what_ratings_leave_over_is_more_than_noise(
 def test_hodge_does_not_speak_of_noise_where_games_were_not_counted(command: Run) -> None:
     for source in ("dataset:roshambo", "dataset:alphago"):
         done = command("hodge", source)
-        assert "cannot be told: games were not counted" in done.stdout
+        assert "it is unknown whether the residual is more than noise: games were not counted" in done.stdout
 
 
 def test_latent_names_who_and_what_is_at_the_ends(command: Run) -> None:

@@ -62,7 +62,7 @@ def test_broken_lines_of_json_are_skipped(tmp_path: Path) -> None:
     with pytest.raises(nb.InputError, match="line 2"):
         nb.read_matches(path)
     matches = nb.read_matches(path, bad_rows="skip")
-    assert (matches.n_games, left_out(matches)) == (2, [("bad rows", 2, "they are no json objects (lines 2, 4)")])
+    assert (matches.n_games, left_out(matches)) == (2, [("bad rows", 2, "they are not json objects (lines 2, 4)")])
 
 
 @every_local_engine
@@ -81,7 +81,7 @@ def test_an_agent_with_a_word_among_its_scores_is_named_or_skipped(tmp_path: Pat
         nb.read_scores(path)
     scores = nb.read_scores(path, bad_rows="skip")
     assert scores.agents == ("x", "z")
-    assert left_out(scores) == [("bad rows", 1, "no name in 'model'"), ("bad rows", 1, "a score is no number: 'y'")]
+    assert left_out(scores) == [("bad rows", 1, "no name in 'model'"), ("bad rows", 1, "a score is not a number: 'y'")]
 
 
 def test_a_short_row_of_a_leaderboard_names_its_model(tmp_path: Path) -> None:
@@ -108,9 +108,9 @@ def test_bad_counts_games_and_scores_of_matches_are_skipped(tmp_path: Path) -> N
 def test_a_choice_that_does_not_exist_is_refused() -> None:
     frame = pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]})
     for options, message in (
-        ({"bad_rows": "skp"}, r"bad_rows='skp' is no choice \(did you mean 'skip'\?\): use 'error' or 'skip'"),
-        ({"components": "each"}, "components='each' is no choice.*: use 'all' or 'largest'"),
-        ({"self_matches": "keep"}, "self_matches='keep' is no choice"),
+        ({"bad_rows": "skp"}, r"bad_rows='skp' is not a choice \(did you mean 'skip'\?\): use 'error' or 'skip'"),
+        ({"components": "each"}, "components='each' is not a choice.*: use 'all' or 'largest'"),
+        ({"self_matches": "keep"}, "self_matches='keep' is not a choice"),
     ):
         chosen: Any = options
         with pytest.raises(nb.InputError, match=message):
@@ -143,5 +143,5 @@ def test_components_are_split_kept_or_refused() -> None:
     with pytest.raises(nb.InputError, match="fall into 2 groups that never met"):
         split_components(matches)
     wrong: Any = "some"
-    with pytest.raises(nb.InputError, match="there is no choice 'some'"):
+    with pytest.raises(nb.InputError, match="there is not a choice 'some'"):
         split_components(matches, wrong)

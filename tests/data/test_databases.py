@@ -176,7 +176,7 @@ def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
         ("sqlite:///{folder}/empty.db", {}, "holds no table"),
         ("sqlite:///{folder}/empty.db", {"table": "one"}, "has no table 'one': it holds no table at all"),
         ("postgresql://u:pass%20word@127.0.0.1:1/db", {}, "postgresql://u:\\*\\*\\*@127.0.0.1:1/db' cannot be read: "),
-        ("mysql://u:pass%20word@host/db", {}, "'mysql://u:\\*\\*\\*@host/db' is no address that can be read"),
+        ("mysql://u:pass%20word@host/db", {}, "'mysql://u:\\*\\*\\*@host/db' is not an address that can be read"),
         ("{folder}/text.db", {"table": "one"}, "table= has no meaning for"),
     ],
 )
@@ -249,10 +249,10 @@ def test_segments_of_a_database_are_its_values(tmp_path: Path) -> None:
 
 def test_a_panic_over_what_a_database_holds_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def panicking(source: str, name: str) -> databases.Database:
-        raise pl.exceptions.PanicException("text that is no text\nstack backtrace: ...")
+        raise pl.exceptions.PanicException("text that is not text\nstack backtrace: ...")
 
     monkeypatch.setitem(databases.CONNECTIONS, "sqlite", panicking)
-    with pytest.raises(nb.InputError, match=r"cannot be read: text that is no text$"):
+    with pytest.raises(nb.InputError, match=r"cannot be read: text that is not text$"):
         nb.read_matches(in_sqlite(LOG, tmp_path))
 
 
@@ -364,7 +364,7 @@ def test_a_blob_in_the_place_of_a_name_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(nb.InputError) as caught:
         nb.read_matches(f"sqlite:///{tmp_path}/log.db")
     assert str(caught.value).endswith(
-        "cannot be counted: a cell holds b'\\xff\\xfe', which is no text: leave such rows out, or turn them into "
+        "cannot be counted: a cell holds b'\\xff\\xfe', which is not text: leave such rows out, or turn them into "
         "text, with a query"
     )
     query = "select a, b, winner from log where typeof(a) <> 'blob'"

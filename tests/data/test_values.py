@@ -287,7 +287,7 @@ def test_truths_are_scores_of_1_and_0_in_a_wide_table(engine: Engine) -> None:
     assert scores.origin.notes == (NOTED,)
 
 
-NOTED = "'solved': their true and false count as 1 and 0; pass ignore= if they are no tasks"
+NOTED = "'solved': their true and false count as 1 and 0; pass ignore= if they are not tasks"
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])

@@ -116,7 +116,7 @@ def test_thin_data_make_nobody_a_near_clone() -> None:
     assert found.redundancy[0].groups == ()
     check = next(check for check in found.checks if check.name == "no agents entered twice")
     assert check.passed is None
-    assert "66 of 66 pairs are neither told apart nor shown alike" in check.sentence
+    assert "66 of 66 pairs are neither shown to differ nor shown to be alike" in check.sentence
 
 
 def test_win_rates_without_numbers_of_games_show_nobody_alike() -> None:

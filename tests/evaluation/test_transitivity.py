@@ -62,9 +62,9 @@ def test_the_strongest_cycle_of_a_ladder_is_beyond_luck_at_most_at_the_level() -
 def test_a_cycle_says_how_many_triples_were_tried_and_what_the_best_reaches_by_luck() -> None:
     weak = ladder_of(nb.Matches.from_counts([[0, 6, 4], [4, 0, 6], [6, 4, 0]]))
     assert weak.sentences()[1].endswith(
-        "; by luck alone the only triple may reach 2.0 (level 0.05): this one may be luck"
+        "; by noise alone the only triple may reach 2.0 (level 0.05): this one may be noise"
     )
-    assert weak.table().notes == ("z: by luck alone the only triple may reach 2.0 (level 0.05); it may be luck",)
+    assert weak.table().notes == ("z: by noise alone the only triple may reach 2.0 (level 0.05); it may be luck",)
     clear = ladder_of(data_of("rock-paper-scissors"))
     assert clear.sentences()[1].endswith(": this one is more")
     assert clear.beyond_luck == 1
@@ -126,7 +126,7 @@ def test_where_weights_hide_the_noise_nobody_says_that_ratings_are_enough() -> N
     weighted = replace(voted(np.random.default_rng(2), 200, 1, 0.0, [0.5, 2.0]), clusters=None)
     found = check(audit(weighted), "ratings are enough")
     assert not found.passed
-    assert "cannot be told: games have weights" in found.sentence
+    assert "it is unknown whether the rest is noise: games have weights" in found.sentence
     two = check(audit(nb.Matches.from_counts([[0, 5], [3, 0]])), "ratings are enough")
     assert two.passed is None
     assert "no pair closes a circle" in two.sentence

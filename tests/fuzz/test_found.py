@@ -49,7 +49,7 @@ FOUND: dict[str, tuple[str, str, Callable[[], bytes]]] = {
     "a damaged npz": ("s.npz", "read", damaged_npz),
     "an npz of another zip": ("s.npz", "read", npz_of_the_future),
     "such an npz as a state": ("s.npz", "state", npz_of_the_future),
-    "scores whose squares are no numbers": (
+    "scores whose squares are not numbers": (
         "s.json",
         "read",
         lambda: b'{"x": [[1e200, 0], [0, 1]], "y": [[1, 2], [3, 4]]}',

@@ -58,7 +58,7 @@ def stress(found: Stress) -> Chart:
         title if moved(found) else f"Copies of {of} move no rank here",
         [f"Rank of each of the {found.board} as exact copies are entered; first place is at the top.",
          f"What is copied was {found.choice}.",
-         "Coloured: whoever is first at some point; all others are grey. Lines in one bundle share a rank."],
+         "Coloured: agents that are first at some point; all others are grey. Lines in one bundle share a rank."],
         f"Ranks of {found.size:,} {found.board} against the number of copies of {of}, by {by}. "
         + " ".join(found.verdict()),
     )  # fmt: skip

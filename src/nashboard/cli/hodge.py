@@ -95,9 +95,9 @@ def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str
     if exact:
         return None, "ratings leave nothing over: Elo can explain the results exactly"
     if not isinstance(data, Matches) or NO_COUNTS in data.origin.notes:
-        return None, "whether what ratings leave over is more than noise cannot be told: games were not counted"
+        return None, "it is unknown whether the residual is more than noise: games were not counted"
     if why := untold(data):
-        return None, f"whether what ratings leave over is more than noise cannot be told: {why}"
+        return None, f"it is unknown whether the residual is more than noise: {why}"
     chance = chance_of_the_rest(data)
     words = "more than noise, which Elo cannot explain" if chance <= LEVEL else "no more than noise would leave"
     return chance, f"what ratings leave over is {words} (p = {chance:.2g})"

@@ -162,7 +162,7 @@ def read_scores(
     where
         Of a long table, keep only rows with these values: ``{"language": ["English", "German"]}``.
     bad_rows
-        ``"error"`` names the first row with a score that is no number, or without an agent; ``"skip"`` leaves such rows
+        ``"error"`` names the first row without an agent or with a score that is not a number; ``"skip"`` leaves them
         out, and ``.origin.left_out`` counts and lists them.
     table, query
         For a database, as in `read_matches`.
@@ -321,7 +321,7 @@ def check_choices(options: Options) -> None:
         allowed = get_args(Options.__annotations__[name])
         value = getattr(options, name)
         if value not in allowed:
-            raise InputError(f"{name}={value!r} is no choice{nearest(str(value), allowed)}: use {either(allowed)}")
+            raise InputError(f"{name}={value!r} is not a choice{nearest(str(value), allowed)}: use {either(allowed)}")
 
 
 @contextlib.contextmanager

@@ -63,5 +63,5 @@ def test_a_json_object_that_is_no_score_dictionary_is_refused_with_its_key(tmp_p
 
 def test_columns_of_lists_are_no_matrix(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"x": [1, 2, 3], "y": [3, 4, 5]}')
-    with pytest.raises(nb.InputError, match=r"x.json' is no matrix: 'x' and 'y' holds lists or objects"):
+    with pytest.raises(nb.InputError, match=r"x.json' is not a matrix: 'x' and 'y' holds lists or objects"):
         nb.read_payoffs(tmp_path / "x.json")

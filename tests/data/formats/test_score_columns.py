@@ -149,14 +149,14 @@ def test_a_task_whose_name_only_begins_like_an_average_is_kept(name: str, tmp_pa
 def test_columns_that_tell_rows_apart_are_left_out(name: str, tmp_path: Path) -> None:
     scores = nb.read_scores(file_of(tmp_path, f"model,{name},t\nx,1,2\nx,2,4\ny,1,3\n"), repeats="runs")
     assert table(scores) == {"x": {"t": 3}, "y": {"t": 3}}
-    assert left_out(scores) == [("columns", 1, f"they tell rows apart and are no scores: {name!r}")]
+    assert left_out(scores) == [("columns", 1, f"they tell rows apart and are not scores: {name!r}")]
 
 
 @pytest.mark.parametrize("agents", ["model", "whoever"])
 def test_the_index_of_a_data_frame_that_was_written_to_csv_is_left_out(agents: str, tmp_path: Path) -> None:
     scores = nb.read_scores(file_of(tmp_path, f",{agents},t\n0,x,2\n1,y,4\n"))
     assert table(scores) == {"x": {"t": 2}, "y": {"t": 4}}
-    assert left_out(scores) == [("columns", 1, "they tell rows apart and are no scores: ''")]
+    assert left_out(scores) == [("columns", 1, "they tell rows apart and are not scores: ''")]
 
 
 def test_agents_may_stand_in_a_first_column_without_a_name(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_what_is_called_an_average_and_is_none_is_a_task_and_noted(name: str, tm
 
 def test_a_table_of_averages_alone_has_them_as_tasks(tmp_path: Path) -> None:
     assert nb.read_scores(file_of(tmp_path, "model,seed,Average\nx,1,2\ny,1,3\n")).tasks == ("Average",)
-    with pytest.raises(nb.InputError, match="has no task: besides 'model' there is only 'seed', which is no task"):
+    with pytest.raises(nb.InputError, match="has no task: besides 'model' there is only 'seed', which is not a task"):
         nb.read_scores(file_of(tmp_path, "model,seed\nx,1\ny,1\n"))
 
 

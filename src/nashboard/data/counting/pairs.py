@@ -226,7 +226,7 @@ def with_booleans(rules: Mapping[str, float | None], kind: nw.dtypes.DType) -> d
 
 
 def refuse_text_weights(table: MatchTable) -> None:
-    """Raise an error where weights are no numbers, although they could be; files of text and folders hold text only."""
+    """Raise an error where weights are not numbers, although they could be; text files hold text only."""
     weight = table.weight
     if weight is None or table.table.is_text or weight in table.table.folders:
         return

@@ -70,7 +70,7 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Input:
-    """A source, opened as far as a format needs it: files, a table that is no file, or a document in memory.
+    """A source, opened as far as a format needs it: files, a table that is not a file, or a document in memory.
 
     ``wanted`` is what the user asked for, None for whatever it is.
     """
@@ -110,7 +110,7 @@ class Input:
         if self.records is not None:
             return self.records
         if not self.files:
-            raise InputError(f"{self.name!r} is no table of rows and columns")
+            raise InputError(f"{self.name!r} is not a table of rows and columns")
         return open_table(self.files, self.workspace, self.options.separator, skip_broken=self.options.skip_bad)
 
     @cached_property
@@ -121,7 +121,7 @@ class Input:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a table; none where the source is no table."""
+        """The columns of a table; none where the source is not a table."""
         is_table = self.opened is not None or self.kind in TABLES
         if is_table and not (self.is_document and self.records is not None):
             return self.table.columns
@@ -151,7 +151,7 @@ class Input:
         if self.content is not None:
             return self.content
         if not self.files or self.kind == "directory":
-            raise InputError(f"{self.name!r} is no json document: name the json file")
+            raise InputError(f"{self.name!r} is not a json document: name the json file")
         return read_document(self.files[0])
 
     def has(self, *columns: str) -> bool:

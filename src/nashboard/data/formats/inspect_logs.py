@@ -159,7 +159,7 @@ def open_logs(source: Input) -> tuple[list[Log], tuple[LeftOut, ...]]:
     entries = (
         ("bad files", bad, "they cannot be read"),
         ("logs", unfinished, "the evaluation did not finish"),
-        ("files", others, "they are no logs of Inspect"),
+        ("files", others, "they are not logs of Inspect"),
     )
     left_out = tuple(
         LeftOut(what=what, count=len(names), why=f"{why}: {listed(names)}") for what, names, why in entries if names

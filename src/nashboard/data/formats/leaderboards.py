@@ -159,7 +159,7 @@ def read_alpaca_board(source: Input) -> Scores:
     metric = source.options.metric or next((name for name in ALPACA_ERRORS if name in table.columns), "win_rate")
     source.require(metric, "n_total")
     if metric not in ALPACA_ERRORS:
-        raise InputError(f"{source.name!r}: {metric!r} is no win rate; choose {listed(ALPACA_ERRORS)} with metric=")
+        raise InputError(f"{source.name!r}: {metric!r} is not a win rate; choose {listed(ALPACA_ERRORS)} with metric=")
     frame = table.collect(table.frame.head(MOST_ROWS))
     agent = source.options.agent or frame.columns[0]
     names = ["" if name is None else str(name) for name in frame[agent]]

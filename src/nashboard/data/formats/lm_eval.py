@@ -160,7 +160,7 @@ def leave_out(gathered: Gathered, metric: str | None) -> tuple[LeftOut, ...]:
         ("groups", sorted(gathered.groups), "a group's row repeats its subtasks"),
         ("tasks", sorted(gathered.unmeasured), f"they have no metric {metric!r}"),
         ("further metrics", sorted(gathered.other_metrics), "a task is scored by one metric"),
-        ("files", gathered.other_files, "they are no results"),
+        ("files", gathered.other_files, "they are not results"),
     )
     left = [
         LeftOut(what=what, count=len(names), why=f"{why}: {listed(names)}") for what, names, why in entries if names
@@ -384,7 +384,9 @@ def iterate_samples(file: PlainFile, task: str, wanted: str | None) -> Iterator[
             if metric_wanted:
                 names = [name for name in names if name == metric_wanted]
             if "doc_id" not in record:
-                raise InputError(f"{file.name!r}: line {k:,} has no 'doc_id': it is no sample of lm-evaluation-harness")
+                raise InputError(
+                    f"{file.name!r}: line {k:,} has no 'doc_id': it is not a sample of lm-evaluation-harness"
+                )
             if not names:
                 continue
             metric = min(names, key=rank_metric)

@@ -29,7 +29,7 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
         table = table.drop_blank_lines(table.schema.names())
     if table.nested:
         raise InputError(
-            f"{table.name!r} is no matrix: {listed(table.nested, 3)} holds lists or objects, where a matrix has numbers"
+            f"{table.name!r} is not a matrix: {listed(table.nested, 3)} contains lists or objects instead of numbers"
         )
     frame = table.collect(table.frame)
     rows = ["" if name is None else str(name) for name in frame[frame.columns[0]]]
@@ -128,7 +128,7 @@ def find_matrix_kind(M: Floats) -> str:
     off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
     if (M[off] < 0).any() or not M[off].any():
         return "payoffs"
-    with np.errstate(invalid="ignore"):  # what is infinite is no whole number, and is refused later
+    with np.errstate(invalid="ignore"):  # what is infinite is not a whole number, and is refused later
         parts = M[off] % 1
     if (M[off] <= 1 + ROUNDING).all() and ((parts != 0).any() or pairs_add_up(M, 1)):
         return "win rates"

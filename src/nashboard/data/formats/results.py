@@ -80,7 +80,7 @@ def read_two_scores(source: Input) -> Counted:
 
 
 def check_scores(table: Table, score: str, pair: tuple[str, str], *, skip: bool) -> Table:
-    """Raise an error at a score that is no number, or leave such rows out."""
+    """Raise an error at a score that is not a number, or leave such rows out."""
     frame = table.frame
     bad = is_no_number(frame, score)
     if skip:

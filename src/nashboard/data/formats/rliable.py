@@ -133,7 +133,7 @@ def json_arrays(content: Any, name: str) -> dict[str, Floats]:
     for agent, rows in content.items():
         if not isinstance(rows, list) or not rows:
             raise InputError(
-                f"{name!r} is no score dictionary: {agent[:60]!r} must be a list of runs, each a list of scores, "
+                f"{name!r} is not a score dictionary: {agent[:60]!r} must be a list of runs, each a list of scores, "
                 f"not {str(rows)[:40]!r}"
             )
     return {agent: runs_by_tasks(rows, agent, name) for agent, rows in content.items()}

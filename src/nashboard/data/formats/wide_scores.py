@@ -85,7 +85,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         table.explain()  # a row that is too short would pass for missing scores
     flat = [name for name in table.schema.names() if name not in table.nested]
     if not flat:
-        raise InputError(f"{table.name!r} is no table of scores: {listed(table.nested)} holds lists or objects")
+        raise InputError(f"{table.name!r} is not a table of scores: {listed(table.nested)} holds lists or objects")
     head = table.collect(table.frame.select(*flat).head(MOST_ROWS + 1))
     large = len(head) > MOST_ROWS
     if large and options.repeats != "runs":
@@ -171,7 +171,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
         tasks, details = list(details), {}
         notes += [f"{listed(tasks)} would be metadata beside other scores, and count as tasks here"] if tasks else []
     if not tasks:
-        besides = f"there is only {listed(others)}, which is no task" if others else "there is no column"
+        besides = f"there is only {listed(others)}, which is not a task" if others else "there is no column"
         raise InputError(
             f"{source!r} has no task: besides {agent!r} {besides}",
             hint="if rows are matches, name their columns with {a}, {b} and {outcome}",
@@ -188,7 +188,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     tasks = [name for name in tasks if name not in averages]
     stray = [name for name, task in errors.items() if task not in tasks]
     reasons = {
-        "they tell rows apart and are no scores": books,
+        "they tell rows apart and are not scores": books,
         "they hold lists or objects, not numbers": table.nested,
         "they hold text, not numbers": words,
         "ignored as asked": ignored,
@@ -313,7 +313,7 @@ def note_booleans(scores: pl.DataFrame) -> tuple[str, ...]:
         word = column.str.strip_chars().str.to_lowercase() if column.dtype == pl.String else None
         if column.dtype == pl.Boolean or (word is not None and word.is_in(list(TRUTHS)).any()):
             found.append(column.name)
-    note = "their true and false count as 1 and 0; pass ignore= if they are no tasks"
+    note = "their true and false count as 1 and 0; pass ignore= if they are not tasks"
     return (f"{listed(found)}: {note}",) if found else ()
 
 
@@ -334,7 +334,7 @@ def skip_bad_cells(head: pl.DataFrame, roles: Roles) -> tuple[pl.DataFrame, tupl
             not is_number(cell) and str(cell).strip().casefold() not in MISSING for cell in head[name].fill_null("")
         ]
     agents = [str(name) for name in spell(head[roles.agent].filter(pl.Series(bad)))]
-    left = LeftOut(what="bad rows", count=len(agents), why=f"a score is no number: {listed(agents)}")
+    left = LeftOut(what="bad rows", count=len(agents), why=f"a score is not a number: {listed(agents)}")
     return head.filter(pl.Series(~bad)), (left,) if agents else ()
 
 
@@ -355,7 +355,7 @@ def make_cells(head: pl.DataFrame, names: list[str], roles: Roles, source: str) 
 
 
 def parse_scores(column: pl.Series, names: Sequence[str], source: str) -> pl.Series:
-    """Return a column as numbers; a cell that is no number is an error with its row and agent."""
+    """Return a column as numbers; a cell that is not a number is an error with its row and agent."""
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return column.cast(pl.Float64)
     values = []

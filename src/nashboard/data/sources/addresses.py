@@ -1,4 +1,4 @@
-"""Addresses: sources that are no files, such as ``s3://bucket/games.parquet`` or ``postgresql://user@host/arena``.
+"""Addresses: sources that are not files, such as ``s3://bucket/games.parquet`` or ``postgresql://user@host/arena``.
 
 An address may hold a password, a key or a signature. It is shown without, wherever it is shown: in messages, in
 ``.origin``, in reports.
@@ -19,14 +19,14 @@ HIDDEN = "***"
 
 
 def find_scheme(source: Any) -> str | None:
-    """Return what stands before ``://``, in small letters; None where the source is no address."""
+    """Return what stands before ``://``, in small letters; None where the source is not an address."""
     found = ADDRESS.match(source) if isinstance(source, str) else None
     if found is None:
         return None
     scheme = found[1].lower()
     if scheme not in (*DATABASES, *STORES):
         raise InputError(
-            f"{hide_secrets(source)!r} is no address that can be read{nearest(scheme, (*DATABASES, *STORES))}: "
+            f"{hide_secrets(source)!r} is not an address that can be read{nearest(scheme, (*DATABASES, *STORES))}: "
             f"databases start with {either(f'{name}://' for name in DATABASES[:3])}, object stores with "
             f"{either(f'{name}://' for name in STORES)}"
         )

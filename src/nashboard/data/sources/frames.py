@@ -19,7 +19,7 @@ READABLE = "a path, an address, a frame of pandas, Polars, PyArrow, DuckDB, Dask
 
 
 def open_frame(source: Any) -> Table | None:
-    """Return a data frame as a table, or None if the source is no frame."""
+    """Return a data frame as a table, or None if the source is not a frame."""
     frame = lazy_frame(with_named_rows(source))
     if frame is None:
         return None

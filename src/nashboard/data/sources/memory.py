@@ -78,5 +78,5 @@ def make_table(content: Any, what: str) -> Table:
     try:
         frame = pl.DataFrame(content, infer_schema_length=None, strict=False)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"the {what} is no table: {first_line(error)}") from None
+        raise InputError(f"the {what} is not a table: {first_line(error)}") from None
     return Table(name=what, engine=what, frame=nw.from_native(frame.lazy()), columns=tuple(frame.columns))

@@ -23,7 +23,7 @@ from nashboard.data.table.values import NUMBER, as_key, as_number, as_text, spel
 from nashboard.errors import InputError
 
 BOOLEANS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
-NOT_A_VALUE = ("None", "nan", "NaN", "NaT", "<NA>")  # spellings of a missing value that is no text
+NOT_A_VALUE = ("None", "nan", "NaN", "NaT", "<NA>")  # spellings of a missing value that is not text
 MOST_WHOLE = 1 << 63  # what no engine's whole numbers reach
 MOST_DIGITS, PRECISE = 38, Context(prec=76)  # of a decimal, in every engine
 MOST_BITS = 1000  # of a whole number that anybody asks for

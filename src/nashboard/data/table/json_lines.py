@@ -189,7 +189,7 @@ def check_objects(file: PlainFile) -> None:
 
 
 def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, left_out: list[LeftOut]) -> PlainFile:
-    """Return json lines without the lines that are no objects; the file itself where all are."""
+    """Return json lines without the lines that are not objects; the file itself where all are."""
     try:
         check_objects(file)
     except InputError:
@@ -209,7 +209,7 @@ def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, lef
             else:
                 copy.write(line)
     lines = ", ".join(f"{k:,}" for k in broken[:5]) + (f" and {len(broken) - 5:,} more" if len(broken) > 5 else "")
-    left_out.append(LeftOut(what="bad rows", count=len(broken), why=f"they are no json objects (lines {lines})"))
+    left_out.append(LeftOut(what="bad rows", count=len(broken), why=f"they are not json objects (lines {lines})"))
     return PlainFile(path=target, name=file.name)
 
 
@@ -250,7 +250,7 @@ def find_columns(files: Sequence[PlainFile]) -> dict[str, bool]:
         raise InputError(f"{files[0].name!r} has no records")
     if lines * len(columns) > MOST_CELLS and filled * 10 < lines * len(columns):
         raise InputError(
-            f"{files[0].name!r} is no table: its first {lines:,} lines have {len(columns):,} different names, and "
+            f"{files[0].name!r} is not a table: its first {lines:,} lines have {len(columns):,} different names, and "
             f"hardly any two lines have the same"
         )
     for file in files:

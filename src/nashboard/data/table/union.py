@@ -52,7 +52,7 @@ def unite(parts: Sequence[Part]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
 
 
 def refuse_other_columns(part: Part, first: Part) -> None:
-    """Raise an error for files that are no parts of one table, or call a column of it by another name."""
+    """Raise an error for files that are not parts of one table, or call a column of it by another name."""
     here, there = set(part.kinds), set(first.kinds)
     said = f"{part.file.name!r} has other columns than {first.file.name!r}"
     if not here & there:

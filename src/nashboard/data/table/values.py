@@ -78,7 +78,7 @@ def as_lower(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
 
 
 def as_number(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
-    """Return a column as numbers, true as 1; text that is no finite number is null, and raises nothing anywhere."""
+    """Return a column as numbers, true as 1; text that is not a finite number is null, and raises nothing anywhere."""
     kind = frame.collect_schema()[name]
     if kind == nw.Boolean:  # PostgreSQL casts a boolean to a whole number only
         truth = column(frame, name)

@@ -109,7 +109,7 @@ def assess_payoffs(payoffs: Payoffs, *, literal: bool) -> DataQuality:
                 value=float(not literal),
                 shown="no" if literal else "yes",
                 good=not literal,
-                meaning="standard errors or numbers of games: without them luck cannot be told from skill",
+                meaning="standard errors or numbers of games: without them noise cannot be separated from skill",
             ),
             same_names(payoffs.agents),
         )
@@ -195,7 +195,7 @@ def assess_scores(scores: Scores) -> DataQuality:
                 value=known / max(cells - holes, 1),
                 shown=f"{known:,} of {cells - holes:,}",
                 good=known == cells - holes,
-                meaning="scores with a standard error or a number of items: without it luck cannot be told from skill",
+                meaning="scores with a standard error or a number of items; without, noise is not known",
             ),
             named("constant tasks", scores.constant_tasks, "one score for every agent"),
             same_names(scores.agents),

@@ -160,7 +160,8 @@ class Redundancy:
         """Return how many pairs the data leave open."""
         if not self.tested:
             return "no noise is known"
-        return f"{self.compared - self.told_apart:,} of {self.compared:,} pairs are neither told apart nor shown alike"
+        left = self.compared - self.told_apart
+        return f"{left:,} of {self.compared:,} pairs are neither shown to differ nor shown to be alike"
 
     def doubts(self) -> tuple[str, ...]:
         """Name the pairs that are suspected, if any."""
@@ -220,7 +221,7 @@ class Redundancy:
             columns=(
                 Column(name="method"),
                 Column(name="ranks moved", meaning="largest change of a rank"),
-                Column(name="who", meaning="whoever moved most"),
+                Column(name="who", meaning="the entry that moved most"),
                 Column(name="score moved", meaning="largest change of a score", decimals=4),
                 Column(name="unit", meaning="what scores are measured in"),
                 Column(name="new winner", meaning="whether first place changed"),

@@ -101,12 +101,12 @@ class Transitivity:
         rest = "more than noise" if self.cyclic else "no more than noise would leave"
         known = f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
         if self.p_noise != self.p_noise:
-            known = f"; whether the rest is noise cannot be told: {self.untold}" if self.untold else ""
+            known = f"; it is unknown whether the rest is noise: {self.untold}" if self.untold else ""
         lines = [f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"]
         if not self.cycles:
             return (*lines, "no three agents beat each other in a cycle")
         strongest = self.cycles[0]
-        verdict = "this one is more" if self.beyond_luck and strongest.z > self.luck else "this one may be luck"
+        verdict = "this one is more" if self.beyond_luck and strongest.z > self.luck else "this one may be noise"
         lines.append(
             f"the strongest cycle: {strongest.sentence()}, {strongest.z:.1f} standard errors from none; "
             f"{self.by_luck()}: {verdict}"
@@ -127,7 +127,7 @@ class Transitivity:
     def by_luck(self) -> str:
         """Return what so many triples reach without any cycle."""
         tried = f"the best of {self.triples:,} triples" if self.triples > 1 else "the only triple"
-        return f"by luck alone {tried} may reach {self.luck:.1f} (level {self.level:g})"
+        return f"by noise alone {tried} may reach {self.luck:.1f} (level {self.level:g})"
 
     def table(self) -> Table:
         """Return the strongest cycles."""

@@ -28,7 +28,7 @@ class Exposure(Tabular):
     ratings, reweighted
         Elo ratings as the games were played, and with every pair weighted inversely to its number of games.
     inflation
-        For each family of variants: how many Elo points the best of them is expected to gain by luck alone.
+        For each family of variants: how many Elo points the best of them is expected to gain by noise alone.
     """
 
     agents: tuple[str, ...]
@@ -43,7 +43,7 @@ class Exposure(Tabular):
         order = np.lexsort([np.arange(len(self.games)), -self.games])
         even = len(self.agents)
         notes = tuple(
-            f"{name}: the best of its variants gains about {points:.0f} Elo points by luck alone"
+            f"{name}: the best of its variants gains about {points:.0f} Elo points by noise alone"
             for name, points in self.inflation.items()
         )
         return Table(

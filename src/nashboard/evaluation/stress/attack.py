@@ -158,14 +158,14 @@ def attack(
     Parameters
     ----------
     data
-        Matches, in which agents are copyd, or scores, in which tasks are.
+        Matches, in which agents are copied, or scores, in which tasks are.
     target
         The agent.
     method
         ``"uniform"``: the uniform average; ``"elo"``: Elo by maximum likelihood (of scores: each task is a game
         between every two agents).
     kind
-        What may be copyd; agents in a table of scores move the board of tasks, and then the target is a task.
+        What may be copied; agents in a table of scores move the board of tasks, and then the target is a task.
     most
         The largest number of copies that is considered.
     noise, selection, scaling, components, n_resamples, rng
@@ -228,7 +228,7 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
             Column(name="method", meaning="the method that is attacked"),
             Column(name="before", meaning="rank without copies"),
             Column(name="copies", meaning="how many copies are enough; a dash where no number is"),
-            Column(name="of", meaning="what is copyd, how often"),
+            Column(name="of", meaning="what is copied, how often"),
             Column(name="first before", meaning="who was first"),
             Column(name="smallest", meaning="whether every smaller attack is ruled out, mixtures included"),
             Column(name="Nash moved", meaning="largest change of a Nash average by the same attack", decimals=4),

@@ -167,7 +167,7 @@ class Stress:
                 Column(name="winner", meaning="who is in first place"),
                 Column(name="new winner", meaning="whether that is somebody else than before"),
                 Column(name="ranks moved", meaning="largest change of a rank; copies take no place"),
-                Column(name="who", meaning="whoever moved most"),
+                Column(name="who", meaning="the entry that moved most"),
                 Column(name="from", meaning="rank before"),
                 Column(name="to", meaning="rank after"),
                 Column(name="score moved", meaning="largest change of a score", decimals=4),
@@ -407,7 +407,7 @@ def chosen_entries(
         chosen[int(np.random.default_rng(seed).integers(len(chosen)))] = 1
         return chosen, f"chosen at random, seed {seed}"
     if choice != "adversary":
-        raise InputError(f"there is no choice {choice!r}: use 'adversary' or 'random', or name entries with of=")
+        raise InputError(f"there is not a choice {choice!r}: use 'adversary' or 'random', or name entries with of=")
     chosen[choose_adversary(game, counts)] = 1
     return chosen, "chosen by an adversary of the uniform average"
 
