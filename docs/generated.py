@@ -90,13 +90,13 @@ def command_page() -> str:
 
 
 def formats_page() -> str:
-    """Return every layout that is recognised."""
+    """Return every layout that is recognised: the text of formats.md, which a test keeps the same."""
     from nashboard.data.formats import FORMATS
 
     rows = [f"| `{one.name}` | {one.makes} | {one.holds} |" for one in FORMATS]
     return (
         "# Data formats\n\nThe first that fits is taken; `--as NAME` or `format=` chooses one. `nashboard inspect` "
-        "tells what was read and what was left out. [How to read my format](../how-to/read-my-format.md) shows the "
+        "tells what was read and what was left out. [How to read my format](how-to/read-my-format.md) shows the "
         "options.\n\n| name | makes | what it is |\n|---|---|---|\n" + "\n".join(rows) + "\n"
     )
 
@@ -123,7 +123,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages = {
         "reference/index.md": index_page(rooms),
         "reference/command-line.md": command_page(),
-        "reference/formats.md": formats_page(),
         "reference/schema.md": docstring_page("JSON schema", "nashboard.evaluation.schema"),
         "reference/errors.md": docstring_page("Errors", "nashboard.errors")
         + "\n".join(f"\n::: {path}" for _, path in rooms["errors"]),

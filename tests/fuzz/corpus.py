@@ -22,8 +22,10 @@ Input = dict[str, bytes]  # a file under one name, or a folder of several
 @cache
 def corpus() -> tuple[Input, ...]:
     """Return all sound inputs; the same in every run."""
-    plain = [{path.name: path.read_bytes()} for path in sorted(FILES.iterdir()) if path.is_file()]
-    folders = [folder(path) for path in sorted(FILES.iterdir()) if path.is_dir()]
+    touch = FILES / "first_touch"
+    entries = [*sorted(path for path in FILES.iterdir() if path != touch), *sorted(touch.iterdir())]
+    plain = [{path.name: path.read_bytes()} for path in entries if path.is_file()]
+    folders = [folder(path) for path in entries if path.is_dir()]
     packed = [{f"{name}.gz": gzip.compress(data, mtime=0)} for name, data in list(plain[2].items())]
     packed += [{f"{name}.zst": zstandard.compress(data)} for name, data in list(plain[4].items())]
     return (*plain, *folders, *packed, *parquets(), *arrays(), league(), *databases())

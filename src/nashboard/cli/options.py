@@ -113,10 +113,11 @@ ReadOption = Annotated[
         "--read",
         "-r",
         metavar="NAME=VALUE",
-        help="Reader option, can be repeated: a=, b=, outcome=, weight=, time=, cluster=, agent=, task=, score= name "
-        "columns (weight=none uses no weight; time and cluster likewise); outcomes=LABEL:VALUE,... defines labels "
-        "(none leaves rows out); self_matches=drop; where=COLUMN:VALUE,...; lower_is_better=TASK,...; "
-        "ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; separator=; table= and query= for a database.",
+        help="Reader option, can be repeated: a=, b=, outcome=, weight=, time=, cluster=, neutral=, agent=, task=, "
+        "score= name columns (weight=none uses no weight; time, cluster and neutral likewise); "
+        "outcomes=LABEL:VALUE,... defines labels (none leaves rows out); bad_rows=skip; self_matches=drop; "
+        "where=COLUMN:VALUE,...; lower_is_better=TASK,...; ignore=COLUMN,...; repeats=runs; metric=; symmetrise=true; "
+        "separator=; table= and query= for a database.",
     ),
 ]
 

@@ -9,6 +9,7 @@ import pytest
 
 import nashboard as nb
 from data.formats.reading import FILES, everything, packed
+from nashboard.data.formats import FORMATS
 
 READERS: dict[str, Callable[..., nb.Matches | nb.Scores | nb.Payoffs]] = {
     "matches": nb.read_matches,
@@ -183,3 +184,9 @@ def test_a_log_of_json_lines_is_not_read_whole_to_be_recognised(
     file = tmp_path / "log.jsonl"
     file.write_text('{"agent_a": "x", "agent_b": "y", "winner": "tie"}\n' * 2)
     assert nb.read_matches(file).n_games == 2
+
+
+def test_the_page_of_formats_lists_every_format() -> None:
+    page = (FILES.parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
+    rows = [f"| `{one.name}` | {one.makes} | {one.holds} |" for one in FORMATS]
+    assert [line for line in page.splitlines() if line.startswith("| `")] == rows
