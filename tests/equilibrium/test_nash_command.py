@@ -59,12 +59,12 @@ def test_groups_that_never_met_and_rare_agents_can_be_left_out(tmp_path: Path, c
     path.write_text("a,b,winner\n" + "x,y,a\nx,y,b\ny,z,a\ny,z,b\n" * 3 + "p,q,a\nx,w,a\n")
     assert "groups that never met" in command("nash", str(path), code=2).stderr
     done = command("nash", str(path), "--components", "largest")
-    assert "2 agents outside the largest group left out" in done.stderr
+    assert "2 agents of 1 other group that never met the largest left out" in done.stderr
     assert "w" in done.stdout.split()
     done = command("nash", str(path), "--min-games", "2")
     assert "3 agents with fewer than 2 games left out" in done.stderr
     assert "w" not in done.stdout.split()
-    assert "--min-games 99 leaves 0 agents" in command("nash", str(path), "--min-games", "99", code=2).stderr
+    assert "fewer than two agents have 99 games" in command("nash", str(path), "--min-games", "99", code=2).stderr
 
 
 def test_wrong_options_are_explained(command: Run) -> None:

@@ -4,32 +4,34 @@ A game has groups of players. Agents against agents is one group, with payoffs `
 two, with scores ``S``. Identical players form classes (`clones`), and everything after this file sees the payoffs
 between classes, multiplied by a power of two so that nothing is rounded.
 
-Payoffs need not be written down. Any object with these three can be given to `nash_average`:
-
-    size              how many agents
-    columns(indices)  (size, len(indices)) payoffs of every agent against those agents
-    product(weights)  (size,) average payoff of every agent against a mixture, ``A @ weights``
-
-An attribute ``agents`` with names is used where there is one. Ratings with cyclic planes, what mElo learns, become a
-`RatingsModel`, whose products cost ``O(n k)``. Models of up to 1,024 agents are written out and checked in full; of
-larger ones samples, and every payoff that takes part in a solve, are checked.
+Payoffs need not be written down (see `models`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._types import Floats, Ints, floats, frozen_copy, refuse_unreal
+from nashboard._types import Floats, Ints, floats, refuse_unreal
 from nashboard.algebra.hodge import Hodge
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import ROUNDING, Payoffs, payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.validation import checked_names, refuse_cells
 from nashboard.equilibrium.clones import Classes, between_classes, identical_agents, identical_rows
+from nashboard.equilibrium.models import (
+    Matrix,
+    PayoffModel,
+    RatingsModel,
+    columns_of,
+    largest,
+    refuse_one_way,
+    sampled_scale,
+    written_out,
+)
 from nashboard.equilibrium.results import Selection
 from nashboard.equilibrium.thresholds import EPS, NARROW, ZERO
 from nashboard.errors import InputError
@@ -37,175 +39,6 @@ from nashboard.errors import InputError
 SMALL = 1024  # up to this size a copy costs nothing
 BLOCK = 256  # large matrices are checked in square blocks of this size, which fit the caches
 CELLS = 1 << 25  # how many cells of a model's columns are in memory at a time
-SAMPLE = 32  # agents of a large model whose payoffs are checked against each other
-
-
-@runtime_checkable
-class PayoffModel(Protocol):
-    """What `nash_average` needs of a model; see the module's text."""
-
-    @property
-    def size(self) -> int:
-        """How many agents."""
-        ...
-
-    def columns(self, indices: Ints) -> Floats:
-        """Payoffs of every agent against the agents of these indices, ``(size, len(indices))``."""
-        ...
-
-    def product(self, weights: Floats) -> Floats:
-        """Average payoff of every agent against a mixture, ``(size,)``."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Matrix:
-    """An antisymmetric matrix as a `PayoffModel`; nothing is copied.
-
-    ``exact`` is false where the last bits of the two directions disagree; blocks then average them.
-    """
-
-    A: Floats
-    exact: bool = True
-
-    @property
-    def size(self) -> int:
-        """How many agents."""
-        return len(self.A)
-
-    def columns(self, indices: Ints) -> Floats:
-        """Payoffs of every agent against some; rows are contiguous, so they are what is read."""
-        return -self.A[indices].T
-
-    def block(self, rows: Ints, columns: Ints) -> Floats:
-        """Payoffs of some agents against some others."""
-        block = self.A[np.ix_(rows, columns)]
-        return block if self.exact else block / 2 - self.A[np.ix_(columns, rows)].T / 2
-
-    def product(self, weights: Floats) -> Floats:
-        """Average payoff against a mixture; only the rows of agents with weight are read."""
-        held = np.flatnonzero(weights)
-        if 2 * len(held) > len(weights):
-            return self.A @ weights
-        return -(weights[held] @ self.A[held])
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RatingsModel:
-    """Ratings plus cyclic planes, what mElo learns (section 3.1 of the paper).
-
-    ``r`` (n,) ratings, ``C`` (n, 2k) cyclic coordinates, one pair of columns per plane; the payoff of i against j is
-    ``r_i - r_j + sum_p C[i, 2p] C[j, 2p+1] - C[j, 2p] C[i, 2p+1]``, in the unit of the ratings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nashboard.equilibrium.game import RatingsModel
-    >>> turn = np.linspace(0, 2 * np.pi, 5, endpoint=False)
-    >>> model = RatingsModel.from_arrays(np.zeros(5), np.column_stack([np.cos(turn), np.sin(turn)]))
-    >>> model.product(np.full(5, 0.2)).round(12) + 0.0
-    array([0., 0., 0., 0., 0.])
-    """
-
-    agents: tuple[str, ...]
-    ratings: Floats
-    cyclic: Floats
-
-    def __post_init__(self) -> None:
-        n = len(self.ratings)
-        if self.cyclic.ndim != 2 or len(self.cyclic) != n or self.cyclic.shape[1] % 2:
-            raise InputError(
-                f"cyclic coordinates must have one row per agent and two columns per plane, "
-                f"({n}, 2k), not shape {self.cyclic.shape}"
-            )
-        for what, array in (("ratings", self.ratings), ("cyclic coordinates", self.cyclic)):
-            if not np.isfinite(array).all():
-                raise InputError(f"{what} must be finite: {int((~np.isfinite(array)).sum()):,} are not")
-        if not n:
-            raise InputError("the model is empty: it needs at least one agent")
-
-    @staticmethod
-    def from_arrays(
-        ratings: ArrayLike, cyclic: ArrayLike | None = None, agents: Iterable[object] | None = None
-    ) -> "RatingsModel":
-        """Make a model of ``(n,)`` ratings and ``(n, 2k)`` cyclic coordinates."""
-        r = floats(ratings, "the ratings", ndim=1)
-        C = np.zeros((len(r), 0)) if cyclic is None else floats(cyclic, "the cyclic coordinates", ndim=2)
-        names = checked_names(agents, size=len(r), kind="agent")
-        return RatingsModel(agents=names, ratings=frozen_copy(r), cyclic=frozen_copy(C))
-
-    @property
-    def size(self) -> int:
-        """How many agents."""
-        return len(self.ratings)
-
-    def columns(self, indices: Ints) -> Floats:
-        """Payoffs of every agent against some, ``(n, len(indices))``."""
-        return self.block(slice(None), indices)
-
-    def block(self, rows: Ints | slice, columns: Ints | slice) -> Floats:
-        """Payoffs of some agents against some others."""
-        a, b = self.cyclic[rows], self.cyclic[columns]
-        turning = a[:, ::2] @ b[:, 1::2].T - a[:, 1::2] @ b[:, ::2].T
-        return np.asarray(self.ratings[rows][:, None] - self.ratings[columns] + turning)
-
-    def product(self, weights: Floats) -> Floats:
-        """Average payoff of every agent against a mixture, ``(n,)``."""
-        held = np.flatnonzero(weights)
-        w = weights[held]
-        return np.asarray(
-            self.ratings * w.sum() - w @ self.ratings[held] + self.cyclic @ swapped(w @ self.cyclic[held])
-        )
-
-    def centred(self) -> "RatingsModel":
-        """Return the same payoffs with cyclic coordinates and ratings of mean 0.
-
-        With ``C = D + 1 m'``, ``c_i x c_j = d_i x d_j + d_i x m - d_j x m``, and the last two are a gradient.
-        """
-        m = self.cyclic.mean(axis=0)
-        D = self.cyclic - m
-        r = self.ratings + D @ swapped(m)
-        return RatingsModel(agents=self.agents, ratings=r - r.mean(), cyclic=D)
-
-    def scale(self, rounds: int = 8) -> float:
-        """Return the largest payoff, or of a large model the largest that a search finds; never more than it.
-
-        From an agent to the opponent it gains or loses most against, from there to that one's, and so on, from
-        the agents at both ends of every coordinate.
-        """
-        ends = np.column_stack([self.ratings, self.cyclic])
-        at = np.unique(np.concatenate([ends.argmin(axis=0), ends.argmax(axis=0)]))
-        best = 0.0
-        for _ in range(rounds):
-            rows = np.abs(self.block(at, slice(None)))
-            largest = float(rows.max(initial=0.0))
-            if largest <= best:
-                break
-            best, at = largest, np.unique(rows.argmax(axis=1))
-        return best
-
-    def signatures(self) -> Floats:
-        """Return rows whose distances bound the largest difference between the payoffs of two agents.
-
-        With ``C`` centred, the payoffs of i are ``r_i 1 + C W c_i`` up to what all agents share. ``C = Q R`` with
-        orthonormal ``Q``, so two agents differ by at most ``|r_i - r_j| + max |Q row| |R W (c_i - c_j)|``. A plane
-        that changes no payoff changes no signature.
-        """
-        model = self.centred()
-        Q, R = np.linalg.qr(model.cyclic)
-        reach = float(np.sqrt((Q**2).sum(axis=1).max(initial=0.0)))
-        rows = np.column_stack([model.ratings, reach * (swapped(model.cyclic) @ R.T)])
-        return np.asarray(rows * (1 + np.sqrt(Q.shape[1])))
-
-    def __repr__(self) -> str:
-        return f"RatingsModel({self.size:,} agents, {self.cyclic.shape[1] // 2} cyclic planes)"
-
-
-def swapped(C: Floats) -> Floats:
-    """Return ``C W'``: the columns of each plane exchanged, the second of them negative."""
-    other: Floats = np.empty_like(C)
-    other[..., ::2], other[..., 1::2] = C[..., 1::2], -C[..., ::2]
-    return other
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -490,55 +323,6 @@ def utilities_of(data: Any) -> tuple[Floats, tuple[tuple[str, ...], tuple[str, .
     rows = checked_names([data.row_action_name(k) for k in range(shape[0])], size=shape[0], kind="action")
     columns = checked_names([data.col_action_name(k) for k in range(shape[1])], size=shape[1], kind="action")
     return U, (rows, columns)
-
-
-def written_out(model: PayoffModel, agents: Sequence[str]) -> Matrix:
-    """Return the matrix of a small model, checked in full."""
-    A = columns_of(model, np.arange(model.size))
-    refuse_one_way(A, agents)
-    return Matrix(A=A / 2 - A.T / 2 + 0.0)
-
-
-def sampled_scale(model: PayoffModel, agents: Sequence[str]) -> float:
-    """Return the largest payoff of some agents of a large model, whose columns and product have to agree."""
-    some = np.unique(np.linspace(0, model.size - 1, SAMPLE).astype(np.intp))
-    columns = np.hstack([columns_of(model, some[k : k + 1]) for k in range(len(some))])
-    scale = largest(columns)
-    refuse_one_way(columns[some], [agents[k] for k in some], scale)
-    weights = np.zeros(model.size)
-    weights[some] = 1 / len(some)
-    if not np.abs(np.asarray(model.product(weights)) - columns.mean(axis=1)).max() <= ROUNDING * scale:
-        raise InputError("the model contradicts itself: product(weights) is not what columns(indices) add up to")
-    return scale
-
-
-def refuse_one_way(A: Floats, agents: Sequence[str], scale: float | None = None) -> None:
-    """Raise an error that names two agents whose payoffs against each other do not cancel."""
-    gap = np.abs(A / 2 + A.T / 2)
-    allowed = ROUNDING * (largest(A) if scale is None else scale)
-    if not (np.isfinite(A).all() and gap.max(initial=0.0) <= allowed):
-        i, j = map(int, np.unravel_index(int(np.nan_to_num(gap, nan=np.inf).argmax()), gap.shape))
-        raise InputError(
-            f"the model is not antisymmetric: {agents[i]!r} against {agents[j]!r} is {A[i, j]:g}, "
-            f"but {agents[j]!r} against {agents[i]!r} is {A[j, i]:g}"
-        )
-
-
-def columns_of(model: PayoffModel, indices: Ints) -> Floats:
-    """Return columns of a user's model as our own array."""
-    columns = np.asarray(model.columns(indices))
-    refuse_unreal(columns, "the columns of the model")
-    if columns.shape != (model.size, len(indices)):
-        raise InputError(
-            f"columns(indices) of the model has shape {columns.shape}, not (size, len(indices)) = "
-            f"({model.size}, {len(indices)})"
-        )
-    return columns.astype(np.float64, copy=False)
-
-
-def largest(A: Floats) -> float:
-    """Return the largest absolute value, without a copy of the matrix."""
-    return max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
 
 
 def collapse(S: Floats, agents: Classes, tasks: Classes) -> Floats:

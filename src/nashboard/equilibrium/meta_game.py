@@ -28,7 +28,8 @@ from nashboard.data.validation import checked_names, positions
 from nashboard.equilibrium.certificate import Certificate, certify
 from nashboard.equilibrium.clones import Classes, identical_rows
 from nashboard.equilibrium.face import Face, SideFace, SideSolution, Terms, solve_side
-from nashboard.equilibrium.game import AgentsGame, Matrix, largest
+from nashboard.equilibrium.game import AgentsGame
+from nashboard.equilibrium.models import Matrix, largest
 from nashboard.equilibrium.nash_average import Mixtures, describe_agents, nash_average, nash_average_scores
 from nashboard.equilibrium.oracle import OracleSolution, find_equilibrium
 from nashboard.equilibrium.results import NashAverage

@@ -23,12 +23,12 @@ from nashboard.equilibrium.clones import Classes
 from nashboard.equilibrium.game import (
     AgentsGame,
     Game,
-    PayoffModel,
     ScoresGame,
     game_of,
     log_multiplicities,
     scores_game,
 )
+from nashboard.equilibrium.models import PayoffModel
 from nashboard.equilibrium.oracle import find_equilibrium
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.equilibrium.solver import Progress, report_to
@@ -71,7 +71,7 @@ def nash_average(
     ----------
     data
         An antisymmetric matrix, `Payoffs`, `Matches` (their log-odds), ratings with cyclic planes, or any
-        object with ``size``, ``columns`` and ``product`` (see `nashboard.equilibrium.game`). `Scores` are passed on to
+        object with ``size``, ``columns`` and ``product`` (see `nashboard.equilibrium.models`). `Scores` are passed on to
         `nash_average_scores`, and so are matrix games of OpenSpiel that are not symmetric.
     selection
         ``"clone-invariant"``: maximum entropy over classes of identical agents, each class shared evenly, so
