@@ -70,8 +70,8 @@ def nash_average(
     Parameters
     ----------
     data
-        An antisymmetric matrix, `Payoffs`, `Matches` (their log-odds), ratings with cyclic planes, or any
-        object with ``size``, ``columns`` and ``product`` (see `nashboard.equilibrium.models`). `Scores` are passed on to
+        An antisymmetric matrix, `Payoffs`, `Matches` (their log-odds), ratings with cyclic planes, or any object with
+        ``size``, ``columns`` and ``product`` (see `nashboard.equilibrium.models`). `Scores` are passed on to
         `nash_average_scores`, and so are matrix games of OpenSpiel that are not symmetric.
     selection
         ``"clone-invariant"``: maximum entropy over classes of identical agents, each class shared evenly, so
