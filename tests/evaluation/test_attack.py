@@ -60,7 +60,7 @@ def elo_brute_force(matches: nb.Matches, t: int, most: int) -> int | None:
     for total in range(most + 1):
         for chosen in combinations_with_replacement(range(n), total):
             clones = {matches.agents[k]: chosen.count(k) for k in set(chosen)}
-            r = nb.elo(enter_agents(matches, clones)).ratings[:n]
+            r = nb.elo(enter_agents(matches, clones), prior=0.01).ratings[:n]
             if (r[t] > np.delete(r, t) + 1e-4).all():
                 return total
     return None
@@ -73,7 +73,7 @@ def test_the_smallest_elo_attack_is_that_of_brute_force(seed: int, games: int | 
     W = np.triu(rng.integers(1, 19, (4, 4)), 1)
     L = np.triu(rng.integers(1, 19, (4, 4)) if games is None else games - W, 1)
     matches = nb.Matches.from_counts(W + L.T)
-    t = int(np.argsort(nb.elo(matches).ratings)[-2])
+    t = int(np.argsort(nb.elo(matches, prior=0.01).ratings)[-2])
     found = attack(matches, matches.agents[t], method="elo", most=4, noise="none")
     assert found.exact
     assert (found.total if found.possible else None) == elo_brute_force(matches, t, 4)
@@ -97,7 +97,7 @@ def test_an_attack_that_is_not_proved_says_so() -> None:
     rng = np.random.default_rng(5)
     n = 14
     matches = nb.Matches.from_counts(rng.integers(1, 30, (n, n)))
-    target = matches.agents[int(np.argsort(nb.elo(matches).ratings)[n // 2])]
+    target = matches.agents[int(np.argsort(nb.elo(matches, prior=0.01).ratings)[n // 2])]
     found = attack(matches, target, method="elo", most=60, noise="none")
     assert found.total > 2
     assert not found.exact

@@ -411,3 +411,13 @@ def test_another_suite_is_drawn_from_the_tasks_and_copies_of_tasks_move_nothing(
     assert all(0 <= float(row[1] or 0) <= 1 for row in found.rows)
     with pytest.raises(nb.InputError, match="have no tasks"):
         nb.evaluate(nb.load_dataset("rock-paper-scissors"), **FEW).another_suite()
+
+
+def test_cycles_are_claimed_only_where_noise_does_not_explain_them() -> None:
+    rng = np.random.default_rng(8)
+    for spread in (0.0, 0.8):
+        for _ in range(4):
+            found = nb.evaluate(played(rng, leads(rng, 10, spread=spread, cyclic=0.0), 20), n_resamples=20)
+            assert "A ladder explains these results" in found.verdict[1]
+    cyclic = nb.evaluate(played(rng, leads(rng, 10, spread=0.3, cyclic=1.0), 40), n_resamples=20)
+    assert "Cycles matter here" in cyclic.verdict[1]

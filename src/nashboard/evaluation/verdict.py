@@ -17,6 +17,7 @@ from nashboard.evaluation.problem import LOG_ODDS, Problem
 FEW = 100  # draws below which the ends of intervals are rough
 NAMED = 5  # candidates named in the headline
 LIKELY = 0.5  # an agent is called first from this probability on
+SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not claimed
 SMALL_SHARE = 0.1  # of the variance of the payoffs: a cyclic part below it hardly changes the order
 MENTIONED = 0.05  # others are named from this probability on
 
@@ -101,8 +102,10 @@ def ladder_sentence(problem: Problem) -> str:
     share = problem.draws.facts.get("cyclic_share")
     if share is None:
         return ""
+    if problem.draws.facts.get("tau_low", 0.0) <= SMALL_CYCLES:
+        return "A ladder explains these results: cycles are no larger than noise, so the order is close to that of Elo."
     if share < SMALL_SHARE:
-        return "A ladder explains these results: the cyclic part is small, so the order is close to that of Elo."
+        return f"A ladder explains most of these results; cycles are {share:.0%} of the variance of the payoffs."
     return f"Cycles matter here: they are {share:.0%} of the variance of the payoffs, and one rating cannot show them."
 
 

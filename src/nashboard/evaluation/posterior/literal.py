@@ -12,11 +12,13 @@ from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.ratings.elo import elo
 
+ELO_PRIOR = 0.01  # drawn games of each agent with the average: maximum likelihood, but finite
+
 
 def literal_matches(matches: Matches, selection: Selection) -> Draws:
     """Return the equilibrium of the smoothed log-odds; pairs that never met as Elo predicts."""
     game = payoffs(matches, fill="model")
-    ratings = elo(matches).ratings / POINTS_PER_LOGIT
+    ratings = elo(matches, prior=ELO_PRIOR).ratings / POINTS_PER_LOGIT
     return literal_game(game, selection, ratings, {"filled": game.filled, "payoffs": game.made})
 
 

@@ -111,7 +111,7 @@ def find_near_duplicates(
         before = label
         for tau in (fit.tau, *(WIDER if len(matches.pairs) <= FEW_PAIRS else ())):
             found = group_alike(Y, N, fit.sigma, max(tau, fit.tau))
-            if found.tobytes() in tried:
+            if found.tobytes() in tried or not found.any():  # a league of one agent has no board
                 continue
             tried.add(found.tobytes())
             pooled = fit_hierarchical(pool_matches(matches, found), first_advantage=first_advantage)

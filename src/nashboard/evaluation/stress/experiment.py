@@ -18,6 +18,7 @@ from nashboard.data.scores import Scores
 from nashboard.equilibrium.results import tied_ranks
 from nashboard.errors import InputError
 from nashboard.evaluation.board.build import build_task_board
+from nashboard.evaluation.posterior.literal import ELO_PRIOR
 from nashboard.evaluation.problem import Data, Kind, Problem, task_games
 from nashboard.evaluation.stress.copies import enter_agents, enter_in_payoffs, enter_in_scores
 from nashboard.evaluation.stress.movement import Method, MethodResult
@@ -131,7 +132,8 @@ class Experiment:
     def elo(self, data: Data) -> MethodResult:
         """Return Elo ratings of the originals, their mean 0, so that only differences count."""
         assert not isinstance(data, Payoffs)
-        r = elo(data if isinstance(data, Matches) else task_games(data)).ratings[: len(self.names)]
+        games = data if isinstance(data, Matches) else task_games(data)
+        r = elo(games, prior=ELO_PRIOR).ratings[: len(self.names)]
         points = r - r.mean() + 0.0
         return MethodResult(method="elo", names=self.names, scores=points, unit="Elo points", scale=ELO_TIES)
 
