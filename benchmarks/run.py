@@ -27,7 +27,7 @@ KEPT = {
     "full": "what was measured is kept; `python benchmarks/page.py` writes the page",
 }
 # The quick ones first, those with the longest rows last.
-SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "end_to_end", "equilibrium", "elo")
+SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "ranking", "end_to_end", "equilibrium", "elo")
 
 
 def measured(section: Section, size: Size, results: Path, folder: Path, task: str = "") -> None:

@@ -18,8 +18,20 @@ import psutil
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "end_to_end", "equilibrium", "elo")
-PEERS = {"cvxpy", "scipy", "nashpy", "polarix", "evalica", "arena-rank", "choix", "riix", "scikit-learn"}
+SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "ranking", "end_to_end", "equilibrium", "elo")
+PEERS = {
+    "cvxpy",
+    "scipy",
+    "nashpy",
+    "polarix",
+    "evalica",
+    "arena-rank",
+    "open_spiel",
+    "rliable",
+    "choix",
+    "riix",
+    "scikit-learn",
+}
 Row = dict[str, Any]
 
 
