@@ -449,10 +449,10 @@ def fit_grid(counts: Pairs, system: System, advantage: float) -> Modes:
 
     With many pairs only tau has a grid, and sigma is at its mode.
     """
-    shape = (5, 8) if len(counts.i) <= FEW_PAIRS else (1, 7)
+    shape = [5, 8] if len(counts.i) <= FEW_PAIRS else [1, 7]
     box = np.log([SIGMA_RANGE, TAU_RANGE])
     start: Floats | None = None
-    for _ in range(6):
+    for _ in range(5):
         axes = [np.linspace(low, high, size) for (low, high), size in zip(box, shape, strict=True)]
         grid = np.exp(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2))
         modes = find_modes(counts, system, grid, advantage, start, learn_sigma=shape[0] == 1)
@@ -470,7 +470,12 @@ def fit_grid(counts: Pairs, system: System, advantage: float) -> Modes:
             kept = np.flatnonzero(profile >= profile.max() - NEGLIGIBLE)
             gap = axes[axis][1] - axes[axis][0]
             low, high = axes[axis][kept[0]] - 0.8 * gap, axes[axis][kept[-1]] + 0.8 * gap
-            box[axis] = max(low, box[axis][0]), min(high, box[axis][1])
+            low, high = max(low, box[axis][0]), min(high, box[axis][1])
+            if high - low > 0.7 * (
+                box[axis][1] - box[axis][0]
+            ):  # a wide posterior wants more points, not a smaller box
+                shape[axis] = 2 * shape[axis] - 1
+            box[axis] = low, high
         if fine:
             break
     return modes
@@ -513,7 +518,7 @@ def find_some_modes(
     sigma, tau = (np.array(column) for column in grid.T)
     r = np.zeros((len(grid), counts.n)) if start is None else np.tile(start, (len(grid), 1))
     c = np.zeros((len(grid), len(counts.i)))
-    for _ in range(60):
+    for _ in range(20):
         precision = 1 / sigma**2
         _, slope, curvature, c = counts.integrate(r[:, counts.i] - r[:, counts.j], tau, advantage, c)
         gradient = signed_sums(counts, slope) - precision[:, None] * r

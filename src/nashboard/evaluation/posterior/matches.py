@@ -69,8 +69,9 @@ def draw_payoffs(
 ) -> Draws:
     """Draw payoffs and equilibria from the same model for payoffs with standard errors, on their own scale.
 
-    Measured payoffs are normal around ``r_i - r_j + c_ij``. Log-odds keep their unit; other payoffs are divided by
-    their root mean square while the model is fitted, since its priors are meant for log-odds.
+    Measured payoffs are normal around ``r_i - r_j + c_ij``. Log-odds keep their unit, for which the priors are meant;
+    other payoffs are divided by three times their root mean square while the model is fitted, so that the prior of tau
+    has a scale of 0.3 of a typical payoff: cycles are common in games whose payoffs are not win rates.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
     errors = payoffs.errors()
@@ -80,7 +81,7 @@ def draw_payoffs(
     known = np.isfinite(errors[i, j])
     i, j = i[known], j[known]
     size = float(np.sqrt((payoffs.A[i, j] ** 2).mean())) if known.any() else 1.0
-    unit = 1.0 if payoffs.scale == "logit" or not size > 0 else size
+    unit = 1.0 if payoffs.scale == "logit" or not size > 0 else 3 * size
     measured, error = payoffs.A[i, j] / unit, np.maximum(errors[i, j] / unit, LEAST_ERROR)
     pairs = MeasuredPairs(n=len(payoffs.agents), i=i, j=j, measured=measured, variance=error**2)
     found = draw_games(fit_pairs(payoffs.agents, pairs), draws, rng, workers, advance)
