@@ -51,6 +51,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--level": ([LOG, "-o", "-"], ["--level", "0.5"]),
         "--agents": ([LOG, "-o", "-"], ["--agents", "[abc]"]),
         "--exclude": ([LOG, "-o", "-"], ["--exclude", "d"]),
+        "--segment": ([LOG, "-o", "-"], ["--segment", "language"]),
         "--min-games": ([LOG, "-o", "-"], ["--min-games", "20"]),
         "--components": ([LOG, "-o", "-"], ["--components", "each"]),
         "--anchor": ([LOG, "-o", "-"], ["--anchor", "a=1500"]),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -25,9 +25,7 @@ def evaluate(
     level: options.Level = options.LEVEL,
     agents: options.Agents = None,
     exclude: options.Exclude = None,
-    segment: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
-    ] = None,
+    segment: options.Segment = None,
     min_games: options.MinGames = None,
     components: options.ComponentsOption = options.Components.error,
     anchor: options.Anchor = None,

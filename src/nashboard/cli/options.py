@@ -132,6 +132,9 @@ Missing = Annotated[
 ComponentsOption = Annotated[
     Components, typer.Option(help="Groups of agents that never met: an error, the largest group, or each group.")
 ]
+Segment = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
+]
 MinGames = Annotated[int | None, typer.Option(help="Leave out agents with fewer games.", min=1)]
 
 # how to evaluate ------------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 EVALUATING = (  # options that a saved evaluation has no use for
-    "resamples", "seed", "level", "agents", "exclude", "min_games", "components", "anchor", "scaling", "selection",
-    "missing", "noise", "call", "method", "workers", "as_format", "read", "table", "query",
+    "resamples", "seed", "level", "agents", "exclude", "segment", "min_games", "components", "anchor", "scaling",
+    "selection", "missing", "noise", "call", "method", "workers", "as_format", "read", "table", "query",
 )  # fmt: skip
 
 
@@ -40,6 +40,7 @@ def report(
     level: options.Level = options.LEVEL,
     agents: options.Agents = None,
     exclude: options.Exclude = None,
+    segment: options.Segment = None,
     min_games: options.MinGames = None,
     components: options.ComponentsOption = options.Components.error,
     anchor: options.Anchor = None,
@@ -62,9 +63,11 @@ def report(
     Examples:
       nashboard report battles.parquet -o report.html
       nashboard report scores.csv --title "Our suite" --open
+      nashboard report votes.csv --segment language
       nashboard report dataset:atari -o - > atari.html
     """
     from nashboard.evaluation.document import checked_target
+    from nashboard.report.build import as_page, write_page
 
     path = None if output == "-" else Path(output or default_name(source))
     if path is None and look:
@@ -72,7 +75,8 @@ def report(
     if path is not None:
         checked_target(path)
         if path.suffix.lower() != ".html":
-            options.refuse(("title", "look"), f"a file that ends in {path.suffix} is not a page")
+            options.refuse(("title", "look", "segment"), f"a file that ends in {path.suffix} is not a page")
+    boards: dict[str, Evaluation] = {}
     found = saved(source)
     if found is not None:
         options.refuse(EVALUATING, f"{source!r} is a saved evaluation; give it the data to evaluate again")
@@ -91,13 +95,17 @@ def report(
         )
         data = completed_data(source, as_format, read, (agents, exclude), missing, components, min_games)
         found = evaluated(data, settings)
+        if segment is not None:
+            from nashboard.cli.segments import boards_of_segments
+
+            boards, _ = boards_of_segments(source, as_format, read, segment, (agents, exclude), missing, settings)
     with show_progress("Writing the report ...") as progress:
         if path is None:
-            from nashboard.report.build import as_page
-
-            text = as_page(found, title=title, say=progress.step)
+            text = as_page(found, title=title, say=progress.step, segments=boards)
+        elif path.suffix.lower() == ".html":
+            write_page(found, path, title=title, say=progress.step, segments=boards)
         else:
-            found.report(path, title=title, say=progress.step)
+            found.report(path)
     if path is None:
         typer.echo(text, nl=False)
     elif path.suffix.lower() == ".html":

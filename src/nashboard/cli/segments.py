@@ -15,6 +15,7 @@ from nashboard.cli.reading import reader_options, reading
 if TYPE_CHECKING:
     from nashboard._tables import Table
     from nashboard.data.formats.format import Data
+    from nashboard.data.segments import Segments
     from nashboard.evaluation.evaluation import Evaluation
 
 Patterns = tuple[list[str] | None, list[str] | None]
@@ -32,10 +33,25 @@ def evaluate_segments(
     how: Format,
 ) -> None:
     """Evaluate every segment and print, or write, the boards and the comparison."""
+    from nashboard.evaluation.segments import comparison
+
+    boards, found = boards_of_segments(source, as_format, read, column, patterns, missing, options)
+    show_boards(boards, column, comparison(boards, column, found.notes), output, how, without=found.without)
+
+
+def boards_of_segments(
+    source: str,
+    as_format: str | None,
+    read: list[str] | None,
+    column: str,
+    patterns: Patterns,
+    missing: str | None,
+    options: dict[str, Any],
+) -> "tuple[dict[str, Evaluation], Segments]":
+    """Read and evaluate every segment; a segment that cannot be evaluated is named and left out."""
     from nashboard.data.read import read_segments
     from nashboard.errors import InputError
     from nashboard.evaluation.choose import check_missing
-    from nashboard.evaluation.segments import comparison
     from nashboard.ratings.rating import checked_anchor
 
     with reading(source):
@@ -57,7 +73,7 @@ def evaluate_segments(
     if not boards:
         reason = "no row has a value" if not found.parts and not found.refused else "see the reasons above"
         raise InputError(f"no segment of {column!r} could be evaluated: {reason}")
-    show_boards(boards, column, comparison(boards, column, found.notes), output, how, without=found.without)
+    return boards, found
 
 
 def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, how: Format) -> None:
