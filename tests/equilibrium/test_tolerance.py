@@ -152,6 +152,17 @@ def test_large_populations_have_a_tolerance_too() -> None:
     np.testing.assert_allclose(nb.nash_average(A, tolerance=0.01).weights, result.weights, atol=1e-8)
 
 
+def test_a_tolerance_needs_no_proof_of_an_exact_equilibrium(monkeypatch: pytest.MonkeyPatch) -> None:
+    A, S = dense(4, 60), rng_of(4).random((40, 50))
+    before = nb.nash_average(A, tolerance=1e-4), nb.nash_average_scores(S, tolerance=1e-4)
+    monkeypatch.setattr("nashboard.equilibrium.solver.find_side_face", lambda *ignored: None)
+    with pytest.raises(nb.ConvergenceError, match="could not be proved"):
+        nb.nash_average(A)
+    after = nb.nash_average(A, tolerance=1e-4), nb.nash_average_scores(S, tolerance=1e-4)
+    np.testing.assert_allclose(after[0].weights, before[0].weights, atol=1e-9)
+    np.testing.assert_allclose(after[1].task_weights, before[1].task_weights, atol=1e-4)  # the value is known to 1e-5
+
+
 @pytest.mark.parametrize("tolerance", [-1, np.nan, np.inf, "0.1", True])
 def test_wrong_tolerances_are_refused(tolerance: Any) -> None:
     with pytest.raises(nb.InputError, match="the tolerance is"):

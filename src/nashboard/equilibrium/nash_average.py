@@ -29,10 +29,11 @@ from nashboard.equilibrium.game import (
     scores_game,
 )
 from nashboard.equilibrium.models import PayoffModel
-from nashboard.equilibrium.oracle import find_equilibrium
+from nashboard.equilibrium.oracle import find_equilibrium, rough_equilibrium
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.equilibrium.solver import Progress, report_to
 from nashboard.equilibrium.tolerance import check_tolerance, most_even_mixtures
+from nashboard.errors import ConvergenceError
 
 
 @overload
@@ -164,27 +165,40 @@ class Mixtures:
 
 
 def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Progress) -> Mixtures:
-    """Find the maximum-entropy equilibrium and, with a tolerance, go on from there to the most even mixtures."""
+    """Find the maximum-entropy equilibrium or, with a tolerance, the most even mixtures from an equilibrium."""
     log_m = log_multiplicities(game, selection)
+    if tolerance:
+        return find_even_mixtures(game, log_m, tolerance, show)
     found = find_equilibrium(game, log_m, show)
-    solution = found.solution
-    totals, certificate = found.weights(game), found.certificate(log_m)
-    if not tolerance:
-        unique = [side.unique for side in solution.sides]
-        return Mixtures(
-            totals=totals, log_m=log_m, unique=unique, certificate=certificate, iterations=solution.iterations
-        )
-    even = most_even_mixtures(game, totals, solution.value, log_m, tolerance)
+    return Mixtures(
+        totals=found.weights(game),
+        log_m=log_m,
+        unique=[side.unique for side in found.solution.sides],
+        certificate=found.certificate(log_m),
+        iterations=found.solution.iterations,
+    )
+
+
+def find_even_mixtures(game: Game, log_m: list[Floats], tolerance: float, show: Progress) -> Mixtures:
+    """Find the most even mixtures, from an equilibrium, or from near one where none could be proved."""
+    try:
+        found = find_equilibrium(game, log_m, show)
+        totals, value, iterations = found.weights(game), found.solution.value, found.solution.iterations
+    except ConvergenceError:
+        F = game.block([np.arange(size) for size in game.sizes])
+        totals, _, iterations = rough_equilibrium(F, len(game.sizes), float(np.ldexp(tolerance, -game.exponent)) / 8)
+        value = 0.0 if len(totals) == 1 else float(totals[0] @ F @ totals[1])
+    even = most_even_mixtures(game, totals, value, log_m, tolerance)
     return Mixtures(
         totals=[mixture.weights for mixture in even],
         log_m=log_m,
         unique=[False for _ in even],
         certificate=Certificate(
             residual=max(mixture.residual for mixture in even),
-            complementarity=certificate.complementarity,
+            complementarity=0.0,  # of the tight rows it is part of the residual
             condition=max(mixture.condition for mixture in even),
         ),
-        iterations=solution.iterations + sum(mixture.iterations for mixture in even),
+        iterations=iterations + sum(mixture.iterations for mixture in even),
     )
 
 

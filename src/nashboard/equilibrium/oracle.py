@@ -116,21 +116,21 @@ def opening(game: Game) -> list[Ints]:
     return members
 
 
-def rough_equilibrium(F: Floats, groups: int) -> tuple[list[Floats], int, int]:
-    """Return a nearby point of the central path, how many have weight in it, and how many systems it took.
+def rough_equilibrium(F: Floats, groups: int, gap: float = ROUGH) -> tuple[list[Floats], int, int]:
+    """Return a point of the central path, how many have weight in it, and how many systems it took.
 
     The middle of the near-equilibria asks better questions than a corner would.
     """
     m, n = F.shape
     if groups == 2 and m > n:
-        mixtures, held, count = rough_equilibrium(np.ascontiguousarray(-F.T), groups)
+        mixtures, held, count = rough_equilibrium(np.ascontiguousarray(-F.T), groups, gap)
         return mixtures[::-1], held, count
     game = dense_game(F) if groups == 1 else rectangular_game(F)
     count = 0
     with threads_for(system_size(F, groups)):
         for x in central_path(game):
             count += 1
-            if float(x.mu) * game.size < ROUGH:
+            if float(x.mu) * game.size < gap:
                 break
     parts = np.split(x.p, game.starts[1:])
     return [part / part.sum() for part in parts], int((x.p > x.s).sum()), count
