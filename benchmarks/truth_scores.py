@@ -9,9 +9,9 @@ The true gap of an agent is its distance to the best in the Nash average of the 
 
 - *order*: in the paper's units, tasks scaled to their true range; tasks on which all true scores agree are left out.
   Reported: Kendall's tau-b of the point estimates, and how often the worst agent is called first.
-- *gap*: in the units of the board (regrets with the same noise floor, the same tasks set aside), because an interval
-  can only cover a number in its own unit. Reported: coverage of 95% intervals, root mean square error relative to
-  literal Nash (scaled to the same size), calibration of P(top), estimates inside their own interval.
+- *gap*: in the units of the board (the same size of a unit for each task, the same tasks set aside), because an
+  interval can only cover a number in its own unit. Reported: coverage of 95% intervals, root mean square error
+  relative to that of literal Nash in its units, calibration of P(top), estimates inside their own interval.
 """
 
 import argparse
@@ -145,14 +145,13 @@ REGIMES: dict[str, Callable[[np.random.Generator], Case]] = {
 }
 
 
-def true_gaps(case: Case, floor: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the true gaps in the paper's units and in those of the board."""
-    told = np.ptp(case.truth, axis=0) > 0
-    paper = solve_tables(to_units(case.truth[None][:, :, told], np.zeros(int(told.sum())), "range"), "clone-invariant")[
-        2
-    ]
-    board = solve_tables(to_units(case.truth[None][:, :, kept], floor[kept], "range"), "clone-invariant")[2]
-    return paper[0], board[0]
+def true_gaps(case: Case, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the true gaps in the paper's units and in those of the board; sizes are NaN for tasks set aside."""
+    told, kept = np.ptp(case.truth, axis=0) > 0, np.isfinite(sizes)
+    tables = case.truth[None]
+    paper = to_units(tables[:, :, told], np.ptp(case.truth, axis=0)[told], "range")
+    board = to_units(tables[:, :, kept], sizes[kept], "range")
+    return solve_tables(paper, "clone-invariant")[2][0], solve_tables(board, "clone-invariant")[2][0]
 
 
 def literal_gaps(scores: Scores) -> np.ndarray:
@@ -170,8 +169,8 @@ def run_regime(name: str, tables: int, seed: int, verbose: bool = False) -> dict
         rng = np.random.default_rng([seed, k, len(name)])
         case = REGIMES[name](rng)
         found = draw_scores(case.scores, draws=DRAWS, rng=rng)
-        floor = found.facts["floor"]
-        paper, board = true_gaps(case, floor, np.isfinite(floor))
+        sizes = found.facts["sizes"]
+        paper, board = true_gaps(case, sizes)
         literal = literal_gaps(case.scores)
         mean = -np.nanmean(case.scores.values, axis=1)
         p_top = (found.gaps == 0).mean(axis=0)
@@ -184,12 +183,12 @@ def run_regime(name: str, tables: int, seed: int, verbose: bool = False) -> dict
             ("worst first, Nash", float(literal[worst] <= 1e-9)),
             ("error", np.mean((found.point - board) ** 2)),
             ("error of Nash", np.mean((literal - paper) ** 2)),
-            ("kept", np.isfinite(floor).sum()),
+            ("kept", np.isfinite(sizes).sum()),
             ("rank", found.facts["rank"]),
             ("tau", found.facts.get("tau", 0.0)),
         ):
             rows.setdefault(column, []).append(float(value))
-        low, high = np.quantile(found.gaps, [0.025, 0.975], axis=0)
+        low, high = np.quantile(found.gaps, [0.025, 0.975], axis=0, method="weibull")
         covered.append((low <= board + 1e-9) & (board <= high + 1e-9))
         inside.append((low <= found.point + 1e-9) & (found.point <= high + 1e-9))
         top.append(board <= 1e-9)

@@ -255,7 +255,7 @@ class Problem:
             return self.draws.expected
         raw = np.where(self.merged.lower_is_better, -self.draws.expected, self.draws.expected)
         scaling = self.settings.scaling if self.merged.scaling == "raw" else "none"
-        return np.asarray(to_units(raw[None], np.nan_to_num(self.draws.facts["floor"]), scaling)[0])
+        return np.asarray(to_units(raw[None], np.nan_to_num(self.draws.facts["sizes"], nan=np.inf), scaling)[0])
 
     @cached_property
     def kept_tasks(self) -> Ints:

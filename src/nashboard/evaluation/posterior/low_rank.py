@@ -30,7 +30,7 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.batch import cores
 
 MAX_RANK = 5
-BURN, THIN = 200, 5  # sweeps before the first draw, and from one draw to the next
+BURN, THIN = 200, 10  # sweeps before the first draw, and from one draw to the next
 FOLDS, FEW_FOLDS, LARGE = 5, 2, 20_000  # parts that are left out in turn; fewer for tables of more cells than LARGE
 HELD_OUT_SWEEPS = (60, 100)  # before the first and until the last draw of a chain that predicts cells left out
 OUTLIER = 0.01  # density of cells that no rank explains, in units of a task

@@ -12,18 +12,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._types import Bools, Floats
+from nashboard._types import Bools, Floats, Ints
 from nashboard.data.scores import Scaling, Scores, beaten_share
 from nashboard.equilibrium.batch import nash_averages_scores
 from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.posterior.draws import Draws
+from nashboard.evaluation.posterior.duplicates import Pools, pool_duplicates
 from nashboard.evaluation.posterior.low_rank import choose_rank, draw_tables
 
 NoiseModel = Literal["model", "none"]
 
-FALSE_SIGNALS = 0.05  # expected share of useless tasks among those that are kept (Benjamini-Hochberg)
-SKILLS = 3  # in tables of known noise; the prior removes those that the data do not support
+FALSE_SIGNALS = 0.01  # expected share of useless tasks among those kept (Benjamini-Hochberg): one can decide a board
+SKILLS = 6  # in tables of known noise; the prior removes those that the data do not support
 STACKED = 400  # agents and tasks up to which games are solved as a stack
 LEAST_NOISE = 1e-9  # of the largest score of a task: a smaller standard error is rounding
 KEPT_CELLS = 2e7  # drawn tables are kept up to this many numbers
@@ -48,6 +49,7 @@ def draw_scores(
     scaling: Scaling = "range",
     noise: NoiseModel = "model",
     selection: Selection = "clone-invariant",
+    pool: bool = True,
     rank: int | None = None,
 ) -> Draws:
     """Draw true tables from their posterior and solve each of them.
@@ -67,8 +69,10 @@ def draw_scores(
         explain. ``"none"``: the table is exact; only missing cells are drawn.
     selection
         As in `nash_average_scores`.
+    pool
+        Treat agents that the data show to be the same as one agent that was measured more often.
     rank
-        Number of skills; None: the number that best predicts scores that were left out.
+        Number of skills; None: 6 where the noise is known, else the number that best predicts scores left out.
 
     Examples
     --------
@@ -89,12 +93,16 @@ def draw_scores(
         model = exact_model(higher)
     else:
         shares = known & find_shares(scores)
-        model = fit_model(higher, stderr, known, shares, signal.kept, draws, rng, rank)
+        model = fit_model(higher, stderr, known, shares, signal.kept, draws, rng, rank, pool=pool)
         if noise == "none":
             model = exact_model(np.where(scores.missing, model.tables, higher))
     kept = model.kept
-    units = to_units(model.tables[:, :, kept], model.floor[kept], scaling if scores.scaling == "raw" else "none")
-    weights, task_weights, gaps = solve_tables(units, selection)
+    how = scaling if scores.scaling == "raw" else "none"
+    sizes = task_sizes(model.tables[:, :, kept], model.floor[kept], how)
+    units = to_units(model.tables[:, :, kept], sizes, how)
+    _, first, label, size = np.unique(model.pools, return_index=True, return_inverse=True, return_counts=True)
+    weights, task_weights, gaps = solve_tables(units[:, first], selection)
+    weights, gaps = (weights / size)[:, label], gaps[:, label]
     sign = np.where(scores.lower_is_better, -1.0, 1.0)
     facts = {
         "noise": describe_noise(noise, known),
@@ -103,7 +111,10 @@ def draw_scores(
         "unpredicted": tuple(task for k, task in enumerate(scores.tasks) if not kept[k] and not known[k]),
         "kept": kept,
         "p_signal": signal.p_value,
-        "floor": model.floor,
+        "pools": tuple(
+            tuple(scores.agents[k] for k in np.flatnonzero(label == group)) for group in np.flatnonzero(size > 1)
+        ),
+        "sizes": np.where(kept, widen(sizes, kept), np.nan),
     }
     return Draws(
         gaps=gaps,
@@ -206,6 +217,7 @@ class TableModel:
     kept: Bools
     floor: Floats
     noise: Floats  # (m, n)
+    pools: Ints  # the pool of each agent
     facts: dict[str, Any]
 
 
@@ -214,7 +226,12 @@ def exact_model(tables: Floats) -> TableModel:
     n = tables.shape[-1]
     whole = tables.reshape(-1, *tables.shape[-2:])
     return TableModel(
-        tables=whole, kept=np.ones(n, dtype=np.bool_), floor=np.zeros(n), noise=np.zeros(whole.shape[1:]), facts={}
+        tables=whole,
+        kept=np.ones(n, dtype=np.bool_),
+        floor=np.zeros(n),
+        noise=np.zeros(whole.shape[1:]),
+        pools=np.arange(whole.shape[1]),
+        facts={},
     )
 
 
@@ -227,6 +244,8 @@ def fit_model(
     draws: int,
     rng: np.random.Generator,
     rank: int | None,
+    *,
+    pool: bool,
 ) -> TableModel:
     """Fit the tasks that are kept and draw true tables, in the units of ``S``.
 
@@ -246,9 +265,12 @@ def fit_model(
         facts, rank = {"held_out": choice.densities}, choice.rank
     m, n = S.shape
     rank = min(SKILLS if rank is None else rank, max(m - 1, 1), max(int(kept.sum()) - 1, 1))
-    found = draw_tables(Y[:, kept], V[:, kept], known[kept], rank=rank, draws=draws, rng=rng)
+    pools = Pools(label=np.arange(m), Y=Y[:, kept], V=V[:, kept])
+    if pool and known[kept].all() and m > 2:
+        pools = pool_duplicates(pools.Y, pools.V)
+    found = draw_tables(pools.Y, pools.V, known[kept], rank=rank, draws=draws, rng=rng)
     tables = np.empty((draws, m, n))
-    tables[:, :, kept] = found.tables
+    tables[:, :, kept] = found.tables[:, pools.label]
     tables[:, :, ~kept] = draw_plain(Y[:, ~kept], V[:, ~kept], draws, rng)
     tables = tables * unit + centre
     tables[:, :, shares] = 1 / (1 + np.exp(-tables[:, :, shares]))
@@ -257,9 +279,9 @@ def fit_model(
     noise[kept] = np.where(known[kept], noise[kept], residual)
     noise[~kept] = np.where(known[~kept], noise[~kept], unit[~kept])
     cells = np.where(known, stderr, noise)
-    floor = np.where(kept, 2 * expected_range(m) * noise, np.nan)
+    floor = np.where(kept, 2 * expected_range(len(pools.Y)) * noise, np.nan)
     facts |= {"rank": rank, "tau": float(found.tau0.mean()), "noise_by_task": noise}
-    return TableModel(tables=tables, kept=kept, floor=floor, noise=cells, facts=facts)
+    return TableModel(tables=tables, kept=kept, floor=floor, noise=cells, pools=pools.label, facts=facts)
 
 
 def draw_plain(Y: Floats, V: Floats, draws: int, rng: np.random.Generator) -> Floats:
@@ -299,21 +321,33 @@ def expected_range(m: int) -> float:
     return float(np.trapezoid(1 - ndtr(x) ** m - ndtr(-x) ** m, x))
 
 
-def to_units(tables: Floats, floor: Floats, scaling: str) -> Floats:
-    """Put drawn tables in comparable units.
+def task_sizes(tables: Floats, floor: Floats, scaling: str) -> Floats:
+    """Return the size of one unit of each task: the same for all draws, so that draws differ by scores alone.
 
-    ``"range"``: regrets ``(t - max t) / sqrt(range^2 + floor^2)``. Without noise this is the paper's game up to a
-    constant; on a task that is mostly noise all regrets are near 0, and the task player has no use for it.
+    ``"range"``: ``sqrt(range^2 + floor^2)``, ``range`` the posterior mean of the range of the true scores. Without
+    noise this is the paper's unit. A task that is mostly noise has a unit far above its range.
     """
     if scaling == "range":
-        top = tables.max(axis=1, keepdims=True)
-        size = np.sqrt((top - tables.min(axis=1, keepdims=True)) ** 2 + floor**2)
-        return np.asarray((tables - top) / np.where(size > 0, size, 1.0))
+        size = np.sqrt(np.ptp(tables, axis=1).mean(axis=0) ** 2 + floor**2)
+    elif scaling == "zscore":
+        size = np.sqrt(tables.var(axis=1).mean(axis=0) + (floor / expected_range(tables.shape[1])) ** 2)
+    else:
+        size = np.ones(tables.shape[2])
+    return np.asarray(np.where(size > 0, size, 1.0))
+
+
+def to_units(tables: Floats, sizes: Floats, scaling: str) -> Floats:
+    """Put tables ``(S, m, n)`` in comparable units, given the size of one unit of each task.
+
+    ``"range"``: regrets ``(t - max t) / size``. Without noise this is the paper's game up to a constant; on a task that
+    is mostly noise all regrets are near 0, and the task player has no use for it.
+    """
+    if scaling == "range":
+        return np.asarray((tables - tables.max(axis=1, keepdims=True)) / sizes)
+    if scaling == "zscore":
+        return np.asarray((tables - tables.mean(axis=1, keepdims=True)) / sizes)
     if scaling == "rank":
         return np.stack([beaten_share(table) for table in tables])
-    if scaling == "zscore":
-        spread = np.sqrt(tables.var(axis=1, keepdims=True) + (floor / expected_range(tables.shape[1])) ** 2)
-        return np.asarray((tables - tables.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0))
     return tables
 
 
