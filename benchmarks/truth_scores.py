@@ -171,26 +171,28 @@ def run_regime(name: str, tables: int, seed: int, verbose: bool = False) -> dict
         found = draw_scores(case.scores, draws=DRAWS, rng=rng)
         sizes = found.facts["sizes"]
         paper, board = true_gaps(case, sizes)
+        label = found.facts["label"]
+        gaps, point = found.gaps[:, label], found.point[label]
         literal = literal_gaps(case.scores)
         mean = -np.nanmean(case.scores.values, axis=1)
-        p_top = (found.gaps == 0).mean(axis=0)
+        p_top = (gaps == 0).mean(axis=0)
         worst = paper.argmax()
         for column, value in (
-            ("order", kendalltau(found.point, paper)[0]),
+            ("order", kendalltau(point, paper)[0]),
             ("order of Nash", kendalltau(literal, paper)[0]),
             ("order of mean", kendalltau(mean, paper)[0]),
             ("worst first", float(p_top[worst] >= 0.5)),
             ("worst first, Nash", float(literal[worst] <= 1e-9)),
-            ("error", np.mean((found.point - board) ** 2)),
+            ("error", np.mean((point - board) ** 2)),
             ("error of Nash", np.mean((literal - paper) ** 2)),
             ("kept", np.isfinite(sizes).sum()),
             ("rank", found.facts["rank"]),
             ("tau", found.facts.get("tau", 0.0)),
         ):
             rows.setdefault(column, []).append(float(value))
-        low, high = np.quantile(found.gaps, [0.025, 0.975], axis=0, method="weibull")
+        low, high = np.quantile(gaps, [0.025, 0.975], axis=0, method="weibull")
         covered.append((low <= board + 1e-9) & (board <= high + 1e-9))
-        inside.append((low <= found.point + 1e-9) & (found.point <= high + 1e-9))
+        inside.append((low <= point + 1e-9) & (point <= high + 1e-9))
         top.append(board <= 1e-9)
         chance.append(p_top)
     figures = {column: float(np.nanmean(values)) for column, values in rows.items()}

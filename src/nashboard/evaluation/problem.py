@@ -195,15 +195,18 @@ class Problem:
     @cached_property
     def pools(self) -> tuple[tuple[str, ...], ...]:
         """Groups of near-duplicates that are pooled, by the names of their representatives."""
+        if isinstance(self.merged, Scores):
+            return tuple(self.draws.facts.get("pools", ()))
         return () if self.alike is None else self.alike.groups
 
     @cached_property
     def classes(self) -> Classes:
         """The class of every agent in the draws: exact copies and pooled near-duplicates share one."""
-        if self.alike is None or not self.alike.groups:
+        if not self.pools:
             return self.exact
-        label = self.alike.label[self.exact.label]
-        first = self.exact.first[np.unique(self.alike.label, return_index=True)[1]]
+        pooled = self.draws.facts["label"] if self.alike is None else self.alike.label
+        label = pooled[self.exact.label]
+        first = self.exact.first[np.unique(pooled, return_index=True)[1]]
         return Classes(label=label, first=first, size=np.bincount(label))
 
     @cached_property
@@ -228,7 +231,7 @@ class Problem:
             if self.literal:
                 return literal_scores(data, settings.scaling, settings.selection)
             return draw_scores(
-                data, draws=self.plan.n_resamples, rng=rng, scaling=settings.scaling, selection=settings.selection
+                data, draws=n, rng=rng, scaling=settings.scaling, selection=settings.selection, pool=settings.pool
             )
         if self.literal:
             return literal_payoffs(data, settings.selection)
@@ -285,7 +288,7 @@ class Problem:
         values = data.values
         if data.missing.any():
             assert self.draws.expected is not None
-            values = np.where(data.missing, self.draws.expected[np.ix_(self.exact.label, self.tasks.label)], values)
+            values = np.where(data.missing, self.draws.expected[np.ix_(self.classes.label, self.tasks.label)], values)
         complete = replace(data, values=values, stderr=known_noise(data))
         return complete.scale(self.settings.scaling) if data.scaling == "raw" else complete
 

@@ -170,7 +170,7 @@ def build_task_board(problem: Problem) -> Board | None:
     low, high = np.quantile(gaps, [tail, 1 - tail], axis=0)
     rank_low, rank_high = rank_interval(draw_ranks(gaps), level)
     point = gaps.mean(axis=0)
-    uniform = -(problem.expected.T @ (problem.exact.size / problem.exact.size.sum()))[label]
+    uniform = -(problem.expected.T @ (problem.classes.size / problem.classes.size.sum()))[label]
     return Board(
         kind="task",
         call="tasks",

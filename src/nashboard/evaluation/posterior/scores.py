@@ -70,7 +70,8 @@ def draw_scores(
     selection
         As in `nash_average_scores`.
     pool
-        Treat agents that the data show to be the same as one agent that was measured more often.
+        Treat agents that the data show to be the same as one agent that was measured more often. They share a row of
+        the draws: ``facts["label"]`` is the row of each agent.
     rank
         Number of skills; None: 6 where the noise is known, else the number that best predicts scores left out.
 
@@ -100,9 +101,10 @@ def draw_scores(
     how = scaling if scores.scaling == "raw" else "none"
     sizes = task_sizes(model.tables[:, :, kept], model.floor[kept], how)
     units = to_units(model.tables[:, :, kept], sizes, how)
-    _, first, label, size = np.unique(model.pools, return_index=True, return_inverse=True, return_counts=True)
-    weights, task_weights, gaps = solve_tables(units[:, first], selection)
-    weights, gaps = (weights / size)[:, label], gaps[:, label]
+    label = model.pools
+    first, size = np.unique(label, return_index=True)[1], np.bincount(label)
+    units = units[:, first]
+    weights, task_weights, gaps = solve_tables(units, selection)
     sign = np.where(scores.lower_is_better, -1.0, 1.0)
     facts = {
         "noise": describe_noise(noise, known),
@@ -111,6 +113,7 @@ def draw_scores(
         "unpredicted": tuple(task for k, task in enumerate(scores.tasks) if not kept[k] and not known[k]),
         "kept": kept,
         "p_signal": signal.p_value,
+        "label": label,
         "pools": tuple(
             tuple(scores.agents[k] for k in np.flatnonzero(label == group)) for group in np.flatnonzero(size > 1)
         ),
@@ -120,10 +123,10 @@ def draw_scores(
         gaps=gaps,
         weights=weights,
         point=central_mean(gaps),
-        means=draw_means(scores, model, rng),
+        means=draw_means(scores, model, rng) @ (np.eye(len(size))[label] / size),
         task_weights=widen(task_weights, kept),
         payoffs=widen(units, kept) if len(units) * higher.size <= KEPT_CELLS else None,
-        expected=model.tables.mean(axis=0) * sign,
+        expected=(model.tables.mean(axis=0) * sign)[first],
         facts=facts | model.facts,
     )
 

@@ -1,0 +1,346 @@
+"""The posterior of score tables: against a slow sampler, against known truth, and what must not move it."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import kendalltau, multivariate_normal
+
+import nashboard as nb
+from nashboard._types import Floats
+from nashboard.evaluation.posterior.duplicates import log_evidence, pool_duplicates
+from nashboard.evaluation.posterior.items import is_item_table, pool_items
+from nashboard.evaluation.posterior.low_rank import OMEGAS, TAUS, draw_tables, half_cauchy
+from nashboard.evaluation.posterior.scores import (
+    benjamini_hochberg,
+    draw_scores,
+    expected_range,
+    find_signal,
+    known_noise,
+    solve_tables,
+    task_sizes,
+    to_units,
+)
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+from truth_scores import run_regime
+
+# --- the sampler
+
+
+def slow_posterior(Y: Floats, V: Floats, known: bool, steps: int, rng: np.random.Generator) -> Floats:
+    """Sample the model of `low_rank` with one skill by many chains of random-walk Metropolis.
+
+    Independent of the sampler under test: it moves difficulties, skills and loadings together, and sums over the grids
+    of tau, tau0 and omega.
+    """
+    chains, (m, n) = 200, Y.shape
+    taus = TAUS if V.all() else TAUS[1:]
+    prior = half_cauchy(TAUS, 0.25)[-len(taus) :]
+    octaves = np.log2(np.maximum(taus, 1e-12))
+    local = np.exp(-0.5 * np.subtract.outer(octaves, octaves) ** 2)
+    local[taus == 0], local[:, taus == 0] = 0.0, 0.0
+    local[taus == 0, taus == 0] = 1.0
+    local /= local.sum(axis=1, keepdims=True)
+    v = V[..., None] + taus**2
+
+    def parts(x: Floats) -> tuple[Floats, Floats, Floats]:
+        b, a, load, mu = x[:, :n], x[:, n : n + m], x[:, n + m : -1], x[:, -1:]
+        fit = b[:, None] + a[:, :, None] * load[:, None]
+        r = (Y - fit)[..., None]
+        by_tau = -0.5 * (np.log(v) + r**2 / v).sum(axis=1)
+        top = by_tau.max(axis=2, keepdims=True)
+        by_tau0 = (np.log(np.exp(by_tau - top) @ local.T + 1e-300) + top).sum(axis=1) + prior
+        spread = ((load - mu) ** 2).sum(axis=1, keepdims=True)
+        of_omega = logsumexp(half_cauchy(OMEGAS, 0.5) - n * np.log(OMEGAS) - spread / (2 * OMEGAS**2), axis=1)
+        rest = (b**2).sum(axis=1) / 200 + (a**2).sum(axis=1) / 2 + mu[:, 0] ** 2 / 2
+        return fit, by_tau, np.concatenate([by_tau0, (of_omega - rest)[:, None]], axis=1)
+
+    def total(last: Floats) -> Floats:
+        return np.asarray(logsumexp(last[:, :-1], axis=1) + last[:, -1])
+
+    x = np.column_stack([np.zeros((chains, n)), np.tile(Y.mean(axis=1), (chains, 1)), np.ones((chains, n + 1))])
+    now = total(parts(x)[2])
+    kept = []
+    for step in range(steps):
+        new = x + rng.choice([0.03, 0.1, 0.3]) * rng.normal(size=x.shape) * (rng.random(x.shape) < 0.5)
+        then = total(parts(new)[2])
+        better = np.log(rng.random(chains)) < then - now
+        x[better], now[better] = new[better], then[better]
+        if step > steps // 3 and step % 25 == 0:
+            fit, by_tau, last = parts(x)
+            if not known:
+                kept.append(fit)
+                continue
+            tau0 = (last[:, :-1] + rng.gumbel(size=(chains, len(taus)))).argmax(axis=1)
+            at = (by_tau + np.log(local[tau0] + 1e-300)[:, None] + rng.gumbel(size=by_tau.shape)).argmax(axis=2)
+            tau2 = taus[at][:, None] ** 2
+            share = tau2 / (V + tau2)
+            kept.append(fit + share * (Y - fit) + np.sqrt(share * V) * rng.normal(size=fit.shape))
+    return np.concatenate(kept)
+
+
+@pytest.mark.parametrize(("noise", "known"), [(0.1, True), (0.5, True), (0.0, False)])
+def test_the_sampler_agrees_with_a_slow_independent_one(noise: float, known: bool) -> None:
+    rng = np.random.default_rng(3)
+    Y = np.outer(np.linspace(-1.2, 1.2, 5), [1.0, 0.8, 1.2, 0.9]) + 0.25 * rng.normal(size=(5, 4))
+    V = np.full(Y.shape, noise**2)
+    slow = slow_posterior(Y, V, known, 2_500, rng)
+    fast = draw_tables(Y, V, np.full(4, known), rank=1, draws=4_000, rng=rng).tables
+    scale = slow.std(axis=0)
+    assert np.abs(slow.mean(axis=0) - fast.mean(axis=0)).max() < 0.15 * scale.max()
+    assert np.abs(np.log(fast.std(axis=0) / scale)).max() < 0.15
+
+
+# --- known truth, on small versions of benchmarks/truth_scores.py
+
+
+@pytest.mark.parametrize("regime", ["one skill, 40 guessed", "3 skills, 10 guessed", "unknown noise, useless tasks"])
+def test_boards_of_noisy_tables_tell_the_truth(regime: str) -> None:
+    figures = run_regime(regime, tables=8, seed=101)
+    assert figures["order"] > figures["order of mean"] - 0.05
+    assert figures["order"] > figures["order of Nash"] + 0.3
+    assert figures["worst first"] == 0.0
+    assert figures["error"] < 0.5
+    assert 0.85 <= figures["coverage"] <= 1.0
+    assert figures["P(top) off"] < 0.08
+    assert figures["inside"] >= 0.995
+
+
+def test_language_models_of_growing_size_come_out_by_size() -> None:
+    rng = np.random.default_rng(0)
+    size = np.linspace(-1.5, 1.5, 16)
+    signal = 0.25 + 0.7 / (1 + np.exp(-(1.2 * size[:, None] + 0.15 * rng.normal(size=(16, 7)))))
+    p = np.hstack([signal, np.full((16, 58), 0.25)])
+    y = rng.binomial(500, p) / 500
+    found = nb.evaluate(nb.Scores.from_array(y, stderr=np.sqrt(y * (1 - y) / 500)))
+    posterior = found.posterior
+    assert kendalltau(posterior.gap, -size)[0] > 0.85
+    assert posterior.gap.argmax() <= 1
+    assert posterior.probability_top[:8].max() == 0.0
+    assert posterior.probability_top.argmax() >= 14
+
+
+def test_the_finding_of_the_paper_survives_the_noise_of_atari() -> None:
+    found = nb.evaluate(nb.load_dataset("atari"), n_resamples=100).posterior
+    top = dict(zip(found.agents, found.probability_top, strict=True))
+    assert top["human"] > 0.9
+    assert top["rainbow"] > 0.9
+    assert top["random"] == 0.0
+
+
+# --- what must not move the board
+
+
+def noisy_table(seed: int = 0) -> nb.Scores:
+    rng = np.random.default_rng(seed)
+    p = 1 / (1 + np.exp(-(rng.normal(size=(9, 1)) + rng.normal(size=7) + 0.3 * rng.normal(size=(9, 7)))))
+    return nb.Scores.from_array(rng.binomial(200, p) / 200, n=np.full(p.shape, 200.0))
+
+
+def test_the_same_table_and_seed_give_the_same_draws() -> None:
+    one, two = (draw_scores(noisy_table(), draws=40, rng=np.random.default_rng(5)) for _ in range(2))
+    assert all(np.array_equal(a, b) for a, b in zip(one.arrays(), two.arrays(), strict=True))
+
+
+def test_copies_and_row_order_move_nothing_to_the_last_bit() -> None:
+    scores = noisy_table()
+    agents, tasks = list(scores.agents), list(scores.tasks)
+    values, n = np.array(scores.values), np.array(scores.n)
+    rows, columns = [3, 0, 3, 1, 2, 8, 4, 5, 6, 7, 3], [6, 5, 0, 0, 1, 2, 3, 4]
+    names = [agents[k] + "'" * rows[:i].count(k) for i, k in enumerate(rows)]
+    others = [tasks[k] + "'" * columns[:i].count(k) for i, k in enumerate(columns)]
+    copied = nb.Scores.from_array(values[np.ix_(rows, columns)], names, others, n=n[np.ix_(rows, columns)])
+    one, two = (nb.evaluate(data, n_resamples=50).posterior for data in (scores, copied))
+    for name in agents:
+        i, j = one.agents.index(name), two.agents.index(name)
+        for field in ("gap", "gap_low", "gap_high", "probability_top"):
+            assert getattr(one, field)[i] == getattr(two, field)[j]
+
+
+def test_units_of_a_task_do_not_matter() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=(8, 6)) + 2 * rng.normal(size=(8, 1))
+    stderr = np.full(y.shape, 0.3)
+    factor, shift = 4.0 ** np.arange(6), np.arange(6.0)
+    turned = np.array([1, -1, 1, -1, 1, 1])
+    one = draw_scores(nb.Scores.from_array(y, stderr=stderr), draws=60, rng=np.random.default_rng(0))
+    other = nb.Scores.from_array(turned * (factor * y + shift), stderr=factor * stderr, lower_is_better=turned < 0)
+    two = draw_scores(other, draws=60, rng=np.random.default_rng(0))
+    assert two.gaps == pytest.approx(one.gaps, abs=1e-6)
+
+
+# --- noisy copies
+
+
+def table_with_copies(copies: int, seed: int) -> tuple[nb.Scores, Floats]:
+    """Return 12 agents of several skills, and noisy copies of one of them; and the noise-free scores of the agents."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(size=(12, 3)) + 0.7 * rng.normal(size=(12, 1))
+    x = skill[:, rng.integers(3, size=14)] - rng.normal(size=14) + 0.2 * rng.normal(size=(12, 14))
+    p = 0.1 + 0.9 / (1 + np.exp(-x))
+    solved = rng.binomial(300, p)
+    more = rng.binomial(300, np.repeat(p[4:5], copies, axis=0))
+    y = np.vstack([solved, more]) / 300
+    return nb.Scores.from_array(y, n=np.full(y.shape, 300.0)), p
+
+
+def test_noisy_copies_are_pooled_and_do_not_raise_the_error() -> None:
+    errors: dict[int, list[float]] = {0: [], 20: []}
+    found = 0
+    for seed in range(12):
+        for copies, error in errors.items():
+            scores, p = table_with_copies(copies, seed)
+            draws = draw_scores(scores, draws=100, rng=np.random.default_rng(seed))
+            sizes = draws.facts["sizes"]
+            kept = np.isfinite(sizes)
+            truth = solve_tables(to_units(p[None][:, :, kept], sizes[kept], "range"), "clone-invariant")[2][0]
+            off = draws.point[draws.facts["label"]][:12] - truth
+            error.append(float(np.sqrt(np.mean(off**2))))
+            if copies:
+                found += int((draws.facts["label"][12:] == draws.facts["label"][4]).sum())
+    assert found > 0.9 * 12 * 20
+    assert np.mean(errors[20]) < 1.1 * np.mean(errors[0])
+
+
+def test_pooling_can_be_switched_off() -> None:
+    scores, _ = table_with_copies(3, seed=0)
+    assert len(draw_scores(scores, draws=20, rng=np.random.default_rng(0), pool=False).point) == 15
+    assert nb.evaluate(scores, n_resamples=20, pool=False).posterior.gap[12:].std() > 0
+
+
+def test_different_agents_are_rarely_pooled() -> None:
+    pooled = 0
+    for seed in range(30):
+        scores, _ = table_with_copies(0, seed)
+        noise = known_noise(scores)
+        label = pool_duplicates(scores.values, noise**2).label
+        pooled += 12 - len(np.unique(label))
+    assert pooled <= 6  # of 360 agents
+
+
+def test_evidence_for_copies_is_the_ratio_of_normal_densities() -> None:
+    rng = np.random.default_rng(0)
+    d, v = rng.normal(size=(3, 4)), rng.uniform(0.5, 2, size=(3, 4))
+    G = np.cov(rng.normal(size=(4, 9)))
+    slow = [
+        multivariate_normal(cov=np.diag(v[k])).logpdf(d[k])
+        - multivariate_normal(cov=np.diag(v[k]) + 2 * G).logpdf(d[k])
+        for k in range(3)
+    ]
+    assert log_evidence(d, v, G) == pytest.approx(slow)
+
+
+# --- parts
+
+
+def test_without_noise_the_board_is_the_game_of_the_paper() -> None:
+    scores = nb.load_dataset("atari")
+    found = draw_scores(scores, draws=5, rng=np.random.default_rng(0), noise="none")
+    literal = nb.nash_average_scores(scores)
+    assert found.weights[0] == pytest.approx(literal.agent_weights, abs=1e-9)
+    assert found.gaps[0] == pytest.approx(literal.value - literal.skills, abs=1e-9)
+    assert found.means is not None
+    assert found.means[0] == pytest.approx(scores.values.mean(axis=1))
+
+
+def test_plain_means_are_the_measured_ones_with_an_interval() -> None:
+    scores = noisy_table()
+    means = draw_scores(scores, draws=200, rng=np.random.default_rng(0)).means
+    assert means is not None
+    assert means.mean(axis=0) == pytest.approx(scores.values.mean(axis=1))
+    expected = np.sqrt((known_noise(scores) ** 2).sum(axis=1)) / len(scores.tasks)
+    assert means.std(axis=0) == pytest.approx(expected, rel=0.2)
+
+
+def test_missing_cells_are_filled_by_the_model() -> None:
+    rng = np.random.default_rng(4)
+    truth = np.add.outer(np.linspace(-2, 2, 10), np.arange(8.0))
+    y = truth + 0.1 * rng.normal(size=truth.shape)
+    holes = rng.random(y.shape) < 0.2
+    scores = nb.Scores.from_array(np.where(holes, np.nan, y), stderr=np.full(y.shape, 0.1))
+    expected = draw_scores(scores, draws=200, rng=rng).expected
+    assert expected is not None
+    assert np.abs(expected - truth)[holes].max() < 0.5
+
+
+def test_standard_errors_of_zero_are_unknown() -> None:
+    scores = nb.Scores.from_array([[0.0, 0.5], [1.0, 0.6]], stderr=[[0.0, 0.1], [0.0, 0.1]])
+    assert np.isnan(known_noise(scores)[:, 0]).all()
+    assert known_noise(scores)[:, 1] == pytest.approx(0.1)
+    with_items = nb.Scores.from_array([[0.0, 0.5], [1.0, 0.6]], n=np.full((2, 2), 100.0))
+    assert (known_noise(with_items) > 0).all()
+
+
+def test_useless_tasks_are_set_aside_and_others_kept() -> None:
+    rng = np.random.default_rng(5)
+    truth = np.hstack([np.outer(rng.normal(size=14), np.ones(12)), np.zeros((14, 40))])
+    kept = find_signal(truth + 0.3 * rng.normal(size=truth.shape), np.full(truth.shape, 0.3)).kept
+    assert kept[:12].all()
+    assert kept[12:].sum() <= 1
+
+
+def test_benjamini_hochberg_rejects_the_published_example() -> None:
+    # Benjamini and Hochberg 1995, section 3: 4 of these 15 are rejected at 0.05.
+    p = np.array([1, 4, 19, 95, 201, 278, 298, 344, 459, 3240, 4262, 5719, 6528, 7590, 10000], dtype=np.float64)
+    p /= 10_000
+    assert benjamini_hochberg(p, 0.05).sum() == 4
+
+
+def test_the_expected_range_is_the_tabulated_constant() -> None:
+    # d2 of control charts, e.g. Montgomery, Introduction to Statistical Quality Control, appendix VI.
+    assert [expected_range(m) for m in (2, 5, 14, 25)] == pytest.approx([1.128, 2.326, 3.407, 3.931], abs=1e-3)
+
+
+def test_a_champion_on_every_task_needs_no_solver_and_gets_the_same_answer() -> None:
+    rng = np.random.default_rng(6)
+    tables = rng.normal(size=(6, 5, 4))
+    tables[:3, 2] += 10.0
+    units = to_units(tables, task_sizes(tables, np.zeros(4), "range"), "range")
+    p, q, gaps = solve_tables(units, "clone-invariant")
+    for k in range(6):
+        one = nb.nash_average_scores(units[k])
+        assert p[k] == pytest.approx(one.agent_weights, abs=1e-7)
+        assert q[k] == pytest.approx(one.task_weights, abs=1e-7)
+        assert gaps[k] == pytest.approx(one.value - one.skills, abs=1e-7)
+
+
+# --- items
+
+
+def test_tables_of_items_are_recognised() -> None:
+    passed = np.random.default_rng(0).integers(0, 2, size=(6, 30))
+    assert is_item_table(nb.Scores.from_array(passed))
+    assert not is_item_table(nb.Scores.from_array(passed[:, :5]))
+    assert not is_item_table(nb.Scores.from_array(passed, n=np.full(passed.shape, 50.0)))
+    assert not is_item_table(nb.Scores.from_array(passed).scale("none"))
+
+
+def test_errors_of_pooled_items_are_those_of_differences_between_agents() -> None:
+    ratios = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        ability = np.linspace(-1, 1, 10)
+        p = 1 / (1 + np.exp(-(ability[:, None] - 2.0 * rng.normal(size=120))))
+        pooled = pool_items(nb.Scores.from_array((rng.random(p.shape) < p) * 1.0), range(10))
+        truth = (1 / (1 + np.exp(-(ability[:, None] - 2.0 * np.random.default_rng(999).normal(size=20_000))))).mean(
+            axis=1
+        )
+        off = pooled.values[:, 0] - truth
+        ratios.append((off - off.mean()) / pooled.stderr[:, 0])
+    assert np.std(ratios) == pytest.approx(1.0, abs=0.1)
+
+
+def test_items_are_a_sample_not_tasks() -> None:
+    rng = np.random.default_rng(7)
+    ability = np.linspace(-1.5, 1.5, 12)
+    passed = (rng.random((12, 182)) < 1 / (1 + np.exp(-(ability[:, None] - rng.normal(size=182))))) * 1.0
+    found = nb.evaluate(nb.Scores.from_array(passed))
+    order = np.argsort(-passed.mean(axis=1))
+    assert found.posterior.gap.argmin() == order[0]
+    assert found.posterior.probability_top[order[4:]].max() < 0.05
+    twice = nb.Scores.from_array(np.vstack([passed, passed[3]]))
+    again = nb.evaluate(twice).posterior
+    assert np.array_equal(again.gap[:12], found.posterior.gap)
