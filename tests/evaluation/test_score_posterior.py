@@ -82,6 +82,7 @@ def slow_posterior(Y: Floats, V: Floats, known: bool, steps: int, rng: np.random
     return np.concatenate(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("noise", "known"), [(0.1, True), (0.5, True), (0.0, False)])
 def test_the_sampler_agrees_with_a_slow_independent_one(noise: float, known: bool) -> None:
     rng = np.random.default_rng(3)
@@ -97,6 +98,7 @@ def test_the_sampler_agrees_with_a_slow_independent_one(noise: float, known: boo
 # --- known truth, on small versions of benchmarks/truth_scores.py
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regime", ["one skill, 40 guessed", "3 skills, 10 guessed", "unknown noise, useless tasks"])
 def test_boards_of_noisy_tables_tell_the_truth(regime: str) -> None:
     figures = run_regime(regime, tables=8, seed=101)
@@ -187,6 +189,7 @@ def table_with_copies(copies: int, seed: int) -> tuple[nb.Scores, Floats]:
     return nb.Scores.from_array(y, n=np.full(y.shape, 300.0)), p
 
 
+@pytest.mark.slow
 def test_noisy_copies_are_pooled_and_do_not_raise_the_error() -> None:
     errors: dict[int, list[float]] = {0: [], 20: []}
     found = 0
