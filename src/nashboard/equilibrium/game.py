@@ -293,6 +293,8 @@ def matrix_of(data: ArrayLike, precision: float = 0.0) -> Matrix:
 
 def ratings_model(data: Any) -> RatingsModel:
     """Return the model of an object with ``ratings`` and maybe ``cyclic`` coordinates and ``agents``."""
+    if isinstance(data, RatingsModel):
+        return data
     cyclic: Any = getattr(data, "cyclic", None)
     n = len(data.ratings)
     if getattr(cyclic, "shape", None) == (n, n) and n > 1 and np.array_equal(cyclic, -cyclic.T):

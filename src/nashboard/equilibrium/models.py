@@ -156,10 +156,11 @@ class RatingsModel:
         """Return the largest payoff, or of a large model the largest that a search finds; never more than it.
 
         From an agent to the opponent it gains or loses most against, from there to that one's, and so on, from
-        the agents at both ends of every coordinate.
+        the agents at both ends of the ratings and the one furthest from the middle of each plane.
         """
-        ends = np.column_stack([self.ratings, self.cyclic])
-        at = np.unique(np.concatenate([ends.argmin(axis=0), ends.argmax(axis=0)]))
+        D = self.cyclic - self.cyclic.mean(axis=0)
+        far = (D[:, ::2] ** 2 + D[:, 1::2] ** 2).argmax(axis=0)
+        at = np.unique(np.append(far, [self.ratings.argmin(), self.ratings.argmax()]))
         best = 0.0
         for _ in range(rounds):
             rows = np.abs(self.block(at, slice(None)))
