@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import nashboard as nb
 
 DOCS = Path(__file__).parent
@@ -154,10 +156,21 @@ def ratings() -> Any:
     return nb.charts.ratings(nb.elo(nb.load_dataset("alphago")))
 
 
+def rating_history() -> Any:
+    """Ratings of an online league after each game, with their intervals; games drawn from AlphaGo's win rates."""
+    published = nb.load_dataset("alphago")
+    P, rng = published.win_rates(), np.random.default_rng(0)
+    league = nb.OnlineElo(history=True)
+    for _ in range(400):
+        i, j = rng.choice(len(P), 2, replace=False)
+        league.update(published.agents[i], published.agents[j], float(rng.random() < P[i, j]))
+    return nb.charts.rating_history(league.history())
+
+
 CHARTS: tuple[Callable[[], Any], ...] = (
     leaderboard, leaderboard_of_matches, rank_changes, tasks, weights, averages, difficulties, payoff_map, cyclic_map,
     score_map, plane, circle, line, latent, cycles, contributions, contributions_by_task, stress, stress_of_tasks,
-    redundancy, calibration, ratings,
+    redundancy, calibration, ratings, rating_history,
 )  # fmt: skip
 
 
