@@ -12,6 +12,7 @@ a clone of whom. Families are those of ``tests/hard_games.py``; case k of a fami
 
 import argparse
 import sys
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
@@ -27,6 +28,7 @@ sys.path[:0] = [str(Path(__file__).parents[1])]  # the tests import one another 
 import nashboard as nb  # noqa: E402 - found only after the line above
 from equilibrium_games import Matrix, rng_of  # noqa: E402 - as above
 from hard_games import HARD, hard_game, hard_table  # noqa: E402 - as above
+from long_runs import recorded  # noqa: E402 - as above
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores  # noqa: E402 - as above
 from reference_equilibrium import exact_value  # noqa: E402 - as above
 
@@ -148,11 +150,12 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--family", action="append", choices=list(HARD), help="one or more; all of them by default")
     parser.add_argument("--kind", action="append", choices=list(KINDS), help="games, tables, or both by default")
+    parser.add_argument("--record", action="store_true", help="add the result to tests/long_runs.jsonl")
     options = parser.parse_args()
     families, kinds = options.family or list(HARD), options.kind or list(KINDS)
     each = -(-options.cases // (len(families) * len(kinds)))
     found: Counter[tuple[str, str]] = Counter()
-    done = 0
+    done, began = 0, time.perf_counter()
     try:
         for seed, family, kind in product(range(options.start, options.start + each), families, kinds):
             reason = failure(family, kind, seed)
@@ -163,6 +166,9 @@ def main() -> int:
     except KeyboardInterrupt:  # what was seen so far is worth telling
         pass
     print(f"{done:,} cases, {found.total():,} failed: {dict(found)}")
+    if options.record:
+        took = round(time.perf_counter() - began)
+        recorded("equilibrium fuzz", first=options.start, cases=done, failed=found.total(), seconds=took)
     return 1 if found else 0
 
 
