@@ -63,7 +63,7 @@ def all_pairs(games: int, met: float = 1.0) -> Callable[[int, Rng], Array]:
     """Return a schedule in which every pair, or a random share of them, plays so many games."""
 
     def make(n: int, rng: Rng) -> Array:
-        return games * connected(rng.random((n, n)) < met, rng)
+        return np.asarray(games * connected(rng.random((n, n)) < met, rng))
 
     return make
 

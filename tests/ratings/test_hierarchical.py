@@ -1,5 +1,6 @@
 """The hierarchical model of matches, against a slow sampler and by simulation."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -48,12 +49,10 @@ def sample_slowly(counts: PairCounts, steps: int, rng: np.random.Generator) -> t
     now = log_posterior(r, u, s, t)
     ratings, taus = [], []
     for step in range(steps):
-        moves = []
         for k in range(n):
             z = np.zeros((chains, n))
             z[:, k] = rng.normal(0, 0.6, chains)
-            moves.append((r + z, u, s, t))
-            r, u, s, t, now = accept(moves.pop(), (r, u, s, t), now, log_posterior, rng)
+            r, u, s, t, now = accept((r + z, u, s, t), (r, u, s, t), now, log_posterior, rng)
         for k in range(len(i)):
             z = np.zeros((chains, len(i)))
             z[:, k] = rng.normal(0, 1.2, chains)
@@ -69,12 +68,17 @@ def sample_slowly(counts: PairCounts, steps: int, rng: np.random.Generator) -> t
     return np.concatenate(ratings), np.concatenate(taus)
 
 
-def accept(new, old, now, log_posterior, rng):  # type: ignore[no-untyped-def]
+State = tuple[Floats, Floats, Floats, Floats]
+
+
+def accept(
+    new: State, old: State, now: Floats, log_posterior: Callable[..., Floats], rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Accept a proposal where its density is large enough."""
     density = log_posterior(*new)
     taken = np.log(rng.random(len(now))) < density - now
-    mixed = [np.where(taken.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in zip(new, old, strict=True)]
-    return (*mixed, np.where(taken, density, now))
+    r, u, s, t = (np.where(taken.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in zip(new, old, strict=True))
+    return r, u, s, t, np.where(taken, density, now)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +157,10 @@ def test_draws_count_as_less_scattered_and_clusters_as_more() -> None:
     drawn = nb.Matches.from_counts([[0, 25], [25, 0]], draws=[[0, 50], [50, 0]])
     assert measure_dispersion(drawn) == pytest.approx(0.5, abs=0.01)
     # ten voters, each with ten equal votes
-    wins = 10.0 * (np.arange(40) % 2)
-    split = Clusters(size=40, cluster=np.arange(40), pair=np.zeros(40), wins=wins, draws=0 * wins, losses=10 - wins)
+    wins = np.tile([0.0, 10.0], 20)
+    split = Clusters(
+        size=40, cluster=np.arange(40), pair=np.zeros(40, dtype=np.intp), wins=wins, draws=0 * wins, losses=10 - wins
+    )
     votes = replace(nb.Matches.from_counts([[0, 200], [200, 0]]), clusters=split)
     assert measure_dispersion(votes) == pytest.approx(10, rel=0.1)
 
