@@ -88,6 +88,15 @@ def facts_of_matches(matches: Matches) -> list[Fact]:
             + "; ".join(f"{listed(group, 3)} ({len(group):,})" for group in groups[:4]),
         ),
     ]
+    if matches.sides is not None:
+        sided = float(matches.sides.played.sum())
+        facts.append(
+            Fact(
+                name="first side",
+                value=f"{count(sided)} games",
+                meaning="the first agent was home, white or on the left",
+            )
+        )
     if matches.clusters is not None:
         facts.append(Fact(name="clusters", value=f"{matches.clusters.size:,}", meaning="kept for resampling"))
     for name, agents, meaning in (
