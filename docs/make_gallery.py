@@ -167,10 +167,17 @@ def rating_history() -> Any:
     return nb.charts.rating_history(league.history())
 
 
+def method_ranks() -> Any:
+    """Places by every method that takes scores, from the board on the left."""
+    result = nb.evaluate(nb.load_dataset("atari"), noise="none")
+    chosen = ["nash", "elo", "uniform", "mean", "iqm", "borda", "copeland", "schulze", "pagerank"]
+    return nb.charts.method_ranks(result.second_opinions(chosen, quick=True))
+
+
 CHARTS: tuple[Callable[[], Any], ...] = (
     leaderboard, leaderboard_of_matches, rank_changes, tasks, weights, averages, difficulties, payoff_map, cyclic_map,
     score_map, plane, circle, line, latent, cycles, contributions, contributions_by_task, stress, stress_of_tasks,
-    redundancy, calibration, ratings, rating_history,
+    redundancy, calibration, ratings, rating_history, method_ranks,
 )  # fmt: skip
 
 
