@@ -1,5 +1,7 @@
 """Held-out predictions: at random, by time, and against a simple online Elo."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from nashboard._types import Floats
 from nashboard.data.games import Games
 
 
-def games_of(x: Floats, a: Floats, b: Floats, n: int, rng: np.random.Generator) -> Games:
+def games_of(x: Floats, a: Any, b: Any, n: int, rng: np.random.Generator) -> Games:
     won = (rng.random(x.size) < 1 / (1 + np.exp(-x))).astype(float)
     return Games(
         agents=tuple(f"agent {k:03d}" for k in range(n)), first=a, second=b, wins=won, draws=0 * won, losses=1 - won,
@@ -100,14 +102,24 @@ def test_planes_are_found_by_time_too() -> None:
 
 def test_unknown_ways_and_data_are_named() -> None:
     matches = nb.Matches.from_counts([[0, 9, 5], [3, 0, 5], [4, 5, 0]])
-    for options, message in (
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"by": "date"}, "no way to hold games out"),
         ({"by": "time"}, "games one by one"),
         ({"models": ["glicko"]}, "no model"),
         ({"models": []}, "at least one"),
-    ):
+    )
+    for options, message in cases:
         with pytest.raises(nb.InputError, match=message):
-            nb.calibration(matches, **options)  # type: ignore[arg-type]
+            nb.calibration(matches, **options)
     with pytest.raises(nb.InputError, match="no time"):
-        nb.calibration(Games(agents=("a", "b"), first=[0] * 20, second=[1] * 20, wins=[1] * 20, draws=[0] * 20,
-                             losses=[0] * 20), by="time")  # type: ignore[arg-type] # fmt: skip
+        nb.calibration(
+            Games(
+                agents=("a", "b"),
+                first=np.zeros(20, dtype=int),
+                second=np.ones(20, dtype=int),
+                wins=np.ones(20),
+                draws=np.zeros(20),
+                losses=np.zeros(20),
+            ),
+            by="time",
+        )

@@ -334,7 +334,7 @@ def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(nb.InputError, match=message):
         nb.elo(alphago(), **options)
     with pytest.raises(nb.InputError, match="read_matches"):
-        nb.elo([[0, 1], [1, 0]])  # type: ignore[arg-type]  # the mistake under test
+        nb.elo([[0, 1], [1, 0]])  # the mistake under test
 
 
 def test_unmet_pairs_are_filled_from_the_model_and_counted() -> None:

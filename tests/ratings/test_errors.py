@@ -97,7 +97,7 @@ def test_a_newcomer_moves_nobody_elses_error() -> None:
     W[i, j], W[j, i] = matches.wins, matches.losses
     W[12, :3] = 1  # three wins
     for prior in ("learned", 0.01):
-        before, after = nb.elo(matches, prior=prior), nb.elo(nb.Matches.from_counts(W), prior=prior)  # type: ignore[arg-type]
+        before, after = nb.elo(matches, prior=prior), nb.elo(nb.Matches.from_counts(W), prior=prior)
         np.testing.assert_allclose(after.stderr[:12], before.stderr, rtol=0.06)
         assert after.stderr[12] > 4 * np.median(before.stderr)
 

@@ -95,7 +95,7 @@ def test_the_fit_is_the_minimum_that_a_general_minimiser_finds() -> None:
 def test_sides_of_matches_and_of_games_say_the_same() -> None:
     _, games = log_of(4, draw=1.0)
     for draws in ("half", "davidson"):
-        counted = nb.elo(games.matches(), first_advantage=True, draws=draws)  # type: ignore[arg-type]
+        counted = nb.elo(games.matches(), first_advantage=True, draws=draws)
         assert counted.first_advantage is not None
         assert 0 < counted.first_advantage.value < 2.5 * HOME * POINTS_PER_LOGIT
         p = counted.probabilities("agent 00", "agent 01", first="agent 00")
