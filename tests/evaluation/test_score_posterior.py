@@ -1,5 +1,6 @@
 """The posterior of score tables: against a slow sampler, against known truth, and what must not move it."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from nashboard.evaluation.posterior.scores import (
 )
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-from truth_scores import run_regime
+run_regime = importlib.import_module("truth_scores").run_regime
 
 # --- the sampler
 
@@ -241,6 +242,7 @@ def test_evidence_for_copies_is_the_ratio_of_normal_densities() -> None:
 
 def test_without_noise_the_board_is_the_game_of_the_paper() -> None:
     scores = nb.load_dataset("atari")
+    assert isinstance(scores, nb.Scores)
     found = draw_scores(scores, draws=5, rng=np.random.default_rng(0), noise="none")
     literal = nb.nash_average_scores(scores)
     assert found.weights[0] == pytest.approx(literal.agent_weights, abs=1e-9)
