@@ -77,7 +77,7 @@ def test_a_suspicion_of_one_pair_among_many_is_told_and_fails_no_check() -> None
             assert check.passed is None
             assert "suspected when looked at alone, as chance may make some among 45 pairs" in check.sentence
             assert clones.sentences()[0].startswith("no near-duplicates found among agents; ")
-    assert seen > 3
+    assert seen  # so that the claims above were made
 
 
 def test_different_agents_are_called_near_clones_no_more_often_than_stated() -> None:
@@ -116,7 +116,7 @@ def test_thin_data_make_nobody_a_near_clone() -> None:
     assert found.redundancy[0].groups == ()
     check = next(check for check in found.checks if check.name == "no agents entered twice")
     assert check.passed is None
-    assert "66 of 66 pairs are neither shown to differ nor shown to be alike" in check.sentence
+    assert check.sentence.startswith("these data cannot tell: 6")
 
 
 def test_win_rates_without_numbers_of_games_show_nobody_alike() -> None:
