@@ -198,7 +198,9 @@ class Evaluation:
         'A'
         """
         self.required_tasks()
-        return import_module("nashboard.evaluation.posterior.suite").suite_table(self.own_problem("draw other suites"))
+        from nashboard.evaluation.posterior.suite import suite_table
+
+        return suite_table(self.own_problem("draw other suites"))
 
     def own_problem(self, what: str) -> Problem:
         """Return the prepared data, or raise an error that explains why there are none."""
