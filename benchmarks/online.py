@@ -61,8 +61,31 @@ def comparison(what: str, games: int) -> Comparison:
     )
 
 
+def adaptive(games: int) -> Comparison:
+    """Return the filters that adapt to each agent beside constant steps: what they predict, and how fast."""
+    sides = []
+    for name, model in (("nashboard, adaptive", "nb.OnlineElo()"), ("nashboard, rate 16", "nb.OnlineElo(rate=16)")):
+        sides.append(
+            Side(
+                name=name,
+                setup=DATA.format(games=games) + WARM.format(model=model),
+                code=LEARN.format(model=model),
+                after="answer = model.ratings().log_loss",
+            )
+        )
+    return Comparison(
+        what=f"Elo, adaptive, {games:,} games",
+        sides=sides,
+        quality=lambda found, _: (f"log-loss {found:.4f}", True),
+        series="Elo, adaptive",
+        size=games,
+        pace="games",
+    )
+
+
 def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
-    """Yield Elo and mElo."""
+    """Yield Elo and mElo, and the adaptive filters."""
+    yield adaptive({"tiny": 2000, "small": 50_000, "full": 200_000}[size])
     for what in MODELS:
         yield comparison(what, {"tiny": 2000, "small": 50_000, "full": 200_000}[size])
         if size == "full":
