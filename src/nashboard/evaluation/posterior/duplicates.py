@@ -39,7 +39,7 @@ def log_evidence(d: Floats, v: Floats, G: Floats) -> Floats:
     --------
     >>> import numpy as np
     >>> log_evidence(np.array([[0.1, -0.1], [1.0, 1.0]]), np.full((2, 2), 0.01), np.eye(2)).round(0)
-    array([  4., -95.])
+    array([  4., -94.])
     """
     n = d.shape[1]
     seen = np.isfinite(v)
