@@ -421,3 +421,17 @@ def test_cycles_are_claimed_only_where_noise_does_not_explain_them() -> None:
             assert "A ladder explains these results" in found.verdict[1]
     cyclic = nb.evaluate(played(rng, leads(rng, 10, spread=0.3, cyclic=1.0), 40), n_resamples=20)
     assert "Cycles matter here" in cyclic.verdict[1]
+
+
+def test_payoffs_with_errors_have_intervals_an_audit_and_a_stress_test() -> None:
+    rng = np.random.default_rng(9)
+    noise = np.triu(rng.normal(0, 0.2, (6, 6)), 1)
+    r = np.linspace(1, -1, 6)
+    payoffs = nb.Payoffs.from_array(r[:, None] - r + noise - noise.T, stderr=0.2 * (1 - np.eye(6)))
+    found = nb.evaluate(payoffs, n_resamples=40)
+    assert not found.board.exact
+    assert (found.board.gap_high - found.board.gap_low).max() > 0
+    again = nb.evaluate(enter_in_payoffs(payoffs, {"agent 2": 3}), n_resamples=40)
+    assert unmoved(again, payoffs.agents) == unmoved(found, payoffs.agents)
+    assert {check.name for check in found.audit().checks} >= {"known noise", "certified"}
+    assert found.stress(copies=[2], targets=[]).nash_moved == 0.0

@@ -102,7 +102,9 @@ def ladder_sentence(problem: Problem) -> str:
     share = problem.draws.facts.get("cyclic_share")
     if share is None:
         return ""
-    if problem.draws.facts.get("tau_low", 0.0) <= SMALL_CYCLES:
+    facts = problem.draws.facts
+    unit = 1.0 if problem.unit == LOG_ODDS else float(facts.get("sigma", 1.0))
+    if facts.get("tau_low", 0.0) <= SMALL_CYCLES * unit:
         return "A ladder explains these results: cycles are no larger than noise, so the order is close to that of Elo."
     if share < SMALL_SHARE:
         return f"A ladder explains most of these results; cycles are {share:.0%} of the variance of the payoffs."
