@@ -116,3 +116,23 @@ def test_the_command_compares_methods(command: Run) -> None:
     found = json.loads(command("methods", "dataset:alphago", "-m", "copeland", "--format", "json").stdout)
     assert found["methods"][0]["method"] == "copeland"
     assert "none was given" in command("methods", "--seed", "3", code=2).stderr
+
+
+@pytest.mark.parametrize("name", ["rank", "methods"])
+def test_options_without_effect_are_refused(command: Run, name: str) -> None:
+    some = ["-m", "borda"]
+    refused = [
+        (["dataset:alphago", "--scaling", "rank"], "it is for scores"),
+        (["dataset:suite-3", "--min-games", "3"], "it is for matches"),
+        (["dataset:alphago", "--components", "each"], "use --components largest"),
+    ]
+    for words, said in refused:
+        assert said in command(name, *words, *some, code=2).stderr
+
+
+def test_the_scaling_of_a_table_changes_the_uniform_average(command: Run) -> None:
+    one, two = (
+        json.loads(command("rank", "dataset:atari", "-m", "uniform", "--scaling", way, "--format", "json").stdout)
+        for way in ("range", "rank")
+    )
+    assert one["scores"] != two["scores"]
