@@ -29,15 +29,15 @@ def damaged(seed: int) -> Input:
     rng = random.Random(seed)
     files = dict(rng.choice(corpus()))
     name = rng.choice(sorted(files))
-    data = bytearray(files[name])
+    content = bytearray(files[name])
     for _ in range(rng.choice((1, 1, 1, 2, 3, 5, 10))):
-        rng.choice(DAMAGES)(data, rng)
-    files[name] = bytes(data)
+        rng.choice(DAMAGES)(content, rng)
+    files[name] = bytes(content)
     if len(files) > 1 and rng.randrange(10) == 0:
         del files[rng.choice(sorted(files))]
     if len(files) == 1 and rng.randrange(WHOLE) == 0:
         pack = rng.choice((gzip.compress, zstandard.compress))
-        files = {f"{name}.packed": pack(files[name])}
+        files = {f"{kept}.packed": pack(data) for kept, data in files.items()}
     return files
 
 
