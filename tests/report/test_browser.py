@@ -148,12 +148,22 @@ def test_nothing_overflows_the_page(visit: Any, name: str, width: int) -> None:
     assert outside == []
 
 
+def test_no_picture_scrolls_sideways_on_a_phone(visit: Any) -> None:
+    seen = visit("atari", viewport={"width": 390, "height": 800})
+    seen.drawn()
+    wide = seen.page.evaluate(
+        """() => Array.from(document.querySelectorAll('.canvas'))
+             .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.parentElement.id)"""
+    )
+    assert wide == []
+
+
 def test_the_intervals_of_a_rating_are_seen_without_scrolling_on_a_usual_screen(visit: Any) -> None:
     seen = visit("matches", viewport={"width": 1280, "height": 800})
     board = seen.page.locator("#agents .scroll")
     (edge,) = [one["x"] + one["width"] for one in [board.bounding_box()]]
     heads = seen.page.locator("#agents-table thead th")
-    for name in ("in support", "Elo low", "Elo high"):
+    for name in ("P(top)", "Elo low", "Elo high"):
         (box,) = [one.bounding_box() for one in heads.all() if one.inner_text().split() == name.split()]
         assert box["x"] + box["width"] <= edge
 
@@ -161,7 +171,7 @@ def test_the_intervals_of_a_rating_are_seen_without_scrolling_on_a_usual_screen(
 def test_the_board_is_sorted_by_pressing_a_heading_and_turned_round_by_pressing_again(visit: Any) -> None:
     seen = visit("atari")
     table = seen.page.locator("#agents-table")
-    found = evaluation("atari").leaderboard()
+    found = evaluation("atari").leaderboard("all")
     place = [column.name for column in found.columns].index("uniform")
     rising = [str(row[1]) for row in sorted(found.rows, key=lambda row: float(str(row[place])))]
     assert names(table) == [str(row[1]) for row in found.rows]
@@ -190,7 +200,7 @@ def test_the_csv_that_is_downloaded_and_copied_is_the_board(visit: Any, tmp_path
         seen.page.locator("#agents [data-csv=save]").click()
     waiting.value.save_as(tmp_path / "board.csv")
     assert waiting.value.suggested_filename == "agents.csv"
-    board = as_csv(evaluation("atari").leaderboard())
+    board = as_csv(evaluation("atari").leaderboard("all"))
     assert (tmp_path / "board.csv").read_bytes() == board.encode()
     button = seen.page.locator("#agents [data-csv=copy]")
     button.evaluate(
@@ -310,7 +320,7 @@ def test_print_is_light_opens_what_is_folded_and_hides_what_is_pressed(visit: An
 def test_without_scripts_the_tables_are_there_and_pictures_are_described(visit: Any) -> None:
     seen = visit("matches", java_script_enabled=False)
     expect(seen.page.locator("#agents-table tbody tr")).to_have_count(6)
-    expect(seen.page.locator("#chart-board .unscripted")).to_contain_text("The tables of this page hold its numbers")
+    expect(seen.page.locator("#chart-board .unscripted")).to_contain_text("The tables of this page contain its numbers")
     expect(seen.page.locator("#agents .tools")).to_be_hidden()
     expect(seen.page.locator(".theme")).to_be_hidden()
 
