@@ -314,6 +314,9 @@ def test_pairs(
         small = np.ones_like(apart) if isinstance(data, Matches) else gap[a, b] <= margin  # errors may be shared
         near = small & holm(found.p_apart[a, b], error)
         suspect = small & ~near & (found.p_apart[a, b] <= error) & ~exact[a, b]
+    if kind == "agents" and isinstance(data, Scores) and problem.pools:  # what the board pools is near, here too
+        pooled = (problem.classes.label[a] == problem.classes.label[b]) & ~exact[a, b]
+        near, suspect, apart = near | pooled, suspect & ~pooled, apart & ~pooled
     alike = exact.copy()
     alike[a, b] |= near
     alike |= alike.T
