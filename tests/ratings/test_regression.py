@@ -153,10 +153,7 @@ def test_the_draw_parameter_is_the_share_between_equals() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"first_advantage": True}, "know who was first"),
-        ({"draws": "davidson"}, "no game was"),
         ({"draws": "third"}, "no way to count draws"),
-        ({"draws": "davidson", "errors": "bootstrap"}, "leave errors out"),
         ({"prior": "strong"}, "'learned'"),
     ],
 )
@@ -164,6 +161,19 @@ def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
     matches = nb.Matches.from_counts([[0, 3], [2, 0]])
     with pytest.raises(nb.InputError, match=message):
         nb.elo(matches, **options)
+
+
+def test_what_the_matches_do_not_know_is_not_estimated_and_said() -> None:
+    matches = nb.Matches.from_counts([[0, 3], [2, 0]])
+    plain = nb.elo(matches)
+    found = nb.elo(matches, first_advantage=True, draws="davidson")
+    assert found.first_advantage is None
+    assert found.draw_strength == 0
+    assert found.probabilities("agent 1", "agent 2") == plain.probabilities("agent 1", "agent 2")
+    assert "who was first is not known" in str(found)
+    assert "no game was drawn" in str(found)
+    with pytest.raises(nb.InputError, match="leave errors out"):
+        nb.elo(log_of(1, draw=1.0)[1], draws="davidson", errors="bootstrap")
 
 
 def test_a_covariate_that_never_varies_is_refused() -> None:

@@ -230,8 +230,8 @@ def elo(
         agent has so many drawn games against an average agent. 0 is maximum likelihood, in which an unbeaten agent
         is an error.
     first_advantage
-        Estimate what the first side (white, home, the answer shown first) is worth, with its error. Needs matches that
-        know who was first.
+        Estimate what the first side (white, home, the answer shown first) is worth, with its error. Where matches do
+        not know who was first, the result has None and ``made`` says so.
     draws
         ``"half"``: a draw is half a win. ``"davidson"``: draws have a probability of their own, which is estimated.
     covariates
@@ -270,6 +270,14 @@ def elo(
     matches.require_connected()
     if prior == 0:
         require_finite_maximum(matches)
+    unknown = []
+    if first_advantage and matches.sides is None:
+        first_advantage = False
+        unknown.append("who was first is not known, so no advantage of the first side was estimated")
+    undrawn = draws == "davidson" and not matches.draws.any()
+    if undrawn:  # the maximum of the likelihood is at probability 0
+        draws = "half"
+        unknown.append("no game was drawn, so draws have probability 0")
     if first_advantage or draws == "davidson":
         return fit_with_rows(matches, prior, first_advantage, draws, (), anchor, errors)
     with threads_for(len(matches.agents)):
@@ -294,10 +302,14 @@ def elo(
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=gradient_norm,
         sigma=sigma * POINTS_PER_LOGIT,
+        draw_strength=0.0 if undrawn else np.nan,
         covariance=covariance,
-        made=(
-            f"{count(matches.n_games)} games, {describe_prior(prior, sigma)}, {describe_anchor(anchor)}, "
-            f"errors by {errors}{f' of {plan.n_resamples:,} resamples' if plan else ''}"
+        made="; ".join(
+            [
+                f"{count(matches.n_games)} games, {describe_prior(prior, sigma)}, {describe_anchor(anchor)}, "
+                f"errors by {errors}{f' of {plan.n_resamples:,} resamples' if plan else ''}",
+                *unknown,
+            ]
         ),
     )
 
