@@ -174,10 +174,23 @@ def method_ranks() -> Any:
     return nb.charts.method_ranks(result.second_opinions(chosen, quick=True))
 
 
+def superiority() -> Any:
+    """The probability that one agent is above another, for all pairs of the first 12."""
+    result = nb.evaluate(nb.load_dataset("atari"), n_resamples=100)
+    return nb.charts.superiority(nb.superiority(result), top=12)
+
+
+def history() -> Any:
+    """Gaps of the best agents in two evaluations, with intervals."""
+    data = nb.load_dataset("atari")
+    half = data.select(tasks=data.tasks[::2])
+    return nb.charts.history(nb.history([nb.evaluate(half), nb.evaluate(data)], ["27 games", "54 games"]), top=5)
+
+
 CHARTS: tuple[Callable[[], Any], ...] = (
     leaderboard, leaderboard_of_matches, rank_changes, tasks, weights, averages, difficulties, payoff_map, cyclic_map,
     score_map, plane, circle, line, latent, cycles, contributions, contributions_by_task, stress, stress_of_tasks,
-    redundancy, calibration, ratings, rating_history, method_ranks,
+    redundancy, calibration, ratings, rating_history, method_ranks, superiority, history,
 )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
-            yield from (part.value for part in node.args[:1] if isinstance(part, ast.Constant))
+            yield from (str(part.value) for part in node.args[:1] if isinstance(part, ast.Constant))
 
 
 def test_every_folder_is_a_room_and_imports_only_from_rooms_above() -> None:

@@ -73,7 +73,7 @@ def test_entrants_with_one_match_are_never_champions() -> None:
 def test_large_games_solved_by_columns_have_the_same_equilibria() -> None:
     rng = np.random.default_rng(4)
     x = truth_of(60, 0.3, 0.8, rng)
-    N = 6.0 * (rng.random((60, 60)) < 0.3)
+    N = np.where(rng.random((60, 60)) < 0.3, 6.0, 0.0)
     model = fit_hierarchical(play(x, N, rng)).draw(6, np.random.default_rng(0))
     gaps, weights = solve_games(model.payoffs(slice(0, 6)))
     for draw in range(6):
