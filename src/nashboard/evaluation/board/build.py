@@ -142,7 +142,7 @@ def summarise_second(name: str, meaning: str, draws: Floats, problem: Problem, *
     """Summarise another number per class, higher better, over the draws."""
     label, level = problem.classes.label, problem.settings.level
     tail = (1 - level) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
+    low, high = np.quantile(draws, [tail, 1 - tail], axis=0, method="weibull")
     rank_low, rank_high = rank_interval(draw_ranks(draws.max(axis=1, keepdims=True) - draws), level)
     return Second(
         name=name,
@@ -167,7 +167,7 @@ def build_task_board(problem: Problem) -> Board | None:
     gaps = hardness.max(axis=1, keepdims=True) - hardness
     decides = (draws.task_weights > 0).mean(axis=0)
     tail = (1 - level) / 2
-    low, high = np.quantile(gaps, [tail, 1 - tail], axis=0)
+    low, high = np.quantile(gaps, [tail, 1 - tail], axis=0, method="weibull")
     rank_low, rank_high = rank_interval(draw_ranks(gaps), level)
     point = gaps.mean(axis=0)
     uniform = -(problem.expected.T @ (problem.classes.size / problem.classes.size.sum()))[label]

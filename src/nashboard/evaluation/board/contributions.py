@@ -114,7 +114,7 @@ def term_intervals(X: Floats, W: Floats, best: Floats, columns: Any, level: floa
     rows = np.arange(X.shape[1])[:, None]
     terms = W[:, columns] * (X[:, rows, columns] - best[:, columns])
     tail = (1 - level) / 2
-    low, high = np.quantile(terms, [tail, 1 - tail], axis=0)
+    low, high = np.quantile(terms, [tail, 1 - tail], axis=0, method="weibull")
     return low, high
 
 

@@ -162,7 +162,7 @@ def summarise_draws(draws: Draws, agents: tuple[str, ...], classes: Ints, *, uni
     """
     gaps = draws.gaps
     tail = (1 - level) / 2
-    low, high = np.quantile(gaps, [tail, 1 - tail], axis=0)
+    low, high = np.quantile(gaps, [tail, 1 - tail], axis=0, method="weibull")  # unbiased for few draws
     rank_low, rank_high = rank_interval(draw_ranks(gaps), level)
     size = np.bincount(classes, minlength=gaps.shape[1])
     return Posterior(
