@@ -68,6 +68,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--margin": ([LOG, "--format", "json"], ["--margin", "0.4"]),
         "--show": ([LOG, "--format", "csv"], ["--show", "agents"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
+        "--fail-on": ([LOG], ["--fail-on", "nonsense"]),
         "--format": ([LOG], ["--format", "md"]),
     },
     "stress": {

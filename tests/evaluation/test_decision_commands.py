@@ -106,3 +106,13 @@ def test_voters_who_always_take_the_first_side_are_named(command: Run, tmp_path:
     assert found["suspects"] == ["w03"]
     assert found["alpha"] is not None
     assert "first side" in command("voters", str(path), "--voter", "worker").stdout
+
+
+def test_an_audit_fails_on_copies(command: Run, tmp_path: Path) -> None:
+    rows = {"a": [1, 5, 9, 2, 7], "b": [2, 4, 6, 8, 1], "b again": [2, 4, 6, 8, 1], "c": [9, 3, 1, 4, 5]}
+    path = tmp_path / "scores.csv"
+    lines = [",".join([name, *map(str, values)]) for name, values in rows.items()]
+    path.write_text("\n".join(["model,s,t,u,v,w", *lines]) + "\n", encoding="utf-8")
+    assert "near-duplicates" in command("audit", str(path), "--fail-on", "near-duplicates", code=3).stderr
+    path.write_text("\n".join(["model,s,t,u,v,w", *lines[:2], lines[3]]) + "\n", encoding="utf-8")
+    command("audit", str(path), "--fail-on", "near-duplicates")

@@ -10,12 +10,14 @@ from nashboard._text import either
 from nashboard.cli.options import (
     LEVEL,
     AsOption,
+    FailOn,
     Format,
     FormatOption,
     Level,
     Missing,
     ReadOption,
     SourceArgument,
+    exit_if,
     refuse,
 )
 from nashboard.cli.output import note, show, show_sections
@@ -60,26 +62,31 @@ def audit(
         Shown | None, typer.Option("--show", help="The table of csv, md and latex; trust unless given.")
     ] = None,
     missing: Missing = None,
+    fail_on: FailOn = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
 ) -> None:
     """Check the evaluation itself: near-duplicates, decisive entries, task quality, cycles, missing data.
 
-    Missing scores are counted, and the larger complete part is audited, unless --missing is given.
+    Missing scores are counted, and the larger complete part is audited, unless --missing is given. --fail-on takes
+    failed, open and near-duplicates, and ends with exit code 3.
 
     \b
     Examples:
       nashboard audit battles.parquet
       nashboard audit dataset:atari --format json
       nashboard audit scores.csv --show alike-tasks --format csv
+      nashboard audit scores.csv --fail-on near-duplicates
     """
     from nashboard.evaluation.audit.audit import audit as run
+    from nashboard.evaluation.decide.gates import AUDIT, check_names
     from nashboard.evaluation.problem import check_level
 
     if how in (Format.text, Format.json):
         refuse(("what",), f"{how} contains all tables")
     check_level(level)
+    check_names(fail_on or (), AUDIT)
     read_in = source_data(source, as_format, read)  # missing scores are audited too
     data = read_in if missing is None else whole(read_in, missing)
     with show_progress("Auditing ..."):
@@ -98,3 +105,4 @@ def audit(
             there = [word for word in Shown if TABLES.get(word.value, word.value) in tables]
             raise InputError(f"there is not a table {asked.value!r} for these data: use {either(map(str, there))}")
         show(tables[name], how)
+    exit_if(found, fail_on, AUDIT)

@@ -67,6 +67,20 @@ CHANGES = (
         holds=lambda found: names_or_nothing("no longer there", found.left),
     ),
 )
+AUDIT = (
+    Condition(name="failed", meaning="a check failed", holds=lambda found: name_checks(found.checks, False)),
+    Condition(name="open", meaning="a check cannot be answered", holds=lambda found: name_checks(found.checks, None)),
+    Condition(
+        name="near-duplicates",
+        meaning="the same agent or task was entered more than once",
+        holds=lambda found: name_checks([check for part in found.redundancy for check in part.checks()], False),
+    ),
+)
+
+
+def name_checks(checks: Iterable[Any], passed: bool | None) -> str:
+    """Return what the checks with this answer say, or nothing."""
+    return "; ".join(f"{check.name}: {check.sentence}" for check in checks if check.passed is passed)
 
 
 def check_names(names: Iterable[str], known: tuple[Condition, ...]) -> list[str]:
