@@ -43,8 +43,9 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 test: dev-environment
 	@$(PYTEST) -m "not slow"
 
-test-all: dev-environment
-	@$(PYTEST)
+# Coverage is that of the fast tests: measuring it makes browsers, servers and other programs only slower.
+test-all: coverage
+	@$(PYTEST) -m slow
 
 coverage: dev-environment
 	@$(PYTEST) -m "not slow" --cov=nashboard --cov-report=term:skip-covered --cov-report=html:out/coverage
