@@ -293,7 +293,7 @@ def test_the_command_says_it_on_standard_error_and_exits_with_2(
 
 
 def test_a_file_that_is_not_there_is_named_with_its_nearest_neighbour(folder: Path) -> None:
-    with pytest.raises(nb.InputError, match=r"there is not a file 'log1.csv' \(did you mean 'log-1.csv'\?\)"):
+    with pytest.raises(nb.InputError, match=r"there is no file 'log1.csv' \(did you mean 'log-1.csv'\?\)"):
         nb.read_matches("log1.csv")
     with pytest.raises(nb.InputError, match=r"no file matches '\*.parquet'"):
         nb.read_matches("*.parquet")

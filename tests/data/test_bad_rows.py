@@ -143,5 +143,5 @@ def test_components_are_split_kept_or_refused() -> None:
     with pytest.raises(nb.InputError, match="fall into 2 groups that never met"):
         split_components(matches)
     wrong: Any = "some"
-    with pytest.raises(nb.InputError, match="there is not a choice 'some'"):
+    with pytest.raises(nb.InputError, match="there is no choice 'some'"):
         split_components(matches, wrong)

@@ -87,7 +87,7 @@ def test_scores_and_mistakes_of_an_address_are_told_as_of_a_file(tmp_path: Path)
         ("ftp://host/x.csv", "'ftp://host/x.csv' is not an address that can be read.*object stores with 's3://'"),
         ("s3://bucket/games.xlsx", "must end in '.parquet'"),
         ("s3://bucket/games.csv.gz", "must end in '.parquet'"),
-        ("file:///nowhere/games.parquet", "there is not a file '/nowhere/games.parquet'"),
+        ("file:///nowhere/games.parquet", "there is no file '/nowhere/games.parquet'"),
     ],
 )
 def test_an_address_that_cannot_be_read_is_refused_in_one_sentence(address: str, message: str) -> None:

@@ -24,7 +24,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +50,9 @@ class Worker:
     """A process that reads a batch of cases, and how far it is."""
 
     process: Any
-    at: "Synchronized[int]"
-    began: "Synchronized[float]"
-    refused: "Synchronized[int]"
+    at: Any  # numbers in shared memory
+    began: Any
+    refused: Any
     folder: Path
     start: int
     count: int
@@ -109,8 +108,7 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         before = forget_peak()
-        with began.get_lock():
-            began.value = time.monotonic()
+        began.value = time.monotonic()
         try:
             refused.value += not survive(files, entry, place)
         except BaseException as error:
@@ -157,7 +155,8 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
 def begin(start: int, count: int, limits: Limits, folder: Path) -> Worker:
     """Start a worker."""
     context = mp.get_context("spawn")  # native threads do not survive a fork
-    at, began, refused = context.Value("q", 0), context.Value("d", 0.0), context.Value("q", 0)
+    # without locks: a worker that is killed while it holds one would stop us for good
+    at, began, refused = (context.Value(kind, 0, lock=False) for kind in "qdq")
     target: Callable[..., None] = work
     process = context.Process(target=target, args=(start, count, str(folder), limits, at, began, refused))
     process.start()

@@ -103,6 +103,6 @@ def audit(
         name = TABLES.get(asked.value, asked.value)
         if name not in tables:
             there = [word for word in Shown if TABLES.get(word.value, word.value) in tables]
-            raise InputError(f"there is not a table {asked.value!r} for these data: use {either(map(str, there))}")
+            raise InputError(f"there is no table {asked.value!r} for these data: use {either(map(str, there))}")
         show(tables[name], how)
     exit_if(found, fail_on, AUDIT)

@@ -35,7 +35,7 @@ def split_components(matches: Matches, components: Components = "error") -> tupl
     """
     if components not in get_args(Components):
         allowed = get_args(Components)
-        raise InputError(f"there is not a choice {components!r}{nearest(components, allowed)}: use {either(allowed)}")
+        raise InputError(f"there is no choice {components!r}{nearest(components, allowed)}: use {either(allowed)}")
     if components == "error":
         matches.require_connected()
         return (matches,)

@@ -57,11 +57,11 @@ def test_a_format_of_one_file_says_that_it_was_given_a_folder(format: str) -> No
 
 def test_a_json_object_that_is_no_score_dictionary_is_refused_with_its_key(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"x": [[1]], "model": "gpt"}')
-    with pytest.raises(nb.InputError, match=r"no score dictionary: 'model' must be a list of runs.*, not 'gpt'"):
+    with pytest.raises(nb.InputError, match=r"is not a score dictionary: 'model' must be a list of runs.*, not 'gpt'"):
         nb.read(tmp_path / "x.json", format="rliable")
 
 
 def test_columns_of_lists_are_no_matrix(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"x": [1, 2, 3], "y": [3, 4, 5]}')
-    with pytest.raises(nb.InputError, match=r"x.json' is not a matrix: 'x' and 'y' holds lists or objects"):
+    with pytest.raises(nb.InputError, match=r"x.json' is not a matrix: there are lists or objects.* in 'x' and 'y'"):
         nb.read_payoffs(tmp_path / "x.json")

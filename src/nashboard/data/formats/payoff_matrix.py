@@ -29,7 +29,8 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
         table = table.drop_blank_lines(table.schema.names())
     if table.nested:
         raise InputError(
-            f"{table.name!r} is not a matrix: {listed(table.nested, 3)} contains lists or objects instead of numbers"
+            f"{table.name!r} is not a matrix: there are lists or objects instead of numbers in "
+            f"{listed(table.nested, 3)}"
         )
     frame = table.collect(table.frame)
     rows = ["" if name is None else str(name) for name in frame[frame.columns[0]]]

@@ -85,7 +85,9 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         table.explain()  # a row that is too short would pass for missing scores
     flat = [name for name in table.schema.names() if name not in table.nested]
     if not flat:
-        raise InputError(f"{table.name!r} is not a table of scores: {listed(table.nested)} holds lists or objects")
+        raise InputError(
+            f"{table.name!r} is not a table of scores: there are only lists or objects in {listed(table.nested)}"
+        )
     head = table.collect(table.frame.select(*flat).head(MOST_ROWS + 1))
     large = len(head) > MOST_ROWS
     if large and options.repeats != "runs":

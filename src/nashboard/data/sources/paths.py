@@ -92,7 +92,7 @@ def find_paths(source: str | Path) -> list[Path]:
         return found
     folder = path.parent
     near = nearest(path.name, [entry.name for entry in folder.iterdir()]) if folder.is_dir() else ""
-    raise InputError(f"there is not a file {str(source)!r}{near}")
+    raise InputError(f"there is no file {str(source)!r}{near}")
 
 
 def unpack(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:

@@ -12,7 +12,20 @@ import polars as pl
 from nashboard._files import Workspace
 from nashboard.data.origin import LeftOut
 from nashboard.data.sources.paths import CHUNK, LONGEST_RECORD, PlainFile, check_lines
-from nashboard.data.table.columns import CLUSTER, ITEMS, LOWER, NEUTRAL, OUTCOME, RUNS, STDERR, TIME, WEIGHT
+from nashboard.data.table.columns import (
+    CLUSTER,
+    ITEMS,
+    LOWER,
+    NEUTRAL,
+    OUTCOME,
+    RUNS,
+    SIDES,
+    STDERR,
+    TIME,
+    WEIGHT,
+    find_pairs,
+    find_usual,
+)
 from nashboard.data.table.delimited import describe_not_utf8
 from nashboard.errors import InputError
 
@@ -22,6 +35,7 @@ SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
 FIRST_LINES = 1000
 MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *NEUTRAL, *STDERR, *ITEMS, *RUNS, *LOWER}))
+MATCH_ROLES = tuple(sorted({*WEIGHT, *TIME, *CLUSTER, *NEUTRAL}))  # of a log of matches whose outcome is known
 TRIPLE = ("first", "second", "result")  # the columns of a list of triples
 
 
@@ -253,9 +267,11 @@ def find_columns(files: Sequence[PlainFile]) -> dict[str, bool]:
             f"{files[0].name!r} is not a table: its first {lines:,} lines have {len(columns):,} different names, and "
             f"hardly any two lines have the same"
         )
+    names = list(columns)
+    roles = MATCH_ROLES if find_pairs(SIDES, names) and find_usual(OUTCOME, names) else ROLES
     for file in files:
         if file.path.stat().st_size > SMALL:
-            columns |= dict.fromkeys(late_columns(file, [name for name in ROLES if name not in columns]), False)
+            columns |= dict.fromkeys(late_columns(file, [name for name in roles if name not in columns]), False)
     return columns
 
 

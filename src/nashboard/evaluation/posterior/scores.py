@@ -308,11 +308,14 @@ def to_log_odds(p: Floats, stderr: Floats) -> tuple[Floats, Floats]:
 
 
 def task_units(S: Floats, stderr: Floats) -> tuple[Floats, Floats]:
-    """Return the mean of each task and the spread of its agents, known noise taken off (at most three quarters)."""
+    """Return the mean of each task and the spread of its agents, known noise taken off (at most three quarters).
+
+    A spread below a billionth of the noise is rounding: the unit is not smaller, so that noise in units stays finite.
+    """
     centre = np.nanmean(S, axis=0)
     variance = np.nanmean((S - centre) ** 2, axis=0)
     noise = np.where(np.isnan(S), 0.0, stderr**2).sum(axis=0) / (~np.isnan(S)).sum(axis=0)
-    unit = np.sqrt(np.maximum(variance - noise, variance / 4))
+    unit = np.maximum(np.sqrt(np.maximum(variance - noise, variance / 4)), LEAST_NOISE * np.sqrt(noise))
     return centre, np.where(unit > 0, unit, 1.0)
 
 

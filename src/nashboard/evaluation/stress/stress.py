@@ -407,7 +407,7 @@ def chosen_entries(
         chosen[int(np.random.default_rng(seed).integers(len(chosen)))] = 1
         return chosen, f"chosen at random, seed {seed}"
     if choice != "adversary":
-        raise InputError(f"there is not a choice {choice!r}: use 'adversary' or 'random', or name entries with of=")
+        raise InputError(f"there is no choice {choice!r}: use 'adversary' or 'random', or name entries with of=")
     chosen[choose_adversary(game, counts)] = 1
     return chosen, "chosen by an adversary of the uniform average"
 
