@@ -174,3 +174,10 @@ def test_the_strongest_cycle_has_the_largest_z_and_not_the_largest_curl() -> Non
     triples, z = strongest_triples(6, pairs, values, variances, 5)
     assert triples.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert z == pytest.approx([3 / np.sqrt(0.03), 6 / np.sqrt(12)])
+
+
+def test_the_elo_of_an_agent_that_loses_to_everybody_is_sure_even_in_a_circle() -> None:
+    wins = [[0, 160, 40, 180], [40, 0, 160, 180], [160, 40, 0, 180], [20, 20, 20, 0]]
+    draws = draw_matches(nb.Matches.from_counts(wins, agents=["rock", "paper", "scissors", "novice"]), draws=200, rng=0)
+    assert draws.ratings is not None
+    assert (draws.ratings[:, 3] < draws.ratings[:, :3].min(axis=1) - 1).all()

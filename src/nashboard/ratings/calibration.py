@@ -67,7 +67,7 @@ def held_out_calibration(matches: Matches, k: int, *, bins: int = 10, rng: int =
     Examples
     --------
     >>> import nashboard as nb
-    >>> from nashboard.ratings.cross_validation import held_out_calibration
+    >>> from nashboard.ratings.calibration import held_out_calibration
     >>> cycle = nb.Matches.from_counts([[0, 90, 10], [10, 0, 90], [90, 10, 0]])
     >>> [held_out_calibration(cycle, k).log_loss < 0.5 for k in (0, 1)]
     [False, True]

@@ -17,7 +17,13 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.equilibrium.batch import cores, nash_averages
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
-from nashboard.ratings.hierarchical import HierarchicalFit, MeasuredPairs, ModelDraws, fit_hierarchical, fit_pairs
+from nashboard.ratings.hierarchical import (
+    HierarchicalFit,
+    MeasuredPairs,
+    ModelDraws,
+    fit_hierarchical,
+    fit_pairs,
+)
 
 MOST_PAYOFFS = 10_000_000  # payoffs of all draws up to which they are kept; beyond, games are solved by columns
 MOST_EXPECTED = 4_000  # agents up to which the matrix of expected payoffs is made
@@ -119,7 +125,8 @@ def draw_games(
         gaps=gaps,
         weights=weights,
         point=gaps.mean(axis=0),
-        ratings=np.array(model.ratings),
+        # Elo is the mean log-odds over all opponents; among very many the cyclic parts average out
+        ratings=np.array(model.ratings) if payoffs is None else payoffs.mean(axis=2),
         payoffs=payoffs,
         expected=expected_payoffs(fit) if n <= MOST_EXPECTED else None,
         facts=model_facts(fit),
