@@ -1,9 +1,10 @@
-"""Full disks, limits, files that change, pipes that close: one sentence and the right exit code."""
+"""Full disks, limits, files that change: one sentence and the right exit code; pipes that close: the code alone."""
 
 import errno
 import gzip
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,11 +92,10 @@ def test_a_closed_standard_error_harms_nothing() -> None:
     assert subprocess.run(["bash", "-c", command], stdout=subprocess.DEVNULL).returncode == 0
 
 
-def test_a_pipe_that_closes_early_is_one_sentence_and_the_code_of_shells() -> None:
+def test_a_pipe_that_closes_early_is_silent_and_has_the_code_of_shells() -> None:
     command = f"{sys.executable} -m nashboard {' '.join(BOARD)} --format json | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True)
-    assert "the rest was not printed" in sentence(done)
-    assert done.returncode == 141
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_a_pipe_of_both_outputs_that_closes_early_leaves_nothing_to_say() -> None:
@@ -157,6 +157,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     path = tmp_path / "log.csv"
     path.write_text(LOG)
     path.with_name("other").write_text(LOG)
+    shutil.copystat(path, path.with_name("other"))  # of the same size and time, as `cp -p` and `rsync -t` leave it
     collect = pl.LazyFrame.collect
 
     def racing(frame: pl.LazyFrame, *args: object, **kwargs: object) -> object:

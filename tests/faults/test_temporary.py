@@ -79,8 +79,8 @@ def test_a_temporary_folder_with_no_room_for_ours_is_named(mounted: Callable[[st
     ("error", "said"),
     [
         ("PermissionError(13, 'Permission denied', '/etc/one')", "cannot use '/etc/one': Permission denied"),
-        ("OSError(28, 'No space left on device')", "the system refused to go on: No space left on device"),
-        ("OSError('two\\nlines')", "the system refused to go on: two lines"),
+        ("OSError(28, 'No space left on device')", "the operating system reports an error: No space left on device"),
+        ("OSError('two\\nlines')", "the operating system reports an error: two lines"),
     ],
 )
 def test_what_is_no_fault_of_standard_output_is_not_said_to_be(error: str, said: str) -> None:

@@ -235,19 +235,21 @@ def refuse_changes(paths: Sequence[Path]) -> Iterator[None]:
         raise failed
 
 
-def find_state(path: Path) -> tuple[int, int] | None:
-    """Return size and time of the last write of a file; None where it is not there, zeros for a folder."""
+def find_state(path: Path) -> tuple[int, int, int] | None:
+    """Return size, time of the last write and number of a file; None where it is not there, zeros for a folder."""
     try:
         about = path.stat()
     except OSError:
         return None
-    return (0, 0) if stat.S_ISDIR(about.st_mode) else (about.st_size, about.st_mtime_ns)
+    return (0, 0, 0) if stat.S_ISDIR(about.st_mode) else (about.st_size, about.st_mtime_ns, about.st_ino)
 
 
-def describe_change(old: tuple[int, int] | None, new: tuple[int, int] | None) -> str:
+def describe_change(old: tuple[int, int, int] | None, new: tuple[int, int, int] | None) -> str:
     """Return what happened to a file."""
     if old is None or new is None:
         return "it was taken away" if new is None else "it was put there"
+    if old[2] != new[2]:
+        return "another file took its place"
     if old[0] != new[0]:
         return f"it {'shrank' if new[0] < old[0] else 'grew'} from {old[0]:,} to {new[0]:,} bytes"
     return "it was written to"
