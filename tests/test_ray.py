@@ -1,12 +1,10 @@
 """Resampling on a local Ray cluster, through joblib's backend of Ray: the same bytes; a lost worker is one sentence."""
 
 import os
-import signal
 import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import joblib
@@ -14,11 +12,12 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from deadly import Deadly
 from evaluation.arenas import leads, played
 from nashboard._workers import plan_of, spread_out
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install ray")
-FEW: dict[str, Any] = {"n_resamples": 40}  # three pieces of work
+FEW: dict[str, Any] = {"errors": "bootstrap", "n_resamples": 40}  # three pieces of work
 
 
 @pytest.fixture(scope="module")
@@ -48,28 +47,15 @@ def cluster() -> Iterator[None]:
             ray.shutdown()
 
 
-@dataclass(frozen=True)
-class Deadly:
-    """Work that kills whoever does it, but not the process of the test."""
-
-    home: int
-
-    def __call__(self, streams: list[np.random.Generator]) -> None:
-        if os.getpid() != self.home:
-            os.kill(os.getpid(), signal.SIGKILL)
-        raise AssertionError("the work was done at home")
-
-
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning")
 def test_a_ray_cluster_gives_the_same_bytes() -> None:
     rng = np.random.default_rng(1)
     arena = played(rng, leads(rng, 6, spread=0.4, cyclic=0.7), 25, draws=0.2)
-    for data in (arena, nb.load_dataset("atari")):
-        expected = nb.evaluate(data, workers=1, **FEW).to_json()
-        with joblib.parallel_config(backend="ray"):
-            assert nb.evaluate(data, **FEW).to_json() == expected
-        assert nb.evaluate(data, workers=2, backend="ray", **FEW).to_json() == expected
+    expected = nb.elo(arena, workers=1, **FEW).stderr.tobytes()
+    with joblib.parallel_config(backend="ray"):
+        assert nb.elo(arena, **FEW).stderr.tobytes() == expected
+    assert nb.elo(arena, workers=2, backend="ray", **FEW).stderr.tobytes() == expected
 
 
 @pytest.mark.usefixtures("cluster")

@@ -1,12 +1,10 @@
 """Workers: threads, processes and a cluster give the same bytes, and one that dies is one sentence."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +13,15 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from deadly import Deadly, DeadlyOnce
 from evaluation.arenas import leads, played
 from nashboard._workers import plan_of, spread_out
-
-FEW: dict[str, Any] = {"n_resamples": 20}  # two pieces of work
 
 
 @pytest.fixture(scope="module")
 def arena() -> nb.Matches:
     rng = np.random.default_rng(1)
     return played(rng, leads(rng, 6, spread=0.4, cyclic=0.7), 25, draws=0.2)
-
-
-@pytest.fixture(scope="module")
-def table() -> nb.Scores:
-    rng = np.random.default_rng(2)
-    return nb.Scores.from_array(rng.normal(size=(5, 6)), stderr=np.full((5, 6), 0.2))
 
 
 @contextmanager
@@ -52,44 +43,20 @@ def cluster() -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True)
-class Deadly:
-    """Work that ends the process it runs in, unless that is the test itself."""
-
-    home: int
-
-    def __call__(self, streams: list[np.random.Generator]) -> list[float]:
-        assert os.getpid() != self.home
-        os.kill(os.getpid(), signal.SIGKILL)
-        return []
-
-
-@dataclass(frozen=True)
-class DeadlyOnce:
-    """Work that ends the first process it runs in, and then draws a number for each stream."""
-
-    home: int
-    mark: str
-
-    def __call__(self, streams: list[np.random.Generator]) -> list[float]:
-        try:
-            Path(self.mark).touch(exist_ok=False)
-        except FileExistsError:
-            return [rng.random() for rng in streams]
-        return Deadly(self.home)(streams)
+def spread(matches: nb.Matches, **options: Any) -> bytes:
+    """Return the standard errors by resampling."""
+    return nb.elo(matches, errors="bootstrap", n_resamples=40, **options).stderr.tobytes()  # three pieces of work
 
 
 def test_processes_and_threads_give_the_same_bytes(arena: nb.Matches) -> None:
-    expected = nb.evaluate(arena, workers=1, **FEW).to_json()
-    assert nb.evaluate(arena, workers=2, backend="loky", **FEW).to_json() == expected
+    assert spread(arena, workers=2, backend="loky") == spread(arena, workers=1)
 
 
 @pytest.mark.usefixtures("cluster")
-def test_a_dask_cluster_gives_the_same_bytes(arena: nb.Matches, table: nb.Scores) -> None:
-    for data in (arena, table):
-        expected = nb.evaluate(data, workers=1, **FEW).to_json()
-        with joblib.parallel_config(backend="dask"):
-            assert nb.evaluate(data, **FEW).to_json() == expected
+def test_a_dask_cluster_gives_the_same_bytes(arena: nb.Matches) -> None:
+    with joblib.parallel_config(backend="dask"):
+        found = spread(arena)
+    assert found == spread(arena, backend="dask") == spread(arena, workers=1)
 
 
 def test_a_worker_process_that_dies_is_one_sentence() -> None:
@@ -127,26 +94,26 @@ def test_the_command_ends_with_code_1_when_a_worker_dies(arena: nb.Matches, tmp_
     )
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-m", "nashboard", "evaluate", str(tmp_path / "counts.csv"), "--backend", "loky", "--workers",
-         "2", "-o", str(tmp_path / "board.json")],
+        [sys.executable, "-m", "nashboard", "elo", str(tmp_path / "counts.csv"), "--errors", "bootstrap", "--backend",
+         "loky", "--workers", "2"],
         capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("nashboard: a worker died")
     assert len(done.stderr.splitlines()) == 1
-    assert not (tmp_path / "board.json").exists()
+    assert done.stdout == ""
 
 
 def test_a_backend_that_does_not_exist_is_refused(arena: nb.Matches) -> None:
     with pytest.raises(nb.InputError, match="the backend 'nobody' cannot be used"):
-        nb.evaluate(arena, backend="nobody")
+        nb.elo(arena, errors="bootstrap", backend="nobody")
 
 
 @pytest.mark.parametrize(("backend", "what"), [("ray", "register_ray"), ("dask", "distributed.Client")])
 def test_a_cluster_that_was_not_started_is_for_python(backend: str, what: str, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("a,b,winner\nx,y,x\ny,z,y\nz,x,tie\n")
-    command = [sys.executable, "-m", "nashboard", "evaluate", str(tmp_path / "log.csv"), "--backend", backend]
-    done = subprocess.run(command, capture_output=True, text=True)
+    resampled = ["elo", str(tmp_path / "log.csv"), "--errors", "bootstrap", "--backend", backend]
+    done = subprocess.run([sys.executable, "-m", "nashboard", *resampled], capture_output=True, text=True)
     said = done.stderr.strip()
     assert done.returncode == 2
     assert said.startswith(f"nashboard: the backend '{backend}' cannot be used: ")

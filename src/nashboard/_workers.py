@@ -2,7 +2,7 @@
 
 Every draw has its own stream of random numbers, which depends on the seed, the question and the number of the draw
 only, and is computed alone: so the answer is the same whatever the number of workers and wherever they run. What is
-drawn is said by those who ask: `evaluation.matches_again`, `evaluation.scores_again` and `ratings.bootstrap`.
+drawn is said by who asks: the bootstrap of `ratings.errors`.
 
 joblib spreads the work: over threads, since the linear algebra leaves the interpreter's lock, or over what the caller
 chose by ``joblib.parallel_config``, such as processes (``"loky"``) or a cluster (``"dask"``, ``"ray"``).
@@ -44,6 +44,7 @@ LOST = {
     "KilledWorker",
     "CommClosedError",
     "NoValidWorkerError",
+    "NoWorkerError",
     "RayActorError",
     "WorkerCrashedError",
 }

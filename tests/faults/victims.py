@@ -119,6 +119,7 @@ def write_log(path: Path, rows: int) -> None:
     subprocess.run(["gzip", "-kf1", path.name], cwd=path.parent, check=True)
 
 
+BOOTSTRAP = ("--errors", "bootstrap", "--backend", "loky")
 VICTIMS = (
     Victim(
         name="evaluate",
@@ -127,9 +128,8 @@ VICTIMS = (
         whole=is_json,
     ),
     Victim(
-        name="evaluate with processes",
-        arguments=("evaluate", "../log.csv.gz", "--backend", "loky", "--resamples", "96", "-o", "board.json"),
-        output="board.json",
+        name="elo with processes",
+        arguments=("elo", "../log.csv.gz", *BOOTSTRAP, "--resamples", "96", "--format", "json"),
         whole=is_json,
     ),
     Victim(

@@ -168,7 +168,6 @@ Planes = Annotated[str, typer.Option("--k", metavar="K", help="Number of planes 
 Workers = Annotated[
     int | None, typer.Option(help="Number of workers; all cores unless given. Results do not depend on it.", min=1)
 ]
-Backend = Annotated[str | None, typer.Option(metavar="NAME", help="Kind of workers: threading, or loky for processes.")]
 
 # what to show ---------------------------------------------------------------------------------------------------------
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print the result.")]

@@ -33,7 +33,6 @@ def evaluate(
     call: str = "agents",
     progress: bool = False,
     workers: int | None = None,
-    backend: str | None = None,
 ) -> Evaluation:
     """Evaluate agents: a leaderboard that copies cannot move and noise does not decide, and a verdict in words.
 
@@ -70,8 +69,8 @@ def evaluate(
         What agents are called in sentences, in the plural, such as ``"players"``.
     progress
         Show progress on standard error where that is a terminal.
-    workers, backend
-        How many workers draw, and of which kind, in the words of joblib. The answer does not depend on them.
+    workers
+        How many threads solve the draws of a large league. The answer does not depend on it.
 
     Examples
     --------
@@ -85,7 +84,7 @@ def evaluate(
     settings, plan = check_settings(
         methods=tuple(methods), noise=noise, n_resamples=n_resamples, rng=rng, level=level, pool=pool,
         selection=selection, scaling=scaling, anchor=anchor, components=components, call=call, progress=progress,
-        workers=workers, backend=backend,
+        workers=workers,
     )  # fmt: skip
     problem = prepare(data, settings, plan)
     with threads_for(len(problem.exact.first)):

@@ -75,7 +75,6 @@ def check_settings(
     components: str = "error",
     call: str = "agents",
     workers: int | None = None,
-    backend: str | None = None,
     progress: bool = False,
 ) -> tuple[Settings, Plan]:
     """Check every setting once, and return them with the plan of the workers."""
@@ -89,7 +88,7 @@ def check_settings(
         raise InputError(f"call is {call!r}: give a noun in the plural, such as 'players'")
     for name in methods:
         find_method(name)
-    plan = plan_of(n_resamples, rng, workers, progress, backend)
+    plan = plan_of(n_resamples, rng, workers, progress)
     settings = Settings(
         n_resamples=plan.n_resamples,
         seed=plan.seed,

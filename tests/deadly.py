@@ -1,0 +1,39 @@
+"""Work that ends the process which does it.
+
+Workers import it by its name, so it needs nothing but numpy: a cluster whose workers cannot import their work loses
+them all, one after the other.
+"""
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """Work that ends the process it runs in, unless that is the test itself."""
+
+    home: int
+
+    def __call__(self, streams: list[np.random.Generator]) -> list[float]:
+        assert os.getpid() != self.home, "the work was done at home"
+        os.kill(os.getpid(), signal.SIGKILL)
+        return []
+
+
+@dataclass(frozen=True)
+class DeadlyOnce:
+    """Work that ends the first process it runs in, and then draws a number for each stream."""
+
+    home: int
+    mark: str
+
+    def __call__(self, streams: list[np.random.Generator]) -> list[float]:
+        try:
+            Path(self.mark).touch(exist_ok=False)
+        except FileExistsError:
+            return [rng.random() for rng in streams]
+        return Deadly(self.home)(streams)
