@@ -132,7 +132,25 @@ def test_a_command_fits_the_terminal_it_runs_in(columns: int) -> None:
     assert max(map(len, lines)) <= columns
     assert not any("…" in line for line in lines)
     assert any("alpha_rvp" in line.split() for line in lines)
-    assert " ".join(lines).count("--format csv or | less -S") == 1
+    assert "no room for" not in " ".join(lines)
+
+
+@pytest.mark.parametrize(("columns", "all_fit"), [(60, False), (80, False), (120, True)])
+def test_every_column_of_a_command_is_explained_or_named_as_one_without_room(columns: int, all_fit: bool) -> None:
+    words = ("evaluate", "dataset:rock-paper-scissors", "--resamples", "5", "--columns", "all")
+    lines = terminal(columns, *words)
+    assert max(map(len, lines)) <= columns
+    assert not any("…" in line for line in lines)
+    _, *notes = " ".join(lines).split("no room for ")
+    hidden = [name for note in notes for name in note.split(": ")[0].split(", ")]
+    assert [note.endswith(": a wider terminal, --format csv or | less -S shows them") for note in notes] == (
+        [] if all_fit else [True]
+    )
+    heads = terminal(columns, *words, "--format", "csv")[0].split(",")  # there the ends of an interval are columns
+    names = {name.removesuffix(" low").removesuffix(" high") for name in heads} - {"agent"}
+    explained = {name for name in names if any(line.startswith(f"{name}: ") for line in lines)}
+    assert explained | set(hidden) == names
+    assert not explained & set(hidden)
 
 
 def terminal(columns: int, *arguments: str) -> list[str]:
