@@ -1,4 +1,4 @@
-"""Work that ends the process which does it.
+"""Work that ends the process which does it, or that no worker can read.
 
 Workers import it by its name, so it needs nothing but numpy: a cluster whose workers cannot import their work loses
 them all, one after the other.
@@ -6,6 +6,7 @@ them all, one after the other.
 
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,3 +38,23 @@ class DeadlyOnce:
         except FileExistsError:
             return [rng.random() for rng in streams]
         return Deadly(self.home)(streams)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Work that is read in the process of the test only, as if the workers lacked a module."""
+
+    home: int
+
+    def __call__(self, streams: list[np.random.Generator]) -> list[float]:
+        raise AssertionError("nobody can read this work")
+
+    def __reduce__(self) -> tuple[Callable[[int], "Unreadable"], tuple[int]]:
+        return read_at, (self.home,)
+
+
+def read_at(home: int) -> Unreadable:
+    """Return the work, at home."""
+    if os.getpid() != home:
+        raise ModuleNotFoundError("the worker lacks a module")
+    return Unreadable(home)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from deadly import Deadly, DeadlyOnce
+from deadly import Deadly, DeadlyOnce, Unreadable
 from evaluation.arenas import leads, played
 from nashboard._workers import plan_of, spread_out
 
@@ -25,10 +25,12 @@ def arena() -> nb.Matches:
 
 
 @contextmanager
-def dask_cluster(workers: int) -> Iterator[None]:
-    """Run a real Dask cluster of some processes on this machine."""
+def dask_cluster(workers: int, patience: str = "60s") -> Iterator[None]:
+    """Run a real Dask cluster of some processes on this machine, which does not wait for ever for a lost worker."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    dask = pytest.importorskip("dask", reason="Dask is not installed")
     with (
+        dask.config.set({"distributed.scheduler.no-workers-timeout": patience}),
         distributed.LocalCluster(
             n_workers=workers, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50
         ) as local,
@@ -82,6 +84,11 @@ def test_work_that_kills_every_worker_of_a_cluster_is_one_sentence() -> None:
         pytest.raises(nb.WorkerError, match="a worker died while it resampled"),
     ):
         spread_out(Deadly(os.getpid()), plan_of(16, 0, None, False, "dask"), 0, "")
+
+
+def test_work_that_no_worker_of_a_cluster_can_read_is_one_sentence() -> None:
+    with dask_cluster(2, patience="2s"), pytest.raises(nb.WorkerError, match="a worker died while it resampled"):
+        spread_out(Unreadable(os.getpid()), plan_of(40, 0, None, False, "dask"), 0, "")
 
 
 def test_the_command_ends_with_code_1_when_a_worker_dies(arena: nb.Matches, tmp_path: Path) -> None:
