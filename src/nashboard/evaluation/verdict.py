@@ -17,6 +17,7 @@ from nashboard.evaluation.problem import LOG_ODDS, Problem
 FEW = 100  # draws below which the ends of intervals are rough
 NAMED = 5  # candidates named in the headline
 LIKELY = 0.5  # an agent is called first from this probability on
+SURE = 0.95  # several agents are said to share first place from this probability of each on
 SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not claimed
 SMALL_SHARE = 0.1  # of the variance of the payoffs: a cyclic part below it hardly changes the order
 MENTIONED = 0.05  # others are named from this probability on
@@ -55,12 +56,7 @@ def headline(board: Board) -> str:
         more = f" and {len(others) - len(likely):,} more" if len(others) > len(likely) else ""
         return f"First place is undecided: the candidates are {with_chances(likely)}{more}.{below * (not more)}"
     if len(first) > 1:
-        shown = dict(list(first.items())[:NAMED])
-        more = f" and {len(first) - len(shown):,} more" if len(first) > len(shown) else ""
-        return (
-            f"{len(first):,} of {len(chances):,} {call} share first place: {with_chances(shown)}{more}. "
-            f"None of them is above the others."
-        )
+        return shared_headline(first, len(chances), call)
     name, p = next(iter(first.items()))
     if not others:
         return f"{name} is first (P = {p:.2f})."
@@ -68,6 +64,31 @@ def headline(board: Board) -> str:
     more = f" and {len(others) - len(close):,} more" if len(others) > len(close) else ""
     verb = "is" if len(others) == 1 else "are"
     return f"{name} is first with P = {p:.2f}; {with_chances(close)}{more} {verb} close.{below}"
+
+
+def shared_headline(first: dict[str, float], size: int, call: str) -> str:
+    """Return who shares first place, and who may, where several are at the top with a probability of at least 1/2."""
+    sure = {name: p for name, p in first.items() if p >= SURE}
+    likely = {name: p for name, p in first.items() if p < SURE}
+    if not sure:
+        return (
+            f"{len(first):,} of {size:,} {call} are at the top with a probability of at least 1/2: "
+            f"{name_most(first)}. Whether they share first place is undecided."
+        )
+    open_end = f" {name_most(likely)} may share it." if likely else ""
+    if len(sure) == 1:
+        return f"{name_most(sure)} is first.{open_end}"
+    return (
+        f"{len(sure):,} of {size:,} {call} share first place: {name_most(sure)}. None of them is above the others."
+        f"{open_end}"
+    )
+
+
+def name_most(chances: dict[str, float]) -> str:
+    """Return the first few names with their probabilities, and how many more there are."""
+    shown = dict(list(chances.items())[:NAMED])
+    more = f" and {len(chances) - len(shown):,} more" if len(chances) > len(shown) else ""
+    return f"{with_chances(shown)}{more}"
 
 
 def class_chances(board: Board) -> dict[str, float]:
