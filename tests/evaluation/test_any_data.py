@@ -3,6 +3,7 @@
 import contextlib
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 import nashboard as nb
@@ -30,6 +31,20 @@ def test_any_matches_are_evaluated_or_refused(data: nb.Matches) -> None:
 @given(scores())
 @settings(max_examples=25)
 def test_any_scores_are_evaluated_or_refused(data: nb.Scores) -> None:
+    check(data)
+
+
+@pytest.mark.parametrize(
+    ("values", "stderr"),
+    [
+        ([[1e-152], [0.0]], [[47.0], [47.0]]),  # noise far above the spread
+        ([[0.0], [0.0], [2.0]], [[2.8e-229], [np.nan], [np.nan]]),  # noise whose square is 0
+        ([[1.42359399e8] * 2, [0.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [np.nan, 1.0], [1.0, 1.0]]),  # far below the spread
+    ],
+)
+def test_noise_of_any_size_is_evaluated(values: list[list[float]], stderr: list[list[float]]) -> None:
+    data = nb.Scores.from_array(values, stderr=np.array(stderr))
+    assert np.isfinite(nb.evaluate(data, n_resamples=20).board.gaps).all()
     check(data)
 
 

@@ -16,6 +16,7 @@ from nashboard._types import Bools, Floats, Ints
 
 ODDS = 4.0  # posterior odds from which entries are pooled: a missed copy and a false one cost about the same
 COMPATIBLE = 4.0  # standard deviations of a chi-square beyond which two rows are different without further tests
+ROUNDING = 1e-12  # of the variance of all tasks together: smaller noise is lost in a sum with it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,9 +47,15 @@ def log_evidence(d: Floats, v: Floats, G: Floats) -> Floats:
     noise = np.where(seen, v, 1.0)
     both = seen[:, :, None] & seen[:, None, :]
     other = np.where(both, 2 * G, 0.0)
-    other[:, np.arange(n), np.arange(n)] += noise
     d = np.where(seen, d, 0.0)
     same = -0.5 * (d**2 / noise + np.log(noise)).sum(axis=1)
+    if noise.min() < ROUNDING * np.trace(G):  # lost in a sum with G: the sum is taken by eigenvalue, in units of noise
+        scale = np.sqrt(noise)
+        values, vectors = np.linalg.eigh(other / (scale[:, :, None] * scale[:, None, :]))
+        values = 1 + np.maximum(values, 0.0)
+        along = np.einsum("kij,ki->kj", vectors, d / scale)
+        return np.asarray(same + 0.5 * (along**2 / values + np.log(values)).sum(axis=1) + np.log(scale).sum(axis=1))
+    other[:, np.arange(n), np.arange(n)] += noise
     fit = np.linalg.solve(other, d[..., None])[..., 0]
     return np.asarray(same + 0.5 * (d * fit).sum(axis=1) + 0.5 * np.linalg.slogdet(other)[1])
 

@@ -27,6 +27,7 @@ FALSE_SIGNALS = 0.01  # expected share of useless tasks among those kept (Benjam
 SKILLS = 6  # in tables of known noise; the prior removes those that the data do not support
 STACKED = 400  # agents and tasks up to which games are solved as a stack
 LEAST_NOISE = 1e-9  # of the largest score of a task: a smaller standard error is rounding
+LEAST_NUMBER = 1e-100  # and so is a smaller one of any task: its square, and one over it, are still numbers
 KEPT_CELLS = 2e7  # drawn tables are kept up to this many numbers
 
 
@@ -87,8 +88,8 @@ def draw_scores(
     higher = np.where(scores.lower_is_better, -scores.values, scores.values) + 0.0
     stderr = np.full(higher.shape, np.nan) if noise == "none" else known_noise(scores)
     known: Bools = np.asarray(np.isfinite(stderr).any(axis=0))
-    stderr = fill_noise(stderr, scores.missing)
-    stderr = np.where(stderr > 0, np.maximum(stderr, LEAST_NOISE * np.nanmax(np.abs(higher), axis=0)), 0.0)
+    rounding = np.maximum(LEAST_NOISE * np.nanmax(np.abs(higher), axis=0), LEAST_NUMBER)
+    stderr = fill_noise(np.maximum(stderr, rounding), scores.missing)  # what is not known stays so
     signal = find_signal(higher, stderr)
     if noise == "none" and not scores.missing.any():
         model = exact_model(higher)
