@@ -154,7 +154,7 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
 
 
 NOISE = {
-    "residual": "No standard errors are known: what {rank} shared skills do not explain is taken as noise.",
+    "residual": "No standard errors are known: what {skills} not explain is taken as noise.",
     "mixed": "Standard errors are known for some tasks; on the others what shared skills do not explain is the noise.",
 }
 
@@ -164,7 +164,9 @@ def noise_sentence(problem: Problem) -> str:
     facts = problem.draws.facts
     if problem.literal:
         return "The scores are taken as exact: there are no intervals." if len(problem.draws) == 1 else ""
-    return NOISE.get(str(facts.get("noise")), "").format(rank=facts.get("rank", "the"))
+    rank = facts.get("rank")
+    skills = "one shared skill does" if rank == 1 else f"{rank or 'a few'} shared skills do"
+    return NOISE.get(str(facts.get("noise")), "").format(skills=skills)
 
 
 def size_sentence(problem: Problem) -> str:
