@@ -38,12 +38,13 @@ TAUS = np.append(0.0, 2.0 ** np.arange(-5.0, 1.75, 0.5))  # 0 stands for everyth
 OMEGAS = 2.0 ** np.arange(-5.0, 2.25, 0.5)
 TAU_SCALE, OMEGA_SCALE = 0.25, 0.5  # of the half-Cauchy priors
 DIFFICULTY_VARIANCE = 100.0
+TOGETHER = 2_000_000  # cells that the chain visits in one call: well under a second
 
 types: Any = numba.types
 FLOAT, INT = types.float64, types.int64
 MATRIX, VECTOR = types.Array(FLOAT, 2, "C", readonly=True), types.Array(FLOAT, 1, "C", readonly=True)
 FLAGS = types.Array(types.boolean, 1, "C", readonly=True)
-OUT3, OUT2 = types.Array(FLOAT, 3, "C"), types.Array(FLOAT, 2, "C")
+OUT3, OUT2, OUT1 = types.Array(FLOAT, 3, "C"), types.Array(FLOAT, 2, "C"), types.Array(FLOAT, 1, "C")
 RNG = types.npy_rng
 
 
@@ -102,7 +103,6 @@ def _sample(
     V: Floats,
     seen: Floats,
     known: Bools,
-    A: Floats,
     taus: Floats,
     local: Floats,
     tau_prior: Floats,
@@ -111,19 +111,20 @@ def _sample(
     burn: int,
     thin: int,
     rng: np.random.Generator,
+    A: Floats,
+    b: Floats,
+    L: Floats,
+    mu: Floats,
+    omega2: Floats,
+    at: Ints,
     tables: Floats,
     tau_draws: Floats,
     density: Floats,
 ) -> None:
-    """Run the chain; fill ``tables`` and ``tau_draws``, and ``density`` with predictive densities of unseen cells."""
+    """Run the chain on from its state, ``A`` to ``at``; fill draws, and add up predictive densities of unseen cells."""
     m, n = Y.shape
     K = A.shape[1]
     G = len(taus)
-    A = A.copy()
-    b = np.zeros(n)
-    L = np.zeros((n, K))
-    mu, omega2 = np.zeros(K), np.ones(K)
-    at = np.full(n, G // 2)
     ll = np.zeros((n, G))
     P = np.zeros((K + 1, K + 1))
     x = np.zeros(K + 1)
@@ -241,7 +242,7 @@ def _sample(
                         t += L[j, k] * A[i, k]
                     v = V[i, j] + tau**2
                     if seen[i, j] == 0.0:
-                        density[i, j] += exp(-0.5 * (Y[i, j] - t) ** 2 / v) / sqrt(v) / kept
+                        density[i, j] += exp(-0.5 * (Y[i, j] - t) ** 2 / v) / sqrt(v)
                     if known[j]:
                         share = tau**2 / v if seen[i, j] > 0.0 and v > 0.0 else 0.0
                         t += share * (Y[i, j] - t) + tau * sqrt(1.0 - share) * rng.standard_normal()
@@ -250,7 +251,25 @@ def _sample(
 
 
 sample = compiled(
-    types.void(*3 * [MATRIX], FLAGS, MATRIX, VECTOR, MATRIX, *3 * [VECTOR], INT, INT, RNG, OUT3, OUT2, OUT2)
+    types.void(
+        *3 * [MATRIX],
+        FLAGS,
+        VECTOR,
+        MATRIX,
+        *3 * [VECTOR],
+        INT,
+        INT,
+        RNG,
+        OUT2,
+        OUT1,
+        OUT2,
+        OUT1,
+        OUT1,
+        types.Array(types.intp, 1, "C"),
+        OUT3,
+        OUT2,
+        OUT2,
+    )
 )(_sample)
 
 
@@ -283,11 +302,17 @@ def run_chain(
     if not zero_allowed:
         taus, tau_prior, local = taus[1:], tau_prior[1:], local[1:, 1:]
     local = np.ascontiguousarray(local / local.sum(axis=1, keepdims=True))
-    sample(
-        filled, V, np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(known),
-        first_skills(filled, seen, rank), taus, local, tau_prior, OMEGAS, half_cauchy(OMEGAS, OMEGA_SCALE),
-        burn, thin, rng, tables, tau, density,
-    )  # fmt: skip
+    state = (first_skills(filled, seen, rank), np.zeros(n), np.zeros((n, rank)), np.zeros(rank), np.ones(rank))
+    at = np.full(n, len(taus) // 2)
+    size = max(1, TOGETHER // (thin * m * n))
+    for start in range(0, draws, size):  # compiled code cannot be interrupted: Ctrl-C is heard between portions
+        part = slice(start, start + size)
+        sample(
+            filled, V, np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(known),
+            taus, local, tau_prior, OMEGAS, half_cauchy(OMEGAS, OMEGA_SCALE),
+            0 if start else burn, thin, rng, *state, at, tables[part], tau[part], density,
+        )  # fmt: skip
+    density /= draws
     return tables, tau, density
 
 
