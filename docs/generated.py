@@ -123,7 +123,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages = {
         "reference/index.md": index_page(rooms),
         "reference/command-line.md": command_page(),
-        "reference/schema.md": docstring_page("JSON schema", "nashboard.evaluation.schema"),
+        "reference/schema.md": docstring_page("JSON schema", "nashboard.evaluation.document"),
         "reference/errors.md": docstring_page("Errors", "nashboard.errors")
         + "\n".join(f"\n::: {path}" for _, path in rooms["errors"]),
         "examples.md": examples_page(),

@@ -17,7 +17,7 @@ from nashboard.evaluation.stress.attack import (
     smallest_single,
     smallest_uniform,
 )
-from nashboard.evaluation.stress.copies import enter_agents
+from nashboard.evaluation.stress.experiment import enter_agents
 
 
 def brute_force(M: Floats, t: int, most: int) -> int | None:

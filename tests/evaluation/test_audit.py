@@ -13,8 +13,7 @@ from evaluation.audits import check, data_of
 from nashboard._types import Floats
 from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.importance import importance_in_scores, importance_of_agents
-from nashboard.evaluation.stress.copies import enter_agents, enter_in_scores
-from nashboard.evaluation.stress.movement import LABELS
+from nashboard.evaluation.stress.experiment import LABELS, enter_agents, enter_in_scores
 
 
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "alphago", "atari", "suite-3", "suite-4"])

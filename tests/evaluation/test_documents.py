@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from nashboard.evaluation.schema import KEYS, SCHEMA
+from nashboard.evaluation.document import KEYS, SCHEMA
 
 FILES = Path(__file__).parents[1] / "files"
 

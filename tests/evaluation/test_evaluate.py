@@ -13,7 +13,7 @@ from evaluation.arenas import cloned, leads, played
 from nashboard._tables import percent
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Clusters
-from nashboard.evaluation.stress.copies import enter_agents, enter_in_payoffs, enter_in_scores
+from nashboard.evaluation.stress.experiment import enter_agents, enter_in_payoffs, enter_in_scores
 
 POSTERIOR = ("gap", "gap_low", "gap_high", "probability_top", "rank_low", "rank_high")
 BOARD = ("gaps", "gap_low", "gap_high", "probability_top", "ranks", "rank_low", "rank_high")

@@ -5,7 +5,7 @@ import pytest
 
 import nashboard as nb
 from evaluation.arenas import leads, played, problem
-from nashboard.evaluation.stress.copies import enter_agents
+from nashboard.evaluation.stress.experiment import enter_agents
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,15 @@ from scipy.stats import chi2
 import nashboard as nb
 from nashboard._types import Floats
 from nashboard.evaluation.audit.audit import audit
-from nashboard.evaluation.audit.likeness import distances_of_rows, holm, likeness_of_agents, likeness_of_rows
-from nashboard.evaluation.audit.redundancy import Redundancy, cliques
-from nashboard.evaluation.stress.copies import enter_agents, enter_in_scores
+from nashboard.evaluation.audit.redundancy import (
+    Redundancy,
+    cliques,
+    distances_of_rows,
+    holm,
+    likeness_of_agents,
+    likeness_of_rows,
+)
+from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
 
 LEVEL = 0.05
 

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 import nashboard as nb
 from evaluation.arenas import experiment
-from nashboard.evaluation.stress.copies import enter_agents, enter_in_scores
+from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
 from nashboard.evaluation.stress.stress import Stress, stress
 
 SMALL_COUNTS = st.integers(0, 3).map(float)  # few values: ties, clones and many equilibria are common

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 import nashboard as nb
 from nashboard._types import Bools
 from nashboard.evaluation.problem import Noise
-from nashboard.evaluation.stress.copies import enter_agents
+from nashboard.evaluation.stress.experiment import enter_agents
 from nashboard.ratings.filling import predicted_log_odds
 
 LADDER = [0.0, -0.9, -1.6, -2.5, -3.1]  # logits

@@ -8,7 +8,7 @@ import numpy as np
 from nashboard._text import listed, shortened
 from nashboard.charts.rows import checked_kind, inline, text
 from nashboard.charts.theme import Chart, titled
-from nashboard.evaluation.stress.movement import LABELS, MethodResult
+from nashboard.evaluation.stress.experiment import LABELS, MethodResult
 from nashboard.evaluation.stress.stress import Stress
 
 WIDTH, HEIGHT = 200, 260

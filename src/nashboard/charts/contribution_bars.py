@@ -19,7 +19,7 @@ from nashboard.charts.rows import (
 )
 from nashboard.charts.theme import Chart, titled
 from nashboard.errors import InputError
-from nashboard.evaluation.board.contributions import Contribution
+from nashboard.evaluation.board.board import Contribution
 from nashboard.evaluation.evaluation import Evaluation
 
 KINDS = {"gain": "nash", "loss": "other", "rest": "tail", "gap": "plain"}  # and how their bars look

@@ -11,7 +11,7 @@ from nashboard._text import either
 from nashboard.cli import options
 from nashboard.cli.options import AsOption, Format, PrintOption, ReadOption, SourceArgument
 from nashboard.cli.output import FORMATS, note, printed_format, say, show, write_table
-from nashboard.cli.reading import keep_connected, source_data
+from nashboard.cli.reading import choose_agents, complete_scores, keep_connected, source_data
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ def evaluate(
       nashboard evaluate dataset:atari -o atari.html
     """
     from nashboard.data.scores import Scores
-    from nashboard.evaluation.choose import choose_agents, complete_scores
     from nashboard.evaluation.evaluate import evaluate as run
 
     several = segment is not None or components is options.Components.each

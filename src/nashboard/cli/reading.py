@@ -5,18 +5,19 @@ in error messages as they are typed.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Literal
 
 from nashboard._progress import show_progress
-from nashboard._text import listed, nearest
+from nashboard._text import either, listed, nearest
 from nashboard.cli.output import note
 from nashboard.cli.streams import without_native_noise
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.data.formats.format import Data
-    from nashboard.data.scores import Scores
+    from nashboard.data.scores import Filling, Scores
 
 
 def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> "Data":
@@ -47,11 +48,72 @@ def varied(scores: "Scores") -> "Scores":
 
 def whole(data: "Data", missing: str | None) -> "Data":
     """Treat missing scores as ``--missing`` asks for, and say what was done; without it they are an error."""
-    from nashboard.evaluation.choose import complete_scores
-
     left = complete_scores(data, missing)
     tell_new_notes(data, left)
     return left
+
+
+def choose_agents(data: "Data", agents: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> "Data":
+    """Return the data of the agents that match a pattern of ``agents`` and none of ``exclude``.
+
+    ``*`` stands for any text, ``?`` for one character, ``[ab]`` for one of some; a pattern that matches nobody is an
+    error, since it is probably a slip.
+    """
+    if not agents and not exclude:
+        return data
+    for pattern in [*(agents or []), *(exclude or [])]:
+        if not any(fnmatchcase(name, pattern) for name in data.agents):
+            raise InputError(f"no agent matches {pattern!r}{nearest(pattern, data.agents)}")
+    kept = [
+        name
+        for name in data.agents
+        if (not agents or any(fnmatchcase(name, pattern) for pattern in agents))
+        and not any(fnmatchcase(name, pattern) for pattern in exclude or [])
+    ]
+    if not kept:
+        raise InputError("no agent is left: the patterns to exclude match all that were chosen")
+    return data.select(kept)
+
+
+DROPS: dict[str, Literal["agents", "tasks"]] = {"drop-agents": "agents", "drop-tasks": "tasks"}
+FILLS: dict[str, "Filling"] = {"mean": "mean", "median": "median", "worst": "worst"}
+WAYS = (*DROPS, *FILLS)
+
+
+def complete_scores(data: "Data", missing: str | None, *, modelled: bool = False) -> "Data":
+    """Return scores without missing cells in the way asked for; ``modelled`` keeps them where none was asked for."""
+    from nashboard.data.scores import Scores, worst
+
+    check_missing(data, missing)
+    if not isinstance(data, Scores) or not data.missing.any():
+        return data
+    if missing is None and modelled:
+        return data
+    if missing is None:
+        raise InputError(
+            f"{data.missing.sum():,} of {data.missing.size:,} scores are missing (agents with most: "
+            f"{worst(data.missing.sum(axis=1), data.agents)}; tasks with most: "
+            f"{worst(data.missing.sum(axis=0), data.tasks)}): say what to do with --missing "
+            f"{', '.join(WAYS[:-1])} or {WAYS[-1]}"
+        )
+    return data.drop(DROPS[missing]) if missing in DROPS else data.fill(FILLS[missing])
+
+
+def check_missing(data: "Data", missing: str | None) -> None:
+    """Refuse a way to treat missing scores that there is not, or that these data have no use for."""
+    from nashboard.data.scores import Scores
+
+    if missing is None:
+        return
+    if missing not in WAYS:
+        raise InputError(
+            f"there is no way {missing!r} to treat missing scores{nearest(missing, WAYS)}: use {either(WAYS)}"
+        )
+    if not isinstance(data, Scores):
+        raise InputError(
+            f"--missing {missing} is for scores of agents on tasks, and these are {type(data).__name__.lower()}: pairs "
+            f"that never met are no holes, leave --missing out"
+        )
 
 
 def keep_connected(data: "Data", components: str, min_games: int | None) -> "Data":

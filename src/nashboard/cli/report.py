@@ -9,7 +9,7 @@ from nashboard._progress import show_progress
 from nashboard.cli import options
 from nashboard.cli.options import AsOption, ReadOption, SourceArgument
 from nashboard.cli.output import note
-from nashboard.cli.reading import keep_connected, source_data
+from nashboard.cli.reading import choose_agents, complete_scores, keep_connected, source_data
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def default_name(source: str) -> str:
 
 def saved(source: str) -> "Evaluation | None":
     """Return the evaluation that a .json file holds, or None where it holds something else."""
-    from nashboard.evaluation.schema import SCHEMA
+    from nashboard.evaluation.document import SCHEMA
 
     path = Path(source)
     if path.suffix.lower() != ".json" or not path.is_file():
@@ -151,7 +151,6 @@ def completed_data(
 ) -> "Data":
     """Read what the command line names, with the agents that it asks for and without holes."""
     from nashboard.data.scores import Scores
-    from nashboard.evaluation.choose import choose_agents, complete_scores
 
     data = complete_scores(choose_agents(source_data(source, as_format, read), *patterns), missing, modelled=True)
     if isinstance(data, Scores):

@@ -10,7 +10,7 @@ from nashboard._tables import MACHINE_FORMATS
 from nashboard.cli.messages import spelling
 from nashboard.cli.options import Format
 from nashboard.cli.output import FORMATS, say, show, tell
-from nashboard.cli.reading import reader_options, reading
+from nashboard.cli.reading import check_missing, choose_agents, complete_scores, reader_options, reading
 
 if TYPE_CHECKING:
     from nashboard._tables import Table
@@ -51,7 +51,6 @@ def boards_of_segments(
     """Read and evaluate every segment; a segment that cannot be evaluated is named and left out."""
     from nashboard.data.read import read_segments
     from nashboard.errors import InputError
-    from nashboard.evaluation.choose import check_missing
     from nashboard.ratings.rating import checked_anchor
 
     with reading(source):
@@ -146,7 +145,6 @@ def one_segment(
 ) -> "Evaluation | None":
     """Evaluate one segment; where that cannot be done, say why and go on with the others."""
     from nashboard.errors import InputError
-    from nashboard.evaluation.choose import choose_agents, complete_scores
     from nashboard.evaluation.evaluate import evaluate
 
     try:

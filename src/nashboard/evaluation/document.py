@@ -1,14 +1,153 @@
-"""An evaluation as a document: text, markdown, LaTeX, csv, json, or the report as a page of HTML."""
+"""An evaluation as a document: json and back, text, markdown, LaTeX, csv, or the report as a page of HTML.
+
+The layout of the json:
+
+``schema`` is ``"nashboard/evaluation/2"``: the number grows when a field changes its meaning or goes; new fields may
+come without that. Numbers that are not known are null. All arrays follow the order of ``names``.
+
+::
+
+    schema            "nashboard/evaluation/2"
+    version           of the program
+    kind              "matches", "scores" or "payoffs"
+    input             source, format, agents, tasks, games; hash (sha256 of the content, rows in order of names)
+    settings          the keywords of `nashboard.evaluate`: n_resamples, seed, level, noise, pool, scaling, ...
+    model             facts about the fitted model: sigma, tau, noise, rank, set_aside, ...
+    certificates      exploitability, residual, unique, scale, value of the equilibrium of the expected payoffs
+    posterior         fields as in `nashboard.evaluation.posterior.posterior.Posterior`, without the draws
+    board             the agents, fields as in `nashboard.evaluation.board.board.Board`
+    task_board        the tasks, the same; null where there are none
+    movers            [{name, against, nash, other, because}]
+    contributions     {agent: [{name, weight, result, term, low, high}]}, the largest terms of its gap first
+    clone_groups      groups of identical agents; task_clone_groups: of tasks; pooled: near-duplicates that share data
+    verdict           sentences; warnings: sentences
+
+Entering an identical agent or task once more leaves these unchanged for everybody (the copies of one agent together
+have its weight): ``posterior``, ``certificates``, ``contributions``, and every column of the boards but ``uniform``,
+``uniform_ranks``, ``games`` and the plain mean of scores, which count copies as entered.
+"""
 
 from collections.abc import Callable
+from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from nashboard._display import write_report
 from nashboard._files import atomically, check_place
 from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain
-from nashboard._text import either
+from nashboard._text import either, listed
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs
+from nashboard.data.scores import Scores
 from nashboard.errors import InputError
+from nashboard.evaluation.board.board import Board, Contribution, Mover
 from nashboard.evaluation.evaluation import Evaluation
+from nashboard.evaluation.posterior.posterior import Posterior
+
+SCHEMA = "nashboard/evaluation/2"
+
+
+def as_dict(found: Evaluation) -> dict[str, Any]:
+    """Return everything but the data and the draws."""
+    return {
+        "schema": SCHEMA,
+        "version": found.version,
+        "kind": found.kind,
+        "input": dict(found.input),
+        "settings": dict(found.settings),
+        "model": dict(found.model),
+        "certificates": dict(found.certificates),
+        "verdict": list(found.verdict),
+        "warnings": list(found.warnings),
+        "posterior": found.posterior.to_dict(),
+        "board": found.board.to_dict(),
+        "task_board": None if found.task_board is None else found.task_board.to_dict(),
+        "movers": [one.to_dict() for one in found.movers],
+        "contributions": {name: [asdict(one) for one in terms] for name, terms in found.contributions.items()},
+        "clone_groups": [list(group) for group in found.clone_groups],
+        "task_clone_groups": [list(group) for group in found.task_clone_groups],
+        "pooled": [list(group) for group in found.pooled],
+    }
+
+
+def from_dict(values: Any) -> Evaluation:
+    """Return the evaluation that `as_dict` wrote, without the data."""
+    schema = values.get("schema") if isinstance(values, dict) else type(values).__name__
+    if schema != SCHEMA:
+        raise InputError(f"this is not an evaluation that this version reads: its schema is {schema!r}, not {SCHEMA!r}")
+    missing = sorted(KEYS - set(values))
+    if missing:
+        raise InputError(f"the evaluation is incomplete: {listed(missing)} missing")
+    try:
+        found = rebuild(values)
+        str(found)  # boards whose columns do not fit together cannot be shown
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"the evaluation is damaged: its fields do not fit together ({error})") from None
+    return found
+
+
+def rebuild(values: dict[str, Any]) -> Evaluation:
+    """Return the evaluation of complete fields."""
+    return Evaluation(
+        kind=values["kind"],
+        certificates=values["certificates"],
+        settings=values["settings"],
+        model=values["model"],
+        input=values["input"],
+        version=values["version"],
+        clone_groups=tuple(map(tuple, values["clone_groups"])),
+        task_clone_groups=tuple(map(tuple, values["task_clone_groups"])),
+        pooled=tuple(map(tuple, values["pooled"])),
+        posterior=Posterior.from_dict(values["posterior"]),
+        board=Board.from_dict(values["board"]),
+        task_board=None if values["task_board"] is None else Board.from_dict(values["task_board"]),
+        movers=tuple(map(Mover.from_dict, values["movers"])),
+        contributions={
+            name: tuple(Contribution(**one) for one in terms) for name, terms in values["contributions"].items()
+        },
+        verdict=tuple(values["verdict"]),
+        warnings=tuple(values["warnings"]),
+    )
+
+
+KEYS = {
+    "schema", "version", "kind", "input", "settings", "model", "certificates", "verdict", "warnings", "posterior",
+    "board", "task_board", "movers", "contributions", "clone_groups", "task_clone_groups", "pooled",
+}  # fmt: skip
+
+
+def describe_input(data: Matches | Scores | Payoffs) -> dict[str, Any]:
+    """Return where the data came from, their size, and a hash of their content."""
+    return {
+        "source": data.origin.source,
+        "format": data.origin.format,
+        "agents": len(data.agents),
+        "tasks": len(data.tasks) if isinstance(data, Scores) else None,
+        "games": data.n_games if isinstance(data, Matches) else None,
+        "hash": hash_content(data),
+    }
+
+
+def hash_content(data: Matches | Scores | Payoffs) -> str:
+    """Return a hash of names and numbers, the same whatever the order of agents and tasks."""
+    names = sorted(data.agents)
+    if isinstance(data, Scores):
+        ordered: Any = data.select(names, sorted(data.tasks))
+        parts = [ordered.values, ordered.stderr, ordered.n, ordered.lower_is_better]
+        names += ["\0", *ordered.tasks, data.scaling]
+    elif isinstance(data, Matches):
+        ordered = data.select(names)
+        parts = [ordered.pairs, ordered.wins, ordered.draws, ordered.losses]
+    else:
+        ordered = data.select(names)
+        parts = [ordered.A]
+    content = sha256("\0".join(names).encode("utf-8", "surrogatepass"))
+    for part in parts:
+        content.update(np.ascontiguousarray(part + 0 if part.dtype != np.bool_ else part).tobytes())
+    return f"sha256:{content.hexdigest()}"
 
 
 def screens(found: Evaluation) -> list[Table]:

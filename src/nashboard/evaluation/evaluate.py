@@ -9,11 +9,10 @@ from nashboard._threads import threads_for
 from nashboard._version import __version__
 from nashboard.data.scores import Scaling
 from nashboard.equilibrium.results import Selection
-from nashboard.evaluation.board.build import build_board, build_task_board
-from nashboard.evaluation.board.contributions import find_contributions, find_movers
+from nashboard.evaluation.board.build import build_board, build_task_board, find_contributions, find_movers
+from nashboard.evaluation.document import describe_input
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.problem import Components, Data, Noise, Problem, check_settings, prepare
-from nashboard.evaluation.schema import describe_input
 from nashboard.evaluation.verdict import model_facts, write_verdict, write_warnings
 
 

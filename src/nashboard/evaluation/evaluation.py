@@ -13,9 +13,9 @@ from nashboard._display import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._text import nearest
 from nashboard._types import Floats
+from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.board.board import Board
-from nashboard.evaluation.board.contributions import Contribution, Mover
+from nashboard.evaluation.board.board import Board, Contribution, Mover
 from nashboard.evaluation.posterior.posterior import Posterior
 from nashboard.evaluation.problem import Data, Problem
 
@@ -182,10 +182,29 @@ class Evaluation:
         >>> [one.ranking.winners for one in found.trials]
         [('alpha_rvp',), ('alpha_rvp',)]
         """
-        from nashboard.evaluation.second_opinions import second_opinions
+        from nashboard.ranking.trial import try_methods
 
-        return second_opinions(
-            self.own_problem("rank by other methods"), self.board.ranks, methods, progress, quick=quick
+        problem = self.own_problem("rank by other methods")
+        payoffs, data = problem.draws.payoffs, problem.data
+        if payoffs is None:
+            raise InputError(
+                f"other methods need the payoffs of every draw, which do not fit in memory for {len(self.agents):,} "
+                f"agents"
+            )
+        noise = data.stderr if isinstance(data, Scores) and not np.isnan(data.stderr).all() else None
+        columns = problem.classes.label if problem.tasks is None else problem.tasks.label
+        entered = np.ix_(problem.classes.label, columns)  # copies as entered
+        return try_methods(
+            problem.pairwise(),
+            self.board.ranks,
+            methods=methods,
+            truths=lambda k: np.asarray(payoffs[k][entered]),
+            n_truths=0 if problem.literal else len(problem.draws),
+            noise=noise,
+            counted=not problem.literal,
+            seed=problem.plan.seed,
+            progress=progress,
+            quick=quick,
         )
 
     def another_suite(self) -> Table:
@@ -240,8 +259,8 @@ class Evaluation:
         return self.leaderboard().to_html(path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data; the layout is described in `nashboard.evaluation.schema`."""
-        from nashboard.evaluation.schema import as_dict
+        """Return everything as plain data; the layout is described in `nashboard.evaluation.document`."""
+        from nashboard.evaluation.document import as_dict
 
         return as_dict(self)
 
@@ -252,7 +271,7 @@ class Evaluation:
     @staticmethod
     def from_json(text: str) -> "Evaluation":
         """Return the evaluation that `to_json` wrote; it has everything but the data and the draws."""
-        from nashboard.evaluation.schema import from_dict
+        from nashboard.evaluation.document import from_dict
 
         try:
             values = json.loads(text)

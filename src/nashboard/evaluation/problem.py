@@ -24,6 +24,7 @@ from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
 from nashboard.evaluation.posterior.near_duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
 from nashboard.evaluation.posterior.scores import draw_scores, known_noise, to_units
+from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_method
 from nashboard.ratings.rating import checked_anchor
 
@@ -301,6 +302,12 @@ class Problem:
         kept = np.flatnonzero(np.isin(self.tasks.label, self.kept_tasks))
         table = Scores.from_array(A[:, kept], self.agents, [self.data.tasks[k] for k in kept]).scale("none")
         return nash_average_scores(table, selection=self.settings.selection)
+
+    def pairwise(self) -> Pairwise:
+        """Return the data as the methods of ranking take them, with all copies; missing scores as the model expects."""
+        if isinstance(self.data, Scores) and self.data.missing.any():
+            return pairwise(self.scaled)
+        return pairwise(self.data, scaling=self.settings.scaling)
 
     def again(self, data: Data, **changes: Any) -> "Problem":
         """Return the same problem for other data, with the same settings but for the changes."""

@@ -10,8 +10,7 @@ from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.evaluation.board.board import Board
-from nashboard.evaluation.board.contributions import Mover
+from nashboard.evaluation.board.board import Board, Mover
 from nashboard.evaluation.problem import LOG_ODDS, Problem
 
 FEW = 100  # draws below which the ends of intervals are rough

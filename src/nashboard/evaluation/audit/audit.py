@@ -17,8 +17,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
-from nashboard.evaluation.audit.checks import Check, equilibrium_checks, trust_table
-from nashboard.evaluation.audit.data_quality import DataQuality, assess_data
+from nashboard.evaluation.audit.checks import Check, DataQuality, assess_data, equilibrium_checks, trust_table
 from nashboard.evaluation.audit.importance import Importance, measure_importance
 from nashboard.evaluation.audit.redundancy import Redundancy, find_redundancy
 from nashboard.evaluation.audit.task_quality import TaskQuality, assess_tasks

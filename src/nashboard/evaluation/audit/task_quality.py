@@ -10,7 +10,7 @@ from nashboard._types import Floats
 from nashboard.algebra.latent import Component, latent
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, name_some
-from nashboard.evaluation.audit.likeness import holm
+from nashboard.evaluation.audit.redundancy import holm
 from nashboard.evaluation.posterior.scores import benjamini_hochberg, known_noise
 from nashboard.evaluation.problem import Problem
 

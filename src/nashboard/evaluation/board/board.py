@@ -4,13 +4,13 @@ A new column is one entry in `AGENT_COLUMNS` or `TASK_COLUMNS`; it then appears 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from nashboard._tables import Cell, Column, Table, number
-from nashboard._text import either, nearest
+from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import whole
 from nashboard.errors import InputError
@@ -160,6 +160,54 @@ class Board:
         """Return the board that `to_dict` wrote."""
         second = tuple(Second(**{k: array_value(k, v) for k, v in one.items()}) for one in values["second"])
         return Board(**{k: array_value(k, v) for k, v in values.items() if k != "second"}, second=second)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contribution:
+    """One term of an agent's gap: the opponent or task, its mean weight, the agent's expected result, and the term.
+
+    ``term`` is negative where the agent loses ground; ``low`` and ``high`` are its interval over the draws, None where
+    there is one draw, or where the draws of the payoffs do not fit in memory.
+    """
+
+    name: str
+    weight: float
+    result: float
+    term: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mover:
+    """An agent whose places by Nash average and by another number do not overlap, and what moves it."""
+
+    name: str
+    against: str
+    nash: tuple[int, int]
+    other: tuple[int, int]
+    because: tuple[str, ...]
+
+    def sentence(self) -> str:
+        """Return who moves, from where to where, and because of what."""
+        way = "up" if self.nash[0] < self.other[0] else "down"
+        reason = f", mostly because of {listed(self.because)}" if self.because else ""
+        return f"{self.name} moves {way} from place {span(self.other)} by {self.against} to {span(self.nash)}{reason}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+    @staticmethod
+    def from_dict(values: dict[str, Any]) -> "Mover":
+        """Return what `to_dict` wrote."""
+        fields: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in values.items()}
+        return Mover(**fields)
+
+
+def span(ends: tuple[int, int]) -> str:
+    """Return ``3-5``, or ``3`` where the ends agree."""
+    return f"{ends[0]:,}" if ends[0] == ends[1] else f"{ends[0]:,}-{ends[1]:,}"
 
 
 Built = list[tuple[Column, list[Cell]]]

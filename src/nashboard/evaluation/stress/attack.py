@@ -35,8 +35,7 @@ from nashboard.data.validation import positions
 from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
 from nashboard.evaluation.problem import Components, Data, Kind, Noise, check_settings, prepare
-from nashboard.evaluation.stress.experiment import Experiment
-from nashboard.evaluation.stress.movement import LABELS, MethodResult, Movement, movement, named_first
+from nashboard.evaluation.stress.experiment import LABELS, Experiment, MethodResult, Movement, movement, named_first
 
 Attacked = Literal["uniform", "elo"]
 MOST = 100

@@ -4,25 +4,361 @@ Symbols: ``M`` what each on the board gains from each that can be copied: expect
 scores of agents on tasks, or minus the scores of the agents for the board of tasks; ``m`` how often each is entered.
 The uniform average is ``M m / sum(m)``. The Nash result is the posterior of the whole evaluation, repeated on the data
 with copies; where the data of the classes are bit for bit the same as before, so is every number.
+
+Copies of agents or tasks: exact, or with their own luck.
+
+An exact copy of an agent has its original's results against everybody. Games between a copy and its original, or two
+copies of one original, are even: as many games as the original's median pair, half won and half lost.
+A noisy copy plays all of those games again, with the original's observed shares of wins, draws and losses; a noisy
+score is drawn around the original's score with its standard error.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._types import Floats, Ints
-from nashboard.data.matches import Matches
+from nashboard._types import Bools, Floats, Ints, read_only
+from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
+from nashboard.data.validation import positions
 from nashboard.equilibrium.results import tied_ranks
 from nashboard.errors import InputError
 from nashboard.evaluation.board.build import build_task_board
 from nashboard.evaluation.posterior.literal import ELO_PRIOR
+from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.problem import Data, Kind, Problem, task_games
-from nashboard.evaluation.stress.copies import enter_agents, enter_in_payoffs, enter_in_scores
-from nashboard.evaluation.stress.movement import Method, MethodResult
 from nashboard.ratings.elo import elo
+
+Method = Literal["uniform", "elo", "nash"]
+LABELS: dict[Method, str] = {
+    "uniform": "uniform average",
+    "elo": "Elo",
+    "nash": "Nash average",
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MethodResult:
+    """Scores by one method, the ranks they give, and how exact they are.
+
+    Parameters
+    ----------
+    method
+        ``"uniform"``, ``"elo"`` or ``"nash"``.
+    names, scores
+        Who, and their scores; higher is better.
+    unit
+        What a score is measured in.
+    scale
+        Scores closer than a billionth of it share a rank.
+    certificate
+        The larger of exploitability (relative to the largest payoff) and residual; 0 where nothing was solved.
+    top
+        Who is at the top with a probability of at least 1/2, of a posterior; None for a plain score.
+    """
+
+    method: Method
+    names: tuple[str, ...]
+    scores: Floats
+    unit: str
+    scale: float
+    certificate: float = 0.0
+    top: tuple[str, ...] | None = None
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """``(n,)`` 1 for the best; ties share a rank."""
+        return read_only(tied_ranks(self.scores, self.scale))
+
+    @cached_property
+    def winners(self) -> tuple[str, ...]:
+        """Everybody in first place: the top of a posterior, or those with the best score."""
+        if self.top is not None:
+            return self.top
+        return tuple(self.names[k] for k in np.flatnonzero(self.ranks == 1))
+
+    def only(self, names: tuple[str, ...]) -> "MethodResult":
+        """Return the result among the named, in their order."""
+        place = {name: k for k, name in enumerate(self.names)}
+        return MethodResult(
+            method=self.method,
+            names=names,
+            scores=self.scores[[place[name] for name in names]],
+            unit=self.unit,
+            scale=self.scale,
+            certificate=self.certificate,
+            top=None if self.top is None else tuple(name for name in self.top if name in place and name in names),
+        )
+
+    def __repr__(self) -> str:
+        return f"MethodResult({LABELS[self.method]}, {len(self.names):,} entries, first: {', '.join(self.winners[:3])})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Movement:
+    """How far a result moved: the largest change of a rank and of a score, and whether first place changed.
+
+    Parameters
+    ----------
+    method
+        Which result.
+    who, rank_before, rank_after
+        Whoever moved most by rank (the highest placed before, on a tie), from where to where.
+    rank_moved
+        How many places that is.
+    score_moved
+        The largest change of anybody's score, in ``unit``.
+    share_moved
+        The same as a share of the distance from last to first, before or after, whichever is larger.
+    winners_before, winners_after
+        Who was and who is in first place.
+    certificate
+        How exact both results are: the larger of their certificates.
+    """
+
+    method: Method
+    who: str
+    rank_before: int
+    rank_after: int
+    score_moved: float
+    share_moved: float
+    unit: str
+    winners_before: tuple[str, ...]
+    winners_after: tuple[str, ...]
+    certificate: float
+
+    @property
+    def rank_moved(self) -> int:
+        """The largest change of a rank."""
+        return abs(self.rank_after - self.rank_before)
+
+    @property
+    def winner_changed(self) -> bool:
+        """Whether other agents are in first place than before."""
+        return set(self.winners_before) != set(self.winners_after)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        return {
+            "method": self.method,
+            "who": self.who,
+            "rank_before": self.rank_before,
+            "rank_after": self.rank_after,
+            "rank_moved": self.rank_moved,
+            "score_moved": self.score_moved,
+            "share_moved": self.share_moved,
+            "unit": self.unit,
+            "winners_before": list(self.winners_before),
+            "winners_after": list(self.winners_after),
+            "winner_changed": self.winner_changed,
+            "certificate": self.certificate,
+        }
+
+
+def movement(before: MethodResult, after: MethodResult) -> Movement:
+    """Compare two results by the same method, among those who are in both."""
+    there = set(after.names)
+    shared = tuple(name for name in before.names if name in there)
+    old, new = before.only(shared), after.only(shared)
+    moved = np.abs(new.ranks - old.ranks)
+    k = int(np.lexsort([np.arange(len(shared)), old.ranks, -moved])[0])
+    by_score = float(np.abs(new.scores - old.scores).max())
+    spread = max(float(np.ptp(old.scores)), float(np.ptp(new.scores)))
+    return Movement(
+        method=before.method,
+        who=shared[k],
+        rank_before=int(old.ranks[k]),
+        rank_after=int(new.ranks[k]),
+        score_moved=by_score,
+        share_moved=by_score / spread if spread > 0 else 0.0,
+        unit=before.unit,
+        winners_before=old.winners,
+        winners_after=new.winners,
+        certificate=max(before.certificate, after.certificate),
+    )
+
+
+def named_first(winners: tuple[str, ...], most: int = 3) -> str:
+    """Return who is first, in a few words."""
+    shown = " = ".join(winners[:most])
+    return shown if len(winners) <= most else f"{shown} = {len(winners) - most:,} more"
+
+
+def copy_names(names: Sequence[str], originals: Ints) -> tuple[str, ...]:
+    """Return a new name for each clone: ``X (copy 1)``, ``X (copy 2)``, never one that is taken."""
+    taken, made = set(names), []
+    number: dict[int, int] = {}
+    for k in map(int, originals):
+        while True:
+            number[k] = number.get(k, 0) + 1
+            name = f"{names[k]} (copy {number[k]})"
+            if name not in taken:
+                break
+        taken.add(name)
+        made.append(name)
+    return tuple(made)
+
+
+def originals_of(clones: Mapping[str, int], names: Sequence[str], kind: str) -> Ints:
+    """Return for each clone to be entered the position of its original."""
+    for name, times in clones.items():
+        if isinstance(times, bool) or not isinstance(times, int | np.integer) or times < 0:
+            raise InputError(f"{times!r} copies of {name!r}: the number of copies must be a whole number, 0 or more")
+    where = positions(clones, names, kind=kind)
+    return np.repeat(np.array(where, dtype=np.intp), np.array(list(clones.values()), dtype=np.intp))
+
+
+def enter_agents(matches: Matches, clones: Mapping[str, int], rng: np.random.Generator | None = None) -> Matches:
+    """Return the matches with clones of agents entered, ``{name: copies}``; with ``rng`` they have their own luck.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> from nashboard.evaluation.stress.experiment import enter_agents
+    >>> nb.elo(enter_agents(nb.load_dataset("rock-paper-scissors"), {"C": 1}), prior=0).ratings.round(1)
+    array([-71.9,  71.9,   0. ,   0. ])
+    """
+    n, p = len(matches.agents), len(matches.pairs)
+    originals = originals_of(clones, matches.agents, "agent")
+    index = np.concatenate([np.arange(n), originals])
+    i, j = matches.pairs.T
+    where = np.full((n, n), -1)  # the pair of two originals
+    where[i, j] = where[j, i] = np.arange(p)
+    counts = np.stack([matches.wins, matches.draws, matches.losses], axis=1)
+    even = typical_games(matches)
+    a, b = np.triu_indices(len(index), k=1)
+    pair, same = where[index[a], index[b]], index[a] == index[b]
+    kept = same | (pair >= 0)
+    a, b, pair, same = a[kept], b[kept], pair[kept], same[kept]
+    flip = index[a] > index[b]
+    own = np.where(flip[:, None], counts[pair][:, ::-1], counts[pair]) if p else np.zeros((len(a), 3))
+    half = even[index[a]] / 2
+    own = np.where(same[:, None], np.stack([half, np.zeros_like(half), half], axis=1), own)
+    if rng is not None:
+        fresh = b >= n
+        own[fresh] = replay(own[fresh], rng)
+    met = own.sum(axis=1) > 0
+    a, b, pair, flip, own = a[met], b[met], np.where(same, -1, pair)[met], flip[met], own[met]
+    exact = rng is None
+    return Matches(
+        agents=(*matches.agents, *copy_names(matches.agents, originals)),
+        pairs=np.stack([a, b], axis=1),
+        wins=own[:, 0],
+        draws=own[:, 1],
+        losses=own[:, 2],
+        origin=matches.origin.noting(f"{len(originals):,} copies entered"),
+        clusters=copy_clusters(matches.clusters, pair, flip) if exact and matches.clusters is not None else None,
+        sides=copy_sides(matches.sides, pair, flip) if exact and matches.sides is not None else None,
+    )
+
+
+def copy_clusters(clusters: Clusters, pair: Ints, flip: Bools) -> Clusters:
+    """Return the clusters of new pairs, each with those of the pair that it copies (-1: none)."""
+    order = np.argsort(clusters.pair, kind="stable")
+    ends = np.searchsorted(clusters.pair[order], np.arange(pair.max(initial=-1) + 2))
+    rows = [order[ends[k] : ends[k + 1]] if k >= 0 else order[:0] for k in pair]
+    row = np.concatenate(rows) if rows else order[:0]
+    new = np.repeat(np.arange(len(pair)), [len(one) for one in rows])
+    turned = flip[new]
+    return Clusters(
+        size=clusters.size,
+        cluster=clusters.cluster[row],
+        pair=new,
+        wins=np.where(turned, clusters.losses[row], clusters.wins[row]),
+        draws=clusters.draws[row],
+        losses=np.where(turned, clusters.wins[row], clusters.losses[row]),
+    )
+
+
+def copy_sides(sides: Sides, pair: Ints, flip: Bools) -> Sides:
+    """Return the sides of new pairs, each those of the pair that it copies; games among copies have no first side."""
+    known, turned = (pair >= 0)[:, None], flip[:, None]
+    first, second = sides.first[pair], sides.second[pair]
+    return Sides(
+        first=np.where(known, np.where(turned, second[:, ::-1], first), 0.0),
+        second=np.where(known, np.where(turned, first[:, ::-1], second), 0.0),
+    )
+
+
+def typical_games(matches: Matches) -> Floats:
+    """Return the median number of games over the pairs of each agent, 1 where there are none."""
+    found = np.ones(len(matches.agents))
+    who, games = matches.pairs.ravel(), np.repeat(matches.games, 2)
+    order = np.lexsort([games, who])
+    who, games = who[order], games[order]
+    ends = np.searchsorted(who, np.arange(len(found) + 1))
+    for k in np.flatnonzero(np.diff(ends)):
+        found[k] = np.median(games[ends[k] : ends[k + 1]])
+    return found
+
+
+def replay(counts: Floats, rng: np.random.Generator) -> Floats:
+    """Play the games of each pair again with the observed shares; whole games, at least one where there was some."""
+    games = counts.sum(axis=1)
+    whole = np.where(games > 0, np.maximum(np.rint(games), 1.0), 0.0).astype(np.int64)
+    shares = counts / np.where(games > 0, games, 1.0)[:, None]
+    shares[games == 0] = (0.5, 0.0, 0.5)
+    shares /= shares.sum(axis=1, keepdims=True)
+    return np.asarray(rng.multinomial(whole, shares), dtype=np.float64)
+
+
+def enter_in_payoffs(payoffs: Payoffs, copies: Mapping[str, int]) -> Payoffs:
+    """Return the payoffs with exact copies of agents entered, which are even among themselves."""
+    n = len(payoffs.agents)
+    originals = originals_of(copies, payoffs.agents, "agent")
+    index = np.concatenate([np.arange(n), originals])
+    grid = np.ix_(index, index)
+    extra = {
+        name: getattr(payoffs, name)[grid] for name in ("stderr", "games") if getattr(payoffs, name, None) is not None
+    }
+    return replace(
+        payoffs,
+        agents=(*payoffs.agents, *copy_names(payoffs.agents, originals)),
+        A=payoffs.A[grid],
+        origin=payoffs.origin.noting(f"{len(originals):,} copies entered"),
+        **extra,
+    )
+
+
+def enter_in_scores(
+    scores: Scores, kind: str, clones: Mapping[str, int], rng: np.random.Generator | None = None
+) -> Scores:
+    """Return the scores with clones of agents or tasks entered; with ``rng`` they have their own luck."""
+    names = scores.agents if kind == "agents" else scores.tasks
+    originals = originals_of(clones, names, kind[:-1])
+    index = np.concatenate([np.arange(len(names)), originals])
+    axis = 0 if kind == "agents" else 1
+    values = np.take(scores.values, index, axis=axis)
+    stderr = np.take(scores.stderr, index, axis=axis)
+    if rng is not None:
+        noise = np.nan_to_num(np.take(known_noise(scores), index, axis=axis)) * rng.standard_normal(stderr.shape)
+        fresh = np.arange(len(index)) >= len(names)
+        share = scores.scaling == "raw" and np.nanmin(values) >= 0 and np.nanmax(values) <= 1
+        values = values + noise * (fresh[:, None] if axis == 0 else fresh)
+        values = np.clip(values, 0.0, 1.0) if share else values
+    made = (*names, *copy_names(names, originals))
+    return replace(
+        scores,
+        agents=made if axis == 0 else scores.agents,
+        tasks=made if axis == 1 else scores.tasks,
+        values=values,
+        stderr=stderr,
+        n=np.take(scores.n, index, axis=axis),
+        runs=np.take(scores.runs, index, axis=axis),
+        filled=np.take(scores.filled, index, axis=axis),
+        lower_is_better=scores.lower_is_better if axis == 0 else scores.lower_is_better[index],
+        groups=None
+        if scores.groups is None
+        else scores.groups
+        if axis == 0
+        else tuple(scores.groups[k] for k in index),
+        origin=scores.origin.noting(f"{len(originals):,} copies entered"),
+    )
+
 
 ELO_TIES = 1e5  # ratings within a ten-thousandth of a point share a rank: the fit is no more exact
 

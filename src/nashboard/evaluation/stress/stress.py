@@ -14,16 +14,24 @@ from nashboard._display import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, percent, plain
 from nashboard._threads import threads_for
 from nashboard._types import Ints
-from nashboard.data.matches import Matches
+from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scaling, Scores
 from nashboard.data.validation import positions
 from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
+from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.problem import Components, Data, Kind, Noise, Problem, check_settings, prepare
 from nashboard.evaluation.stress.attack import MOST, Attack, attack_on, attack_table
-from nashboard.evaluation.stress.experiment import Experiment, choose_adversary
-from nashboard.evaluation.stress.movement import LABELS, MethodResult, Movement, movement, named_first
-from nashboard.evaluation.stress.noisy import NoisyMovement, measure_noisy, noise_is_known, noisy_table
+from nashboard.evaluation.stress.experiment import (
+    LABELS,
+    Experiment,
+    Method,
+    MethodResult,
+    Movement,
+    choose_adversary,
+    movement,
+    named_first,
+)
 
 Choice = Literal["adversary", "random"]
 COPIES = (1, 2, 5, 10, 100)
@@ -31,6 +39,114 @@ DRAWS, MANY = 3, 60  # draws of luck of noisy copies; none where there are more 
 MOST_NOISY = 10  # noisy copies are entered up to this number: each draw is a whole evaluation
 THIN = 5  # games per pair below which noisy copies are hardly copies
 UNMOVED = 1e-9  # what the contract of the equilibrium room promises, relative to the largest payoff
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyMovement:
+    """What several draws of noisy copies do to one standing.
+
+    Parameters
+    ----------
+    copies
+        How many copies are entered.
+    draws
+        How often their luck was drawn.
+    rank_median, rank_most
+        Largest change of a rank: the median and the largest over the draws.
+    score_median, score_most
+        Largest change of a score.
+    share_median
+        The median as a share of the distance from last to first.
+    winner_changed
+        In which share of the draws somebody else was in first place.
+    """
+
+    method: Method
+    copies: int
+    draws: int
+    rank_median: float
+    rank_most: int
+    score_median: float
+    score_most: float
+    share_median: float
+    winner_changed: float
+    unit: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        return dict(vars(self))
+
+
+def noise_is_known(game: Experiment) -> bool:
+    """Return whether luck can be drawn: games can be played again, scores need standard errors or items."""
+    data = game.data
+    if isinstance(data, Scores):
+        return bool(np.isfinite(known_noise(data)).any())
+    return isinstance(data, Matches) and NO_COUNTS not in data.origin.notes
+
+
+def measure_noisy(
+    game: Experiment, copies: tuple[int, ...], chosen: Ints, draws: int, seed: int
+) -> tuple[NoisyMovement, ...]:
+    """Enter noisy copies several times; the draws of each count depend on the seed and the count alone."""
+    found = []
+    nothing = np.zeros(len(game.entries), dtype=np.intp)
+    before = {method: game.exact(method, nothing) for method in game.methods}
+    for count in copies:
+        entered = np.where(chosen > 0, count, 0)
+        streams = np.random.SeedSequence([seed, count]).spawn(draws)
+        data = [game.enter(entered, np.random.default_rng(stream)) for stream in streams]
+        problems = [game.repeat(one) for one in data]
+        for method in game.methods:
+            moved = [
+                movement(before[method], game.noisy(method, one, problem))
+                for one, problem in zip(data, problems, strict=True)
+            ]
+            found.append(
+                NoisyMovement(
+                    method=method,
+                    copies=count,
+                    draws=draws,
+                    rank_median=float(np.median([one.rank_moved for one in moved])),
+                    rank_most=max(one.rank_moved for one in moved),
+                    score_median=float(np.median([one.score_moved for one in moved])),
+                    score_most=max(one.score_moved for one in moved),
+                    share_median=float(np.median([one.share_moved for one in moved])),
+                    winner_changed=float(np.mean([one.winner_changed for one in moved])),
+                    unit=moved[0].unit,
+                )
+            )
+    return tuple(found)
+
+
+def noisy_table(rows: tuple[NoisyMovement, ...], title: str) -> Table:
+    """Return one row per count and method."""
+    return Table(
+        title=title,
+        columns=(
+            Column(name="copies", meaning="how many noisy copies are entered"),
+            Column(name="method"),
+            Column(name="ranks moved", meaning="largest change of a rank, median over the draws", decimals=1),
+            Column(name="at most", meaning="largest change of a rank over all draws"),
+            Column(name="score moved", meaning="largest change of a score, median over the draws", decimals=4),
+            Column(name="of the range", meaning="the same as a share of the distance from last to first"),
+            Column(name="new winner", meaning="share of the draws in which somebody else was in first place"),
+            Column(name="unit", meaning="what scores are measured in"),
+        ),
+        rows=tuple(
+            (
+                row.copies,
+                LABELS[row.method],
+                row.rank_median,
+                row.rank_most,
+                row.score_median,
+                row.share_median,
+                row.winner_changed,
+                row.unit,
+            )
+            for row in rows
+        ),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
