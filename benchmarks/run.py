@@ -27,7 +27,18 @@ KEPT = {
     "full": "what was measured is kept; `python benchmarks/page.py` writes the page",
 }
 # The quick ones first, those with the longest rows last.
-SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "ranking", "end_to_end", "equilibrium", "elo")
+SECTIONS = (
+    "startup",
+    "reading",
+    "online",
+    "evaluation",
+    "algebra",
+    "ranking",
+    "end_to_end",
+    "equilibrium",
+    "elo",
+    "ratings",
+)
 
 
 def measured(section: Section, size: Size, results: Path, folder: Path, task: str = "") -> None:

@@ -18,7 +18,18 @@ import psutil
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SECTIONS = ("startup", "reading", "online", "evaluation", "algebra", "ranking", "end_to_end", "equilibrium", "elo")
+SECTIONS = (
+    "startup",
+    "reading",
+    "online",
+    "evaluation",
+    "algebra",
+    "ranking",
+    "end_to_end",
+    "equilibrium",
+    "elo",
+    "ratings",
+)
 PEERS = {
     "cvxpy",
     "scipy",

@@ -12,7 +12,7 @@ import nashboard as nb
 from nashboard._types import Bools
 from nashboard.evaluation.problem import Noise
 from nashboard.evaluation.stress.experiment import enter_agents
-from nashboard.ratings.filling import predicted_log_odds
+from nashboard.ratings.elo import predicted_log_odds
 
 LADDER = [0.0, -0.9, -1.6, -2.5, -3.1]  # logits
 

@@ -328,7 +328,7 @@ def log_odds(matches: Matches, won: Floats, lost: Floats) -> Floats:
 def modelled(matches: Matches, scale: PayoffScale, prior: float) -> Floats:
     """Return what Elo, fitted to all matches smoothed as the payoffs are, predicts for every pair."""
     # Ratings stand on data and algebra, so this room cannot know them before it is asked for a model.
-    from nashboard.ratings.filling import predicted_log_odds
+    from nashboard.ratings.elo import predicted_log_odds
 
     matches.require_connected()
     logits = predicted_log_odds(matches, prior)

@@ -56,7 +56,7 @@ class Landscapes:
     def __call__(self, matches: Matches) -> MeloLoss:
         """Return the loss on some matches."""
         if self.prior == "learned":
-            totals = pair_totals(matches, sigma=learn_sigma(pair_totals(matches)).sigma)
+            totals = pair_totals(matches, sigma=learn_sigma(matches).sigma)
         else:
             totals = pair_totals(matches, float(self.prior))
         return MeloLoss(totals=totals, mu=self.mu, orthogonal=self.orthogonal)

@@ -27,6 +27,7 @@ from nashboard.ratings.errors import (
     spread_plan,
 )
 from nashboard.ratings.likelihood import (
+    WEAK,
     PairTotals,
     Prior,
     check_prior,
@@ -34,9 +35,11 @@ from nashboard.ratings.likelihood import (
     pair_totals,
     require_finite_maximum,
     require_matches,
+    with_points,
 )
-from nashboard.ratings.newton import LearnedPrior, learn_sigma, newton
+from nashboard.ratings.newton import learn_sigma, newton
 from nashboard.ratings.rating import (
+    Coefficient,
     Probabilities,
     Rating,
     check_choice,
@@ -46,7 +49,6 @@ from nashboard.ratings.rating import (
     null_for_nan,
     read_fields,
 )
-from nashboard.ratings.regression import FIRST, Coefficient, Rows, fit_rows, rows_by_side, rows_of_games, rows_of_pairs
 
 Errors = Literal["hessian", "sandwich", "bootstrap"]
 Draws = Literal["half", "davidson"]
@@ -281,8 +283,7 @@ def elo(
     if first_advantage or draws == "davidson":
         return fit_with_rows(matches, prior, first_advantage, draws, (), anchor, errors)
     with threads_for(len(matches.agents)):
-        totals, learned, r, free = prepare(matches, prior, anchor)
-        sigma, log_variance = (learned.sigma, learned.log_variance) if learned else (np.nan, 0.0)
+        totals, sigma, log_variance, r, free = prepare(matches, prior, anchor)
         gradient_norm = newton(totals, r, free)
         x = r[totals.i] - r[totals.j]
         if plan:
@@ -316,14 +317,17 @@ def elo(
 
 def prepare(
     matches: Matches, prior: Prior, anchor: Mapping[str, float] | None
-) -> tuple[PairTotals, LearnedPrior | None, Floats, Bools]:
-    """Return the totals with their prior, the prior where it was learned, a start, and the nodes that may move."""
-    learned = learn_sigma(pair_totals(matches)) if prior == "learned" else None
-    totals = pair_totals(matches, sigma=learned.sigma) if learned else pair_totals(matches, float(prior))
+) -> tuple[PairTotals, float, float, Floats, Bools]:
+    """Return the totals with their prior, its sigma and log-variance where learned, a start, and the free nodes."""
+    sigma, log_variance, start = np.nan, 0.0, np.zeros(len(matches.agents) + 1)
+    if prior == "learned":
+        learned = learn_sigma(matches, start)
+        sigma, log_variance = learned.sigma, learned.log_variance
+        totals = pair_totals(matches, sigma=sigma)
+    else:
+        totals = pair_totals(matches, float(prior))
     r, free = start_ratings(matches, totals, anchor)
-    if learned is not None and not anchor:
-        r[:-1] = learned.r
-    return totals, learned, r, free
+    return totals, sigma, log_variance, r if anchor else start, free
 
 
 def fit_with_rows(
@@ -338,12 +342,14 @@ def fit_with_rows(
     """Fit ratings together with a side's advantage, a draw parameter or covariates."""
     if errors == "bootstrap":
         raise InputError("errors='bootstrap' is for ratings alone: leave errors out")
+    from nashboard.ratings.regression import FIRST, design, fit_rows
+
     matches, rows = design(data, first_advantage, covariates)
     with threads_for(len(matches.agents)):
-        totals, learned, r, free = prepare(matches, prior, anchor)
+        totals, _, _, r, free = prepare(matches, prior, anchor)
         fit = fit_rows(
             rows, totals.prior_edges(len(matches.pairs)), r, free,
-            davidson=draws == "davidson", robust=errors == "sandwich", learned=learned is not None,
+            davidson=draws == "davidson", robust=errors == "sandwich", learned=prior == "learned",
         )  # fmt: skip
         sigma = fit.sigma
     found = tuple(
@@ -373,23 +379,6 @@ def fit_with_rows(
     )
 
 
-def design(data: Any, first_advantage: bool, covariates: Sequence[str]) -> tuple[Matches, Rows]:
-    """Return matches, and their games grouped by pair and conditions."""
-    if not covariates:
-        return data, rows_by_side(data) if first_advantage else rows_of_pairs(data)
-    names = (covariates,) if isinstance(covariates, str) else tuple(covariates)
-    if isinstance(data, Matches):
-        raise InputError("covariates need games one by one, not counts: pass the log itself, or nb.read_games of it")
-    if not isinstance(data, Games):
-        from nashboard.data.read import read_games
-
-        data = read_games(data, covariates=names)
-    missing = [name for name in names if name not in data.covariates]
-    if missing:
-        raise InputError(f"the games have no covariate {missing[0]!r}: read them with read_games(covariates=[...])")
-    return rows_of_games(data, names, first_advantage=first_advantage)
-
-
 def points(r: Floats, anchor: Mapping[str, float] | None) -> Floats:
     """Return ratings in Elo points, with mean 0 unless anchored."""
     return np.asarray((r - (0.0 if anchor else r.mean())) * POINTS_PER_LOGIT + 0.0)
@@ -416,3 +405,17 @@ def describe_prior(prior: Prior, sigma: float) -> str:
 def loss_per_game(totals: PairTotals, x: Floats, played: int, games: float) -> float:
     """Return the mean loss of the games that were played, without the prior's."""
     return loss(totals.won[:played], totals.lost[:played], x[:played]) / games
+
+
+def predicted_log_odds(matches: Matches, prior: float) -> Floats:
+    """Return what Elo predicts for all pairs ``(n, n)``, in the units of the pairs that met, to fill in the others.
+
+    The payoff of a pair that met is ``log(won / lost)`` of counts to which half of ``prior`` games was added on each
+    side; a prediction can stand beside it only if it comes from the same counts. So Elo is fitted to the smoothed
+    counts of every pair that met: where the payoffs are differences of ratings, these are the ratings.
+    """
+    totals, pairs = pair_totals(matches, WEAK), len(matches.pairs)
+    smoothed = with_points(totals, totals.won[:pairs] + prior / 2, totals.lost[:pairs] + prior / 2)
+    r = np.zeros(totals.nodes)
+    newton(smoothed, r, np.ones(totals.nodes, dtype=np.bool_))
+    return gradient(r[:-1])

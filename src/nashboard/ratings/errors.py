@@ -23,20 +23,23 @@ error of a difference does not depend on it.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.special import expit, ndtri
 
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard._workers import Plan, plan_of, spread_out
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ratings.likelihood import PairTotals, with_points
+from nashboard.ratings.likelihood import PairTotals, win_rates, with_points
 from nashboard.ratings.newton import DENSE, newton, solver, sparse_laplacian
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 PROBES = 100
-BLOCK = 256
+BLOCK = 256  # rows of the covariance at a time
 EVEN_GAME = 0.25  # information p (1 - p) of one decisive game between equals
 PRIOR_GAMES = 20  # an agent's dispersion is the league's until it has played so many informative games
 SIMULATED = 200  # agents up to which the largest difference is simulated; beyond, bounded by Bonferroni
@@ -51,15 +54,17 @@ class Score:
     i: Ints
     j: Ints
     variance: Floats
-    clusters: csr_array | None = None  # (clusters, rows)
+    clusters: "csr_array | None" = None  # (clusters, rows)
 
-    def matrix(self, nodes: int) -> csr_array:
-        """Return ``M``, the covariance of the score of each node."""
-        edges = sparse_laplacian(nodes, self.i, self.j, self.variance)
-        if self.clusters is None:
-            return edges
-        by_node = self.clusters @ incidence(nodes, self.i, self.j)
-        return csr_array(edges + by_node.T @ by_node)
+    def matrix(self, J: "csr_array") -> "csr_array":
+        """Return ``M``, the covariance of the score, given ``J``: the derivative of each row's lead."""
+        from scipy.sparse import csr_array
+
+        M = J.T @ J.multiply(self.variance[:, None])
+        if self.clusters is not None:
+            by_cluster = self.clusters @ J
+            M = M + by_cluster.T @ by_cluster
+        return csr_array(M)
 
     def draw(self, nodes: int, count: int, rng: np.random.Generator) -> Floats:
         """Return ``(nodes, count)`` normal scores with covariance ``M``."""
@@ -69,8 +74,10 @@ class Score:
         return np.asarray(incidence(nodes, self.i, self.j).T @ flows)
 
 
-def incidence(nodes: int, i: Ints, j: Ints) -> csr_array:
+def incidence(nodes: int, i: Ints, j: Ints) -> "csr_array":
     """Return ``(rows, nodes)``: the derivative of each row's lead by the ratings."""
+    from scipy.sparse import csr_array
+
     rows = np.arange(i.size)
     ones = np.ones(i.size)
     entries = np.concatenate([ones, -ones]), (np.concatenate([rows, rows]), np.concatenate([i, j]))
@@ -100,6 +107,13 @@ class Covariance:
     weights: Floats
     accuracy: float
     products: Callable[[Floats], Floats] | None = None
+
+    @staticmethod
+    def of(matrix: Floats, weights: Floats) -> "Covariance":
+        """Return an exact covariance, with the variances of the distances to the origin."""
+        at = matrix @ weights
+        variances = np.maximum(np.diag(matrix) - 2 * at + weights @ at, 0.0)
+        return Covariance(matrix=read_only(matrix), variances=variances, weights=weights, accuracy=0.0)
 
     def widened(self, move: Floats) -> "Covariance":
         """Return the covariance with an error more that moves all ratings together, by ``move`` (n,)."""
@@ -194,9 +208,9 @@ class LinearLeague:
         full[self.kept] = columns
         return full[: self.totals.agents]
 
-    def scores(self, score: Score) -> csr_array:
+    def scores(self, score: Score) -> "csr_array":
         """Return ``M`` on the free nodes."""
-        return csr_array(score.matrix(self.totals.nodes)[:, self.kept][self.kept])
+        return score.matrix(incidence(self.totals.nodes, score.i, score.j))[:, self.kept][self.kept]
 
     def moved_by_prior(self, x: Floats) -> Floats:
         """Return ``d r / d log sigma^2``: how ratings move apart where their prior does (Kass and Steffey 1989)."""
@@ -212,10 +226,7 @@ class LinearLeague:
         n = self.totals.agents
         full = np.zeros((self.nodes, self.nodes))
         full[np.ix_(self.kept, self.kept)] = (C + C.T) / 2
-        full = full[:n, :n]
-        at = full @ weights
-        variances = np.maximum(np.diag(full) - 2 * at + weights @ at, 0.0)
-        return Covariance(matrix=read_only(full), variances=variances, weights=weights, accuracy=0.0)
+        return Covariance.of(full[:n, :n], weights)
 
     def sampled(self, score: Score | None, weights: Floats) -> Covariance:
         """Return variances from samples ``y = V z`` of ratings, with ``z`` normal with covariance ``H``.
@@ -229,7 +240,7 @@ class LinearLeague:
         model = Score(i=i, j=j, variance=h)
         S = sparse_laplacian(self.totals.nodes, i, j, h)
         H = S.diagonal()[:n]
-        neighbours = csr_array(S)
+        neighbours = S.copy()
         neighbours.setdiag(0.0)
         state = rng.bit_generator.state
         y = self.solve(model.draw(self.totals.nodes, PROBES, rng)[self.kept])
@@ -261,63 +272,95 @@ class LinearLeague:
         return Covariance(matrix=None, variances=variances, weights=weights, accuracy=accuracy, products=products)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Results:
+    """Games on rows between two agents each, and what of them belongs to which cluster.
+
+    ``p`` are the shares of points that the model expects, ``h`` the curvatures of the loss by the leads.
+    """
+
+    agents: int
+    i: Ints
+    j: Ints
+    p: Floats
+    h: Floats
+    won: Floats
+    lost: Floats
+    draws: Floats
+    parts: "Parts | None"
+
+    def per_agent(self, values: Floats) -> Floats:
+        """Sum values of rows over the rows of each agent."""
+        return np.asarray(np.bincount(self.i, values, self.agents) + np.bincount(self.j, values, self.agents))
+
+    def without_draws(self) -> Floats:
+        """Return the variance of each row's slope: draws vary less than half wins and half losses."""
+        scatter = self.won * (1 - self.p) ** 2 + self.lost * self.p**2
+        prior, league = PRIOR_GAMES * EVEN_GAME, (self.draws.sum() / 4) / (scatter.sum() + EVEN_GAME)
+        agent = 1 - (self.per_agent(self.draws / 4) + prior * league) / (self.per_agent(scatter) + prior)
+        return np.asarray(self.h * (agent[self.i] + agent[self.j]) / 2)
+
+    def by_cluster(self, edges: int) -> "tuple[Floats, csr_array]":
+        """Return the variance of rows that clusters lack, and the slopes of each cluster ``(clusters, edges)``."""
+        from scipy.sparse import csr_array
+
+        parts = self.parts
+        assert parts is not None
+        many = parts.size > 2 * self.agents  # else ratings take up most of what clusters could show
+        slopes = parts.games * self.p[parts.row] - parts.won
+        slopes *= np.sqrt(parts.size / (parts.size - self.agents + 1)) if many else 1.0
+        scores = csr_array((slopes, (parts.cluster, parts.row)), shape=(parts.size, edges))
+        by_agent = scores[:, : self.i.size] @ incidence(self.agents, self.i, self.j)
+        seen, told, unit = np.asarray(by_agent.power(2).sum(axis=0)).ravel(), self.per_agent(self.h), parts.unit
+        prior = PRIOR_GAMES * EVEN_GAME * unit
+        league = max(seen.sum() / max(told.sum(), 1e-300), (1e-3 if many else 1.0) * unit)
+        own = np.maximum(told - EVEN_GAME * unit, 0.0)  # a rating takes a game's worth of scatter out of its residuals
+        expected = told * (seen + prior * league) / (own + prior)
+        lacking = np.maximum(expected - seen, 0.0) / np.maximum(told, 1e-300)
+        return self.h * np.maximum(lacking[self.i], lacking[self.j]), scores
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Parts:
+    """What of the games on which row belongs to which cluster: its games, and the points won by the first agent."""
+
+    size: int
+    cluster: Ints
+    row: Ints
+    games: Floats
+    won: Floats
+
+    @property
+    def unit(self) -> float:
+        """The weight of one game: 1 where games were counted, the mean where clusters have weights, not numbers."""
+        return 1.0 if (self.games == self.games.round()).all() else float(self.games.mean())
+
+
 def score_covariance(matches: Matches, totals: PairTotals, x: Floats, curvatures: Floats) -> Score | None:
     """Return ``M``, or None where it is the Hessian: without draws and clusters."""
-    split = matches.clusters
+    split, played = matches.clusters, len(matches.pairs)
     if split is None and not matches.draws.any():
         return None
-    played = len(matches.pairs)
-    i, j, h = totals.i[:played], totals.j[:played], curvatures[:played]
-    p = expit(x[:played])
-    variance = curvatures.copy()
-
-    def per_agent(values: Floats) -> Floats:
-        return np.asarray(np.bincount(i, values, totals.agents) + np.bincount(j, values, totals.agents))
-
-    prior = PRIOR_GAMES * EVEN_GAME
-    if split is None:
-        scatter = totals.won[:played] * (1 - p) ** 2 + totals.lost[:played] * p**2
-        missing = 1 - (matches.draws.sum() / 4) / (scatter.sum() + EVEN_GAME)
-        agent = 1 - (per_agent(matches.draws / 4) + prior * (1 - missing)) / (per_agent(scatter) + prior)
-        variance[:played] = h * (agent[i] + agent[j]) / 2
-        return Score(i=totals.i, j=totals.j, variance=variance)
-    slopes = (split.wins + split.draws + split.losses) * p[split.pair] - split.wins - split.draws / 2
-    many = split.size > 2 * totals.agents  # else ratings take up most of what clusters could show
-    slopes *= np.sqrt(split.size / (split.size - totals.agents + 1)) if many else 1.0
-    scores = csr_array((slopes, (split.cluster, split.pair)), shape=(split.size, totals.i.size))
-    by_node = scores @ incidence(totals.nodes, totals.i, totals.j)
-    seen = np.asarray(by_node.multiply(by_node).sum(axis=0)).ravel()[: totals.agents]
-    told = per_agent(h)
-    unit = game_weight(matches)
-    league = max(seen.sum() / max(told.sum(), 1e-300), (1e-3 if many else 1.0) * unit)
-    own = np.maximum(told - EVEN_GAME * unit, 0.0)  # a rating takes a game's worth of scatter out of its residuals
-    expected = told * (seen + prior * unit * league) / (own + prior * unit)
-    lacking = np.maximum(expected - seen, 0.0) / np.maximum(told, 1e-300)
-    variance[:played] = h * np.maximum(lacking[i], lacking[j])
-    return Score(i=totals.i, j=totals.j, variance=variance, clusters=scores)
+    parts = None
+    if split is not None:
+        games, won = split.wins + split.draws + split.losses, split.wins + split.draws / 2
+        parts = Parts(size=split.size, cluster=split.cluster, row=split.pair, games=games, won=won)
+    here = slice(played)
+    results = Results(
+        agents=totals.agents, i=totals.i[here], j=totals.j[here], p=win_rates(x[here]), h=curvatures[here],
+        won=totals.won[here], lost=totals.lost[here], draws=matches.draws, parts=parts,
+    )  # fmt: skip
+    return with_prior_edges(results, totals.i, totals.j, curvatures)
 
 
-def game_weight(matches: Matches) -> float:
-    """Return the weight of one game: 1 where games were counted, the mean where clusters have weights, not numbers."""
-    split = matches.clusters
-    if split is None:
-        return 1.0
-    weights = split.wins + split.draws + split.losses
-    return 1.0 if (weights == weights.round()).all() else float(weights.mean())
-
-
-def diagonal(product: Callable[[Floats], Floats], size: int, *, exact: bool) -> Floats:
-    """Return the diagonal of a symmetric operator, exactly or from fixed probe vectors (Bekas et al. 2007)."""
-    if exact:
-        found = np.empty(size)
-        for start in range(0, size, BLOCK):
-            rows = np.arange(start, min(start + BLOCK, size))
-            unit = np.zeros((size, rows.size))
-            unit[rows, rows - start] = 1.0
-            found[rows] = product(unit)[rows, rows - start]
-        return found
-    signs: Floats = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), size=(size, PROBES))
-    return np.asarray((signs * product(signs)).mean(axis=1))
+def with_prior_edges(results: Results, i: Ints, j: Ints, curvatures: Floats) -> Score:
+    """Return the score of rows and, after them, of the prior's edges, whose covariance is their Hessian."""
+    variance, played = curvatures.copy(), results.i.size
+    if results.parts is None:
+        variance[:played] = results.without_draws()
+        return Score(i=i, j=j, variance=variance)
+    variance[:played], clusters = results.by_cluster(i.size)
+    return Score(i=i, j=j, variance=variance, clusters=clusters)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -365,7 +408,7 @@ def critical_value(covariance: Covariance, level: float) -> float:
     n = covariance.variances.size
     C = covariance.matrix
     if C is None or n > SIMULATED:
-        return float(-ndtri((1 - level) / (n * (n - 1))))
+        return -NormalDist().inv_cdf((1 - level) / (n * (n - 1)))
     bends, axes = np.linalg.eigh(C)
     root = axes * np.sqrt(np.maximum(bends, 0.0))
     drawn = np.random.default_rng(0).standard_normal((DRAWS, n)) @ root.T

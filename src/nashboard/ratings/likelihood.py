@@ -104,6 +104,12 @@ def loss(won: Floats, lost: Floats, x: Floats) -> float:
     return float(((won + lost) * np.log1p(np.exp(-np.abs(x))) + lost * np.maximum(x, 0) - won * np.minimum(x, 0)).sum())
 
 
+def win_rates(x: Floats) -> Floats:
+    """Return ``s(x)``, exact in both tails."""
+    e = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1.0, e) / (1 + e))
+
+
 def pair_totals(matches: Matches, prior: float = 0.0, *, sigma: float | None = None) -> PairTotals:
     """Return the points per pair, with a prior of drawn games or of a standard deviation ``sigma`` in logits."""
     n = len(matches.agents)

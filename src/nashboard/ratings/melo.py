@@ -25,7 +25,6 @@ from nashboard.ratings.likelihood import (
     PairTotals,
     Prior,
     check_prior,
-    pair_totals,
     require_finite_maximum,
     require_matches,
 )
@@ -318,7 +317,7 @@ def melo(
         k = min(candidates, key=lambda candidate: candidate.log_loss).k
     if k == 0:
         return without_planes(elo(matches, prior=prior, anchor=anchor), candidates)
-    sigma = learn_sigma(pair_totals(matches)).sigma if prior == "learned" else np.nan
+    sigma = learn_sigma(matches).sigma if prior == "learned" else np.nan
     landscape = landscapes(matches)
     totals = landscape.totals
     fit = fitted(matches, landscape, k)

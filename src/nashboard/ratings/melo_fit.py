@@ -28,7 +28,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
 from nashboard.errors import ConvergenceError
 from nashboard.ratings import kernels
-from nashboard.ratings.errors import PROBES, Covariance, diagonal, score_covariance
+from nashboard.ratings.errors import PROBES, Covariance, score_covariance
 from nashboard.ratings.likelihood import PairTotals
 from nashboard.ratings.newton import newton
 from nashboard.ratings.trust_region import LocalModel, inner_step, minimise
@@ -312,7 +312,8 @@ def melo_covariance(landscape: MeloLoss, Z: Floats, matches: Matches, origin: Fl
         left = local.hessian(p) + right
         return p if float(np.linalg.norm(left)) <= 10 * small else np.full_like(p, np.nan)
 
-    found = diagonal(solve, n, exact=False)
+    signs: Floats = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), size=(n, PROBES))
+    found = (signs * solve(signs)).mean(axis=1)  # Bekas et al. 2007
     return Covariance(
         matrix=None,
         variances=np.where(found > 0, found, np.nan),
@@ -339,13 +340,9 @@ def melo_score(landscape: MeloLoss, Z: Floats, matches: Matches) -> csr_array | 
     J = csr_array(
         (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(totals.i.size, Z.size)
     )
-    M = J.T @ J.multiply(score.variance[:, None])
-    if score.clusters is not None:
-        by_cluster = score.clusters @ J
-        M = M + by_cluster.T @ by_cluster
     prior = np.zeros(Z.shape)
     prior[: totals.agents, 1:] = landscape.mu
-    return csr_array(M + diags_array(prior.ravel()))
+    return csr_array(score.matrix(J) + diags_array(prior.ravel()))
 
 
 def idle_directions(landscape: MeloLoss, Z: Floats, P: Floats) -> Floats:

@@ -8,23 +8,29 @@ gradients on the sparse matrix.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
-from scipy.sparse import csr_array, eye_array
-from scipy.sparse.linalg import LinearOperator, cg
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.errors import ConvergenceError
-from nashboard.ratings.likelihood import PairTotals
+from nashboard.ratings.likelihood import PairTotals, pair_totals
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from nashboard.data.matches import Matches
 
 LIFT = 1e-13  # share of the trace that is put on the diagonal where the plain factor fails
+SMALL = 200  # nodes up to which numpy solves: loading scipy takes longer than such a fit
 DENSE = 2000  # nodes up to which a factorisation takes well under a second
 EXACT_TRACE = 300  # agents up to which the trace of the inverse is exact; beyond, from probes, to a thousandth
 PROBES = 64
 MOST_SECANTS = 40
 MOST_LOG_VARIANCE = 1.0  # of log sigma^2: with two or three agents the normal approximation has no meaning
 CLOSE_SIGMA = 1e-6  # in log sigma^2
+CLOSE = 1e-3  # logits: after a step of this length less than 1e-6 is missing
 SCALE = 1.5  # logits: the scale of the prior of sigma
 Solve = Callable[[Floats], Floats]
 
@@ -37,8 +43,10 @@ def dense_laplacian(nodes: int, i: Ints, j: Ints, h: Floats) -> Floats:
     return L
 
 
-def sparse_laplacian(nodes: int, i: Ints, j: Ints, h: Floats) -> csr_array:
+def sparse_laplacian(nodes: int, i: Ints, j: Ints, h: Floats) -> "csr_array":
     """Return ``L`` as a sparse matrix."""
+    from scipy.sparse import csr_array
+
     rows, columns = np.concatenate([i, j, i, j]), np.concatenate([j, i, i, j])
     return csr_array((np.concatenate([-h, -h, h, h]), (rows, columns)), shape=(nodes, nodes))
 
@@ -51,40 +59,58 @@ def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float, *,
     """
     kept = np.flatnonzero(free)
     loose = kept.size == nodes
-    if kept.size <= DENSE:
+    if kept.size > DENSE:
+        solve = iterative(sparse_laplacian(nodes, i, j, h)[kept][:, kept], rtol)
+    else:
         if loose:
             L = dense_laplacian(nodes, i, j, h)
             L += np.trace(L) / nodes**2  # L 1 = 0: lift the constant direction, then take it out of the answer
         else:  # of many nodes, few may be free
             L = sparse_laplacian(nodes, i, j, h)[kept][:, kept].toarray()
-        factor, failed = dpotrf(L.T)  # L.T lies as the library wants it, and is the same
-        if failed and lift:
-            factor, failed = dpotrf(L.T + LIFT * np.trace(L) * np.eye(len(L)), overwrite_a=True)
-        if failed:
-            raise ConvergenceError(
-                "the ratings cannot be worked out in double precision: anchors, weights or the prior lie too many "
-                "orders of magnitude apart",
-                hint="bring them closer together, or pass a larger {option}",
-                option="prior",
-            )
+        solve = factored(L, lift=lift)
+    return lambda v: without_mean(solve(without_mean(v, loose)), loose)
 
-        def solve_dense(v: Floats) -> Floats:
-            return without_mean(np.asarray(dpotrs(factor, without_mean(v, loose))[0]), loose)
 
-        return solve_dense
-    S = sparse_laplacian(nodes, i, j, h)[kept][:, kept]
+def factored(L: Floats, *, lift: bool) -> Solve:
+    """Return the map ``v -> L^-1 v`` for a positive definite matrix."""
+    if len(L) <= SMALL:
+        try:
+            np.linalg.cholesky(L)
+            return partial(np.linalg.solve, L)
+        except np.linalg.LinAlgError:
+            pass
+    else:
+        from scipy.linalg.lapack import dpotrf, dpotrs
+
+        factor, failed = dpotrf(L.T)  # the transpose lies as the library wants it, and is the same
+        if not failed:
+            return lambda v: np.asarray(dpotrs(factor, v)[0])
+    if lift:
+        return factored(L + LIFT * np.trace(L) * np.eye(len(L)), lift=False)
+    raise ConvergenceError(
+        "the ratings cannot be worked out in double precision: anchors, weights or the prior lie too many orders of "
+        "magnitude apart",
+        hint="bring them closer together, or pass a larger {option}",
+        option="prior",
+    )
+
+
+def iterative(S: "csr_array", rtol: float) -> Solve:
+    """Return the map ``v -> S^-1 v`` by conjugate gradients."""
+    from scipy.sparse.linalg import LinearOperator, cg
+
     scale = 1 / S.diagonal()
     M = LinearOperator(S.shape, matvec=lambda v: scale * v)
 
-    def solve_sparse(v: Floats) -> Floats:
+    def solve(v: Floats) -> Floats:
         if v.ndim == 2:
-            return np.stack([solve_sparse(column) for column in v.T], axis=1)
-        x, failed = cg(S, without_mean(v, loose), rtol=rtol, maxiter=20 * kept.size, M=M)
+            return np.stack([solve(column) for column in v.T], axis=1)
+        x, failed = cg(S, v, rtol=rtol, maxiter=20 * len(scale), M=M)
         if failed:
-            raise ConvergenceError(f"conjugate gradients on {kept.size:,} agents did not reach {rtol:g}")
-        return without_mean(np.asarray(x), loose)
+            raise ConvergenceError(f"conjugate gradients on {len(scale):,} agents did not reach {rtol:g}")
+        return np.asarray(x)
 
-    return solve_sparse
+    return solve
 
 
 def without_mean(v: Floats, loose: bool) -> Floats:
@@ -145,55 +171,54 @@ def halved(totals: PairTotals, x: Floats, dx: Floats, slope: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LearnedPrior:
-    """The standard deviation of ratings in logits, the ratings under it, and the variance of ``log sigma^2``."""
+    """The standard deviation of ratings in logits, and the variance of ``log sigma^2``."""
 
     sigma: float
-    r: Floats
     log_variance: float
 
-    @staticmethod
-    def of(s: float, slope: float, n: int, r: Floats) -> "LearnedPrior":
-        """Return the prior at the maximum ``s`` of the density of ``log sigma^2``, given the slope of its fixed point.
 
-        The density is taken as normal: its variance follows from the slope, and ``sigma^2`` is the mean, which is less
-        biased than the mode.
-        """
-        weight = (n - 2 + np.exp(s) / SCALE**2) / 2
-        variance = min(1 / max(-slope * weight, 1e-9), MOST_LOG_VARIANCE)
-        return LearnedPrior(sigma=float(np.exp(s / 2 + variance / 4)), r=r, log_variance=float(variance))
+Under = Callable[[float], tuple[Floats, Solve]]
 
 
-def learn_sigma(totals: PairTotals) -> LearnedPrior:
+def learn_prior(under: Under, n: int, *, close: float = CLOSE_SIGMA, start: float = 0.0) -> LearnedPrior:
     """Return the standard deviation of ratings that the games suggest.
 
-    The maximum of the marginal likelihood of ``sigma`` (ratings integrated out by Laplace's method) times the density
-    ``sigma exp(-sigma^2 / (2 SCALE^2))``, which is 0 at ``sigma = 0``: with few agents the likelihood alone often has
-    its maximum there, and would call all of them equal (Chung et al. 2013). At the maximum
+    ``under(sigma)`` fits the ratings (n + 1,) of all nodes, the average agent last, with a prior of that ``sigma``, and
+    returns them with the solver of the Hessian there. The result is the maximum of the marginal likelihood of ``sigma``
+    (ratings integrated out by Laplace's method) times the density ``sigma exp(-sigma^2 / (2 SCALE^2))``, which is 0 at
+    ``sigma = 0``: with few agents the likelihood alone often has its maximum there, and would call all of them equal
+    (Chung et al. 2013). At the maximum
 
         sigma^2 = (r'r + trace V) / (n - 2 + sigma^2 / SCALE^2),    V = (L + I / sigma^2)^-1 without the constant,
 
-    a fixed point that is found by secants in ``log sigma^2``.
+    a fixed point that is found by secants in ``log sigma^2``. There the density is taken as normal: its variance
+    follows from the slope, and ``sigma^2`` is the mean, which is less biased than the mode.
     """
-    n = totals.agents
-    played = totals.j < n
-    games = PairTotals(
-        agents=n, i=totals.i[played], j=totals.j[played], won=totals.won[played], lost=totals.lost[played]
-    )
-    r = np.zeros(n)
 
     def excess(s: float) -> float:
         """Return the logarithm of the right side of the fixed point minus that of the left."""
-        variance = float(np.exp(s))
-        trace = normal_mode(games, r, 1 / variance) - variance
-        return float(np.log((r @ r + trace) / (n - 2 + variance / SCALE**2))) - s
+        nodes, solve = under(float(np.exp(s / 2)))
+        r = nodes[:n] - nodes[:n].mean()
+        return float(np.log((r @ r + trace_of_agents(solve, n)) / (n - 2 + np.exp(s) / SCALE**2))) - s
 
-    s, slope = fixed_point(excess)
-    return LearnedPrior.of(s, slope, n, r)
+    s, slope = fixed_point(excess, close, start)
+    weight = (n - 2 + np.exp(s) / SCALE**2) / 2
+    variance = min(1 / max(-slope * weight, 1e-9), MOST_LOG_VARIANCE)
+    return LearnedPrior(sigma=float(np.exp(s / 2 + variance / 4)), log_variance=float(variance))
 
 
-def fixed_point(
-    excess: Callable[[float], float], *, close: float = CLOSE_SIGMA, start: float = 0.0
-) -> tuple[float, float]:
+def trace_of_agents(solve: Solve, n: int) -> float:
+    """Return the trace of the covariance of ``n`` ratings around their mean, where the average agent comes last."""
+    if n <= EXACT_TRACE:
+        V = solve(np.eye(n + 1))[:n, :n]
+        return float(np.trace(V) - V.mean(axis=0).sum())
+    probes = PROBES if n <= DENSE else PROBES // 4
+    signs: Floats = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), size=(n, probes))
+    signs = np.concatenate([signs - signs.mean(axis=0), np.zeros((1, probes))])
+    return float((signs * solve(signs)).sum(axis=0).mean())
+
+
+def fixed_point(excess: Callable[[float], float], close: float, start: float) -> tuple[float, float]:
     """Return the root of a falling function by secants, and the slope there."""
     low, high = np.log(1e-8), np.log(1e4)
     before, f_before = start, excess(start)
@@ -209,53 +234,16 @@ def fixed_point(
     return float(s), float(slope)
 
 
-def normal_mode(games: PairTotals, r: Floats, precision: float) -> float:
-    """Move ``r`` in place to the mode under a normal prior around 0; return the trace of ``(L + precision I)^-1``."""
-    n = games.agents
-    while True:
-        x = r[games.i] - r[games.j]
-        slopes, h = games.derivatives(x)
-        g = games.onto_nodes(slopes)[:n] + precision * r
-        solve = ridge_solver(n, games.i, games.j, h, precision)
-        step = -solve(g)
-        longest = float(np.abs(step).max())
-        if longest > SURE / 2:  # the loss is convex: halve until it falls
-            length, start, slope = 1.0, games.loss(x) + precision / 2 * float(r @ r), float(g @ step)
-            while True:
-                moved = r + length * step
-                new = games.loss(moved[games.i] - moved[games.j]) + precision / 2 * float(moved @ moved)
-                if new <= start + 1e-4 * length * slope + 1e-13 * abs(start):
-                    break
-                length /= 2
-            step *= length
-        r += step
-        if longest < 1e-3:  # Newton converges quadratically: what is left is of the order of its square
-            break
-    if n <= EXACT_TRACE:
-        return float(np.trace(solve(np.eye(n))))
-    probes = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), size=(n, PROBES if n <= DENSE else PROBES // 4))
-    return float((probes * solve(probes)).sum(axis=0).mean())
+def learn_sigma(matches: "Matches", r: Floats | None = None) -> LearnedPrior:
+    """Return the learned prior of matches; ``r`` (n + 1,) is moved in place to the ratings under it."""
+    n = len(matches.agents)
+    r = np.zeros(n + 1) if r is None else r
+    everyone = np.ones(n + 1, dtype=bool)
 
+    def under(sigma: float) -> tuple[Floats, Solve]:
+        totals = pair_totals(matches, sigma=sigma)
+        newton(totals, r, everyone, close=CLOSE)
+        h = totals.derivatives(r[totals.i] - r[totals.j])[1]
+        return r, solver(n + 1, totals.i, totals.j, h, everyone, rtol=1e-6)
 
-def ridge_solver(n: int, i: Ints, j: Ints, h: Floats, precision: float) -> Solve:
-    """Return the map ``v -> (L + precision I)^-1 v``."""
-    if n <= DENSE:
-        L = dense_laplacian(n, i, j, h)
-        L[np.arange(n), np.arange(n)] += precision
-        factor, failed = dpotrf(L.T)
-        if failed:
-            raise ConvergenceError("the ratings cannot be worked out in double precision: weights differ too much")
-        return lambda v: np.asarray(dpotrs(factor, v)[0])
-    S = csr_array(sparse_laplacian(n, i, j, h) + precision * eye_array(n))
-    scale = 1 / S.diagonal()
-    M = LinearOperator(S.shape, matvec=lambda v: scale * v)
-
-    def solve(v: Floats) -> Floats:
-        if v.ndim == 2:
-            return np.stack([solve(column) for column in v.T], axis=1)
-        x, failed = cg(S, v, rtol=1e-6, maxiter=20 * n, M=M)
-        if failed:
-            raise ConvergenceError(f"conjugate gradients on {n:,} agents did not converge")
-        return np.asarray(x)
-
-    return solve
+    return learn_prior(under, n)

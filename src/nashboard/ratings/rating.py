@@ -25,6 +25,7 @@ from nashboard.data.matches import Matches, whole
 from nashboard.data.validation import checked_names, positions
 from nashboard.errors import InputError
 from nashboard.ratings.errors import Covariance, RankIntervals, rank_intervals
+from nashboard.ratings.likelihood import win_rates
 
 NORMAL_95 = 1.959963984540054  # 97.5th percentile of the normal distribution
 RANKED = 2000  # agents up to which a leaderboard shows intervals of ranks
@@ -45,6 +46,21 @@ class Difference(NamedTuple):
     stderr: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coefficient:
+    """An effect on the lead of the first agent, in Elo points per unit, with its standard error."""
+
+    name: str
+    value: float
+    stderr: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval."""
+        half = NORMAL_95 * self.stderr
+        return self.value - half, self.value + half
 
 
 class Rating(Drawn):
@@ -107,9 +123,7 @@ class Rating(Drawn):
 
     def win_probabilities(self) -> Floats:
         """Return ``(n, n)`` shares of points that row takes from column, 1/2 on the diagonal."""
-        from scipy.special import expit
-
-        return np.asarray(expit(self.leads() / POINTS_PER_LOGIT))
+        return win_rates(self.leads() / POINTS_PER_LOGIT)
 
     @abstractmethod
     def leads(self) -> Floats:
@@ -153,7 +167,7 @@ class Rating(Drawn):
                 )
                 for place, k in enumerate(order)
             ),
-            notes=(*([f"ranks: {RANKS}"] if ranks else []), *self.notes()),
+            notes=self.notes(),
         )
 
     def table(self) -> Table:
@@ -259,7 +273,8 @@ def checked_anchor(anchor: Mapping[str, float] | None, agents: Sequence[str]) ->
     """Return the anchored ratings in Elo points, by the place of the agent; nothing where there is no anchor."""
     given = {} if anchor is None else anchor
     if not isinstance(given, Mapping):
-        name = given if isinstance(given, str) and given else next(iter(agents), "gnugo")
+        names = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
+        name = next((name for name in names if name), next(iter(agents), "gnugo"))
         raise InputError(
             f"the anchor is {given!r}: it must be a mapping from agents to the ratings that are held, such as "
             f"{{{name!r}: 1500}}"

@@ -14,27 +14,19 @@ Newton's method eliminates ``r``, whose Hessian is a graph Laplacian, and solves
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, hstack
+from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
-from nashboard._types import Bools, Floats, Ints, read_only
+from nashboard._types import Bools, Floats, Ints
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ratings.errors import EVEN_GAME, PRIOR_GAMES, Covariance, LinearLeague
+from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, incidence, with_prior_edges
 from nashboard.ratings.likelihood import PairTotals
-from nashboard.ratings.newton import (
-    DENSE,
-    EXACT_TRACE,
-    PROBES,
-    SCALE,
-    LearnedPrior,
-    fixed_point,
-    solver,
-    sparse_laplacian,
-)
+from nashboard.ratings.newton import DENSE, LearnedPrior, Solve, learn_prior, solver
 
 MOST_STEPS = 200
 TOLERANCE = 1e-8
@@ -60,21 +52,6 @@ class Rows:
         return np.asarray(self.wins + self.draws + self.losses)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Coefficient:
-    """An effect on the lead of the first agent, in Elo points per unit, with its standard error."""
-
-    name: str
-    value: float
-    stderr: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% interval."""
-        half = 1.959963984540054 * self.stderr
-        return self.value - half, self.value + half
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowFit:
     """Ratings of all nodes, coefficients and the draw parameter in logits, with their covariance."""
@@ -90,6 +67,23 @@ class RowFit:
 
 
 FIRST = "first side"
+
+
+def design(data: Any, first_advantage: bool, covariates: Sequence[str]) -> tuple[Matches, Rows]:
+    """Return matches, and their games grouped by pair and conditions."""
+    if not covariates:
+        return data, rows_by_side(data) if first_advantage else rows_of_pairs(data)
+    names = (covariates,) if isinstance(covariates, str) else tuple(covariates)
+    if isinstance(data, Matches):
+        raise InputError("covariates need games one by one, not counts: pass the log itself, or nb.read_games of it")
+    if not isinstance(data, Games):
+        from nashboard.data.read import read_games
+
+        data = read_games(data, covariates=names)
+    missing = [name for name in names if name not in data.covariates]
+    if missing:
+        raise InputError(f"the games have no covariate {missing[0]!r}: read them with read_games(covariates=[...])")
+    return rows_of_games(data, names, first_advantage=first_advantage)
 
 
 def rows_by_side(matches: Matches) -> Rows:
@@ -297,27 +291,14 @@ def minimise_rows(problem: Problem, point: Point, free: Bools) -> tuple[Point, "
 
 
 def learn_row_prior(problem: Problem, point: Point) -> tuple[LearnedPrior, Point]:
-    """Return the learned prior of rows, as `newton.learn_sigma` does for pairs, and the fit under it."""
-    n = problem.prior.agents
-    free = np.ones(n + 1, dtype=bool)
-    here = [point]
+    """Return the learned prior of rows, and the fit under it."""
+    n, here = problem.prior.agents, [point]
 
-    def excess(s: float) -> float:
-        variance = float(np.exp(s))
-        here[0], system, _ = minimise_rows(problem.with_sigma(np.sqrt(variance)), here[0], free)
-        r = here[0].r[:n] - here[0].r[:n].mean()
-        if n <= EXACT_TRACE:
-            V = system.solve(np.eye(n + 1))[:n, :n]
-            trace = float(np.trace(V) - V.mean(axis=0).sum())
-        else:
-            signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), size=(n, PROBES))
-            signs -= signs.mean(axis=0)
-            probes = np.concatenate([signs, np.zeros((1, PROBES))])
-            trace = float((probes * system.solve(probes)).sum(axis=0).mean())
-        return float(np.log((r @ r + trace) / (n - 2 + variance / SCALE**2))) - s
+    def under(sigma: float) -> tuple[Floats, Solve]:
+        here[0], system, _ = minimise_rows(problem.with_sigma(sigma), here[0], np.ones(n + 1, dtype=bool))
+        return here[0].r, system.solve
 
-    s, slope = fixed_point(excess, close=1e-3, start=float(-np.log(problem.prior.precision)))
-    return LearnedPrior.of(s, slope, n, here[0].r[:n]), here[0]
+    return learn_prior(under, n, close=1e-3, start=float(-np.log(problem.prior.precision))), here[0]
 
 
 def half_point_loss(problem: Problem, lead: Floats, eta: float) -> float:
@@ -363,77 +344,56 @@ class System:
         W = self.solve(self.cross) if self.g_b.size else np.zeros((self.kept.size, 0))
         S = self.own - self.cross.T @ W
         inverse = np.linalg.inv(S) if S.size else S
-        told = np.zeros(n)
-        games_h = self.h[: problem.rows.i.size]
-        for side in (problem.rows.i, problem.rows.j):
-            told += np.bincount(side, games_h, minlength=n)[:n]
+        rows = problem.rows
+        told = np.bincount(rows.i, self.h[: rows.i.size], n) + np.bincount(rows.j, self.h[: rows.i.size], n)
         weights = told / told.sum() if loose else np.zeros(n)
-        scores = self.scores(problem, n) if robust else None
+        score = self.score(problem) if robust else None
+        M = None if score is None else self.score_matrix(problem, score)
         G = np.concatenate([-W, np.eye(W.shape[1])]) @ inverse  # extras move by G' times the score
-        extra = np.asarray(inverse if scores is None else G.T @ (scores @ G), dtype=np.float64)
-        if self.kept.size <= DENSE:
-            V = self.solve(np.eye(self.kept.size))
-            top = np.concatenate([V + W @ inverse @ W.T, -W @ inverse], axis=1)
-            C = top[:, : self.kept.size] if scores is None else top @ (scores @ top.T)
-            full = np.zeros((self.nodes, self.nodes))
-            full[np.ix_(self.kept, self.kept)] = (C + C.T) / 2
-            full = full[:n, :n]
-            at = full @ weights
-            variances = np.maximum(np.diag(full) - 2 * at + weights @ at, 0.0)
-            return Covariance(matrix=read_only(full), variances=variances, weights=weights, accuracy=0.0), extra
-        zeros = np.zeros(self.i.size)
-        edges = PairTotals(agents=n, i=self.i, j=self.j, won=zeros, lost=zeros)
-        league = LinearLeague(totals=edges, curvatures=self.h, kept=self.kept, nodes=self.nodes, solve=self.solve)
-        return league.sampled(None, weights), extra
+        extra = np.asarray(inverse if M is None else G.T @ (M @ G), dtype=np.float64)
+        if self.kept.size > DENSE:
+            zeros = np.zeros(self.i.size)
+            edges = PairTotals(agents=n, i=self.i, j=self.j, won=zeros, lost=zeros)
+            league = LinearLeague(totals=edges, curvatures=self.h, kept=self.kept, nodes=self.nodes, solve=self.solve)
+            return league.sampled(score, weights), extra
+        V = self.solve(np.eye(self.kept.size))
+        top = np.concatenate([V + W @ inverse @ W.T, -W @ inverse], axis=1)
+        C = top[:, : self.kept.size] if M is None else top @ (M @ top.T)
+        full = np.zeros((self.nodes, self.nodes))
+        full[np.ix_(self.kept, self.kept)] = (C + C.T) / 2
+        return Covariance.of(full[:n, :n], weights), extra
 
-    def scores(self, problem: Problem, n: int) -> csr_array | None:
-        """Return the covariance of the score of free nodes and extras; None where it is the Hessian."""
+    def score(self, problem: Problem) -> Score | None:
+        """Return the covariance of the slopes by the leads; None where it is the Hessian."""
         rows = problem.rows
         if rows.cluster is None and (problem.davidson or not rows.draws.any()):
             return None
-        R, size = rows.i.size, self.kept.size + self.g_b.size
-        by_row = self.gradients(R)
-        prior = coo_array(sparse_laplacian(self.nodes, self.i[R:], self.j[R:], self.prior_h)[self.kept][:, self.kept])
-        padded = csr_array((prior.data, prior.coords), shape=(size, size))
-        if rows.cluster is None:
-            p = expit(self.lead)
-            scatter = (rows.wins + rows.draws / 2) * (1 - p) ** 2 + (rows.losses + rows.draws / 2) * p**2
-            league = (rows.draws.sum() / 4) / (scatter.sum() + EVEN_GAME)
-            prior_games = PRIOR_GAMES * EVEN_GAME
+        R, won = rows.i.size, rows.wins + rows.draws / 2
+        parts = None
+        if rows.cluster is not None:
+            size = int(rows.cluster.max()) + 1
+            parts = Parts(size=size, cluster=rows.cluster, row=np.arange(R), games=rows.games, won=won)
+        results = Results(
+            agents=len(rows.agents), i=rows.i, j=rows.j, p=(self.slopes + won) / rows.games, h=self.h[:R], won=won,
+            lost=rows.losses + rows.draws / 2, draws=rows.draws, parts=parts,
+        )  # fmt: skip
+        return with_prior_edges(results, self.i, self.j, self.h)
 
-            def per_agent(values: Floats) -> Floats:
-                return np.asarray(np.bincount(rows.i, values, n) + np.bincount(rows.j, values, n))
-
-            agent = 1 - (per_agent(rows.draws / 4) + prior_games * league) / (per_agent(scatter) + prior_games)
-            variance = self.h[:R] * (agent[rows.i] + agent[rows.j]) / 2
-            return csr_array(by_row.T @ by_row.multiply(variance[:, None]) + padded)
-        clusters = int(rows.cluster.max()) + 1
-        table = csr_array((np.ones(R), (rows.cluster, np.arange(R))), shape=(clusters, R))
-        both = table @ by_row.multiply(self.slopes[:, None])
-        if self.eta_slopes.size:
-            both = hstack([both, csr_array(table @ self.eta_slopes[:, None])])
-        return csr_array(both.T @ both * (clusters / max(clusters - 1, 1)) + padded)
-
-    def gradients(self, R: int) -> csr_array:
-        """Return ``(rows, free nodes + q)``: the derivative of each row's lead."""
-        place = np.full(self.nodes, -1)
-        place[self.kept] = np.arange(self.kept.size)
-        row, column, value = [], [], []
-        for side, sign in ((self.i[:R], 1.0), (self.j[:R], -1.0)):
-            at = place[side]
-            there = at >= 0
-            row.append(np.flatnonzero(there))
-            column.append(at[there])
-            value.append(np.full(int(there.sum()), sign))
-        extras = self.columns.shape[1]
-        for k in range(extras):
-            row.append(np.arange(R))
-            column.append(np.full(R, self.kept.size + k))
-            value.append(self.columns[:, k])
-        return csr_array(
-            (np.concatenate(value), (np.concatenate(row), np.concatenate(column))),
-            shape=(R, self.kept.size + extras),
-        )
+    def score_matrix(self, problem: Problem, score: Score) -> csr_array:
+        """Return ``M`` of the free nodes and the extras."""
+        edges = incidence(max(self.nodes, int(self.j.max()) + 1), self.i, self.j)[:, self.kept]
+        prior = np.zeros((self.i.size - len(self.columns), self.columns.shape[1]))
+        J = hstack([edges, csr_array(np.concatenate([self.columns, prior]))]).tocsr()
+        if not self.eta_slopes.size:
+            return score.matrix(J)
+        by_lead = (J.T @ J.multiply(score.variance[:, None])).tocsr()
+        by_lead.resize((J.shape[1] + 1, J.shape[1] + 1))  # eta moves no lead: only clusters show its scatter
+        assert score.clusters is not None
+        assert problem.rows.cluster is not None
+        clusters = score.clusters.shape[0]
+        eta = np.bincount(problem.rows.cluster, self.eta_slopes, clusters) * np.sqrt(clusters / max(clusters - 1, 1))
+        both = hstack([score.clusters @ J, csr_array(eta[:, None])]).tocsr()
+        return csr_array(by_lead + both.T @ both)
 
 
 def linearise(problem: Problem, point: Point, nodes: int, kept: Ints) -> System:
