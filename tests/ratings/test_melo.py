@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import nashboard as nb
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard.ratings.cross_validation import candidate, compared, dealt
+from nashboard.ratings.held_out import dealt, held_out_loss, hold_out_each
 from nashboard.ratings.likelihood import pair_totals
 from nashboard.ratings.melo_fit import MeloLoss, centred, orthogonal_planes, product
 from reference_ratings import paper_norm_and_log_loss
@@ -181,9 +181,8 @@ def test_a_rough_comparison_says_what_a_thorough_one_of_the_same_part_says(plane
     def landscape_of(part: nb.Matches) -> MeloLoss:
         return MeloLoss(totals=pair_totals(part, 1.0), mu=0.25)
 
-    rough = compared(matches, landscape_of, 1, np.random.default_rng(0), rough=True, held_out=1)
-    part = dealt(matches, np.random.default_rng(0))[:1]
-    thorough = [candidate(matches, landscape_of, part, k) for k in (0, 1)]
+    splits = hold_out_each(matches, dealt(matches, np.random.default_rng(0))[:1], landscape_of)
+    rough, thorough = ([held_out_loss(splits, k, rough=rough) for k in (0, 1)] for rough in (True, False))
     np.testing.assert_allclose([one.log_loss for one in rough], [one.log_loss for one in thorough], rtol=1e-5)
     assert (rough[1].log_loss < rough[0].log_loss) == (planes == 1)
 
@@ -199,7 +198,6 @@ def test_one_anchor_shifts_and_several_are_refused() -> None:
 def test_large_fits_estimate_their_errors_near_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     _, _, matches = planted(20, k=1, games=100, seed=17)
     exact = nb.melo(matches)
-    monkeypatch.setattr("nashboard.ratings.melo_fit.DENSE", 5)
     monkeypatch.setattr("nashboard.ratings.melo_fit.DENSE", 5)
     rough = nb.melo(matches)
     np.testing.assert_allclose(rough.leads(), exact.leads(), atol=1e-4)

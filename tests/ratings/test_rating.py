@@ -1,11 +1,14 @@
 """The protocol of ratings: every entry of the registry predicts, has errors and a table."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import nashboard as nb
-from nashboard.ratings.calibration import calibration_of
-from nashboard.ratings.rating import RATINGS, Rating, rating_method
+from commands import in_process
+from nashboard.ratings.held_out import calibration_of
+from nashboard.ratings.rating import RATINGS, Rating, RatingMethod, rating_method, register
 from ratings.leagues import planted
 
 
@@ -38,3 +41,33 @@ def test_every_rating_keeps_the_protocol(name: str) -> None:
 def test_an_unknown_rating_is_named() -> None:
     with pytest.raises(nb.InputError, match="did you mean 'melo'"):
         rating_method("mello")
+
+
+def test_a_new_rating_is_one_registration(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def win_points(matches: nb.Matches) -> nb.EloRatings:
+        """Rate agents by their share of points, on a scale of 400 points."""
+        won = np.bincount(matches.pairs.ravel(), np.stack([matches.wins, matches.losses], axis=1).ravel())
+        share = won / matches.games_per_agent
+        return nb.EloRatings(
+            agents=matches.agents, ratings=400 * (share - share.mean()), stderr=np.full(share.size, 50.0),
+            games=matches.games_per_agent, log_loss=0.6,
+        )  # fmt: skip
+
+    monkeypatch.setitem(RATINGS, "win_points", None)  # forgotten after the test
+    register(RatingMethod(name="win_points", label="win points", function=win_points))
+    _, matches = planted(6, games=30, seed=1)
+    assert nb.rank(matches, "win_points").order[0] == win_points(matches).agents[win_points(matches).ratings.argmax()]
+    assert "win_points" in nb.methods()
+    board = nb.evaluate(matches, methods=("nash", "win_points"), n_resamples=20).board
+    assert "win points" in str(board.table())
+    found = nb.calibration(matches, models=["elo", "win_points"])
+    assert {one.model for one in found.models} == {"Elo", "win points"}
+    assert found.chart() is not None
+    i, j = matches.pairs.T
+    games = [f"{matches.agents[a]},{matches.agents[b]},1" for a, b in (*zip(i, j, strict=True), (1, 0))]
+    (tmp_path / "log.csv").write_text("\n".join(["a,b,outcome", *games]))
+    with in_process(monkeypatch, capsys) as run:
+        assert "win points" in run("predict", str(tmp_path / "log.csv"), "agent 1", "agent 2").stdout
+        assert "win points" in run("evaluate", str(tmp_path / "log.csv"), "--method", "win_points").stdout

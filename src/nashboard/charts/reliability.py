@@ -10,7 +10,7 @@ from nashboard.charts.theme import Chart, titled
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
 from nashboard.online.held_out import Calibrations
-from nashboard.ratings.calibration import Calibration, calibration_of, held_out_calibration
+from nashboard.ratings.held_out import Calibration, calibration_of, held_out_calibration
 from nashboard.ratings.rating import Rating
 
 SIZE = 340

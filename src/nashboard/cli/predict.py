@@ -95,21 +95,22 @@ def from_league(source: str, first: str, second: str) -> tuple[tuple[Cell, ...],
 
 
 def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str) -> tuple[tuple[Cell, ...], ...]:
-    """Return a row for Elo, for mElo, and for what was seen."""
+    """Return a row for every registered rating, and for what was seen; a given prior leaves out who takes none."""
     from nashboard.data.matches import whole
     from nashboard.data.validation import positions
-    from nashboard.ratings.elo import elo
-    from nashboard.ratings.melo import melo
-    from nashboard.ratings.rating import rating_method
+    from nashboard.ratings.held_out import model_name
+    from nashboard.ratings.melo import MeloRatings
+    from nashboard.ratings.rating import RATINGS
 
     i, j = positions((first, second), matches.agents, kind="agent")
     given = parse_prior(prior)
-    models: dict[str, Any] = {"Elo": elo(matches, prior=given)}
-    if k != "0":
-        cyclic = melo(matches, parse_planes(k), prior=given)
-        models[f"mElo, {cyclic.k} plane{'s' * (cyclic.k != 1)}"] = cyclic
-    if given == "learned":
-        models["hierarchical"] = rating_method("hierarchical").fit(matches)
+    models: dict[str, Any] = {}
+    for name, method in RATINGS.items():
+        if (name == "melo" and k == "0") or (given != "learned" and not method.takes("prior")):
+            continue
+        options: dict[str, Any] = {"k": parse_planes(k)} if name == "melo" else {}
+        found = method.fit(matches, **options, **({"prior": given} if method.takes("prior") else {}))
+        models[model_name(found.k) if isinstance(found, MeloRatings) else method.label] = found
     low, high = min(i, j), max(i, j)
     pair = (matches.pairs == (low, high)).all(axis=1).nonzero()[0]
     total = float(matches.games[pair].sum())

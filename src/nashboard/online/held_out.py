@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy.special import expit
 
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table
@@ -14,13 +13,13 @@ from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
 from nashboard.online.league import League
-from nashboard.ratings.calibration import Calibration, held_out_calibration, measured
-from nashboard.ratings.cross_validation import EXACT, Landscapes, pair_leads
-from nashboard.ratings.melo_fit import fitted
-from nashboard.ratings.rating import check_choice
+from nashboard.ratings.held_out import Calibration, held_out_calibration, leads_of, measured, model_name, quick_fit
+from nashboard.ratings.likelihood import win_rates
+from nashboard.ratings.rating import RATINGS, check_choice
 
 By = Literal["random", "time", "order"]
-MODELS = {"elo": "Elo", "melo": "mElo, 1 plane", "online elo": "online Elo", "online melo": "online mElo, 1 plane"}
+USUAL = ("elo", "melo")
+ONLINE = {"online elo": 0, "online melo": 1}
 PERIODS = 5  # the first is only learned from
 
 
@@ -91,8 +90,8 @@ def calibration(
         equally many games, and each but the first is predicted from those before. ``"order"``: the same in the order of
         rows.
     models
-        Of ``"elo"``, ``"melo"``, and by time also ``"online elo"`` and ``"online melo"``, which learn from each game
-        after they predicted it. All that apply unless given.
+        Registered ratings (``"elo"``, ``"melo"``, ``"hierarchical"``, ``"hodge"``), and by time also ``"online elo"``
+        and ``"online melo"``, which learn from each game after they predicted it. Elo and mElo unless given.
     bins
         How many points a curve of calibration has; each stands for equally many games.
     rng
@@ -106,8 +105,9 @@ def calibration(
     'mElo, 1 plane'
     """
     check_choice(by, get_args(By), "way to hold games out")
-    allowed = tuple(MODELS) if by != "random" else ("elo", "melo")
-    chosen = allowed if models is None else tuple(models)
+    online = tuple(ONLINE) if by != "random" else ()
+    allowed = (*RATINGS, *online)
+    chosen = (*USUAL, *online) if models is None else tuple(models)
     for name in chosen:
         check_choice(name, allowed, "model")
     if not chosen:
@@ -116,9 +116,9 @@ def calibration(
         matches = data.matches() if isinstance(data, Games) else data
         if not isinstance(matches, Matches):
             raise InputError(f"calibration needs matches or games, not {type(data).__name__}")
-        few = len(matches.agents) < 3
-        found = [held_out_calibration(matches, k, bins=bins, rng=rng)
-                 for k, name in enumerate(("elo", "melo")) if name in chosen and not (k and few)]  # fmt: skip
+        if len(matches.agents) < 3:  # no planes
+            chosen = tuple(name for name in chosen if name != "melo")
+        found = [held_out_calibration(matches, name, bins=bins, rng=rng) for name in chosen]
         total = matches.n_games
     else:
         if not isinstance(data, Games):
@@ -135,28 +135,24 @@ def calibration(
 
 def score(name: str, games: Games, period: Any, tested: Bools, bins: int) -> Calibration:
     """Return how well a model predicts each period from those before."""
-    k = 1 if name.endswith("melo") else 0
-    p = predict_online(games, k) if name.startswith("online") else predict_by_period(games, period, k)
+    online = name in ONLINE
+    p = predict_online(games, ONLINE[name]) if online else predict_by_period(games, period, name)
     p = np.clip(p, 1e-12, 1 - 1e-12)[tested]
     won, lost = (games.wins + games.draws / 2)[tested], (games.losses + games.draws / 2)[tested]
     log_loss = -float((won * np.log(p) + lost * np.log(1 - p)).sum()) / float((won + lost).sum())
-    return measured(MODELS[name], p, won, lost, log_loss, bins=bins, held_out=True)
+    label = f"online {model_name(ONLINE[name])}" if online else model_name(name)
+    return measured(label, p, won, lost, log_loss, bins=bins, held_out=True)
 
 
-def predict_by_period(games: Games, period: Any, k: int) -> Floats:
+def predict_by_period(games: Games, period: Any, name: str) -> Floats:
     """Return the win rate of the first agent of each game by a fit to the earlier periods; who is new is average."""
     p = np.full(games.first.size, 0.5)
     for t in range(1, PERIODS):
-        seen = games.take(period < t).matches()
-        now = period == t
-        place = {name: number for number, name in enumerate(seen.agents)}
-        number = np.array([place.get(name, -1) for name in games.agents])
-        landscapes = Landscapes.of(seen, "learned", "learned", planes=k)
-        Z = fitted(seen, landscapes(seen), k, rough=len(seen.pairs) > EXACT).Z[:-1]
-        known = np.concatenate([Z, np.zeros((1, Z.shape[1]))])  # the last row is anybody who is new
-        known[:-1, 0] -= Z[:, 0].mean()
-        pairs = np.stack([number[games.first[now]], number[games.second[now]]], axis=1) % len(known)
-        p[now] = expit(pair_leads(known, pairs))
+        seen, now = games.take(period < t).matches(), period == t
+        place = {agent: number for number, agent in enumerate(seen.agents)}
+        number = np.array([place.get(agent, -1) for agent in games.agents])
+        fit = quick_fit(name, seen)(seen)
+        p[now] = win_rates(leads_of(fit, number[games.first[now]], number[games.second[now]]))
     return p
 
 

@@ -1,6 +1,7 @@
 """The registry: every way to rank, in the order in which tables show them."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from nashboard._tables import Column, Table, Tabular
 from nashboard._text import either, nearest
@@ -10,10 +11,11 @@ from nashboard.ranking.averages import borda, interquartile_mean, mean, median, 
 from nashboard.ranking.kemeny import kemeny
 from nashboard.ranking.lotteries import deviation, maximal_lottery, nash
 from nashboard.ranking.method import Method, Promises
-from nashboard.ranking.ratings import elo, hodge, melo, newman
+from nashboard.ranking.ratings import by_rating, elo, hodge, melo, newman
 from nashboard.ranking.soft_condorcet import soft_condorcet
 from nashboard.ranking.spectral import eigenvector, pagerank
 from nashboard.ranking.tournaments import copeland, ranked_pairs, schulze
+from nashboard.ratings.rating import RATINGS
 
 ANY = ("matches", "payoffs", "scores")
 GAMES = ("matches", "payoffs")
@@ -212,14 +214,27 @@ def methods() -> Methods:
     >>> [method.name for method in nb.methods() if method.clone_proof]
     ['nash', 'schulze', 'ranked_pairs', 'maximal_lottery', 'deviation']
     """
-    return Methods(METHODS)
+    return Methods((*METHODS, *registered_ratings()))
+
+
+def registered_ratings() -> tuple[Method, ...]:
+    """Return the ratings that were registered beside those above; nothing is promised of them."""
+    return tuple(
+        Method(
+            name=rating.name, title=rating.label, function=partial(by_rating, rating), needs=GAMES,
+            unit="Elo points", promises=promises(""), counts_games=True, complexity="its own",
+            reference=rating.reference,
+        )
+        for rating in RATINGS.values() if rating.ranks
+    )  # fmt: skip
 
 
 def find_method(name: str) -> Method:
     """Return the method of this name; dashes and underscores are alike."""
     wanted = name.replace("-", "_").casefold()
-    for method in METHODS:
+    found = methods()
+    for method in found:
         if method.name == wanted:
             return method
-    names = [method.name for method in METHODS]
+    names = found.names
     raise InputError(f"there is no method {name!r}{nearest(name, names)}: use {either(names)}")

@@ -297,7 +297,7 @@ def melo(
     >>> round(nb.elo(cycle).predict("rock", "scissors"), 2), round(nb.melo(cycle).predict("rock", "scissors"), 1)
     (0.5, 0.9)
     """
-    from nashboard.ratings.cross_validation import Landscapes, compared
+    from nashboard.ratings.held_out import Landscapes, compared
 
     matches = require_matches(matches, "melo")
     prior = check_prior(prior)

@@ -2,7 +2,7 @@
 
 A rating is a result with one number per agent in Elo points, errors, and predictions. `Rating` implements what follows
 from these: intervals, differences, ranks, the leaderboard. A new rating is one file with a result that extends it, and
-one entry in `RATINGS`; cross-validation, calibration, charts and commands then take it.
+a call of `register`; calibration, ranking, evaluate, charts and commands then take it.
 """
 
 import math
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from inspect import signature
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -189,31 +190,63 @@ def span(low: int, high: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RatingMethod:
-    """A way to rate agents: its name, what people call it, and where the function that fits it is."""
+    """A way to rate agents.
+
+    Parameters
+    ----------
+    name, label
+        What commands take, and what people call it.
+    function
+        ``function(matches, **options) -> Rating``, or where it is, ``"module:function"``.
+    ranks
+        Whether `nashboard.rank` and the columns of `nashboard.evaluate` offer it under its name; not where they have an
+        entry of their own.
+    reference
+        Where it was published.
+    """
 
     name: str
     label: str
-    place: str  # module:function
-    planes: int | None = None  # of mElo
+    function: str | Callable[..., Rating]
+    ranks: bool = True
+    reference: str = ""
+
+    def load(self) -> Callable[..., Rating]:
+        """Return the function that fits it."""
+        if not isinstance(self.function, str):
+            return self.function
+        module, _, name = self.function.partition(":")
+        found: Callable[..., Rating] = getattr(import_module(module), name)
+        return found
 
     def fit(self, matches: Matches, **options: Any) -> Rating:
         """Fit it to matches."""
-        module, _, function = self.place.partition(":")
-        fit: Callable[..., Rating] = getattr(import_module(module), function)
-        return fit(matches, **({} if self.planes is None else {"k": self.planes}), **options)
+        return self.load()(matches, **options)
+
+    def takes(self, option: str) -> bool:
+        """Return whether the fit has an option of this name."""
+        return option in signature(self.load()).parameters
 
 
-RATINGS: dict[str, RatingMethod] = {
-    method.name: method
-    for method in (
-        RatingMethod(name="elo", label="Elo", place="nashboard.ratings.elo:elo"),
-        RatingMethod(name="melo", label="mElo", place="nashboard.ratings.melo:melo", planes=1),
-        RatingMethod(
-            name="hierarchical", label="hierarchical", place="nashboard.ratings.alternatives:hierarchical_ratings"
-        ),
-        RatingMethod(name="hodge", label="Hodge", place="nashboard.ratings.alternatives:hodge_ratings"),
+RATINGS: dict[str, RatingMethod] = {}
+
+
+def register(method: RatingMethod) -> RatingMethod:
+    """Add a rating: predictions, calibration, ranking, the columns of evaluate and the commands then take it."""
+    RATINGS[method.name] = method
+    return method
+
+
+register(RatingMethod(name="elo", label="Elo", function="nashboard.ratings.elo:elo", ranks=False))
+register(RatingMethod(name="melo", label="mElo", function="nashboard.ratings.melo:melo", ranks=False))
+ALTERNATIVES = "nashboard.ratings.alternatives"
+# The board of `evaluate` itself is made of the hierarchical model.
+register(
+    RatingMethod(
+        name="hierarchical", label="hierarchical", function=f"{ALTERNATIVES}:hierarchical_ratings", ranks=False
     )
-}
+)
+register(RatingMethod(name="hodge", label="Hodge", function=f"{ALTERNATIVES}:hodge_ratings", ranks=False))
 
 
 def rating_method(name: str) -> RatingMethod:

@@ -1,0 +1,325 @@
+"""Predicting games that the fit has not seen: how many planes, how strong a prior, and are 70% of 70% won?
+
+Every game is dealt to one of five parts at random (every cluster, where the matches have clusters). A weight that is
+not whole goes, beyond its whole games, to one part as one piece. In a calibration every pair is seen from both sides,
+so a curve through (1/2, 1/2) is no finding: the finding is its slope.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+
+from nashboard._types import Floats, Ints
+from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT
+from nashboard.data.matches import Matches
+from nashboard.errors import InputError
+from nashboard.ratings import kernels
+from nashboard.ratings.likelihood import Prior, loss, pair_totals, win_rates
+from nashboard.ratings.melo import MeloRatings
+from nashboard.ratings.melo_fit import Candidate, MeloLoss, fitted
+from nashboard.ratings.newton import learn_sigma
+from nashboard.ratings.rating import Rating, rating_method
+
+FOLDS = 5
+# Pairs up to which fits for a comparison are exact; rough ones have six right digits in a tenth of the time.
+EXACT = 200
+FEW_PAIRS = 5_000  # up to which every game is held out once; beyond, one part in five
+# Of the coordinates of planes, in logits: from planes that vanish unless they are strong, to hardly any prior.
+PRECISIONS = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.3, 0.03)
+PATIENCE = 2  # numbers of planes in a row that must fail to help before the search ends
+Fit = Callable[[Matches], Rating]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Landscapes:
+    """How the loss of mElo is made of matches, with learned or given priors."""
+
+    prior: Prior
+    mu: float
+    orthogonal: bool = False
+
+    @staticmethod
+    def of(
+        matches: Matches,
+        prior: Prior,
+        cyclic_prior: Prior,
+        *,
+        orthogonal: bool = False,
+        planes: int | Literal["auto"] = 1,
+        rng: np.random.Generator | None = None,
+    ) -> "Landscapes":
+        """Return the losses with these priors; the planes' is learned where asked, from held-out games."""
+        if cyclic_prior != "learned":
+            return Landscapes(prior=prior, mu=float(cyclic_prior) / 4, orthogonal=orthogonal)
+        made = Landscapes(prior=prior, mu=PRECISIONS[0], orthogonal=orthogonal)
+        if planes == 0 or len(matches.agents) < 3 + orthogonal:
+            return made
+        return made.learned(matches, 1 if planes == "auto" else planes, rng or np.random.default_rng(0))
+
+    def __call__(self, matches: Matches) -> MeloLoss:
+        """Return the loss on some matches."""
+        if self.prior == "learned":
+            totals = pair_totals(matches, sigma=learn_sigma(matches).sigma)
+        else:
+            totals = pair_totals(matches, float(self.prior))
+        return MeloLoss(totals=totals, mu=self.mu, orthogonal=self.orthogonal)
+
+    def learned(self, matches: Matches, k: int, rng: np.random.Generator) -> "Landscapes":
+        """Return the same with the precision of planes that predicts held-out games best."""
+        few = len(matches.pairs) <= FEW_PAIRS  # else one part has games enough
+        splits = hold_out_each(matches, dealt(matches, rng)[: FOLDS if few else 1], self)
+        if not splits:
+            return self
+        losses = [
+            held_out_loss(
+                [replace(split, landscape=replace(split.landscape, mu=mu)) for split in splits], k, rough=True
+            )
+            for mu in PRECISIONS
+        ]
+        return replace(self, mu=PRECISIONS[int(np.argmin([found.log_loss for found in losses]))])
+
+
+def compared(
+    matches: Matches, landscape_of: Callable[[Matches], MeloLoss], most: int, rng: np.random.Generator
+) -> tuple[Candidate, ...]:
+    """Return the cross-validated log-loss of 0, 1, 2, ... planes, until more no longer help."""
+    splits = hold_out_each(matches, dealt(matches, rng), landscape_of)
+    candidates: list[Candidate] = []
+    for k in range(most + 1):
+        candidates.append(held_out_loss(splits, k, rough=False))
+        if k - min(candidates, key=lambda tried: tried.log_loss).k >= PATIENCE:
+            break
+    return tuple(candidates)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeldOut:
+    """Games to fit and games to predict."""
+
+    seen: Matches
+    landscape: MeloLoss
+    pairs: Ints
+    part: Floats
+
+
+def hold_out(matches: Matches, part: Floats) -> Matches | None:
+    """Return matches without a part of the games; None where that part is empty, or all there is."""
+    rest = np.maximum(np.stack([matches.wins, matches.draws, matches.losses]) - part, 0.0)
+    if not part.sum() or not rest.sum():
+        return None
+    met = rest.sum(axis=0) > 0
+    wins, draws, losses = rest[:, met]
+    return Matches(agents=matches.agents, pairs=matches.pairs[met], wins=wins, draws=draws, losses=losses)
+
+
+def hold_out_each(matches: Matches, parts: Floats, landscape_of: Callable[[Matches], MeloLoss]) -> list[HeldOut]:
+    """Return each part that can be held out, with the loss on the others."""
+    found = ((hold_out(matches, part), part) for part in parts)
+    return [
+        HeldOut(seen=seen, landscape=landscape_of(seen), pairs=matches.pairs, part=part)
+        for seen, part in found
+        if seen is not None
+    ]
+
+
+def held_out_loss(splits: Sequence[HeldOut], k: int, *, rough: bool) -> Candidate:
+    """Return how well ``k`` planes predict the games that they have not seen."""
+    losses, games = [], []
+    for split in splits:
+        fit = fitted(split.seen, split.landscape, k, rough=rough)
+        losses.append(loss(*points_of(split.part), pair_leads(fit.Z, split.pairs)))
+        games.append(float(split.part.sum()))
+    means = np.array(losses) / np.array(games)
+    spread = float(means.std(ddof=1) / np.sqrt(means.size)) if means.size > 1 else 0.0
+    return Candidate(k=k, log_loss=sum(losses) / sum(games) if games else np.nan, stderr=spread)
+
+
+def pair_leads(Z: Floats, pairs: Ints) -> Floats:
+    """Return the leads in logits on pairs of agents."""
+    i, j = (np.ascontiguousarray(side) for side in pairs.T)
+    return np.asarray(kernels.leads(np.ascontiguousarray(Z), i, j))
+
+
+def dealt(matches: Matches, rng: np.random.Generator) -> Floats:
+    """Return the games dealt into parts: ``(FOLDS, 3, pairs)``, wins, draws and losses.
+
+    Pairs are dealt in the order of names, so that the order of agents does not matter.
+    """
+    counts = np.stack([matches.wins, matches.draws, matches.losses])
+    parts = np.zeros((FOLDS, *counts.shape))
+    if matches.clusters is not None:
+        split = matches.clusters
+        fold = rng.integers(0, FOLDS, size=split.size)[split.cluster]
+        for outcome, weights in enumerate((split.wins, split.draws, split.losses)):
+            np.add.at(parts[:, outcome], (fold, split.pair), weights)
+        return parts
+    rank = np.empty(len(matches.agents), dtype=np.intp)
+    rank[sorted(range(rank.size), key=matches.agents.__getitem__)] = np.arange(rank.size)
+    sides = rank[matches.pairs]
+    turned = sides[:, 0] > sides[:, 1]
+    order = np.lexsort((sides.max(axis=1), sides.min(axis=1)))
+    counts = np.where(turned, counts[::-1], counts)[:, order]
+    whole = np.floor(counts)
+    found = np.moveaxis(rng.multinomial(whole.astype(np.int64), np.full(FOLDS, 1 / FOLDS)), -1, 0).astype(np.float64)
+    fold = rng.integers(0, FOLDS, size=counts.shape)
+    for k in range(FOLDS):
+        found[k] += np.where(fold == k, counts - whole, 0.0)
+    parts[:, :, order] = found
+    return np.where(turned, parts[:, ::-1], parts)
+
+
+def points_of(counts: Floats) -> tuple[Floats, Floats]:
+    """Return points won and lost, a draw half each."""
+    wins, draws, losses = counts
+    return wins + draws / 2, losses + draws / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bin:
+    """Games whose predicted win rates lie together: their mean, what was won of them, with an interval, and how many.
+
+    Each game counts from both sides, so that ``games`` is half the number of sides.
+    """
+
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    games: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """How well a model's predictions come true.
+
+    Parameters
+    ----------
+    model
+        ``"Elo"`` or ``"mElo"``, with its planes.
+    log_loss
+        Mean loss per game in nats; 0.693 is guessing.
+    held_out
+        Whether the games were unseen by the fit that predicted them.
+    bins
+        Predicted against observed win rates, from low to high.
+    """
+
+    model: str
+    log_loss: float
+    held_out: bool
+    bins: tuple[Bin, ...]
+
+    @property
+    def error(self) -> float:
+        """Mean distance of observed from predicted win rates over the bins, weighted by their games."""
+        games = sum(one.games for one in self.bins)
+        return sum(one.games * abs(one.observed - one.predicted) for one in self.bins) / games
+
+
+def quick_fit(name: str, matches: Matches) -> Fit:
+    """Return what fits a registered rating to parts of these matches; Elo and mElo are fitted without errors."""
+    quick = {"elo": 0, "melo": 1}.get(name)
+    return rating_method(name).fit if quick is None else fit_planes(quick, matches)
+
+
+def fit_planes(k: int, matches: Matches) -> Fit:
+    """Return what fits ``k`` planes (0 is Elo), without errors, to parts of these matches."""
+    landscapes = Landscapes.of(matches, "learned", "learned", planes=k)
+
+    def fit(seen: Matches) -> Rating:
+        Z = fitted(seen, landscapes(seen), k, rough=len(matches.pairs) > EXACT).Z[:-1]
+        r = Z[:, 0] - Z[:, 0].mean()
+        return MeloRatings.from_arrays(r * POINTS_PER_LOGIT, Z[:, 1:] * CYCLIC_PER_LOGIT, seen.agents)
+
+    return fit
+
+
+def leads_of(fit: Rating, i: Any, j: Any) -> Floats:
+    """Return the leads in logits between agents at positions ``i`` and ``j``; -1 is one that is new, and average."""
+    r, known = np.append(fit.ratings, 0.0), (i >= 0) & (j >= 0)
+    x = r[i] - r[j]
+    x[known] = fit.leads_between(i[known], j[known])
+    return np.asarray(x / POINTS_PER_LOGIT)
+
+
+def held_out_calibration(matches: Matches, model: str | int, *, bins: int = 10, rng: int = 0) -> Calibration:
+    """Return how well a registered rating, or a number of planes (0 is Elo), predicts games that were held out.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> from nashboard.ratings.held_out import held_out_calibration
+    >>> cycle = nb.Matches.from_counts([[0, 90, 10], [10, 0, 90], [90, 10, 0]])
+    >>> [held_out_calibration(cycle, model).log_loss < 0.5 for model in ("elo", "melo")]
+    [False, True]
+    """
+    fit = quick_fit(model, matches) if isinstance(model, str) else fit_planes(model, matches)
+    won, lost = points_of(np.stack([matches.wins, matches.draws, matches.losses]))
+    total, expected = 0.0, np.zeros(len(won))
+    for part in dealt(matches, np.random.default_rng(rng)):
+        seen = hold_out(matches, part)
+        if seen is None:
+            continue
+        x = leads_of(fit(seen), *matches.pairs.T)
+        total += loss(*points_of(part), x)
+        expected += part.sum(axis=0) * win_rates(x)
+    if not total:
+        raise InputError("there are too few games to hold some out: calibration needs at least two")
+    games = won + lost  # a pair is one point: to sort its parts by prediction would sort them by luck
+    name, mean = model_name(model), total / float(games.sum())
+    return measured(name, expected / games, won, lost, mean, bins=bins, held_out=True)
+
+
+def model_name(model: str | int) -> str:
+    """Return what a registered rating, or a number of planes, is called."""
+    planes = {"elo": 0, "melo": 1}.get(model) if isinstance(model, str) else model
+    if planes is None:
+        return rating_method(str(model)).label
+    return "Elo" if planes == 0 else f"mElo, {planes} plane{'s' * (planes > 1)}"
+
+
+def calibration_of(fit: Rating, matches: Matches, *, bins: int = 10) -> Calibration:
+    """Return how well ratings made elsewhere predict these matches; they may have been fitted to them."""
+    missing = [agent for agent in matches.agents if agent not in set(fit.agents)]
+    if missing:
+        raise InputError(f"the ratings do not know {missing[0]!r}, who plays in these matches")
+    place = {agent: k for k, agent in enumerate(fit.agents)}
+    i, j = (np.array([place[matches.agents[t]] for t in side], dtype=np.intp) for side in matches.pairs.T)
+    name = model_name(fit.k) if isinstance(fit, MeloRatings) else fit.label
+    x = leads_of(fit, i, j)
+    won, lost = points_of(np.stack([matches.wins, matches.draws, matches.losses]))
+    return measured(name, win_rates(x), won, lost, loss(won, lost, x) / matches.n_games, bins=bins, held_out=False)
+
+
+def measured(
+    model: str, expected: Floats, won: Floats, lost: Floats, log_loss: float, *, bins: int, held_out: bool
+) -> Calibration:
+    """Put predictions into bins that hold equally many games, each seen from both sides."""
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 2 <= bins <= 100:
+        raise InputError(f"bins is {bins!r}: it must be a whole number from 2 to 100 (10 is usual)")
+    games = won + lost
+    predicted = np.concatenate([expected, 1 - expected])
+    points, weight = np.concatenate([won, lost]), np.concatenate([games, games])
+    order = np.argsort(predicted, kind="stable")
+    predicted, points, weight = predicted[order], points[order], weight[order]
+    middle = (np.cumsum(weight) - weight / 2) / weight.sum()
+    label = np.minimum((middle * bins).astype(np.intp), bins - 1)
+    found = []
+    for t in np.unique(label[weight > 0]):
+        inside = label == t
+        n, mean = float(weight[inside].sum()), float(weight[inside] @ predicted[inside])
+        share = float(points[inside].sum()) / n
+        low, high = wilson(share, n)
+        found.append(Bin(predicted=mean / n, observed=share, low=low, high=high, games=n / 2))
+    return Calibration(model=model, log_loss=log_loss, held_out=held_out, bins=tuple(found))
+
+
+def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of Wilson (1927) for a share of ``n`` games."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (1 + z * z / n)
+    return max(centre - half, 0.0), min(centre + half, 1.0)
