@@ -1,8 +1,11 @@
 """Elo with a first side, draws and covariates."""
 
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import polars as pl
 import pytest
 from scipy.optimize import minimize
 
@@ -136,6 +139,49 @@ def test_games_that_repeat_are_grouped_and_give_the_same_answer() -> None:
     np.testing.assert_allclose(other.ratings, one.ratings, atol=1e-6)
     assert one.without_covariates is not None
     np.testing.assert_allclose(one.without_covariates, nb.elo(games.matches()).ratings, atol=1e-6)
+
+
+def frame_of(rows: int, *, repeated: bool) -> pl.DataFrame:
+    _, games = log_of(6, rows=rows, repeated=repeated)
+    columns = games.to_polars().drop("weight").with_columns(neutral=pl.Series(games.neutral))
+    return columns.with_columns(judge=pl.Series(np.arange(rows) % 50))
+
+
+def test_covariates_are_counted_where_the_data_is(tmp_path: Path) -> None:
+    frame = frame_of(6_000, repeated=True)
+    frame.write_csv(tmp_path / "log.csv")
+    database = duckdb.connect()
+    database.register("log", frame.to_arrow())
+    games = nb.read_games(frame, covariates=["style", "length"])
+    names, options = ["style", "length"], {"cluster": "judge"}
+    for cluster in ({}, options):
+        expected = nb.elo(nb.read_games(frame, covariates=names, **cluster), covariates=names, first_advantage=True)
+        for source in (frame, frame.lazy(), frame.to_pandas(), tmp_path / "log.csv", database.table("log")):
+            grouped = nb.read_games(source, covariates=names, grouped=True, **cluster)
+            if not cluster:
+                assert grouped.first.size < games.first.size / 1.5
+            assert grouped.n_games == 6_000
+            found = nb.elo(grouped, covariates=names, first_advantage=True)
+            np.testing.assert_array_equal(found.ratings, expected.ratings)
+            np.testing.assert_array_equal(found.stderr, expected.stderr)
+
+
+@pytest.mark.slow
+def test_a_million_games_with_covariates_of_their_own_are_fitted() -> None:
+    frame = frame_of(1_000_000, repeated=False)
+    elo = nb.elo(frame, covariates=["style", "length"], first_advantage=True)
+    truth = np.array([HOME, STYLE, LENGTH]) * POINTS_PER_LOGIT
+    assert elo.first_advantage is not None
+    for effect, value in zip((elo.first_advantage, *elo.coefficients), truth, strict=True):
+        assert effect.stderr < 1
+        assert abs(effect.value - value) < 4 * effect.stderr
+
+
+def test_clusters_count_beside_the_first_side() -> None:
+    errors = [
+        nb.elo(log_of(8, rows=300, clusters=clusters)[1], first_advantage=True).stderr for clusters in (False, True)
+    ]
+    np.testing.assert_allclose(errors[1], errors[0], rtol=0.25)  # four equal verdicts are one
 
 
 def test_the_draw_parameter_is_the_share_between_equals() -> None:

@@ -74,9 +74,11 @@ def elo(
     for option, value in resampling.items():
         if value is not None and errors in (None, "hessian", "sandwich"):
             raise InputError(f"{option} is for --errors bootstrap: leave it out, or add --errors bootstrap")
-    matches: Any = (
-        read_games_from(source, as_format, read, covariate) if covariate else read_matches_from(source, as_format, read)
-    )
+    clustered = first_advantage and any(pair.startswith("cluster=") for pair in read or ())  # by side: not in counts
+    if covariate or clustered:
+        matches: Any = read_games_from(source, as_format, read, covariate or [])
+    else:
+        matches = read_matches_from(source, as_format, read)
     found = fit(
         matches,
         prior=parse_prior(prior),

@@ -320,10 +320,10 @@ def read_matches_from(source: str, as_format: str | None, pairs: list[str] | Non
 
 
 def read_games_from(source: str, as_format: str | None, pairs: list[str] | None, covariates: list[str]) -> "Games":
-    """Read games one by one, with some columns of the log."""
+    """Read games with some columns of the log, those that are alike as one row."""
     from nashboard.cli.reading import reader_options, reading
     from nashboard.data.read import read_games
 
     options = reader_options(pairs)
     with reading(source):
-        return read_games(source, covariates=covariates, format=as_format, **options)
+        return read_games(source, covariates=covariates, grouped=True, format=as_format, **options)

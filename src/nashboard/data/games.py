@@ -86,7 +86,7 @@ class Games(Tabular):
             **{name: frame[name].to_numpy() for name in COUNTS},
             time=optional["time"].to_numpy() if "time" in optional else None,
             neutral=optional["neutral"].fill_null(False).to_numpy() if "neutral" in optional else None,
-            cluster=None if cluster is None else cluster.rank("dense").fill_null(0).to_numpy().astype(np.intp) - 1,
+            cluster=None if cluster is None else number_clusters(cluster),
             cluster_names=() if cluster is None else tuple(map(str, cluster.drop_nulls().unique().sort())),
             covariates={name: frame[f"covariate {name}"].to_numpy() for name in covariates},
             origin=origin,
@@ -192,3 +192,11 @@ class Games(Tabular):
     def __repr__(self) -> str:
         columns = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
         return f"Games({len(self.agents):,} agents, {count(self.n_games)} games{columns})"
+
+
+def number_clusters(names: pl.Series) -> Ints:
+    """Return a number for each value, in their order; a row without one is a cluster of its own."""
+    known = names.rank("dense").fill_null(0).to_numpy().astype(np.intp) - 1
+    alone = known < 0
+    known[alone] = known.max() + 1 + np.arange(alone.sum())
+    return np.asarray(known)

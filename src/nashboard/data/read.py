@@ -216,7 +216,7 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Data:
 
 def check_options(options: Mapping[str, Any]) -> Options:
     """Return the options of the readers by name, or raise an error that lists them."""
-    known = {field.name for field in fields(Options)} - {"segment", "rows"}
+    known = {field.name for field in fields(Options)} - {"segment", "rows", "grouped"}
     for name in options:
         if name not in known:
             raise InputError(
@@ -229,6 +229,7 @@ def read_games(
     source: Any,
     *,
     covariates: str | Sequence[str] = (),
+    grouped: bool = False,
     format: str | None = None,
     **options: Any,
 ) -> Games:
@@ -240,6 +241,9 @@ def read_games(
         As in `read_matches`; at least one row per game is needed, so tables of counts and win rates are refused.
     covariates
         Columns of numbers (or of true and false) that may sway a game, as an effect on the first agent.
+    grouped
+        Give games with the same agents, covariates and cluster as one row with their totals. They are summed up where
+        the data is (in a database, by its own engine); their order and times are lost.
     format, options
         As in `read_matches`.
 
@@ -251,7 +255,7 @@ def read_games(
     Games(3 agents, 2 games, covariates longer)
     """
     names = (covariates,) if isinstance(covariates, str) else tuple(covariates)
-    given = replace(check_options(options), rows=names)
+    given = replace(check_options(options), rows=names, grouped=grouped)
     if given.min_games or given.components != "all":
         raise InputError("min_games= and components= are for counts of pairs: choose agents after reading games")
     if isinstance(source, str) and source.startswith(DATASET):

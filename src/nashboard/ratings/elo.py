@@ -265,8 +265,8 @@ def elo(
     check_choice(draws, get_args(Draws), "way to count draws")
     errors = errors or "sandwich"
     check_choice(errors, get_args(Errors), "way to standard errors")
-    if covariates:
-        return fit_with_rows(matches, prior, first_advantage, draws, covariates, anchor, errors)
+    if covariates or (first_advantage and isinstance(matches, Games) and matches.cluster is not None):
+        return fit_with_rows(matches, prior, first_advantage, draws, covariates or (), anchor, errors)
     matches = require_matches(matches.matches() if isinstance(matches, Games) else matches, "elo")
     plan = spread_plan(n_resamples, rng, workers, progress, backend) if errors == "bootstrap" else None
     matches.require_connected()

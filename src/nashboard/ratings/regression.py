@@ -17,12 +17,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
 from nashboard._types import Bools, Floats, Ints
-from nashboard.data.games import Games
+from nashboard.data.games import COUNTS, Games
 from nashboard.data.matches import Matches
+from nashboard.data.table.exact_sums import add_exactly
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, incidence, with_prior_edges
 from nashboard.ratings.likelihood import PairTotals
@@ -71,15 +73,15 @@ FIRST = "first side"
 
 def design(data: Any, first_advantage: bool, covariates: Sequence[str]) -> tuple[Matches, Rows]:
     """Return matches, and their games grouped by pair and conditions."""
-    if not covariates:
-        return data, rows_by_side(data) if first_advantage else rows_of_pairs(data)
     names = (covariates,) if isinstance(covariates, str) else tuple(covariates)
+    if not names and isinstance(data, Matches):
+        return data, rows_by_side(data) if first_advantage else rows_of_pairs(data)
     if isinstance(data, Matches):
         raise InputError("covariates need games one by one, not counts: pass the log itself, or nb.read_games of it")
     if not isinstance(data, Games):
         from nashboard.data.read import read_games
 
-        data = read_games(data, covariates=names)
+        data = read_games(data, covariates=names, grouped=True)
     missing = [name for name in names if name not in data.covariates]
     if missing:
         raise InputError(f"the games have no covariate {missing[0]!r}: read them with read_games(covariates=[...])")
@@ -131,21 +133,20 @@ def rows_of_games(games: Games, covariates: Sequence[str], *, first_advantage: b
     flip = i > j  # seen from the lower of the two, so that a pair is grouped whoever was first
     i, j, Z = np.minimum(i, j), np.maximum(i, j), np.where(flip[:, None], -Z, Z) + 0.0
     wins, losses = np.where(flip, losses, wins), np.where(flip, wins, losses)
-    keys = [i.astype(np.float64), j.astype(np.float64), *Z.T]
+    frame = pl.DataFrame({"i": i, "j": j, "wins": wins, "draws": games.draws, "losses": losses})
+    frame = frame.with_columns(pl.Series(f"z{k}", column) for k, column in enumerate(Z.T))
+    keys = ["i", "j", *(f"z{k}" for k in range(Z.shape[1]))]
     if games.cluster is not None:
-        keys.append(games.cluster.astype(np.float64))
-    order = np.lexsort(keys)
-    stacked = np.stack(keys, axis=1)[order]
-    new = np.ones(order.size, dtype=bool)
-    new[1:] = (stacked[1:] != stacked[:-1]).any(axis=1)
-    start = np.flatnonzero(new)
-    group = order[start]
-    counts = [np.add.reduceat(part[order], start) for part in (wins, games.draws, losses)]
+        frame, keys = frame.with_columns(cluster=games.cluster), [*keys, "cluster"]
+    rows = add_exactly(frame, keys, COUNTS).sort(keys)
     names = (*([FIRST] if first_advantage else []), *covariates)
     return matches, Rows(
-        agents=matches.agents, i=i[group], j=j[group], wins=counts[0], draws=counts[1], losses=counts[2], Z=Z[group],
-        names=names, cluster=None if games.cluster is None else games.cluster[group],
-    )  # fmt: skip
+        agents=matches.agents,
+        **{name: rows[name].to_numpy() for name in ("i", "j", *COUNTS)},
+        Z=np.ascontiguousarray(rows.select(keys[2 : 2 + Z.shape[1]]).to_numpy()),
+        names=names,
+        cluster=None if games.cluster is None else rows["cluster"].to_numpy(),
+    )
 
 
 def rows_of_pairs(matches: Matches) -> Rows:

@@ -15,7 +15,7 @@ from nashboard.data.games import Games
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Segments, split_by_value
-from nashboard.data.table.exact_sums import add_exactly
+from nashboard.data.table.exact_sums import Totals, add_exactly
 from nashboard.data.table.filters import describe_values
 from nashboard.data.table.table import column
 from nashboard.data.table.values import as_text, is_blank, is_sound_weight
@@ -39,7 +39,10 @@ def count_matches(table: MatchTable) -> Counted:
 
 
 def list_games(found: PairCounts, covariates: tuple[str, ...]) -> Games:
-    """Return the games of a table one by one, in their order, after the counts have shown that all are sound."""
+    """Return the games of a table one by one, in their order, after the counts have shown that all are sound.
+
+    Grouped, those that are alike but for their results and times are one row, summed up where the data is.
+    """
     origin = make_matches(found).origin
     table, frame = found.table, found.table.frame
     more = {"first": as_text(frame, table.a), "second": as_text(frame, table.b)}
@@ -49,7 +52,11 @@ def list_games(found: PairCounts, covariates: tuple[str, ...]) -> Games:
     used = (nw.col("left_out") == 0) & (nw.col("ignored") == 0) & (nw.col("first") != nw.col("second"))
     wanted = [*more, *COUNTS, *(["time"] if table.time else []), *(["neutral"] if table.neutral else [])]
     kept = make_rows(table, found.words, more).filter(used).select(wanted)
-    rows = table.table.collect(kept, in_order=True)
+    if table.grouped:
+        keys = tuple(name for name in wanted if name not in (*COUNTS, "time"))
+        rows = table.table.sum_up(Totals(rows=kept, keys=keys, sums=(), fractions=COUNTS)).sort(keys).drop("rows")
+    else:
+        rows = table.table.collect(kept, in_order=True)
     rows = rows.filter(pl.sum_horizontal(COUNTS) > 0).with_columns(
         *(read_covariate(rows[f"covariate {name}"], name, table.source) for name in covariates)
     )

@@ -93,6 +93,7 @@ class MatchTable:
     unit: str = "rows"
     segment: str | None = None
     rows: tuple[str, ...] | None = None
+    grouped: bool = False
     skip_bad: bool = False
     made: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 

@@ -43,6 +43,7 @@ class Options:
     where: Mapping[str, object] = field(default_factory=dict)
     segment: str | None = None
     rows: tuple[str, ...] | None = None  # games one by one, with these columns, are wanted instead of counts
+    grouped: bool = False  # of these, one row for all that are alike
     min_games: float = 0
     components: Literal["all", "largest"] = "all"
     # scores
@@ -170,7 +171,7 @@ class Input:
 
 GAME_OPTIONS = (
     "a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "min_games", "components",
-    "bad_rows", "separator", "rows",
+    "bad_rows", "separator", "rows", "grouped",
 )  # fmt: skip
 MATCH_OPTIONS = (*GAME_OPTIONS, "neutral", "segment")
 SCORE_OPTIONS = ("lower_is_better", "bad_rows", "separator")

@@ -83,6 +83,7 @@ def read_rows(
             segment=check_segment(table, options.segment),
             skip_bad=options.skip_bad,
             rows=check_covariates(table, options.rows),
+            grouped=options.grouped,
             **details,
         )
     )
