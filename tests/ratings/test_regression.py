@@ -153,8 +153,9 @@ def test_covariates_are_counted_where_the_data_is(tmp_path: Path) -> None:
     database = duckdb.connect()
     database.register("log", frame.to_arrow())
     games = nb.read_games(frame, covariates=["style", "length"])
-    names, options = ["style", "length"], {"cluster": "judge"}
-    for cluster in ({}, options):
+    names = ["style", "length"]
+    cases: tuple[dict[str, Any], ...] = ({}, {"cluster": "judge"})
+    for cluster in cases:
         expected = nb.elo(nb.read_games(frame, covariates=names, **cluster), covariates=names, first_advantage=True)
         for source in (frame, frame.lazy(), frame.to_pandas(), tmp_path / "log.csv", database.table("log")):
             grouped = nb.read_games(source, covariates=names, grouped=True, **cluster)
