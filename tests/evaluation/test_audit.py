@@ -181,7 +181,7 @@ def test_missing_scores_are_reported_and_modelled() -> None:
     S = np.linspace(0.2, 0.8, 5)[:, None] + 0.02 * rng.standard_normal((5, 6))
     S[2, 4] = np.nan
     found = audit(nb.Scores.from_array(S, stderr=np.full((5, 6), 0.02)), n_resamples=20)
-    assert not check(found, "missing cells").passed
+    assert not check(found, "coverage").passed
     assert len(found.importance[1].names) == 6
 
 
@@ -248,22 +248,22 @@ def test_scores_that_were_filled_in_do_not_count_as_measured() -> None:
         assert isinstance(data, nb.Scores)
         quality = nb.audit(data).data
         assert quality.finding("coverage").shown == "18 of 20 scores (90.0%)"
-        assert not quality.finding("missing cells").good
-        assert "2 of them filled in" in quality.finding("missing cells").meaning
+        assert not quality.finding("coverage").good
+        assert "2 of them filled in" in quality.finding("coverage").meaning
     assert filled.select(tasks=filled.tasks[3:]).filled.sum() == 0
     assert nb.audit(holes).data.finding("coverage").shown == quality.finding("coverage").shown
 
 
 def test_a_check_of_copies_has_three_answers_and_names_every_method_that_merging_moves() -> None:
-    unknown = check(nb.audit(data_of("alphago")), "no agents entered twice")
+    unknown = check(nb.audit(data_of("alphago")), "agents are entered once")
     assert unknown.passed is None
     assert unknown.sentence == "these data cannot tell: no noise is known"
     apart = nb.Matches.from_counts([[0, 900, 990], [100, 0, 900], [10, 100, 0]])
-    assert check(nb.audit(apart, n_resamples=20), "no agents entered twice").passed is True
+    assert check(nb.audit(apart, n_resamples=20), "agents are entered once").passed is True
     suite = data_of("suite-3")
     assert isinstance(suite, nb.Scores)
     found = nb.audit(enter_in_scores(suite, "tasks", {"task 3": 2}), noise="none")
-    twice = check(found, "no tasks entered twice")
+    twice = check(found, "tasks are entered once")
     assert twice.passed is False
     moved = [one.method for one in found.redundancy[1].merged if one.rank_moved or one.winner_changed]
     assert "uniform" in moved

@@ -89,12 +89,12 @@ def told(found: "Hodge", rest: str, cycles: int, split: bool) -> list[str]:
 
 def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
     """Return the chance of what ratings leave over, where games were counted, and what that means in words."""
-    from nashboard.data.matches import NO_COUNTS, Matches
+    from nashboard.data.matches import Matches
     from nashboard.evaluation.audit.transitivity import chance_of_the_rest, untold
 
     if exact:
         return None, "ratings leave nothing over: Elo can explain the results exactly"
-    if not isinstance(data, Matches) or NO_COUNTS in data.origin.notes:
+    if not isinstance(data, Matches):
         return None, "it is unknown whether the residual is more than noise: games were not counted"
     if why := untold(data):
         return None, f"it is unknown whether the residual is more than noise: {why}"

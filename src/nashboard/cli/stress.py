@@ -107,5 +107,5 @@ def stress(
     elif how is Format.text:
         show_sections(found.verdict(), found.tables().values(), found.notes)
     else:
-        every = {"exact": found.table, "attacks": found.attack_table, "noisy": found.noisy_table}
-        show(every[(what or Shown.exact).value](), how)
+        asked = (what or Shown.exact).value
+        show(found.outcomes[asked].table, how)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from nashboard._tables import Column, Table, Tabular, count
 from nashboard._text import listed
 from nashboard._types import Bools, Floats, Ints, frozen_copy, square
-from nashboard.data.origin import MEMORY, Origin
+from nashboard.data.origin import MAY_BE_ALIKE, MEMORY, Origin
 from nashboard.data.validation import COUNTS, MOST_GAMES, checked_names, game_counts, positions, refuse_cells
 from nashboard.errors import InputError
 
@@ -269,6 +269,11 @@ class Matches(Tabular):
     def n_games(self) -> float:
         """All games, or their total weight."""
         return float(self.games.sum())
+
+    @property
+    def dependent(self) -> bool:
+        """Whether rows may be alike that are counted as independent, because they share an id, a prompt or a voter."""
+        return self.clusters is None and any(MAY_BE_ALIKE in note for note in self.origin.notes)
 
     @cached_property
     def coverage(self) -> float:

@@ -1,16 +1,19 @@
 """The verdict in a few sentences, and the warnings that belong to it."""
 
+from math import floor
 from typing import Any
 
 import numpy as np
 
 from nashboard._tables import count
-from nashboard._text import listed, number_of
+from nashboard._text import listed
+from nashboard._types import Floats
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.evaluation.board.board import Board, Mover
+from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.problem import LOG_ODDS, Problem
 
 FEW = 100  # draws below which the ends of intervals are rough
@@ -18,51 +21,48 @@ NAMED = 5  # candidates named in the headline
 LIKELY = 0.5  # an agent is called first from this probability on
 SURE = 0.95  # several agents are said to share first place from this probability of each on
 SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not claimed
+LARGE_CYCLES = 0.5  # log-odds, 87 Elo points: where cycles may be larger, nothing is said against them
 SMALL_SHARE = 0.1  # of the variance of the payoffs: a cyclic part below it hardly changes the order
+MOST_COMPARED = 1000  # agents of which all pairs are compared
 MENTIONED = 0.05  # others are named from this probability on
 
 
 def write_verdict(problem: Problem, board: Board, tasks: Board | None, movers: tuple[Mover, ...]) -> tuple[str, ...]:
-    """Return the sentences of the verdict: who, why, from what."""
+    """Return the sentences of the verdict: who is first, why, what is open, and how much data there are."""
     found = [headline(board)]
     if isinstance(problem.data, Scores):
         found += [task_sentence(problem, tasks), noise_sentence(problem)]
     else:
         found.append(ladder_sentence(problem))
     found += [mover.sentence() for mover in movers]
-    found.append(size_sentence(problem))
+    found += [pairs_sentence(problem), size_sentence(problem)]
     return tuple(line for line in found if line)
 
 
 def headline(board: Board) -> str:
     """Return who is first, or who may be; copies and pooled entries have one name."""
     chances = class_chances(board)
+    if len(chances) == 1 and len(board.names) > 1:
+        return f"All {len(board.names):,} {board.call} are alike: nothing in these data tells them apart."
     first = {name: p for name, p in chances.items() if p >= LIKELY}
-    call = board.call
     if board.exact:
         if len(first) == 1:
             return f"{next(iter(first))} is first: it is the only member of the equilibrium."
-        return f"{len(first):,} of {len(chances):,} {call} share first place: {listed(list(first), NAMED)}."
+        return f"{len(first):,} of {len(chances):,} {board.call} share first place: {listed(list(first), NAMED)}."
     others = {name: p for name, p in chances.items() if name not in first and p >= MENTIONED}
-    rest = max((p for name, p in chances.items() if name not in first and name not in others), default=0.0)
-    below = (
-        f" Everybody else is below {max(rest + 0.005, 0.01):.2f}."
-        if others and len(chances) > len(first) + len(others)
-        else ""
-    )
+    rest = [p for name, p in chances.items() if name not in first and name not in others]
+    below = f" Everybody else is below {floor(100 * max(rest) + 1) / 100:.2f}." if others and rest else ""
     if not first:
-        likely = dict(list(others.items())[:NAMED]) or dict(list(chances.items())[:NAMED])
-        more = f" and {len(others) - len(likely):,} more" if len(others) > len(likely) else ""
-        return f"First place is undecided: the candidates are {with_chances(likely)}{more}.{below * (not more)}"
+        named = others or dict(list(chances.items())[:NAMED])
+        return f"First place is undecided: the candidates are {name_most(named)}.{below}"
     if len(first) > 1:
-        return shared_headline(first, len(chances), call)
+        return shared_headline(first, len(chances), board.call)
     name, p = next(iter(first.items()))
     if not others:
         return f"{name} is first (P = {p:.2f})."
-    close = dict(list(others.items())[: NAMED - 1])
-    more = f" and {len(others) - len(close):,} more" if len(others) > len(close) else ""
-    verb = "is" if len(others) == 1 else "are"
-    return f"{name} is first with P = {p:.2f}; {with_chances(close)}{more} {verb} close.{below}"
+    return (
+        f"{name} is first with P = {p:.2f}; next {'is' if len(others) == 1 else 'are'} {name_most(others, 3)}.{below}"
+    )
 
 
 def shared_headline(first: dict[str, float], size: int, call: str) -> str:
@@ -77,62 +77,89 @@ def shared_headline(first: dict[str, float], size: int, call: str) -> str:
     open_end = f" {name_most(likely)} may share it." if likely else ""
     if len(sure) == 1:
         return f"{name_most(sure)} is first.{open_end}"
-    return (
-        f"{len(sure):,} of {size:,} {call} share first place: {name_most(sure)}. None of them is above the others."
-        f"{open_end}"
-    )
+    return f"{len(sure):,} of {size:,} {call} share first place: {name_most(sure)}.{open_end}"
 
 
-def name_most(chances: dict[str, float]) -> str:
-    """Return the first few names with their probabilities, and how many more there are."""
-    shown = dict(list(chances.items())[:NAMED])
-    more = f" and {len(chances) - len(shown):,} more" if len(chances) > len(shown) else ""
-    return f"{with_chances(shown)}{more}"
+def name_most(chances: dict[str, float], most: int = NAMED) -> str:
+    """Return the first few names with their probabilities, and how many more there are: ``a (0.41) and b (0.33)``."""
+    said = [f"{name} ({p:.2f})" for name, p in list(chances.items())[:most]]
+    if len(chances) > most:
+        said.append(f"{len(chances) - most:,} more")
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 
 
 def class_chances(board: Board) -> dict[str, float]:
     """Return P(top) by class, the likeliest first; a class has the name of its first member."""
     members: dict[int, list[str]] = {}
     chance: dict[int, float] = {}
-    place: dict[int, int] = {}
-    for rank, k in enumerate(board.order):
-        label = int(board.classes[k])
-        members.setdefault(label, []).append(board.names[k])
-        chance[label] = float(board.probability_top[k])
-        place.setdefault(label, rank)
-    order = sorted(members, key=lambda label: (-chance[label], place[label]))
-    return {class_name(sorted(members[label])): chance[label] for label in order}
-
-
-def class_name(members: list[str]) -> str:
-    """Return the name of a class: its first member, and how many duplicates it has."""
-    return members[0] + (f" (and {number_of(len(members) - 1, 'duplicates')})" if len(members) > 1 else "")
-
-
-def with_chances(chances: dict[str, float]) -> str:
-    """Return ``a (0.41), b (0.33) and c (0.20)``."""
-    said = [f"{name} ({p:.2f})" for name, p in chances.items()]
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    for k in board.order:
+        members.setdefault(int(board.classes[k]), []).append(board.names[k])
+        chance[int(board.classes[k])] = float(board.probability_top[k])
+    order = sorted(members, key=lambda label: -chance[label])
+    return {
+        min(members[label]) + f" and {len(members[label]) - 1:,} alike" * (len(members[label]) > 1): chance[label]
+        for label in order
+    }
 
 
 def ladder_sentence(problem: Problem) -> str:
-    """Return whether ratings explain the results, from the facts of the model."""
-    if problem.literal:
+    """Return whether ratings explain the results, from the facts of the model; nothing where there is no question."""
+    facts, data = problem.draws.facts, problem.merged
+    if problem.literal or "cyclic_share" not in facts or len(data.agents) < 3:
         return ""
-    share = problem.draws.facts.get("cyclic_share")
-    if share is None:
-        return ""
-    facts = problem.draws.facts
+    if isinstance(data, Matches) and len(data.pairs) < len(data.agents):
+        return "These results cannot show cycles, since no matches close a circle: the order is that of a ladder."
+    close = f"the order is close to that of {'Elo' if isinstance(data, Matches) else 'plain averages'}."
+    share = float(facts["cyclic_share"])
     unit = 1.0 if problem.unit == LOG_ODDS else float(facts.get("sigma", 1.0))
     if facts.get("tau_low", 0.0) <= SMALL_CYCLES * unit:
-        return "A ladder explains these results: cycles are no larger than noise, so the order is close to that of Elo."
+        if facts.get("tau_high", 0.0) > LARGE_CYCLES * unit:
+            return f"No cycles were found beyond noise, but these data could miss them; {close}"
+        return f"A ladder explains these results: no cycles were found beyond noise, so {close}"
+    if isinstance(data, Matches) and problem.data.dependent:  # type: ignore[union-attr]
+        return "It is unknown whether there are cycles: rows that may be alike were not taken as clusters."
     if share < SMALL_SHARE:
         return f"A ladder explains most of these results; cycles are {share:.0%} of the variance of the payoffs."
     return f"Cycles matter here: they are {share:.0%} of the variance of the payoffs, and one rating cannot show them."
 
 
+def pairs_sentence(problem: Problem) -> str:
+    """Return whether near-duplicates were found, and of how many pairs it is open who is better."""
+    n, call = len(problem.classes.first), problem.settings.call
+    if problem.literal or not 3 <= n <= MOST_COMPARED:
+        return ""
+    compared = problem.settings.pool and (isinstance(problem.data, Scores) or problem.compared is not None)
+    found = ["no near-duplicates found"] if compared and n == len(problem.agents) else []
+    unclear, tied = count_unclear(problem.draws.gaps, problem.settings.level)
+    if unclear:
+        found.append(f"{unclear:,} of {n * (n - 1) // 2:,} pairs of {call} cannot be ordered with these data")
+    elif not tied:
+        found.append(f"all pairs of {call} can be ordered")
+    return sentence("; ".join(found)) if found else ""
+
+
+def count_unclear(gaps: Floats, level: float) -> tuple[int, int]:
+    """Return how many pairs are neither ordered nor tied in most of the draws ``(S, C)``, and how many are tied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> count_unclear(np.array([[0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 2.0, 1.0]]), 0.95)
+    (1, 1)
+    """
+    tie = TIE * gaps.max(axis=1, keepdims=True)
+    unclear = tied = 0
+    for k in range(gaps.shape[1] - 1):
+        lead = gaps[:, k + 1 :] - gaps[:, k : k + 1]
+        ahead, behind = (lead > tie).mean(axis=0), (lead < -tie).mean(axis=0)
+        even = 1 - ahead - behind
+        tied += int((even >= level).sum())
+        unclear += int((np.maximum(np.maximum(ahead, behind), even) < level).sum())
+    return unclear, tied
+
+
 def task_sentence(problem: Problem, tasks: Board | None) -> str:
-    """Return which tasks decide, and which were set aside."""
+    """Return which tasks decide, and which were set aside because no signal was found."""
     assert tasks is not None
     n, call = len(tasks.names), problem.settings.call
     aside = set(problem.draws.facts.get("set_aside", ()))
@@ -141,10 +168,13 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
         assert problem.tasks is not None
         gone = {k for k, task in enumerate(problem.merged.tasks) if task in aside}
         kept = [name for name, k in zip(tasks.names, problem.tasks.label, strict=True) if int(k) not in gone]
-        return (
-            f"{len(kept):,} of {n:,} tasks tell the {call} apart: {listed(kept, 3)}. "
-            f"The other {n - len(kept):,} are within noise and set aside."
+        verb, left = "tells" if len(kept) == 1 else "tell", n - len(kept)
+        others = (
+            f"On the other {left:,} no signal was found: they are"
+            if left > 1
+            else "No signal was found on the other: it is"
         )
+        return f"{len(kept):,} of {n:,} tasks {verb} the {call} apart: {listed(kept, 3)}. {others} set aside."
     decide = [tasks.names[k] for k in np.argsort(-tasks.weights, kind="stable") if tasks.probability_top[k] >= LIKELY]
     if not decide or len(decide) == n:
         return ""
@@ -203,7 +233,7 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         found.append("The payoffs have neither standard errors nor numbers of games: they are taken as exact.")
     if NO_COUNTS in problem.given.origin.notes:
         found.append(UNCOUNTED)
-    if isinstance(data, Matches) and data.unbeaten:
+    if isinstance(data, Matches) and not problem.literal and 0 < len(data.unbeaten) < len(data.agents):
         found.append(f"{listed(data.unbeaten, 3)} never lost a game: the prior limits how strong they can be.")
     if problem.literal and not problem.equilibrium.unique:
         found.append("There are several equilibria: the weights are those of maximum entropy.")

@@ -310,7 +310,9 @@ class HierarchicalFit:
         return f"HierarchicalFit({len(self.agents):,} agents, sigma {self.sigma:.3g}, tau {self.tau:.3g})"
 
 
-def fit_hierarchical(matches: Matches, *, first_advantage: bool = False) -> HierarchicalFit:
+def fit_hierarchical(
+    matches: Matches, *, first_advantage: bool = False, dispersion: float | None = None
+) -> HierarchicalFit:
     """Fit the hierarchical model: ratings, cyclic parts, and the posterior of their sizes.
 
     Parameters
@@ -320,8 +322,10 @@ def fit_hierarchical(matches: Matches, *, first_advantage: bool = False) -> Hier
     first_advantage
         Whether to fit an advantage of the first side where the matches record sides. Off by default: in many logs the
         winner is simply listed first, and an advantage would explain every result away.
+    dispersion
+        That of the results; by default it is measured. Evidence can be compared only at the same dispersion.
     """
-    return fit_pairs(matches.agents, count_pairs(matches), first_advantage=first_advantage)
+    return fit_pairs(matches.agents, count_pairs(matches, dispersion), first_advantage=first_advantage)
 
 
 def fit_pairs(agents: tuple[str, ...], counts: Pairs, *, first_advantage: bool = False) -> HierarchicalFit:
@@ -368,7 +372,7 @@ def cell_area(grid: Floats, n: int) -> float:
     return width * float(tau[1] - tau[0])
 
 
-def count_pairs(matches: Matches) -> PairCounts:
+def count_pairs(matches: Matches, dispersion: float | None = None) -> PairCounts:
     """Return points and effective games per pair, split by the side that moved first where that is known."""
     i, j = (np.array(column) for column in matches.pairs.T)
     sides = getattr(matches, "sides", None)
@@ -382,7 +386,7 @@ def count_pairs(matches: Matches) -> PairCounts:
         games = np.hstack([played, np.maximum(games - played.sum(axis=1, keepdims=True), 0.0)])
         moves = np.array([1.0, -1.0, 0.0])
     n = len(matches.agents)
-    spread = measure_dispersion(matches)
+    spread = measure_dispersion(matches) if dispersion is None else dispersion
     return PairCounts(
         n=n,
         i=i,

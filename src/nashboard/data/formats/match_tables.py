@@ -9,6 +9,7 @@ import narwhals as nw
 from nashboard.data.counting.matches import Counted, count_matches
 from nashboard.data.counting.pairs import MatchTable
 from nashboard.data.formats.format import Format, Input, Options
+from nashboard.data.origin import MAY_BE_ALIKE
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import (
     AGENT,
@@ -16,6 +17,7 @@ from nashboard.data.table.columns import (
     NEUTRAL,
     OPPONENT,
     OUTCOME,
+    REPEATED,
     SIDES,
     TIME,
     WEIGHT,
@@ -34,6 +36,9 @@ from nashboard.data.table.values import as_key
 from nashboard.errors import InputError
 
 Column = TypeVar("Column")
+LEAST_CLUSTERS = 10  # values of a column that is used for clusters without being asked
+MOST_ROWS = 300_000  # of a log whose clusters are used without being asked; of larger ones these rows are looked at
+REPEATS = 0.9  # values per row below which they repeat often enough to matter
 MOST_SEGMENTS = 100  # boards that anybody would look at; a column with more values is probably not meant
 
 
@@ -63,6 +68,10 @@ def read_rows(
     weighing = find_column("weight", WEIGHT, columns, name, given_or(options.weight, weight))
     if weight is not None and weighing is None:
         raise InputError(f"weight=False has no meaning for {format}: this format derives weights")
+    clustering = find_column("cluster", CLUSTER, columns, name, given_or(options.cluster, cluster))
+    repeated, hint = None, ()
+    if clustering is None and options.cluster is None:
+        repeated, hint = find_repeated(table, {first, second, result, weighing})
     return count_matches(
         MatchTable(
             table=table.drop_blank_lines([first, second, result]),
@@ -73,13 +82,13 @@ def read_rows(
             weight=weighing,
             weighed=weighing is not None and weighing != weight,
             time=find_time(columns, name, options.time),
-            cluster=find_column("cluster", CLUSTER, columns, name, given_or(options.cluster, cluster)),
+            cluster=clustering or repeated,
             neutral=find_column("neutral", NEUTRAL, columns, name, options.neutral),
             sided=sided and fold(second) != OPPONENT,
             filters=(*filters, *make_filters(table, options.where)),
             rules=options.outcomes,
             self_matches=options.self_matches,
-            notes=(*table.notes, *notes, *note_weight(weighing, options.weight, weight)),
+            notes=(*table.notes, *notes, *note_weight(weighing, options.weight, weight), *hint),
             segment=check_segment(table, options.segment),
             skip_bad=options.skip_bad,
             rows=check_covariates(table, options.rows),
@@ -114,6 +123,26 @@ def check_segment(table: Table, column: str | None) -> str | None:
             f"to {MOST_SEGMENTS}"
         )
     return column
+
+
+def find_repeated(table: Table, taken: set[str | None]) -> tuple[str | None, tuple[str, ...]]:
+    """Return the first column of ids, prompts or voters whose values repeat, and a note: its rows may be alike.
+
+    In a large log the column is not used, since one count for each of its values would come back, and the note says so.
+    """
+    found = {fold(name): name for name in find_usual(REPEATED, table.schema.names()) if name not in taken}
+    for column in (found[name] for name in REPEATED if name in found):
+        each = table.frame.select(value=as_key(table.frame, column)).head(MOST_ROWS + 1)
+        counts = each.filter(~nw.col("value").is_null()).group_by("value").agg(rows=nw.len())
+        values, rows = table.collect(counts.select(values=nw.len(), rows=nw.col("rows").sum())).row(0)
+        if not LEAST_CLUSTERS <= values <= REPEATS * (rows or 0):
+            continue
+        alike = f"values of column {column!r} repeat, and {MAY_BE_ALIKE}: "
+        if rows > MOST_ROWS:
+            return None, (f"{alike}cluster={column!r} (on the command line -r cluster={column}) takes them together",)
+        apart = "cluster=False (on the command line -r cluster=none) takes all rows as independent"
+        return column, (f"{alike}they are taken as one cluster; {apart}",)
+    return None, ()
 
 
 def check_covariates(table: Table, rows: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -76,6 +76,11 @@ OUTCOME = ("winner", "outcome", "result", "score", "win", "label", "preference",
 WEIGHT = ("weight", "weights")
 TIME = ("time", "timestamp", "tstamp", "date", "datetime", "created_at", "match_date", "game_date", "tourney_date")
 CLUSTER = ("cluster",)
+REPEATED = (  # columns whose repeated values make rows alike: what is judged first, then who judges
+    "question_id", "prompt_id", "question", "prompt", "instruction", "conversation_id", "session_id", "item", "item_id",
+    "id", "voter", "voter_id", "user", "user_id", "annotator", "annotator_id", "rater", "rater_id", "worker",
+    "worker_id", "judge", "judge_id",
+)  # fmt: skip
 NEUTRAL = ("neutral", "neutral_venue", "neutral_site", "neutral_ground")
 OPPONENT = "opponent"  # beside a column of this name, the first agent is the one that reports, not the first side
 

@@ -7,7 +7,7 @@ and the report.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal
 
 from nashboard._display import chart, mimebundle
 from nashboard._tables import Table, as_html, plain
@@ -17,7 +17,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
-from nashboard.evaluation.audit.checks import Check, DataQuality, assess_data, equilibrium_checks, trust_table
+from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks, trust_table
 from nashboard.evaluation.audit.importance import Importance, measure_importance
 from nashboard.evaluation.audit.redundancy import Redundancy, find_redundancy
 from nashboard.evaluation.audit.task_quality import TaskQuality, assess_tasks
@@ -25,22 +25,6 @@ from nashboard.evaluation.audit.transitivity import Transitivity, measure_transi
 from nashboard.evaluation.problem import Components, Data, Noise, Problem, check_level, check_settings, prepare
 
 ROWS = 12  # of a table in the text
-
-
-class Part(Protocol):
-    """A part of the audit."""
-
-    def sentences(self) -> tuple[str, ...]:
-        """Return what was found."""
-
-    def checks(self) -> tuple[Check, ...]:
-        """Return questions with their answers."""
-
-    def tables(self) -> dict[str, Table]:
-        """Return tables by name."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +175,7 @@ def audit(
     selection: Selection = "clone-invariant",
     scaling: Scaling = "range",
     components: Components = "error",
+    pool: Literal["auto"] | bool = "auto",
     n_resamples: int = 200,
     rng: int = 0,
 ) -> Audit:
@@ -205,9 +190,9 @@ def audit(
     level
         Confidence of every test, over all pairs (or tasks) together.
     margin
-        How different two must be at least to matter; see `nashboard.evaluation.audit.redundancy`. By default a win rate
-        of 0.1 at even odds for matches, and 0.05 of a task's range for scores.
-    noise, selection, scaling, components, n_resamples, rng
+        For scores: how different two must be at least to matter, as a share of a task's range, by default 0.05; see
+        `nashboard.evaluation.audit.redundancy`. Agents of matches are compared by the model.
+    noise, selection, scaling, components, pool, n_resamples, rng
         As in `nashboard.evaluate`.
 
     Examples
@@ -220,7 +205,7 @@ def audit(
     3.0
     """
     settings, plan = check_settings(
-        level=level, noise=noise, selection=selection, scaling=scaling, components=components,
+        level=level, noise=noise, selection=selection, scaling=scaling, components=components, pool=pool,
         n_resamples=n_resamples, rng=rng,
     )  # fmt: skip
     return audit_problem(prepare(data, settings, plan), margin=margin)
@@ -232,6 +217,8 @@ def audit_problem(problem: Problem, *, level: float | None = None, margin: float
     check_level(level)
     if margin is not None and not 0 < margin < 1:
         raise InputError(f"the margin is {margin!r}: it must be a number between 0 and 1")
+    if margin is not None and problem.kind != "scores":
+        raise InputError("a margin is for scores: agents of matches are compared by the model, leave it out")
     with threads_for(len(problem.agents)):
         parts = {
             name: part.compute(problem, 1 - level, margin) for name, part in PARTS.items() if problem.kind in part.kinds

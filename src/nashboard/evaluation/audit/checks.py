@@ -1,14 +1,18 @@
-"""Can you trust this? A list of checks, each passed, failed or open, each with one sentence."""
+"""Can you trust this? A list of checks, each passed, failed or open, each with one sentence.
 
+A check is named by a claim; its sentence says what was found, in the same words whether the claim is true or not.
+"""
+
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Column, Table, as_html, count, plain
+from nashboard._tables import Column, Table, Tabular, count, plain
 from nashboard._text import listed
 from nashboard._types import Floats
-from nashboard.data.matches import Matches
+from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores, worst
 from nashboard.data.validation import look_alikes
@@ -16,15 +20,40 @@ from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.problem import Problem
 
 CERTIFIED = 1e-9
+FEW = 10  # games of a pair below which its payoff is hardly known
+BALANCED = 1 / 3  # a schedule is one-sided where the effective number of opponents is below this share of all
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A question, whether the answer is good (None: these data cannot tell), and the answer in one sentence."""
+    """A claim, whether it is true (None: these data cannot tell), and what was found in one sentence."""
 
     name: str
     passed: bool | None
     sentence: str
+
+
+class Part(Tabular):
+    """A part of the audit: what was found about one question."""
+
+    @abstractmethod
+    def sentences(self) -> tuple[str, ...]:
+        """Return what was found."""
+
+    @abstractmethod
+    def checks(self) -> tuple[Check, ...]:
+        """Return claims, and whether they are true."""
+
+    @abstractmethod
+    def tables(self) -> dict[str, Table]:
+        """Return tables by name."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+
+    def __str__(self) -> str:
+        return "\n".join([*self.sentences(), plain(self.table().head(20))])
 
 
 def equilibrium_checks(unique: bool, exploitability: float, residual: float) -> tuple[Check, ...]:
@@ -58,20 +87,16 @@ def trust_table(checks: tuple[Check, ...]) -> Table:
         title=f"can you trust this? {passed} of {len(checks)} checks passed",
         columns=(
             Column(name="check"),
-            Column(name="passed", meaning="whether the answer is good; a dash where these data cannot tell"),
-            Column(name="because", meaning="the answer in one sentence", most=600),
+            Column(name="passed", meaning="whether it is so; a dash where these data cannot tell"),
+            Column(name="because", meaning="what was found", most=600),
         ),
         rows=tuple((check.name, check.passed, check.sentence) for check in checks),
     )
 
 
-FEW = 10  # games of a pair below which its payoff is hardly known
-BALANCED = 1 / 3  # a schedule is one-sided where the effective number of opponents is below this share of all
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
-    """A property of the data: its value, whether it is as it should be, and what it means."""
+    """A property of the data: its value, how it is shown, whether it is as it should be, and what it means."""
 
     name: str
     value: float
@@ -81,7 +106,7 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DataQuality:
+class DataQuality(Part):
     """Everything about the data that limits what any method can say of it."""
 
     findings: tuple[Finding, ...]
@@ -97,10 +122,7 @@ class DataQuality:
 
     def checks(self) -> tuple[Check, ...]:
         """Return the findings as checks."""
-        return tuple(
-            Check(name=finding.name, passed=finding.good, sentence=f"{finding.shown}: {finding.meaning}")
-            for finding in self.findings
-        )
+        return tuple(Check(name=f.name, passed=f.good, sentence=f"{f.shown}: {f.meaning}") for f in self.findings)
 
     def tables(self) -> dict[str, Table]:
         """Return the findings as a table."""
@@ -126,136 +148,92 @@ class DataQuality:
     def __repr__(self) -> str:
         return f"DataQuality({len(self.findings)} findings, {sum(not f.good for f in self.findings)} to look at)"
 
-    def __str__(self) -> str:
-        return plain(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
-
 
 def assess_data(problem: Problem) -> DataQuality:
-    """Assess the data as they came in."""
+    """Assess the data as they came in, before any method is applied."""
     data = problem.given
     if isinstance(data, Matches):
-        return assess_matches(data)
-    return assess_scores(data) if isinstance(data, Scores) else assess_payoffs(data, literal=problem.literal)
+        found = assess_matches(data, problem)
+    else:
+        found = assess_scores(data) if isinstance(data, Scores) else assess_payoffs(data)
+    return DataQuality(findings=(*found, same_names(data.agents)))
 
 
-def assess_payoffs(payoffs: Payoffs, *, literal: bool) -> DataQuality:
+def assess_payoffs(payoffs: Payoffs) -> list[Finding]:
     """Assess a payoff matrix."""
     pairs = max(len(payoffs.agents) * (len(payoffs.agents) - 1) // 2, 1)
-    return DataQuality(
-        findings=(
-            Finding(
-                name="filled payoffs",
-                value=float(payoffs.filled),
-                shown=f"{payoffs.filled:,} of {pairs:,} ({payoffs.filled / pairs:.1%})",
-                good=payoffs.filled == 0,
-                meaning="payoffs of pairs that never met",
-            ),
-            Finding(
-                name="known noise",
-                value=float(not literal),
-                shown="no" if literal else "yes",
-                good=not literal,
-                meaning="standard errors or numbers of games: without them noise cannot be separated from skill",
-            ),
-            same_names(payoffs.agents),
-        )
-    )
+    filled = f"{payoffs.filled:,} of {pairs:,} ({payoffs.filled / pairs:.1%})"
+    known = payoffs.stderr is not None or payoffs.games is not None
+    noise = "standard errors or numbers of games: without them noise cannot be separated from skill"
+    return [
+        Finding(
+            "filled payoffs", float(payoffs.filled), filled, payoffs.filled == 0, "payoffs of pairs that never met"
+        ),
+        Finding("known noise", float(known), "yes" if known else "no", known, noise),
+    ]
 
 
-def assess_matches(matches: Matches) -> DataQuality:
-    """Assess matches."""
+def assess_matches(matches: Matches, problem: Problem) -> list[Finding]:
+    """Assess matches; numbers of games are judged only where they are known."""
     n = len(matches.agents)
-    pairs = n * (n - 1) // 2
-    few = int((matches.games < FEW).sum())
-    median = float(np.median(matches.games))
+    met = f"{len(matches.pairs):,} of {n * (n - 1) // 2:,} pairs ({matches.coverage:.1%})"
+    filled = "by Elo" if problem.literal else "by the model, with their uncertainty"
     groups = len(matches.components)
+    found = [
+        Finding(
+            "coverage", matches.coverage, met, matches.coverage == 1,
+            f"pairs of agents that met; the others are filled {filled}",
+        ),
+    ]  # fmt: skip
+    if NO_COUNTS in matches.origin.notes:
+        found.append(Finding("games per pair", 0.0, "unknown", False, "win rates come without numbers of games"))
+    else:
+        few, median = int((matches.games < FEW).sum()), float(np.median(matches.games))
+        spread = f"median {count(median)}, least {count(float(matches.games.min()))}"
+        rare = f"{few:,} of {len(matches.pairs):,}"
+        found += [
+            Finding("games per pair", median, spread, median >= FEW, "how well the payoff of a pair is known"),
+            Finding("pairs with few games", float(few), rare, few == 0, f"pairs that met less than {FEW} times"),
+        ]
+    apart = "groups of agents without a match between them; only one group can be compared"
     one_sided = [matches.agents[k] for k in np.flatnonzero(effective_opponents(matches) < BALANCED * (n - 1))]
-    return DataQuality(
-        findings=(
-            Finding(
-                name="coverage",
-                value=matches.coverage,
-                shown=f"{len(matches.pairs):,} of {pairs:,} pairs ({matches.coverage:.1%})",
-                good=matches.coverage == 1,
-                meaning="pairs of agents that met; the model fills the others, with their uncertainty",
-            ),
-            Finding(
-                name="games per pair",
-                value=median,
-                shown=f"median {count(median)}, least {count(float(matches.games.min()))}",
-                good=median >= FEW,
-                meaning="how well the payoff of a pair is known",
-            ),
-            Finding(
-                name="pairs with few games",
-                value=float(few),
-                shown=f"{few:,} of {len(matches.pairs):,}",
-                good=few == 0,
-                meaning=f"pairs that met less than {FEW} times",
-            ),
-            Finding(
-                name="components",
-                value=float(groups),
-                shown=f"{groups:,}",
-                good=groups == 1,
-                meaning="groups of agents without a match between them; only one group can be compared",
-            ),
-            named("unbeaten agents", matches.unbeaten, "agents that lost no game: only the prior limits their rating"),
-            named("winless agents", matches.winless, "agents that won no game: only the prior limits their rating"),
-            named(
-                "one-sided schedules",
-                tuple(one_sided),
-                "most games against few of the others (effective number of opponents under a third of all)",
-            ),
-            same_names(matches.agents),
-        )
-    )
+    return [
+        *found,
+        Finding("components", float(groups), f"{groups:,}", groups == 1, apart),
+        named("unbeaten agents", matches.unbeaten, "agents that lost no game: only the prior limits their rating"),
+        named("winless agents", matches.winless, "agents that won no game: only the prior limits their rating"),
+        named(
+            "one-sided schedules",
+            tuple(one_sided),
+            "most games against few of the others (effective number of opponents under a third of all)",
+        ),
+    ]
 
 
-def assess_scores(scores: Scores) -> DataQuality:
+def assess_scores(scores: Scores) -> list[Finding]:
     """Assess scores: a score that was filled in was not measured."""
     unmeasured = scores.missing | scores.filled
-    cells = unmeasured.size
-    holes, filled = int(unmeasured.sum()), int(scores.filled.sum())
+    cells, filled = unmeasured.size, int(scores.filled.sum())
+    there = cells - int(unmeasured.sum())
+    share = there / cells
+    shown = f"{there:,} of {cells:,} scores ({share:.1%})"
+    holes = "the table is complete"
+    if there < cells:
+        where = f"{worst(unmeasured.sum(axis=1), scores.agents)}; {worst(unmeasured.sum(axis=0), scores.tasks)}"
+        guessed = f"; {filled:,} of them filled in, which is a guess" if filled else ""
+        holes = f"scores that were measured; most are missing of {where}{guessed}"
     known = int((np.isfinite(known_noise(scores)) & ~unmeasured).sum())
-    where = f"{worst(unmeasured.sum(axis=1), scores.agents)}; {worst(unmeasured.sum(axis=0), scores.tasks)}"
-    guessed = f"; {filled:,} of them filled in, which is a guess" if filled else ""
-    return DataQuality(
-        findings=(
-            Finding(
-                name="coverage",
-                value=1 - holes / cells,
-                shown=f"{cells - holes:,} of {cells:,} scores ({1 - holes / cells:.1%})",
-                good=holes == 0,
-                meaning="scores that were measured" if filled else "scores that are there",
-            ),
-            Finding(
-                name="missing cells",
-                value=float(holes),
-                shown=f"{holes:,}",
-                good=holes == 0,
-                meaning=f"most: {where}{guessed}" if holes else "the table is complete",
-            ),
-            Finding(
-                name="known noise",
-                value=known / max(cells - holes, 1),
-                shown=f"{known:,} of {cells - holes:,}",
-                good=known == cells - holes,
-                meaning="scores with a standard error or a number of items; without, noise is not known",
-            ),
-            named("constant tasks", scores.constant_tasks, "one score for every agent"),
-            same_names(scores.agents),
-        )
-    )
+    errors = "scores with a standard error or a number of items; without, noise is estimated or unknown"
+    return [
+        Finding("coverage", share, shown, there == cells, holes),
+        Finding("known noise", known / max(there, 1), f"{known:,} of {there:,}", known == there, errors),
+        named("constant tasks", scores.constant_tasks, "tasks with one score for every agent"),
+    ]
 
 
 def named(name: str, who: tuple[str, ...], meaning: str) -> Finding:
     """Return a finding that should name nobody."""
-    shown = f"{len(who):,}: {listed(who)}" if who else "none"
-    return Finding(name=name, value=float(len(who)), shown=shown, good=not who, meaning=meaning)
+    return Finding(name, float(len(who)), f"{len(who):,}: {listed(who)}" if who else "none", not who, meaning)
 
 
 def same_names(agents: tuple[str, ...]) -> Finding:

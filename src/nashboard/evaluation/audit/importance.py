@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Column, Table, Tabular, plain
+from nashboard._tables import Column, Table
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, tied_ranks
 from nashboard.equilibrium.thresholds import TOLERANCE
 from nashboard.errors import ConvergenceError
-from nashboard.evaluation.audit.checks import Check
+from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.problem import Kind, Problem
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Importance(Tabular):
+class Importance(Part):
     """The weight of each entry, and what leaving it out does to the Nash board of the other agents.
 
     Parameters
@@ -57,23 +57,25 @@ class Importance(Tabular):
         return tuple(self.names[k] for k in np.flatnonzero(self.new_winner))
 
     def sentences(self) -> tuple[str, ...]:
-        """Return who matters."""
-        n, kind = len(self.names), self.kind
+        """Return how many matter, and whether first place depends on one."""
+        n, kind, one = len(self.names), self.kind, self.kind[:-1]
         lines = [f"{self.effective_number:.2f} of {n:,} {kind} matter (effective number of {kind})"]
+        among = " among those who stay" if kind == "agents" else ""
         if self.decisive:
-            shown = ", ".join(self.decisive[:5]) + (
-                f" and {len(self.decisive) - 5:,} more" if len(self.decisive) > 5 else ""
-            )
-            lines.append(f"without one of these {kind} first place changes: {shown}")
+            shown = ", ".join(self.decisive[:5])
+            more = f" and {len(self.decisive) - 5:,} more" if len(self.decisive) > 5 else ""
+            lines.append(f"first place{among} changes without {'any one of ' * (len(self.decisive) > 1)}{shown}{more}")
+        elif np.isnan(self.score_moved).any():
+            lines.append(f"first place{among} is the same without most {kind}; of the others it is not known")
         else:
-            among = " (among those who stay)" if kind == "agents" else ""
-            lines.append(f"first place stays{among}, whichever of the {kind} is left out")
+            lines.append(f"first place{among} is the same whichever {one} is left out")
         return tuple(lines)
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether first place depends on a single entry."""
-        name = f"no single {self.kind[:-1]} decides"
-        return (Check(name=name, passed=not self.decisive, sentence=self.sentences()[1]),)
+        passed = False if self.decisive else None if np.isnan(self.score_moved).any() else True
+        name = f"first place survives the loss of one {self.kind[:-1]}"
+        return (Check(name=name, passed=passed, sentence=self.sentences()[1]),)
 
     def tables(self) -> dict[str, Table]:
         """Return the entries as a table."""
@@ -124,9 +126,6 @@ class Importance(Tabular):
 
     def __repr__(self) -> str:
         return f"Importance({len(self.names):,} {self.kind}, effective number {self.effective_number:.2f})"
-
-    def __str__(self) -> str:
-        return "\n".join([*self.sentences(), plain(self.table().head(20))])
 
 
 def measure_importance(problem: Problem, kind: Kind) -> Importance:

@@ -27,19 +27,21 @@ import numpy as np
 from scipy.special import ndtri
 
 from nashboard._compiled import compiled
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._tables import Column, Table
 from nashboard._types import Floats, Ints
 from nashboard.algebra.cycles import Cycle
 from nashboard.algebra.flows import ObservedFlow
 from nashboard.algebra.hodge import hodge
-from nashboard.data.matches import Matches
+from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores
-from nashboard.evaluation.audit.checks import Check
+from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.problem import Problem, task_games
 from nashboard.ratings.hierarchical import PairCounts, count_pairs, fit_hierarchical, measure_dispersion, signed_sums
 from nashboard.ratings.hierarchical_systems import System, system_for
 
 CYCLES = 5
+GAMES, TASKS = "games", "tasks, each a game between every two agents"
+SAME_TASKS = "the same tasks decide all pairs, so that these are no separate games"
 WEIGHTED = "games have weights, and how much a sum of weights scatters is known only where clusters were read"
 WHOLE = 1e-6  # how far from whole a number of games may be by rounding
 MOST_AGENTS = 1000  # up to which all triples are looked at, for the largest z; beyond, for the largest curl
@@ -62,7 +64,7 @@ class NamedCycle:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Transitivity:
+class Transitivity(Part):
     """How far one number per agent can explain the results.
 
     Parameters
@@ -78,7 +80,7 @@ class Transitivity:
     triples
         How many triples met, all three pairs, among which the strongest were looked for.
     untold
-        Why ``p_noise`` is not known, of matches; else empty.
+        Why ``p_noise`` is not known; empty where it is.
     basis
         What the results are: games, or tasks counted as games.
     """
@@ -99,9 +101,7 @@ class Transitivity:
     @property
     def beyond_luck(self) -> int:
         """How many of the cycles are stronger than the best of so many reaches by luck; none where all may be noise."""
-        if self.p_noise > self.level or self.untold == WEIGHTED:
-            return 0
-        return sum(one.z > self.luck for one in self.cycles)
+        return sum(one.z > self.luck for one in self.cycles) if self.cyclic else 0
 
     @property
     def cyclic(self) -> bool:
@@ -109,27 +109,28 @@ class Transitivity:
         return self.p_noise <= self.level
 
     def sentences(self) -> tuple[str, ...]:
-        """Return how far ratings go."""
+        """Return how far ratings go, and the strongest cycle."""
         rest = "more than noise" if self.cyclic else "no more than noise would leave"
         known = f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
-        if self.p_noise != self.p_noise:
-            known = f"; it is unknown whether the rest is noise: {self.untold}" if self.untold else ""
-        lines = [f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"]
+        if self.untold:
+            known = f"; it is unknown whether the rest is noise: {self.untold}"
+        line = f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"
+        if not self.triples:
+            return (line, "no three agents all met each other")
         if not self.cycles:
-            return (*lines, "no three agents beat each other in a cycle")
+            return (line, "no three agents beat each other in a cycle")
         strongest = self.cycles[0]
+        said = f"the strongest cycle: {strongest.sentence()}"
+        if self.untold:
+            return (line, f"{said}; it may be noise")
         verdict = "this one is more" if self.beyond_luck and strongest.z > self.luck else "this one may be noise"
-        lines.append(
-            f"the strongest cycle: {strongest.sentence()}, {strongest.z:.1f} standard errors from none; "
-            f"{self.by_luck()}: {verdict}"
-        )
-        return tuple(lines)
+        return (line, f"{said}, {strongest.z:.1f} standard errors from none; {self.by_luck()}: {verdict}")
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether one rating per agent is enough."""
-        if self.basis != "games":
+        if self.basis != GAMES:
             return ()
-        passed = None if self.p_noise != self.p_noise else not self.cyclic
+        passed = None if self.untold else not self.cyclic
         return (Check(name="ratings are enough", passed=passed, sentence=self.sentences()[0]),)
 
     def tables(self) -> dict[str, Table]:
@@ -181,12 +182,6 @@ class Transitivity:
     def __repr__(self) -> str:
         return f"Transitivity({self.share:.1%} explained by ratings, {len(self.cycles)} cycles shown)"
 
-    def __str__(self) -> str:
-        return "\n".join([*self.sentences(), plain(self.table())])
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
-
 
 def measure_transitivity(problem: Problem, level: float) -> Transitivity:
     """Split the results of a problem into ratings and cycles."""
@@ -208,13 +203,12 @@ def transitivity(data: Matches | Scores, level: float) -> Transitivity:
         cycles = tuple(found.cycles(CYCLES))
     return Transitivity(
         share=found.transitivity,
-        # the same tasks decide all pairs: they are no separate games
         p_noise=chance_of_the_rest(matches) if isinstance(data, Matches) else float("nan"),
         cycles=tuple(named(cycle, matches, flow, spread) for cycle in cycles),
         level=level,
-        basis="games" if isinstance(data, Matches) else "tasks, each a game between every two agents",
+        basis=GAMES if isinstance(data, Matches) else TASKS,
         triples=triples_that_met(len(matches.agents), matches.pairs),
-        untold=untold(matches) if isinstance(data, Matches) else "",
+        untold=untold(matches) if isinstance(data, Matches) else SAME_TASKS,
     )
 
 
@@ -229,6 +223,10 @@ def untold(matches: Matches) -> str:
     A game of weight 2 scatters as much as four games, and counts as two: without the single games, which only clusters
     keep, nobody knows how much a sum of weights scatters. Sums that are not whole give weights away.
     """
+    if NO_COUNTS in matches.origin.notes:
+        return "games were not counted"
+    if matches.dependent:
+        return "rows that share an id, a prompt or a voter may be alike, and were not taken as clusters"
     if len(matches.pairs) < len(matches.agents):
         return "no pair closes a circle"
     if matches.clusters is None and (np.abs(matches.games - np.rint(matches.games)) > WHOLE).any():

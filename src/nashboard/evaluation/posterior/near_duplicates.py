@@ -114,7 +114,9 @@ def find_near_duplicates(
             if found.tobytes() in tried or not found.any():  # a league of one agent has no board
                 continue
             tried.add(found.tobytes())
-            pooled = fit_hierarchical(pool_matches(matches, found), first_advantage=first_advantage)
+            pooled = fit_hierarchical(
+                pool_matches(matches, found), first_advantage=first_advantage, dispersion=fit.counts.dispersion
+            )
             evidence = pooled.log_evidence + log_prior(found) - np.log(2) * games_inside(N, found)
             if evidence > best + (ENOUGH if label is single else 0.0):
                 label, best, chosen = found, evidence, pooled

@@ -109,19 +109,9 @@ class Attack:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
-        return {
-            "target": self.target,
-            "kind": self.kind,
-            "method": self.method,
-            "clones": [{"name": name, "copies": copies} for name, copies in self.clones],
-            "total": self.total,
-            "possible": self.possible,
-            "exact": self.exact,
-            "most": self.most,
-            "rank_before": self.rank_before,
-            "moved": self.moved.to_dict(),
-            "nash": self.nash.to_dict(),
-        }
+        clones = [{"name": name, "copies": copies} for name, copies in self.clones]
+        moved = {"moved": self.moved.to_dict(), "nash": self.nash.to_dict()}
+        return {**vars(self), "clones": clones, "total": self.total, **moved}
 
     @property
     def proof(self) -> str:
@@ -149,6 +139,7 @@ def attack(
     selection: Selection = "clone-invariant",
     scaling: Scaling = "range",
     components: Components = "error",
+    pool: Literal["auto"] | bool = "auto",
     n_resamples: int = 200,
     rng: int = 0,
 ) -> Attack:
@@ -167,7 +158,7 @@ def attack(
         What may be copied; agents in a table of scores move the board of tasks, and then the target is a task.
     most
         The largest number of copies that is considered.
-    noise, selection, scaling, components, n_resamples, rng
+    noise, selection, scaling, components, pool, n_resamples, rng
         As in `nashboard.evaluate`.
 
     Examples
@@ -182,8 +173,9 @@ def attack(
     if most < 1:
         raise InputError(f"most is {most}: at least one copy must be allowed")
     settings, plan = check_settings(
-        noise=noise, selection=selection, scaling=scaling, components=components, n_resamples=n_resamples, rng=rng
-    )
+        noise=noise, selection=selection, scaling=scaling, components=components, pool=pool, n_resamples=n_resamples,
+        rng=rng,
+    )  # fmt: skip
     game = Experiment.of(prepare(data, settings, plan), kind)
     with threads_for(len(game.entries)):
         return attack_on(game, target, method=method, most=most)

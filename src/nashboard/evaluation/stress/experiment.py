@@ -43,16 +43,10 @@ LABELS: dict[Method, str] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MethodResult:
-    """Scores by one method, the ranks they give, and how exact they are.
+    """Scores by one method, higher is better, the ranks they give, and how exact they are.
 
     Parameters
     ----------
-    method
-        ``"uniform"``, ``"elo"`` or ``"nash"``.
-    names, scores
-        Who, and their scores; higher is better.
-    unit
-        What a score is measured in.
     scale
         Scores closer than a billionth of it share a rank.
     certificate
@@ -84,15 +78,8 @@ class MethodResult:
     def only(self, names: tuple[str, ...]) -> "MethodResult":
         """Return the result among the named, in their order."""
         place = {name: k for k, name in enumerate(self.names)}
-        return MethodResult(
-            method=self.method,
-            names=names,
-            scores=self.scores[[place[name] for name in names]],
-            unit=self.unit,
-            scale=self.scale,
-            certificate=self.certificate,
-            top=None if self.top is None else tuple(name for name in self.top if name in place and name in names),
-        )
+        top = None if self.top is None else tuple(name for name in self.top if name in names)
+        return replace(self, names=names, scores=self.scores[[place[name] for name in names]], top=top)
 
     def __repr__(self) -> str:
         return f"MethodResult({LABELS[self.method]}, {len(self.names):,} entries, first: {', '.join(self.winners[:3])})"
@@ -100,24 +87,11 @@ class MethodResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Movement:
-    """How far a result moved: the largest change of a rank and of a score, and whether first place changed.
+    """How far a result moved, among those who are in it before and after: a copy takes no place from anybody.
 
-    Parameters
-    ----------
-    method
-        Which result.
-    who, rank_before, rank_after
-        Whoever moved most by rank (the highest placed before, on a tie), from where to where.
-    rank_moved
-        How many places that is.
-    score_moved
-        The largest change of anybody's score, in ``unit``.
-    share_moved
-        The same as a share of the distance from last to first, before or after, whichever is larger.
-    winners_before, winners_after
-        Who was and who is in first place.
-    certificate
-        How exact both results are: the larger of their certificates.
+    ``who`` moved most by rank, the highest placed before on a tie. ``score_moved`` is the largest change of anybody's
+    score, ``share_moved`` the same as a share of the distance from last to first, before or after, whichever is larger.
+    ``certificate`` is the larger of both results.
     """
 
     method: Method
@@ -143,20 +117,8 @@ class Movement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
-        return {
-            "method": self.method,
-            "who": self.who,
-            "rank_before": self.rank_before,
-            "rank_after": self.rank_after,
-            "rank_moved": self.rank_moved,
-            "score_moved": self.score_moved,
-            "share_moved": self.share_moved,
-            "unit": self.unit,
-            "winners_before": list(self.winners_before),
-            "winners_after": list(self.winners_after),
-            "winner_changed": self.winner_changed,
-            "certificate": self.certificate,
-        }
+        winners = {"winners_before": list(self.winners_before), "winners_after": list(self.winners_after)}
+        return {**vars(self), **winners, "rank_moved": self.rank_moved, "winner_changed": self.winner_changed}
 
 
 def movement(before: MethodResult, after: MethodResult) -> Movement:

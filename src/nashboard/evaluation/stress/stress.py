@@ -1,10 +1,11 @@
 """The invariance stress test: enter the same agent or task again, and see what moves.
 
-Exact copies, noisy copies, and the smallest attack that puts somebody first, under the uniform average, Elo and Nash.
+An experiment is one entry in `EXPERIMENTS`: a function of `Setup` that returns an `Outcome`. Its table, sentences and
+values then appear in the library, the command and the report.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,7 +21,16 @@ from nashboard.data.validation import positions
 from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.scores import known_noise
-from nashboard.evaluation.problem import Components, Data, Kind, Noise, Problem, check_settings, prepare
+from nashboard.evaluation.problem import (
+    COUNT_COPIES,
+    Components,
+    Data,
+    Kind,
+    Noise,
+    Problem,
+    check_settings,
+    prepare,
+)
 from nashboard.evaluation.stress.attack import MOST, Attack, attack_on, attack_table
 from nashboard.evaluation.stress.experiment import (
     LABELS,
@@ -41,24 +51,134 @@ THIN = 5  # games per pair below which noisy copies are hardly copies
 UNMOVED = 1e-9  # what the contract of the equilibrium room promises, relative to the largest payoff
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Setup:
+    """What every experiment receives: the game, what is copied how often, and what each method says without copies."""
+
+    game: Experiment
+    counts: tuple[int, ...]
+    chosen: Ints  # 1 where an entry is copied
+    how: str
+    targets: tuple[str, ...]
+    draws: int
+    most: int
+    before: Mapping[Method, MethodResult]
+
+    @property
+    def title(self) -> str:
+        """What is copied."""
+        return ", ".join(self.game.entries[k] for k in np.flatnonzero(self.chosen))
+
+    def unmoved(self, change: float) -> bool:
+        """Return whether a change is within the certified tolerance."""
+        return change <= UNMOVED * self.game.scale
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What one experiment found: its rows, the same as a table, in sentences and as plain values.
+
+    The table has no rows where the experiment was not run. ``nash`` is how exact copies moved the Nash averages.
+    """
+
+    rows: tuple[Any, ...]
+    table: Table
+    values: list[dict[str, Any]]
+    sentences: tuple[str, ...] = ()
+    nash: tuple[Movement, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloned:
+    """What one number of exact copies did by one method, and the result itself (without the copies)."""
+
+    copies: int
+    moved: Movement
+    after: MethodResult
+
+
+def enter_exact(setup: Setup) -> Outcome:
+    """Enter exact copies, every number of them."""
+    rows = []
+    for count in setup.counts:
+        for method in setup.game.methods:
+            after = setup.game.exact(method, setup.chosen * count)
+            rows.append(Cloned(copies=count, moved=movement(setup.before[method], after), after=after))
+    others = [method for method in setup.game.methods if method != "nash"]
+    return Outcome(
+        rows=tuple(rows),
+        table=exact_table(rows, f"{setup.game.board} when exact copies of {setup.title} are entered ({setup.how})"),
+        values=[{"copies": row.copies, **row.moved.to_dict()} for row in rows],
+        sentences=tuple(exact_sentence([row for row in rows if row.moved.method == method]) for method in others),
+        nash=tuple(row.moved for row in rows if row.moved.method == "nash"),
+    )
+
+
+def exact_sentence(rows: list[Cloned]) -> str:
+    """Return what exact copies did to one method."""
+    label = LABELS[rows[0].moved.method]
+    fallen = next((row for row in rows if row.moved.winner_changed), None)
+    worst = max(rows, key=lambda row: (row.moved.rank_moved, row.moved.score_moved))
+    moved = worst.moved
+    if fallen is not None:
+        before, after = (named_first(names) for names in (fallen.moved.winners_before, fallen.moved.winners_after))
+        tried = f" (of {', '.join(f'{row.copies:,}' for row in rows)} tried)" if len(rows) > 1 else ""
+        start = f"{label}: with {fallen.copies:,} {'copy' if fallen.copies == 1 else 'copies'}{tried} the winner "
+        start += f"changes from {before} to {after}."
+    else:
+        start = f"{label}: the winner stays {named_first(moved.winners_before)}."
+    if moved.rank_moved:
+        return f"{start} {moved.who} moves from rank {moved.rank_before} to {moved.rank_after} with {worst.copies:,}."
+    return f"{start} No rank moves; scores move by up to {max(row.moved.score_moved for row in rows):.2g}."
+
+
+def exact_table(rows: list[Cloned], title: str) -> Table:
+    """Return one row per number of copies and method."""
+    cells = []
+    for moved, copies in ((row.moved, row.copies) for row in rows):
+        who = (moved.who, moved.rank_before, moved.rank_after) if moved.rank_moved else ("nobody", None, None)
+        first, ranks = named_first(moved.winners_after, 2), (moved.rank_moved, *who)
+        label = LABELS[moved.method]
+        cells.append((copies, label, first, moved.winner_changed, *ranks, moved.score_moved, moved.unit))
+    return Table(
+        title=title,
+        columns=(
+            Column(name="copies", meaning="how many copies of each are entered"),
+            Column(name="method"),
+            Column(name="winner", meaning="who is in first place"),
+            Column(name="new winner", meaning="whether that is somebody else than before"),
+            Column(name="ranks moved", meaning="largest change of a rank; copies take no place"),
+            Column(name="who", meaning="the entry that moved most"),
+            Column(name="from", meaning="rank before"),
+            Column(name="to", meaning="rank after"),
+            Column(name="score moved", meaning="largest change of a score", decimals=4),
+            Column(name="unit", meaning="what scores are measured in"),
+        ),
+        rows=tuple(cells),
+        telling=("copies", "method", "new winner", "ranks moved", "score moved", "unit", "winner"),
+    )
+
+
+def search_attacks(setup: Setup) -> Outcome:
+    """Search the smallest attack for every target, on every method that copies can move."""
+    methods: tuple[Any, ...] = tuple(method for method in setup.game.methods if method != "nash")
+    pairs = [(target, method) for target in setup.targets for method in methods]
+    found = tuple(attack_on(setup.game, who, method=how, most=setup.most) for who, how in pairs)
+    return Outcome(
+        rows=found,
+        table=attack_table(found),
+        values=[one.to_dict() for one in found],
+        nash=tuple(one.nash for one in found),
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class NoisyMovement:
-    """What several draws of noisy copies do to one standing.
+    """What several draws of noisy copies did by one method.
 
-    Parameters
-    ----------
-    copies
-        How many copies are entered.
-    draws
-        How often their luck was drawn.
-    rank_median, rank_most
-        Largest change of a rank: the median and the largest over the draws.
-    score_median, score_most
-        Largest change of a score.
-    share_median
-        The median as a share of the distance from last to first.
-    winner_changed
-        In which share of the draws somebody else was in first place.
+    ``rank_median`` and ``rank_most`` are of the largest change of a rank over the draws, ``score_median`` and
+    ``score_most`` of a score, ``share_median`` of a score as a share of the distance from last to first.
+    ``winner_changed`` is the share of the draws in which somebody else was in first place.
     """
 
     method: Method
@@ -72,37 +192,21 @@ class NoisyMovement:
     winner_changed: float
     unit: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return dict(vars(self))
 
+def enter_noisy(setup: Setup) -> Outcome:
+    """Enter copies with their own luck, which are other agents as far as the data can show, several times.
 
-def noise_is_known(game: Experiment) -> bool:
-    """Return whether luck can be drawn: games can be played again, scores need standard errors or items."""
-    data = game.data
-    if isinstance(data, Scores):
-        return bool(np.isfinite(known_noise(data)).any())
-    return isinstance(data, Matches) and NO_COUNTS not in data.origin.notes
-
-
-def measure_noisy(
-    game: Experiment, copies: tuple[int, ...], chosen: Ints, draws: int, seed: int
-) -> tuple[NoisyMovement, ...]:
-    """Enter noisy copies several times; the draws of each count depend on the seed and the count alone."""
-    found = []
-    nothing = np.zeros(len(game.entries), dtype=np.intp)
-    before = {method: game.exact(method, nothing) for method in game.methods}
-    for count in copies:
-        entered = np.where(chosen > 0, count, 0)
-        streams = np.random.SeedSequence([seed, count]).spawn(draws)
-        data = [game.enter(entered, np.random.default_rng(stream)) for stream in streams]
+    The draws of each count depend on the seed and the count alone. Copies are pooled where the evaluation pools them.
+    """
+    game, draws, rows = setup.game, setup.draws if noise_is_known(setup.game) else 0, []
+    for count in (count for count in setup.counts if draws and count <= MOST_NOISY):
+        streams = np.random.SeedSequence([game.problem.settings.seed, count]).spawn(draws)
+        data = [game.enter(setup.chosen * count, np.random.default_rng(stream)) for stream in streams]
         problems = [game.repeat(one) for one in data]
         for method in game.methods:
-            moved = [
-                movement(before[method], game.noisy(method, one, problem))
-                for one, problem in zip(data, problems, strict=True)
-            ]
-            found.append(
+            after = [game.noisy(method, one, problem) for one, problem in zip(data, problems, strict=True)]
+            moved = [movement(setup.before[method], one) for one in after]
+            rows.append(
                 NoisyMovement(
                     method=method,
                     copies=count,
@@ -116,10 +220,33 @@ def measure_noisy(
                     unit=moved[0].unit,
                 )
             )
-    return tuple(found)
+    return Outcome(
+        rows=tuple(rows),
+        table=noisy_table(rows, f"the same with noisy copies of {setup.title}"),
+        values=[dict(vars(row)) for row in rows],
+        sentences=noisy_sentence(setup, [row for row in rows if row.method == "nash"]),
+    )
 
 
-def noisy_table(rows: tuple[NoisyMovement, ...], title: str) -> Table:
+def noisy_sentence(setup: Setup, rows: list[NoisyMovement]) -> tuple[str, ...]:
+    """Return what noisy copies did to the board."""
+    if not rows:
+        return ()
+    draws = rows[0].draws
+    if setup.unmoved(max(row.score_most for row in rows)):
+        return (f"Noisy copies did not move the board either, in {draws:,} draws each.",)
+    worst = max(rows, key=lambda row: (row.winner_changed, row.share_median))
+    how_far = f"{worst.share_median:.1%} of the range"
+    if setup.unmoved(float(np.ptp(setup.before["nash"].scores))):
+        how_far = f"{worst.score_median:.2g} {worst.unit}, where all were equal before"
+    return (
+        f"Noisy copies are not exact, and they can move the board: with {worst.copies:,} of them the largest change of "
+        f"a gap is {how_far} (median of {draws:,} draws), and the set at the top changes in "
+        f"{percent(worst.winner_changed)} of the draws.",
+    )
+
+
+def noisy_table(rows: list[NoisyMovement], title: str) -> Table:
     """Return one row per count and method."""
     return Table(
         title=title,
@@ -134,32 +261,26 @@ def noisy_table(rows: tuple[NoisyMovement, ...], title: str) -> Table:
             Column(name="unit", meaning="what scores are measured in"),
         ),
         rows=tuple(
-            (
-                row.copies,
-                LABELS[row.method],
-                row.rank_median,
-                row.rank_most,
-                row.score_median,
-                row.share_median,
-                row.winner_changed,
-                row.unit,
-            )
-            for row in rows
+            (r.copies, LABELS[r.method], r.rank_median, r.rank_most, r.score_median, r.share_median, r.winner_changed,
+             r.unit)
+            for r in rows
         ),
-    )
+    )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cloned:
-    """What one number of exact copies did to one standing, and the standing itself (without the copies)."""
+def noise_is_known(game: Experiment) -> bool:
+    """Return whether luck can be drawn: games can be played again, scores need standard errors or items."""
+    data = game.data
+    if isinstance(data, Scores):
+        return bool(np.isfinite(known_noise(data)).any())
+    return isinstance(data, Matches) and NO_COUNTS not in data.origin.notes
 
-    copies: int
-    moved: Movement
-    after: MethodResult
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {"copies": self.copies, **self.moved.to_dict()}
+EXPERIMENTS: dict[str, Callable[[Setup], Outcome]] = {
+    "exact": enter_exact,
+    "attacks": search_attacks,
+    "noisy": enter_noisy,
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -168,156 +289,99 @@ class Stress:
 
     Parameters
     ----------
-    board, kind
-        Whose board it is, and what was cloned.
-    cloned
-        The names that were cloned, each as often as a row says.
-    choice
-        How they were chosen, in words.
-    before
-        What each method says without copies.
-    exact
-        What exact copies did, one entry per number of copies and method.
-    noisy
-        What noisy copies did; nothing where the noise is not known or was not asked for.
-    attacks
-        The smallest attacks that put somebody first.
-    scale
-        The largest payoff: the measure of "unmoved".
+    setup
+        What was copied how often, and what each method says without copies.
+    outcomes
+        What every experiment found, by the names in `EXPERIMENTS`.
     notes
         What was left out of the data, and what could not be tried.
     """
 
-    board: Kind
-    kind: Kind
-    size: int
-    cloned: tuple[str, ...]
-    choice: str
-    before: tuple[MethodResult, ...]
-    exact: tuple[Cloned, ...]
-    noisy: tuple[NoisyMovement, ...]
-    attacks: tuple[Attack, ...]
-    scale: float
-    seed: int
+    setup: Setup
+    outcomes: Mapping[str, Outcome]
     notes: tuple[str, ...]
+
+    @property
+    def board(self) -> Kind:
+        """Whose board it is."""
+        return self.setup.game.board
+
+    @property
+    def kind(self) -> Kind:
+        """What was copied."""
+        return self.setup.game.kind
+
+    @property
+    def cloned(self) -> tuple[str, ...]:
+        """The names that were copied."""
+        return tuple(self.setup.game.entries[k] for k in np.flatnonzero(self.setup.chosen))
+
+    @property
+    def before(self) -> tuple[MethodResult, ...]:
+        """What each method says without copies."""
+        return tuple(self.setup.before.values())
+
+    @property
+    def size(self) -> int:
+        """How many are on the board."""
+        return len(self.setup.game.names)
+
+    @property
+    def choice(self) -> str:
+        """How it was chosen what is copied, in words."""
+        return self.setup.how
+
+    @property
+    def exact(self) -> tuple[Cloned, ...]:
+        """What exact copies did, one entry per number of copies and method."""
+        return self.outcomes["exact"].rows
+
+    @property
+    def noisy(self) -> tuple[NoisyMovement, ...]:
+        """What noisy copies did; nothing where the noise is not known or was not asked for."""
+        return self.outcomes["noisy"].rows
+
+    @property
+    def attacks(self) -> tuple[Attack, ...]:
+        """The smallest attacks that put somebody first."""
+        return self.outcomes["attacks"].rows
 
     @property
     def nash_moved(self) -> float:
         """The largest change of any Nash average by any exact copies, attacks included."""
-        rows = [row.moved.score_moved for row in self.exact if row.moved.method == "nash"]
-        return max([*rows, *(found.nash.score_moved for found in self.attacks)], default=0.0)
+        return max((moved.score_moved for one in self.outcomes.values() for moved in one.nash), default=0.0)
 
     @property
     def nash_unmoved(self) -> bool:
         """Whether that is within the certified tolerance, 1e-9 of the largest payoff."""
-        return self.nash_moved <= UNMOVED * self.scale
+        return self.setup.unmoved(self.nash_moved)
 
     @property
     def certificate(self) -> float:
         """The worst certificate of all equilibria that were solved: how exact "unmoved" is."""
-        rows = [row.moved.certificate for row in self.exact if row.moved.method == "nash"]
-        return max([*rows, *(found.nash.certificate for found in self.attacks)], default=0.0)
+        return max((moved.certificate for one in self.outcomes.values() for moved in one.nash), default=0.0)
 
     def verdict(self) -> tuple[str, ...]:
         """Return in a few sentences what happened."""
-        lines = [
-            line
-            for method in dict.fromkeys(row.moved.method for row in self.exact if row.moved.method != "nash")
-            for line in [self.what_moved([row for row in self.exact if row.moved.method == method])]
-        ]
-        held = "did not move" if self.nash_unmoved else "MOVED, which only selection='maxent' may do"
-        lines.append(
+        exact, *others = self.outcomes.values()
+        lines = [*exact.sentences, self.nash_sentence()]
+        return tuple(lines + [line for one in others for line in one.sentences])
+
+    def nash_sentence(self) -> str:
+        """Return whether the Nash averages moved, and if so, which setting allows that."""
+        held = "did not move"
+        if not self.nash_unmoved:
+            settings = self.setup.game.problem.settings
+            counted = f"scaling={settings.scaling!r}" if settings.scaling in COUNT_COPIES else "selection='maxent'"
+            held = f"moved, because {counted} counts copies"
+        return (
             f"Nash average: {held}. The largest change of any average is {self.nash_moved:.1e}; every equilibrium is "
             f"certified to {self.certificate:.1e}."
         )
-        noisy = [row for row in self.noisy if row.method == "nash"]
-        if noisy:
-            lines.append(self.what_luck_did(noisy))
-        return tuple(lines)
-
-    def what_luck_did(self, rows: list[NoisyMovement]) -> str:
-        """Return what noisy copies did to the board."""
-        draws = rows[0].draws
-        if max(row.score_most for row in rows) <= UNMOVED * self.scale:
-            return f"Noisy copies did not move the board either, in {draws:,} draws each."
-        worst = max(rows, key=lambda row: (row.winner_changed, row.share_median))
-        spread = max(float(np.ptp(one.scores)) for one in self.before if one.method == "nash")
-        how_far = (
-            f"{worst.share_median:.1%} of the range"
-            if spread > UNMOVED * self.scale
-            else f"{worst.score_median:.2g} {worst.unit}, where all were equal before"
-        )
-        return (
-            f"Noisy copies are not exact, and they can move the board: with {worst.copies:,} of them the largest "
-            f"change of a gap is {how_far} (median of {draws:,} draws), and the set at the top changes in "
-            f"{percent(worst.winner_changed)} of the draws."
-        )
-
-    def what_moved(self, rows: list[Cloned]) -> str:
-        """Return what exact copies did to one method."""
-        label = LABELS[rows[0].moved.method]
-        fallen = next((row for row in rows if row.moved.winner_changed), None)
-        worst = max(rows, key=lambda row: (row.moved.rank_moved, row.moved.score_moved))
-        moved = worst.moved
-        if fallen is not None:
-            before, after = (named_first(names) for names in (fallen.moved.winners_before, fallen.moved.winners_after))
-            tried = f" (of {', '.join(f'{row.copies:,}' for row in rows)} tried)" if len(rows) > 1 else ""
-            start = f"{label}: with {fallen.copies:,} {'copy' if fallen.copies == 1 else 'copies'}{tried} the winner "
-            start += f"changes from {before} to {after}."
-        else:
-            start = f"{label}: the winner stays {named_first(moved.winners_before)}."
-        if moved.rank_moved:
-            return (
-                f"{start} {moved.who} moves from rank {moved.rank_before} to {moved.rank_after} with {worst.copies:,}."
-            )
-        return f"{start} No rank moves; scores move by up to {max(row.moved.score_moved for row in rows):.2g}."
-
-    def table(self) -> Table:
-        """Return what exact copies did: one row per number of copies and method."""
-        of = ", ".join(self.cloned)
-        return Table(
-            title=f"{self.board} when exact copies of {of} are entered ({self.choice})",
-            columns=(
-                Column(name="copies", meaning="how many copies of each are entered"),
-                Column(name="method"),
-                Column(name="winner", meaning="who is in first place"),
-                Column(name="new winner", meaning="whether that is somebody else than before"),
-                Column(name="ranks moved", meaning="largest change of a rank; copies take no place"),
-                Column(name="who", meaning="the entry that moved most"),
-                Column(name="from", meaning="rank before"),
-                Column(name="to", meaning="rank after"),
-                Column(name="score moved", meaning="largest change of a score", decimals=4),
-                Column(name="unit", meaning="what scores are measured in"),
-            ),
-            rows=tuple(
-                (
-                    row.copies,
-                    LABELS[row.moved.method],
-                    named_first(row.moved.winners_after, 2),
-                    row.moved.winner_changed,
-                    row.moved.rank_moved,
-                    row.moved.who if row.moved.rank_moved else "nobody",
-                    row.moved.rank_before if row.moved.rank_moved else None,
-                    row.moved.rank_after if row.moved.rank_moved else None,
-                    row.moved.score_moved,
-                    row.moved.unit,
-                )
-                for row in self.exact
-            ),
-            telling=("copies", "method", "new winner", "ranks moved", "score moved", "unit", "winner"),
-        )
-
-    def noisy_table(self) -> Table:
-        """Return what noisy copies did."""
-        return noisy_table(self.noisy, f"the same with noisy copies of {', '.join(self.cloned)}")
-
-    def attack_table(self) -> Table:
-        """Return the smallest attacks."""
-        return attack_table(self.attacks)
 
     def tables(self) -> dict[str, Table]:
         """Return all tables by name; those without rows are left out."""
-        every = {"exact": self.table(), "attacks": self.attack_table(), "noisy": self.noisy_table()}
+        every = {name: one.table for name, one in self.outcomes.items()}
         return {name: table for name, table in every.items() if table.rows}
 
     def to_dict(self) -> dict[str, Any]:
@@ -327,14 +391,12 @@ class Stress:
             "kind": self.kind,
             "cloned": list(self.cloned),
             "choice": self.choice,
-            "seed": self.seed,
-            "exact": [row.to_dict() for row in self.exact],
-            "noisy": [row.to_dict() for row in self.noisy],
-            "attacks": [found.to_dict() for found in self.attacks],
+            "seed": self.setup.game.problem.settings.seed,
+            **{name: one.values for name, one in self.outcomes.items()},
             "nash_moved": self.nash_moved,
             "nash_unmoved": self.nash_unmoved,
             "certificate": self.certificate,
-            "scale": self.scale,
+            "scale": self.setup.game.scale,
             "verdict": list(self.verdict()),
             "notes": list(self.notes),
         }
@@ -344,8 +406,8 @@ class Stress:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def __repr__(self) -> str:
-        state = "unmoved" if self.nash_unmoved else "MOVED"
-        return f"Stress({self.size:,} {self.board}, copies of {', '.join(self.cloned)}, Nash {state})"
+        state = "unmoved" if self.nash_unmoved else "moved"
+        return f"Stress({self.size:,} {self.board}, copies of {self.setup.title}, Nash {state})"
 
     def __str__(self) -> str:
         parts = ["\n".join(self.verdict()), *(plain(table) for table in self.tables().values())]
@@ -372,6 +434,7 @@ def stress(
     selection: Selection = "clone-invariant",
     scaling: Scaling = "range",
     components: Components = "error",
+    pool: Literal["auto"] | bool = "auto",
     n_resamples: int = 200,
     rng: int = 0,
 ) -> Stress:
@@ -401,7 +464,7 @@ def stress(
         The largest number of copies in an attack.
     rng
         A whole number: the same seed, the same answer.
-    noise, selection, scaling, components, n_resamples
+    noise, selection, scaling, components, pool, n_resamples
         As in `nashboard.evaluate`; `Evaluation.stress` takes them from the evaluation.
 
     Examples
@@ -412,8 +475,9 @@ def stress(
     [('uniform', ('B',)), ('elo', ('B',)), ('nash', ('A', 'B', 'C'))]
     """
     settings, plan = check_settings(
-        noise=noise, selection=selection, scaling=scaling, components=components, n_resamples=n_resamples, rng=rng
-    )
+        noise=noise, selection=selection, scaling=scaling, components=components, pool=pool, n_resamples=n_resamples,
+        rng=rng,
+    )  # fmt: skip
     problem = prepare(data, settings, plan)
     return stress_problem(
         problem, copies=copies, of=of, choice=choice, kind=kind, targets=targets, draws=draws, most=most
@@ -433,68 +497,36 @@ def stress_problem(
 ) -> Stress:
     """Enter copies into a prepared problem, with its settings."""
     counts = checked_copies(copies)
-    seed = problem.settings.seed
     with threads_for(len(problem.agents)):
         game = Experiment.of(problem, kind)
-        chosen, how = chosen_entries(game, of, choice, counts, seed)
-        if draws is None:
-            draws = DRAWS if len(game.entries) <= MANY else 0
-        return run_experiments(game, counts, chosen, how, targets, draws, most, seed)
+        chosen, how = chosen_entries(game, of, choice, counts, problem.settings.seed)
+        nothing = np.zeros(len(game.entries), dtype=np.intp)
+        before = {method: game.exact(method, nothing) for method in game.methods}
+        setup = Setup(
+            game=game,
+            counts=counts,
+            chosen=chosen,
+            how=how,
+            targets=chosen_targets(game, targets, before["uniform"]),
+            draws=(DRAWS if len(game.entries) <= MANY else 0) if draws is None else draws,
+            most=most,
+            before=before,
+        )
+        outcomes = {name: run(setup) for name, run in EXPERIMENTS.items()}
+    return Stress(setup=setup, outcomes=outcomes, notes=(*problem.notes, *notes_on(setup)))
 
 
-def run_experiments(
-    game: Experiment,
-    counts: tuple[int, ...],
-    chosen: Ints,
-    how: str,
-    targets: Iterable[str] | None,
-    draws: int,
-    most: int,
-    seed: int,
-) -> Stress:
-    """Run every experiment."""
-    nothing = np.zeros(len(game.entries), dtype=np.intp)
-    before = {method: game.exact(method, nothing) for method in game.methods}
-    exact = tuple(
-        Cloned(copies=count, moved=movement(before[method], after), after=after)
-        for count in counts
-        for method in game.methods
-        for after in [game.exact(method, chosen * count)]
-    )
-    known = noise_is_known(game)
-    few = tuple(count for count in counts if count <= MOST_NOISY)
-    attacks = tuple(
-        attack_on(game, target, method=method, most=most)
-        for target in chosen_targets(game, targets, before["uniform"].scores)
-        for method in (("uniform", "elo") if "elo" in game.methods else ("uniform",))
-    )
-    return Stress(
-        board=game.board,
-        kind=game.kind,
-        size=len(game.names),
-        cloned=tuple(game.entries[k] for k in np.flatnonzero(chosen)),
-        choice=how,
-        before=tuple(before.values()),
-        exact=exact,
-        noisy=measure_noisy(game, few, chosen, draws, seed) if draws and known else (),
-        attacks=attacks,
-        scale=game.scale,
-        seed=seed,
-        notes=(*game.problem.notes, *notes_on(game, draws, known=known)),
-    )
-
-
-def notes_on(game: Experiment, draws: int, *, known: bool) -> list[str]:
+def notes_on(setup: Setup) -> list[str]:
     """Return what could not be tried, and how the rest is to be read."""
-    notes = []
-    if draws and isinstance(game.data, Matches) and np.median(game.data.games) < THIN:
+    notes, data = [], setup.game.data
+    if setup.draws and not noise_is_known(setup.game):
+        notes.append("no noisy copies: nothing is known of the noise of these data")
+    elif setup.draws and isinstance(data, Matches) and np.median(data.games) < THIN:
         notes.append(
-            f"noisy copies play as many games as their originals, here a median of {np.median(game.data.games):g} per "
+            f"noisy copies play as many games as their originals, here a median of {np.median(data.games):g} per "
             f"pair: so few that luck decides"
         )
-    if draws and not known:
-        notes.append("no noisy copies: neither standard errors nor numbers of items are known for these scores")
-    if isinstance(game.data, Scores) and game.board == "agents":
+    if isinstance(data, Scores) and setup.game.board == "agents":
         notes.append("Elo of scores: every task is a game between every two agents, won by the higher score")
     return notes
 
@@ -528,9 +560,9 @@ def chosen_entries(
     return chosen, "chosen by an adversary of the uniform average"
 
 
-def chosen_targets(game: Experiment, targets: Iterable[str] | None, uniform: Any) -> list[str]:
+def chosen_targets(game: Experiment, targets: Iterable[str] | None, uniform: MethodResult) -> tuple[str, ...]:
     """Return the names for whom an attack is searched."""
     if targets is not None:
-        return [targets] if isinstance(targets, str) else list(targets)
-    order = np.argsort(-uniform, kind="stable")
-    return [game.names[k] for k in order[1:4]]
+        return (targets,) if isinstance(targets, str) else tuple(targets)
+    order = np.argsort(-uniform.scores, kind="stable")
+    return tuple(game.names[k] for k in order[1:4])

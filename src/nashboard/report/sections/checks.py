@@ -33,7 +33,7 @@ def own_checks(evaluation: Evaluation) -> tuple[Check, ...]:
         kinds.append(("tasks", evaluation.task_clone_groups))
     return tuple(
         Check(
-            name=f"no {kind} entered twice",
+            name=f"{kind} are entered once",
             passed=not groups,
             sentence=f"{len(groups):,} groups of {kind} have the same data"
             if groups

@@ -1,0 +1,295 @@
+"""Every sentence of verdict, warnings, audit and stress, produced from real data, and true of them.
+
+`VERDICT`, `WARNINGS`, `CHECKS` and `STRESS` list the sentences as patterns, each with cases in which it must appear.
+A sentence that matches no pattern fails: new sentences are added here.
+"""
+
+import re
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from evaluation.arenas import cloned, leads, played
+from nashboard._types import Floats
+
+N = r"[\d,]+"
+P = r"\d\.\d\d"
+WHO = r"\S+( \d+)?"
+NAMES = r".+ \(\d\.\d\d\)( and [\d,]+ more)?"
+
+
+def ladder(strengths: Floats, games: int, seed: int, *, met: str = "all") -> nb.Matches:
+    """Return games of agents on a ladder: of all pairs, or of all with the first."""
+    matches = played(np.random.default_rng(seed), np.subtract.outer(strengths, strengths), games)
+    kept = (matches.pairs[:, 0] == 0) | (met == "all")
+    counts = {name: getattr(matches, name)[kept] for name in ("pairs", "wins", "draws", "losses")}
+    return nb.Matches(agents=matches.agents, **counts)
+
+
+def table(kind: str, seed: int = 3) -> nb.Scores:
+    """Return a table of twelve agents: one skill on six tasks, beside tasks on which everybody guesses or none."""
+    rng = np.random.default_rng(seed)
+    skill = np.linspace(0.25, 0.85, 12)
+    truth = np.column_stack([*[skill ** rng.uniform(0.5, 2) for _ in range(6)], *[np.full(12, 0.25)] * 8])
+    if kind in ("plain", "holes", "unknown", "mixed"):
+        truth = truth[:, :6]
+    items = np.full(truth.shape, 400.0)
+    values = rng.binomial(400, truth) / 400
+    if kind == "holes":
+        values[0, 0] = values[3, 2] = np.nan
+    if kind == "mixed":
+        items[:, :3] = np.nan
+    return nb.Scores.from_array(values, n=None if kind == "unknown" else items)
+
+
+def from_name(name: str) -> nb.Matches | nb.Scores | nb.Payoffs:
+    return nb.load_dataset(name)
+
+
+CYCLE = np.array([[0, 80, 20], [20, 0, 80], [80, 20, 0.0]])
+STAR = np.array([0, 0.9, 0.5, 0.2, -0.1, -0.6, -1.1])
+
+
+@cache
+def evaluation(case: str) -> nb.Evaluation:
+    rng = np.random.default_rng(17)
+    steps = np.linspace(1.2, -1.2, 8)
+    if case == "ladder":
+        return nb.evaluate(ladder(steps, 60, 1), call="players")
+    if case == "steep":
+        return nb.evaluate(ladder(3 * steps, 300, 5))
+    if case == "close":
+        return nb.evaluate(ladder(np.array([0.4, 0.2, -1, -1.5, -2]), 30, 2))
+    if case == "even":
+        return nb.evaluate(ladder(np.zeros(8), 6, 8))
+    if case == "thin":
+        return nb.evaluate(ladder(np.linspace(0.5, -0.5, 5), 4, 9))
+    if case == "two":
+        return nb.evaluate(ladder(np.array([1.5, -1.5]), 60, 4))
+    if case == "star":
+        return nb.evaluate(ladder(STAR, 50, 7, met="first"))
+    if case == "draws":
+        return nb.evaluate(nb.Matches.from_counts(np.zeros((4, 4)), draws=10 * (1 - np.eye(4))))
+    if case == "cycle":
+        return nb.evaluate(nb.Matches.from_counts(CYCLE))
+    if case == "weak cycles":
+        return nb.evaluate(played(rng, leads(rng, 10, spread=1.2, cyclic=0.35), 400))
+    if case == "strong cycles":
+        return nb.evaluate(played(rng, leads(rng, 12, spread=0.8, cyclic=0.8), 400))
+    if case == "rotation":
+        return nb.evaluate(played(rng, leads(rng, 8, spread=0.3, cyclic=0.9), 20))
+    if case == "exact":
+        return nb.evaluate(nb.Matches.from_counts(CYCLE), noise="none")
+    if case == "exact ladder":
+        return nb.evaluate(ladder(steps, 60, 1), noise="none")
+    if case == "rates":
+        return nb.evaluate(from_name("alphago"))
+    if case == "copies":
+        return nb.evaluate(cloned(ladder(steps, 60, 1), 2, 3))
+    if case == "alike":
+        return nb.evaluate(ladder(np.array([1.0, -1, 0.2, 0.2, 0.2, 0.2]), 300, 3))
+    if case == "unbeaten":
+        return nb.evaluate(nb.Matches.from_counts([[0, 9, 3], [0, 0, 8], [0, 2, 0]]), n_resamples=50)
+    if case == "payoffs":
+        return nb.evaluate(from_name("roshambo"))
+    if case == "payoffs with errors":
+        A = np.subtract.outer(steps, steps)
+        return nb.evaluate(nb.Payoffs(agents=tuple("abcdefgh"), A=A, stderr=np.full(A.shape, 0.2), scale="logit"))
+    if case == "several equilibria":
+        return nb.evaluate(from_name("suite-4"), noise="none")
+    if case == "groups":
+        W = np.zeros((5, 5))
+        W[0, 1], W[1, 0], W[1, 2], W[2, 0], W[3, 4] = 9, 6, 8, 7, 3
+        return nb.evaluate(nb.Matches.from_counts(W), components="largest")
+    if case == "constant task":
+        values = table("plain").values.copy()
+        values[:, 1] = 1.0
+        return nb.evaluate(nb.Scores.from_array(values, n=np.full(values.shape, 400.0)), call="models")
+    if case == "task twice":
+        plain = table("plain")
+        values = np.column_stack([plain.values, plain.values[:, :1]])
+        return nb.evaluate(nb.Scores.from_array(values, n=np.full(values.shape, 400.0)))
+    if case == "atari":
+        return nb.evaluate(from_name("atari"))
+    if case == "exact atari":
+        return nb.evaluate(from_name("atari"), noise="none")
+    if case == "exact scores":
+        return nb.evaluate(from_name("suite-3"), noise="none")
+    return nb.evaluate(table(case), call="models")
+
+
+VERDICT = {
+    rf"{WHO}( and {N} alike)? is first \(P = {P}\)\.": {
+        "steep", "two", "payoffs with errors", "plain", "alike", "unbeaten",
+    },
+    rf"{WHO}( and {N} alike)? is first with P = {P}; next (is|are) {NAMES}\.( Everybody else is below {P}\.)?": {
+        "ladder", "close", "star", "copies",
+    },
+    rf"{WHO} \({P}\) is first\. {NAMES} may share it\.": {"groups"},
+    rf"First place is undecided: the candidates are {NAMES}\.( Everybody else is below {P}\.)?": {"even", "thin"},
+    rf"{N} of {N} \w+ share first place: {NAMES}\.( {NAMES} may share it\.)?": {"cycle", "atari"},
+    rf"{N} of {N} \w+ are at the top with a probability of at least 1/2: {NAMES}\. Whether .* is undecided\.": {
+        "rotation",
+    },
+    r"All 4 agents are alike: nothing in these data tells them apart\.": {"draws"},
+    rf"{WHO} is first: it is the only member of the equilibrium\.": {"exact ladder", "rates"},
+    rf"{N} of {N} agents share first place: [^(]*\.": {"exact", "payoffs", "exact scores"},
+    r"A ladder explains these results: no cycles .*, so the order is close to that of (Elo|plain averages)\.": {
+        "ladder", "steep", "even", "copies", "payoffs with errors",
+    },
+    r"No cycles were found beyond noise, but these data could miss them; the order is close to that of Elo\.": {"thin"},
+    r"These results cannot show cycles, since no matches close a circle: the order is that of a ladder\.": {"star"},
+    r"A ladder explains most of these results; cycles are \d+% of the variance of the payoffs\.": {"weak cycles"},
+    r"Cycles matter here: they are \d+% of the variance of the payoffs, and one rating cannot show them\.": {"cycle"},
+    r"No near-duplicates found\.": {"cycle"},
+    rf"(No near-duplicates found; )?{N} of {N} pairs of \w+ cannot be ordered with these data\.": {"ladder", "even"},
+    r"(No near-duplicates found; all|All) pairs of \w+ can be ordered\.": {"steep"},
+    rf"{N} of {N} tasks tells? the \w+ apart: .*\. On the other {N} no signal was found: they are set aside\.": {
+        "guessed", "atari",
+    },
+    rf"{N} of {N} tasks decides? who is first: .*\.": {"exact atari"},
+    r"No standard errors are known: what (one shared skill does|\S+ shared skills do) not explain .* as noise\.": {
+        "unknown", "atari",
+    },
+    r"Standard errors are known for some tasks; on the others what shared skills do not explain is the noise\.": {
+        "mixed",
+    },
+    r"The scores are taken as exact: there are no intervals\.": {"exact scores"},
+    rf"{WHO} moves (up|down) from place [\d-]+ by (Elo|mean) to [\d-]+(, mostly because of .*)?\.": {"strong cycles"},
+    rf"{N} \w+, {N} (games|win rates), (every pair|\d+% of the pairs) met\.": {"ladder", "star", "rates"},
+    rf"{N} \w+, {N} tasks(, {N} of {N} scores missing)?\.": {"plain", "holes"},
+    r"\d+ agents, payoffs (as given|with errors)\.": {"payoffs", "payoffs with errors"},
+}  # fmt: skip
+WARNINGS = {
+    r"Only the largest group of connected agents is evaluated; left out: .*\.": {"groups"},
+    r"One group of (agents|tasks) has identical data \(.*\): each group counts once; the plain average .*\.": {
+        "copies",
+        "task twice",
+    },
+    r"Near-duplicates are pooled and share their data: .*\. pool=False keeps them apart\.": {"alike"},
+    r".* never lost a game: the prior limits how strong they can be\.": {"unbeaten"},
+    r"50 draws are few: the ends of intervals are rough below 100\.": {"unbeaten"},
+    r"The win rates come without numbers of games: they are taken as exact, and there are no intervals\.": {"rates"},
+    r"The payoffs have neither standard errors nor numbers of games: they are taken as exact\.": {"payoffs"},
+    r"There are several equilibria: the weights are those of maximum entropy\.": {"several equilibria"},
+    r"Tasks with one score for everybody have no range and are left out: .*\.": {"constant task"},
+}
+CASES = sorted({case for cases in [*VERDICT.values(), *WARNINGS.values()] for case in cases})
+
+
+def pattern_of(line: str, patterns: dict[str, set[str]]) -> str:
+    """Return the only pattern that matches a sentence."""
+    found = [pattern for pattern in patterns if re.fullmatch(pattern, line)]
+    assert len(found) == 1, (line, found)
+    return found[0]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_says_what_it_must_and_nothing_that_is_not_listed(case: str) -> None:
+    found = evaluation(case)
+    verdict = {pattern_of(line, VERDICT) for line in found.verdict}
+    assert {pattern for pattern, cases in VERDICT.items() if case in cases} <= verdict
+    bundled = found.data is not None and found.data.origin.source.startswith("dataset")
+    warnings = {pattern_of(line, WARNINGS) for line in found.warnings if not bundled or "equilibria" in line}
+    if not bundled:
+        assert {pattern for pattern, cases in WARNINGS.items() if case in cases} <= warnings
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_headline_is_true_of_the_board(case: str) -> None:
+    found = evaluation(case)
+    line, board = found.verdict[0], found.board
+    likely = {name for name, p in zip(board.names, board.probability_top, strict=True) if p >= 0.5}
+    classes = {int(board.classes[board.names.index(name)]) for name in likely}
+    if " is first" in line and " may share it" not in line:
+        assert len(classes) == 1
+        assert re.split(r" is first| and | \(", line)[0] in likely
+    if "share first place:" in line and " may share it" not in line:
+        assert line.startswith(f"{len(classes)} of ")
+    if "undecided: the candidates" in line:
+        assert not likely
+    if below := re.search(r"Everybody else is below (\d\.\d\d)", line):
+        said = re.findall(r"\(\d\.\d\d\)|with P = ", line)
+        more = re.search(r"and (\d+) more", line)
+        chances = sorted({int(c): p for c, p in zip(board.classes, board.probability_top, strict=True)}.values())
+        named = len(said) + (int(more[1]) if more else 0)
+        assert chances[-named - 1] < float(below[1])
+    if "the order is close to that of" in " ".join(found.verdict):
+        elo = board.uniform if board.rating is None else board.rating.values
+        assert np.corrcoef(elo, -board.gaps)[0, 1] > 0.9
+    for line in found.verdict:
+        if match := re.search(r"(\d+) of (\d+) pairs of \w+ cannot be ordered", line):
+            assert found.problem is not None
+            gaps, unclear = found.problem.draws.gaps, 0
+            for a, b in combinations(gaps.T, 2):
+                above, below = (a < b - 1e-9).mean(), (b < a - 1e-9).mean()
+                unclear += max(above, below, 1 - above - below) < board.level
+            assert (int(match[1]), int(match[2])) == (unclear, gaps.shape[1] * (gaps.shape[1] - 1) // 2)
+
+
+CHECKS = {
+    "agents are entered once": {
+        True: (r"every two agents differ", {"steep"}),
+        False: (r"(exact copies|near-duplicates): .*", {"copies", "alike"}),
+        None: (r"these data cannot tell: .*", {"even", "exact", "rates", "unknown"}),
+    },
+    "same winner without copies of agents": {
+        True: (r"there is nothing to merge|merging them changes the winner by no method", {"steep", "alike"}),
+        False: (r"merging them changes the winner by .*", set()),
+        None: (r"no copies were found to merge, and these data cannot rule them out", {"even"}),
+    },
+    "first place survives the loss of one agent": {
+        True: (r"first place among those who stay is the same whichever agent is left out", {"ladder"}),
+        False: (r"first place among those who stay changes without .*", {"cycle"}),
+        None: (r"first place among those who stay is the same without most agents; .*", set()),
+    },
+    "ratings are enough": {
+        True: (r"ratings explain .*; what they leave over is no more than noise would leave \(p = .*\)", {"ladder"}),
+        False: (r"ratings explain .*; what they leave over is more than noise \(p = .*\)", {"cycle", "weak cycles"}),
+        None: (r"ratings explain .*; it is unknown whether the rest is noise: .*", {"star", "rates", "two"}),
+    },
+    "coverage": {
+        True: (r"28 of 28 pairs \(100\.0%\): pairs .*|72 of 72 scores .*: the table is complete", {"ladder", "plain"}),
+        False: (r"6 of 21 pairs .*; the others are filled by the model.*|70 of 72 scores .* missing of .*", {"star"}),
+    },
+    "one equilibrium": {
+        True: (r"there is one equilibrium, .*", {"ladder"}),
+        False: (r"there are several equilibria; .*", {"several equilibria"}),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "passed", "case"),
+    [(name, passed, case) for name, all_ in CHECKS.items() for passed, (_, cases) in all_.items() for case in cases],
+)
+def test_a_check_says_the_same_as_its_answer(name: str, passed: bool | None, case: str) -> None:
+    found = next(one for one in evaluation(case).audit().checks if one.name == name)
+    assert found.passed is passed
+    assert re.fullmatch(CHECKS[name][passed][0], found.sentence)
+
+
+STRESS = (
+    (r"uniform average: with 1 copy \(of 1, 3 tried\) the winner changes from .* to .*\..*", {}, "cycle"),
+    (r"Elo: with 1 copy \(of 1, 3 tried\) the winner changes from .* to .*\..*", {}, "cycle"),
+    (r"Elo: the winner stays .*\. (No rank moves; scores move by up to .*|.* moves from rank .*)", {}, "steep"),
+    (r"Nash average: did not move\. The largest change of any average is 0\.0e\+00; .*", {}, "cycle"),
+    (r"Noisy copies are not exact, and they can move the board: with .*", {"draws": 2}, "cycle"),
+    (r"no noisy copies: nothing is known of the noise of these data", {"draws": 2}, "rates"),
+)
+
+
+@pytest.mark.parametrize(("pattern", "options", "case"), STRESS)
+def test_stress_says_what_happened(pattern: str, options: dict[str, int], case: str) -> None:
+    found = evaluation(case).stress(**{"copies": [1, 3], "targets": [], "draws": 0, **options})
+    assert any(re.fullmatch(pattern, line) for line in (*found.verdict(), *found.notes)), found.verdict()
+
+
+def test_where_copies_are_counted_stress_says_which_setting_counts_them() -> None:
+    scores = nb.Scores.from_array([[3.0, 1, 2], [2, 3, 1], [1, 2, 3]])
+    ranked = nb.evaluate(scores, scaling="rank", noise="none").stress(kind="agents", copies=[2], targets=[], draws=0)
+    said = " ".join(ranked.verdict())
+    assert ("scaling='rank' counts copies" in said) is not ranked.nash_unmoved
