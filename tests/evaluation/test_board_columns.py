@@ -33,12 +33,15 @@ def thinned(matches: nb.Matches, share: float, rng: np.random.Generator) -> nb.M
 
 
 def covered(data: nb.Matches | nb.Scores, truth: Floats, *, centred: bool = False) -> tuple[Bools, Bools]:
-    """Return whether the truth of every class lies inside its interval, and its rank inside the interval of ranks."""
+    """Return whether the truth of every agent lies inside its interval, and its rank inside the interval of ranks.
+
+    Elo has mean 0 over classes, and agents that are pooled share one rating: theirs is the mean of the truth.
+    """
     board = nb.evaluate(data, n_resamples=100).board
     found = board.rating
     assert found is not None
-    first, label = np.unique(board.classes, return_index=True)[1], board.classes
-    true = np.bincount(label, truth) / np.bincount(label)  # of a class that was pooled the mean
+    label = board.classes if centred else np.arange(len(truth))
+    first, true = np.unique(label, return_index=True)[1], np.bincount(label, truth) / np.bincount(label)
     true = true - true.mean() if centred else true
     rank = 1 + (true[:, None] < true).sum(axis=1)
     inside = (found.low[first] - 1e-9 <= true) & (true <= found.high[first] + 1e-9)

@@ -7,6 +7,7 @@ A sentence that matches no pattern fails: new sentences are added here.
 import re
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -230,7 +231,7 @@ def test_the_headline_is_true_of_the_board(case: str) -> None:
             assert (int(match[1]), int(match[2])) == (unclear, gaps.shape[1] * (gaps.shape[1] - 1) // 2)
 
 
-CHECKS = {
+CHECKS: dict[str, dict[bool | None, tuple[str, set[str]]]] = {
     "agents are entered once": {
         True: (r"every two agents differ", {"steep"}),
         False: (r"(exact copies|near-duplicates): .*", {"copies", "alike"}),
@@ -272,7 +273,7 @@ def test_a_check_says_the_same_as_its_answer(name: str, passed: bool | None, cas
     assert re.fullmatch(CHECKS[name][passed][0], found.sentence)
 
 
-STRESS = (
+STRESS: tuple[tuple[str, dict[str, Any], str], ...] = (
     (r"uniform average: with 1 copy \(of 1, 3 tried\) the winner changes from .* to .*\..*", {}, "cycle"),
     (r"Elo: with 1 copy \(of 1, 3 tried\) the winner changes from .* to .*\..*", {}, "cycle"),
     (r"Elo: the winner stays .*\. (No rank moves; scores move by up to .*|.* moves from rank .*)", {}, "steep"),
@@ -283,13 +284,13 @@ STRESS = (
 
 
 @pytest.mark.parametrize(("pattern", "options", "case"), STRESS)
-def test_stress_says_what_happened(pattern: str, options: dict[str, int], case: str) -> None:
+def test_stress_says_what_happened(pattern: str, options: dict[str, Any], case: str) -> None:
     found = evaluation(case).stress(**{"copies": [1, 3], "targets": [], "draws": 0, **options})
     assert any(re.fullmatch(pattern, line) for line in (*found.verdict(), *found.notes)), found.verdict()
 
 
 def test_where_copies_are_counted_stress_says_which_setting_counts_them() -> None:
-    scores = nb.Scores.from_array([[3.0, 1, 2], [2, 3, 1], [1, 2, 3]])
+    scores = nb.Scores.from_array(np.array([[3.0, 1, 2], [2, 3, 1], [1, 2, 3]]))
     ranked = nb.evaluate(scores, scaling="rank", noise="none").stress(kind="agents", copies=[2], targets=[], draws=0)
     said = " ".join(ranked.verdict())
     assert ("scaling='rank' counts copies" in said) is not ranked.nash_unmoved

@@ -69,7 +69,8 @@ def read_rows(
     if weight is not None and weighing is None:
         raise InputError(f"weight=False has no meaning for {format}: this format derives weights")
     clustering = find_column("cluster", CLUSTER, columns, name, given_or(options.cluster, cluster))
-    repeated, hint = None, ()
+    repeated: str | None = None
+    hint: tuple[str, ...] = ()
     if clustering is None and options.cluster is None:
         repeated, hint = find_repeated(table, {first, second, result, weighing})
     return count_matches(

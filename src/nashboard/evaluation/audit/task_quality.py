@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._tables import Column, Table, Tabular, plain
+from nashboard._tables import Column, Table
 from nashboard._types import Floats
 from nashboard.algebra.latent import Component, latent
 from nashboard.data.scores import Scores
-from nashboard.evaluation.audit.checks import Check, name_some
+from nashboard.evaluation.audit.checks import Check, Part, name_some
 from nashboard.evaluation.audit.redundancy import holm
 from nashboard.evaluation.posterior.scores import benjamini_hochberg, known_noise
 from nashboard.evaluation.problem import Problem
@@ -63,7 +63,7 @@ class TaskFinding:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TaskQuality(Tabular):
+class TaskQuality(Part):
     """What tasks test beyond an average, and which tasks say nothing or the opposite.
 
     Parameters
@@ -188,9 +188,6 @@ class TaskQuality(Tabular):
     def __repr__(self) -> str:
         odd = len(self.findings) - len(self.having("fine"))
         return f"TaskQuality({len(self.findings):,} tasks, {odd:,} to look at)"
-
-    def __str__(self) -> str:
-        return "\n".join([*self.sentences(), plain(self.table().head(20))])
 
 
 def assess_tasks(problem: Problem, level: float) -> TaskQuality:

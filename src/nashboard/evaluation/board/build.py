@@ -7,7 +7,6 @@ averaged over the draws. From the plain average to the Nash average an agent mov
 ``sum over k of (w_k - share_k) (X[i, k] - mean_k)``; the largest of these in the direction of the move are its reasons.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,22 +94,18 @@ def rating(problem: Problem) -> Second | None:
 
 
 def mean(problem: Problem) -> Second | None:
-    """Return the plain means of the raw scores as published, with the spread of their draws."""
+    """Return the plain means of the raw scores as published, with the spread of their draws, of pooled agents too."""
     draws, data = problem.draws.means, problem.data
     if draws is None or not isinstance(data, Scores) or len(set(data.lower_is_better.tolist())) > 1:
         return None  # a mean over tasks of both directions has no meaning
     meaning = "plain mean of the scores, missing ones as the model expects"
     if not data.missing.any():
         meaning = "plain mean of the scores as read"
-        published = data.values.mean(axis=1)[problem.classes.first]
-        draws = published + (draws - draws.mean(axis=0))
+        draws = data.values.mean(axis=1)[problem.exact.first] + (draws - draws.mean(axis=0))
     size = float(np.abs(draws).max())
     decimals = 3 if size < 10 else 1 if size < 1000 else 0
-    found = summarise_second("mean", meaning, draws, problem, decimals=decimals)
-    if not data.lower_is_better.all():
-        return found
-    turned = summarise_second("", "", -draws, problem, decimals=decimals)
-    return replace(found, rank_low=turned.rank_low, rank_high=turned.rank_high)
+    label, lower = problem.exact.label, bool(data.lower_is_better.all())
+    return summarise_second("mean", meaning, draws, problem, decimals=decimals, label=label, lower=lower)
 
 
 def method_columns(problem: Problem) -> list[Second]:
@@ -146,12 +141,22 @@ def pairwise_of(problem: Problem, table: Floats) -> Pairwise:
     return pairwise(Payoffs(agents=tuple(names), A=table, scale="logit" if problem.unit == LOG_ODDS else "given"))
 
 
-def summarise_second(name: str, meaning: str, draws: Floats, problem: Problem, *, decimals: int) -> Second:
-    """Summarise another number per class, higher better, over the draws."""
-    label, level = problem.classes.label, problem.settings.level
+def summarise_second(
+    name: str,
+    meaning: str,
+    draws: Floats,
+    problem: Problem,
+    *,
+    decimals: int,
+    label: Ints | None = None,
+    lower: bool = False,
+) -> Second:
+    """Summarise another number per class over the draws; ``label`` is the class of every agent, ``lower`` is better."""
+    label, level = problem.classes.label if label is None else label, problem.settings.level
     tail = (1 - level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail], axis=0, method="weibull")
-    rank_low, rank_high = rank_interval(draw_ranks(draws.max(axis=1, keepdims=True) - draws), level)
+    better = -draws if lower else draws
+    rank_low, rank_high = rank_interval(draw_ranks(better.max(axis=1, keepdims=True) - better), level)
     return Second(
         name=name,
         meaning=meaning,

@@ -124,7 +124,7 @@ def draw_scores(
         gaps=gaps,
         weights=weights,
         point=central_mean(gaps),
-        means=draw_means(scores, model, rng) @ (np.eye(len(size))[label] / size),
+        means=draw_means(scores, model, rng),
         task_weights=widen(task_weights, kept),
         payoffs=widen(units, kept) if len(units) * higher.size <= KEPT_CELLS else None,
         expected=(model.tables.mean(axis=0) * sign)[first],
