@@ -65,7 +65,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
     },
     "audit": {
         "--level": ([LOG, "--format", "json"], ["--level", "0.9"]),
-        "--margin": ([LOG, "--format", "json"], ["--margin", "0.4"]),
+        "--margin": ([SCORES, "--format", "json"], ["--margin", "0.4"]),
         "--show": ([LOG, "--format", "csv"], ["--show", "agents"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
         "--fail-on": ([LOG], ["--fail-on", "nonsense"]),

@@ -128,8 +128,9 @@ def pairs_sentence(problem: Problem) -> str:
     n, call = len(problem.classes.first), problem.settings.call
     if problem.literal or not 3 <= n <= MOST_COMPARED:
         return ""
-    compared = problem.settings.pool and (isinstance(problem.data, Scores) or problem.compared is not None)
-    found = ["no near-duplicates found"] if compared and n == len(problem.agents) else []
+    compared = problem.draws.facts.get("noise") == "known" or (problem.alike is not None and problem.alike.tested)
+    sought = compared and problem.settings.pool and n == len(problem.agents)
+    found = ["no near-duplicates found"] if sought else []
     unclear, tied = count_unclear(problem.draws.gaps, problem.settings.level)
     if unclear:
         found.append(f"{unclear:,} of {n * (n - 1) // 2:,} pairs of {call} cannot be ordered with these data")

@@ -1,0 +1,92 @@
+"""Audit, stress test, second opinions and report describe the board that was evaluated, whatever its settings."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nashboard as nb
+from evaluation.arenas import leads, played
+from nashboard.evaluation.problem import Settings
+from nashboard.report.findings import find_everything
+
+
+def arena() -> nb.Matches:
+    """Return a league with two agents that are alike, and one that never met most of the others."""
+    rng = np.random.default_rng(3)
+    X = leads(rng, 7, spread=0.8, cyclic=0.5)
+    X[1], X[:, 1] = X[0], X[:, 0]
+    X[0, 1] = X[1, 0] = 0.0
+    league = played(rng, X, 800)
+    two = {name: np.append(getattr(league, name), [3.0]) for name in ("wins", "draws", "losses")}
+    pairs = np.vstack([league.pairs, [[7, 8]]])
+    return nb.Matches(agents=(*league.agents, "far", "away"), pairs=pairs, **two)
+
+
+def suite() -> nb.Scores:
+    """Return scores of six agents, two tasks of which are of other sizes."""
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(6, 8)) * [1, 1, 1, 1, 1, 1, 30, 0.01]
+    return nb.Scores.from_array(values, stderr=0.1 * np.abs(values).mean(axis=0) * np.ones((6, 1)))
+
+
+CASES: dict[str, tuple[str, Any]] = {
+    "noise": ("scores", "none"),
+    "scaling": ("scores", "rank"),
+    "selection": ("scores", "maxent"),
+    "level": ("scores", 0.8),
+    "n_resamples": ("scores", 37),
+    "rng": ("scores", 5),
+    "pool": ("matches", False),
+    "call": ("matches", "players"),
+    "anchor": ("matches", {"agent 2": 1500.0}),
+    "methods": ("matches", ("nash", "borda")),
+    "components": ("matches", "largest"),
+}
+
+
+@pytest.mark.parametrize("setting", CASES)
+def test_every_setting_reaches_audit_stress_and_report(setting: str) -> None:
+    kind, value = CASES[setting]
+    options: dict[str, Any] = {"n_resamples": 20, **({"components": "largest"} if kind == "matches" else {})}
+    options |= {setting: value}
+    found = nb.evaluate(arena() if kind == "matches" else suite(), **options)
+    problem = found.problem
+    assert problem is not None
+    stress = found.stress(copies=[1], targets=[], draws=0)
+    assert stress.setup.game.problem is problem
+    (nash,) = [one for one in stress.before if one.method == "nash"]
+    unit = 400 / np.log(10) if kind == "matches" else 1.0
+    assert -nash.scores * unit == pytest.approx(found.board.gaps)
+    assert set(nash.winners) == set(found.support)
+    audit = found.audit()
+    assert audit.level == found.board.level
+    weights = dict(zip(audit.importance[0].names, audit.importance[0].weights, strict=True))
+    merged = problem.full_equilibrium
+    expected = merged.agent_weights if isinstance(merged, nb.ScoreNashAverage) else merged.weights
+    assert list(weights.values()) == pytest.approx(expected)
+    if setting not in ("scaling", "pool"):  # a report takes its time
+        return
+    everything = find_everything(found, say=lambda what: None)
+    assert everything.audit is not None
+    assert everything.stress is not None
+    assert everything.audit.to_json() == audit.to_json()
+    assert everything.stress.setup.game.problem is problem
+
+
+def test_every_setting_has_a_case() -> None:
+    assert {name if name != "seed" else "rng" for name in Settings.__dataclass_fields__} == set(CASES)
+
+
+@pytest.mark.parametrize("setting", ["noise", "scaling", "level", "pool"])
+def test_the_functions_take_the_settings_that_change_what_they_say(setting: str) -> None:
+    kind, value = CASES[setting]
+    options: dict[str, Any] = {"n_resamples": 20, **({"components": "largest"} if kind == "matches" else {})}
+    data: Any = arena() if kind == "matches" else suite()
+    found = nb.evaluate(data, **{setting: value}, **options)
+    assert nb.audit(data, **{setting: value}, **options).to_json() == found.audit().to_json()
+    assert nb.audit(data, **options).to_json() != found.audit().to_json()
+    if setting != "level":
+        stress: dict[str, Any] = {"copies": [1], "targets": [], "draws": 0}
+        same = nb.stress(data, **{setting: value}, **options, **stress)
+        assert same.to_json() == found.stress(**stress).to_json()
