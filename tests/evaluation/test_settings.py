@@ -6,21 +6,17 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import leads, played
+from evaluation.arenas import played
 from nashboard.evaluation.problem import Settings
 from nashboard.report.findings import find_everything
 
 
 def arena() -> nb.Matches:
-    """Return a league with two agents that are alike, and one that never met most of the others."""
-    rng = np.random.default_rng(3)
-    X = leads(rng, 7, spread=0.8, cyclic=0.5)
-    X[1], X[:, 1] = X[0], X[:, 0]
-    X[0, 1] = X[1, 0] = 0.0
-    league = played(rng, X, 800)
-    two = {name: np.append(getattr(league, name), [3.0]) for name in ("wins", "draws", "losses")}
-    pairs = np.vstack([league.pairs, [[7, 8]]])
-    return nb.Matches(agents=(*league.agents, "far", "away"), pairs=pairs, **two)
+    """Return a league of six, four of whom are alike, and two agents that met nobody else."""
+    strength = np.array([1.0, -1, 0.2, 0.2, 0.2, 0.2])
+    league = played(np.random.default_rng(3), np.subtract.outer(strength, strength), 300)
+    counts = {name: np.append(getattr(league, name), [3.0]) for name in ("wins", "draws", "losses")}
+    return nb.Matches(agents=(*league.agents, "far", "away"), pairs=np.vstack([league.pairs, [[6, 7]]]), **counts)
 
 
 def suite() -> nb.Scores:
