@@ -12,7 +12,6 @@ ROOMS = (  # as in the listing of the design: root modules, then top to bottom
     "cli",
 )  # fmt: skip
 DOORS = {"_display.py"}  # charts and report for results, imported by name
-ALLOWED = {("data/payoffs.py", "ratings")}  # nb.payoffs(fill="model") fills pairs that never met by Elo
 FRONT = {"__init__.py", "__main__.py"}  # of the package itself
 
 
@@ -43,6 +42,6 @@ def test_every_folder_is_a_room_and_imports_only_from_rooms_above() -> None:
             parts = module.split(".")
             if parts[0] == "nashboard" and len(parts) > 1 and parts[1] in ROOMS:
                 here, there = ROOMS.index(room_of(name)), ROOMS.index(parts[1])
-                if there > here and (str(name), parts[1]) not in ALLOWED:
+                if there > here:
                     upward.append(f"{name} imports {module}")
     assert upward == []

@@ -14,8 +14,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from nashboard._text import either
 from nashboard.errors import InputError, WriteError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 if sys.platform != "win32":
     import fcntl
@@ -65,6 +70,27 @@ def atomically(path: str | Path, write: Callable[[Path], object]) -> None:
             part.unlink(missing_ok=True)
         if lock is not None:
             os.close(lock)
+
+
+WRITERS: dict[str, Callable[["pl.DataFrame", Path], object]] = {
+    ".csv": lambda frame, path: frame.write_csv(path),
+    ".tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
+    ".parquet": lambda frame, path: frame.write_parquet(path),
+    ".jsonl": lambda frame, path: frame.write_ndjson(path),
+}
+
+
+def write_frame(frame: "pl.DataFrame", path: str | Path) -> None:
+    """Write a frame in the format of the file's ending."""
+    import polars as pl
+
+    ending = Path(path).suffix.lower()
+    if ending not in WRITERS:
+        raise InputError(f"cannot write {str(path)!r}: the name must end in {either(WRITERS)}")
+    try:
+        atomically(path, lambda part: WRITERS[ending](frame, part))
+    except pl.exceptions.PolarsError as error:  # where Polars wraps what the system said
+        raise WriteError(f"cannot write {str(path)!r}: {error}") from None
 
 
 def create_locked(path: Path) -> int:

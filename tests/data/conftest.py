@@ -2,7 +2,7 @@
 
 import sqlite3
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -60,9 +60,16 @@ FILES = ("polars scan", "sqlite", "duckdb file", "ibis")
 # One process of the tests runs each server; Makefile's --dist loadgroup sees to it.
 SERVERS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("dask cluster", "postgresql", "spark")]
 LOCAL = [*IN_PROCESS, *FILES]
-ENGINES = [*LOCAL, *SERVERS]
+
+
+def with_slow(names: Sequence[str], *more: Any) -> list[Any]:
+    """Return cases for engines, those for Dask marked slow: fast tests read through it in `test_same_everywhere.py`."""
+    return [pytest.param(name, *more, marks=[pytest.mark.slow] * ("dask" in name)) for name in names]
+
+
+ENGINES = [*with_slow(LOCAL), *SERVERS]
 every_engine = pytest.mark.parametrize("engine", ENGINES, indirect=True)
-every_local_engine = pytest.mark.parametrize("engine", LOCAL, indirect=True)
+every_local_engine = pytest.mark.parametrize("engine", with_slow(LOCAL), indirect=True)
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ def test_bad_counts_games_and_scores_of_matches_are_skipped(tmp_path: Path) -> N
     assert nb.read_matches(goals, bad_rows="skip").n_games == 2
     pgn = put(tmp_path / "g.pgn", '[White "x"]\n[Black "y"]\n[Result "1-0"]\n\n1-0\n\n[White "x"]\n[Black "y"]\n'
                                   '[Result "maybe"]\n\n*\n')  # fmt: skip
-    with pytest.raises(nb.InputError, match="unknown outcome: 'maybe' in 1 game"):
+    with pytest.raises(nb.InputError, match="unknown outcome: 'maybe' in 1 row"):
         nb.read_matches(pgn)
     assert nb.read_matches(pgn, bad_rows="skip").n_games == 1
 
@@ -135,7 +135,7 @@ def test_rare_agents_and_smaller_groups_are_left_out_where_asked() -> None:
 
 
 def test_components_are_split_kept_or_refused() -> None:
-    from nashboard.data.components import split_components
+    from nashboard.data.segments import split_components
 
     matches = read(TWO_GROUPS)
     assert isinstance(matches, nb.Matches)

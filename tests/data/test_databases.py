@@ -18,7 +18,7 @@ import nashboard as nb
 import servers
 from data.conftest import in_postgres, in_sqlite
 from nashboard.data.sources import databases
-from nashboard.data.sources.addresses import find_scheme, hide_secrets, scrub_secrets
+from nashboard.data.sources.paths import find_scheme, hide_secrets, scrub_secrets
 
 LOG: dict[str, list[Any]] = {
     "model_a": ["x", "y", "z", "x"],
@@ -241,10 +241,8 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
 
 
 def test_segments_of_a_database_are_its_values(tmp_path: Path) -> None:
-    address = in_sqlite(LOG, tmp_path)
-    done = run("evaluate", address, "--table", "log", "--segment", "language", "--resamples", "2", "--format", "csv")
-    assert done.returncode == 0, done.stderr
-    assert sorted({line.partition(",")[0] for line in done.stdout.splitlines()[1:]}) == ["de", "en"]
+    segments = nb.read_segments(in_sqlite(LOG, tmp_path), "language", table="log")
+    assert list(segments.parts) == ["de", "en"]
 
 
 def test_a_panic_over_what_a_database_holds_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

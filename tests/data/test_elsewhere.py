@@ -183,6 +183,7 @@ print(int(matches.n_games), most[0] // 1024)
 """
 
 
+@pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize(("kind", "blocks", "limit"), [("csv", 120, 900), ("jsonl", 60, 500)])
 def test_a_log_larger_than_memory_is_streamed(kind: str, blocks: int, limit: int, tmp_path: Path) -> None:

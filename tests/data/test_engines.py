@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from data.conftest import LOCAL, Engine, every_engine, every_local_engine
+from data.conftest import Engine, every_engine, every_local_engine
 from nashboard.data.formats import wide_scores
 from nashboard.data.table.table import Table
 
@@ -283,38 +283,8 @@ def test_long_scores_may_be_text_and_hold_words_for_nothing(engine: Engine) -> N
 @every_local_engine
 def test_a_log_that_passes_for_a_wide_table_is_not_fetched(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wide_scores, "MOST_ROWS", 3)
-    with pytest.raises(nb.InputError, match="has more than 3 rows: a wide table has one for each agent"):
+    with pytest.raises(nb.InputError, match="has more than 3 rows, and a wide table has one for each agent"):
         nb.read_scores(engine({"agent": ["x", "y", "x", "y", "x"], "prompt": [1.0, 2.0, 3.0, 4.0, 5.0]}))
-
-
-@pytest.mark.parametrize(
-    ("engine", "as_text"),
-    [*((name, False) for name in LOCAL), *((name, True) for name in ("pandas", "polars lazy", "duckdb", "sqlite"))],
-    indirect=["engine"],
-)
-def test_runs_of_a_large_wide_table_are_averaged_in_the_engine(
-    engine: Engine, as_text: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    came: list[int] = []
-    rows = 60
-    cells: list[Any] = [None if k % 7 == 0 else float(k % 5) for k in range(rows)]
-    table: dict[str, list[Any]] = {
-        "agent": [("y", "x", "🤖")[k % 3] for k in range(rows)],
-        "go": [cell if cell is None or not as_text else f" {cell}" for cell in cells],
-        "chess": [float(k) for k in range(rows)],
-    }
-    expected = nb.read_scores(engine(table), repeats="runs")
-    monkeypatch.setattr(wide_scores, "MOST_ROWS", 10)
-    monkeypatch.setattr(Table, "collect", telling(came, Table.collect))
-    scores = nb.read_scores(engine(table), repeats="runs")
-    assert came == [3, 11, 3]  # a look for a matrix, the first rows to see the columns, and a row for each agent
-    assert (scores.agents, scores.tasks, scores.origin.rows) == (("x", "y", "🤖"), ("go", "chess"), rows)
-    order = [expected.agents.index(name) for name in scores.agents]
-    for name in ("values", "stderr", "runs"):
-        np.testing.assert_allclose(getattr(scores, name), getattr(expected, name)[order], rtol=1e-12)
-    if as_text:
-        with pytest.raises(nb.InputError, match="column 'go' is 'high' somewhere, not a finite number"):
-            nb.read_scores(engine(table | {"go": [*table["go"][:-1], "high"]}), repeats="runs")
 
 
 @every_local_engine

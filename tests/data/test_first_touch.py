@@ -1,5 +1,6 @@
 """Public layouts in miniature, with made-up content, read with no options: one line each says what comes out."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,30 @@ READ = {
     "tennis_season.csv": "winner-loser: Matches(4 agents, 3 of 6 pairs met, 4 games)",
     "football.csv": "two-scores: Matches(3 agents, 3 of 3 pairs met, 3 games)",
     "premier.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "tennis_data_uk.csv": "winner-loser: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "winner_ids.csv": "winner-loser: Matches(4 agents, 4 of 6 pairs met, 4 games)",
+    "two_teams.csv": "two-scores: Matches(3 agents, 2 of 3 pairs met, 2 games)",
+    "nba_games.csv": "two-scores: Matches(3 agents, 2 of 3 pairs met, 2 games)",
+    "csgo.csv": "two-scores: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "lichess.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "game_list.json": "matches: Matches(3 agents, 2 of 3 pairs met, 2 games)",
+    "swiss.json": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "genai_arena.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 4 games)",
+    "mt_bench_human.jsonl": "matches: Matches(3 agents, 3 of 3 pairs met, 4 games)",
+    "lmarena.jsonl": "lmarena: Matches(3 agents, 3 of 3 pairs met, 5 games)",
     "engine_triples.json": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
     "votes_with_voters.csv": "voters: Matches(3 agents, 3 of 3 pairs met, 5 games)",
     "pgn_folder": "pgn: Matches(3 agents, 3 of 3 pairs met, 3 games)",
     "wildbench.json": "wildbench: Matches(3 agents, 2 of 3 pairs met, 2,048 games)",
+    "board.md": "scores-wide: Scores(3 agents x 2 tasks, raw)",
+    "by_benchmark.csv": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
+    "by_game.csv": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
+    "items_by_question.csv": "scores-by-task: Scores(3 agents x 4 tasks, raw)",
+    "items.csv": "scores-long: Scores(3 agents x 3 tasks, raw)",
+    "runs_of_policies.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
+    "ids_beside_names.csv": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "nested_scores.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "lighteval": "lm-eval: Scores(2 agents x 2 tasks, raw)",
     "open_llm_2023.csv": "scores-wide: Scores(3 agents x 4 tasks, raw)",
     "livebench.csv": "scores-wide: Scores(3 agents x 4 tasks, 1 missing, raw)",
     "board_with_metadata.csv": "scores-wide: Scores(3 agents x 3 tasks, raw)",
@@ -37,6 +58,8 @@ READ = {
 }
 NAMED = {
     "aider.yml": "is YAML, which is not read: convert it to json",
+    "european.csv": "column 'Mathe' has numbers with a decimal comma, such as '0,75': write a point",
+    "results_tree.json": "closest are scores by agent, but their cells are objects",
     "finished_arena.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
 }
 
@@ -81,6 +104,37 @@ def test_scores_of_both_sides_decide_and_games_without_scores_are_counted() -> N
     assert left_out(matches) == [("rows", 1, "no score in 'home_score' or 'away_score'")]
     assert matches.sides is not None
     assert matches.sides.played.tolist() == [1, 0, 1]  # one was at a neutral place
+
+
+def test_matches_that_were_not_finished_are_counted() -> None:
+    assert left_out(touched("game_list.json")) == [("rows", 1, "they were not finished (*)")]
+
+
+def test_a_row_per_task_is_turned_and_its_text_and_averages_are_left_out(tmp_path: Path) -> None:
+    scores = touched("by_benchmark.csv")
+    assert (scores.agents, scores.tasks) == (("Alpha", "Beta", "Gamma"), ("MMLU", "GSM8K", "HumanEval"))
+    assert notes(scores) == "rows are tasks (by the name 'Benchmark'), and columns are agents"
+    path = tmp_path / "board.csv"
+    path.write_text("task,kind,x,y\nagent,a,1,2\ngo,b,3,oops\nAverage,,2,3\n")
+    with pytest.raises(nb.InputError, match=r"data row 2 \('go'\), column 'y' is 'oops', not a number"):
+        read(path)
+    skipped = nb.read_scores(path, bad_rows="skip")
+    assert (skipped.agents, skipped.tasks) == (("x", "y"), ("agent", "Average"))
+    assert [what for what, *_ in left_out(skipped)] == ["columns", "bad rows"]
+
+
+def test_a_log_whose_agents_are_not_known_by_name_is_no_table_of_scores(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("id,turns,winner,gambler,croupier\ng1,13,gambler,ada,bo\ng2,16,croupier,bo,cy\n")
+    with pytest.raises(nb.InputError, match="looks like a log of matches by its column 'winner'"):
+        read(path)
+
+
+def test_an_excel_workbook_is_named_for_what_it_is(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "book.xlsx", "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(nb.InputError, match="is an Excel workbook, which is not read: save its sheet as csv"):
+        read(tmp_path / "book.xlsx")
 
 
 def test_home_and_away_letters_are_understood_beside_goals() -> None:
@@ -233,7 +287,5 @@ def test_white_space_can_be_asked_for(separator: str) -> None:
 
 
 def test_a_table_in_no_known_layout_lists_what_was_looked_for() -> None:
-    with pytest.raises(
-        nb.InputError, match="has no column of agents; looked for were two agents and an outcome per row"
-    ):
+    with pytest.raises(nb.InputError, match="has no column of agents; looked for were two agents and an outcome"):
         nb.read_scores(pl.DataFrame({"u": [1.0], "v": [2.0]}))

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from nashboard.data.sources.folders import find_below
+from nashboard.data.sources.paths import find_below
 
 LOG = "model_a,model_b,winner\nx,y,model_a\n"
 LINE = '{"model_a": "x", "model_b": "y", "winner": "model_a"}\n'
@@ -49,7 +49,7 @@ def test_a_folder_of_results_is_still_one_beside_its_samples(tmp_path: Path) -> 
 
 def test_a_folder_with_nothing_to_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
-    with pytest.raises(nb.InputError, match=r"is a folder without tables .*: name the files, such as '.*\*\.json"):
+    with pytest.raises(nb.InputError, match=r"is a folder without tables, .*: name the files, such as '.*\*\.json"):
         nb.read(tmp_path)
 
 

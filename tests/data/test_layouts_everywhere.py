@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from data.conftest import LOCAL, SERVERS, Columns, Engine, every_local_engine
+from data.conftest import LOCAL, SERVERS, Columns, Engine, every_local_engine, with_slow
 from data.formats.reading import counts, left_out
 
 VARIED = ("pandas", "polars lazy", "duckdb", "sqlite")  # where other types of the same columns are tried
@@ -15,7 +15,7 @@ VARIED = ("pandas", "polars lazy", "duckdb", "sqlite")  # where other types of t
 
 def varied(name: str, first: Any, *others: Any) -> pytest.MarkDecorator:
     """Try the first value in every engine of this process, the others in some of each kind."""
-    cases = [(one, first) for one in LOCAL] + [(one, other) for other in others for one in VARIED]
+    cases = with_slow(LOCAL, first) + [(one, other) for other in others for one in VARIED]
     return pytest.mark.parametrize(("engine", name), cases, indirect=["engine"])
 
 
@@ -156,7 +156,9 @@ def test_the_games_of_arena_hard_are_counted(engine: Engine) -> None:
 @pytest.mark.parametrize("engine", WITHOUT_OBJECTS, indirect=True)
 def test_games_that_are_no_lists_are_refused_with_what_to_do(engine: Engine) -> None:
     as_text = JUDGMENTS | {"games": [json.dumps(games) for games in GAMES]}
-    with pytest.raises(nb.InputError, match="'games' holds String: read the json lines or parquet files instead, or"):
+    with pytest.raises(
+        nb.InputError, match="'games' holds String, not lists of objects: read the json lines or parquet files"
+    ):
         nb.read_matches(engine(as_text))
 
 

@@ -186,4 +186,7 @@ def test_a_rule_that_leaves_games_out_is_none_that_no_game_has(tmp_path: Path) -
     results = [("y", "1-0"), ("y", "1/2-1/2"), ("?", "0-1")]
     (tmp_path / "games.pgn").write_text("".join(game.format(who, result, result) for who, result in results))
     matches = nb.read_matches(tmp_path / "games.pgn", outcomes={"1/2-1/2": None, "0-1": 0, "*": 0.5})
-    assert matches.origin.notes == ("no row has the label '*': the rule for it changes nothing",)
+    assert matches.origin.notes == (
+        "no row that is kept has the label '0-1': the rule for it changes nothing",
+        "no row that is kept has the label '*': the rule for it changes nothing",
+    )

@@ -5,18 +5,21 @@
     python tests/fuzz/run.py --cases 1 --start 4711    one case again
 
 Three cases of four are damaged files, the fourth is a structured input drawn by hypothesis. A case fails where it ends
-in anything but an answer or an error of our own in one sentence, where it takes longer than ``--limit`` seconds or more
-than ``--memory`` MB, and where the process dies. What failed is kept in ``--keep``, up to three inputs of a kind. With
-``--record`` what was found is added to ``tests/long_runs.jsonl``.
+in anything but an answer or an error of our own in one sentence, where it takes more than ``--limit`` seconds of CPU
+time (or stands still for twenty times as long) or more than ``--memory`` MB, and where the process dies. What failed is
+kept in ``--keep``, up to three inputs of a kind, with the stack of a case that hangs. With ``--record`` what was found
+is added to ``tests/long_runs.jsonl``.
 """
 
 import argparse
 import contextlib
+import faulthandler
 import hashlib
 import multiprocessing as mp
 import os
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -34,6 +37,7 @@ from long_runs import recorded  # noqa: E402 - as above
 
 BATCH = 10_000  # a new process now and then: what one case leaves behind must not decide the next million
 KEPT = 3  # inputs of one kind of failure
+PATIENCE = 20  # times the limit that a case may take by the clock: on a busy machine others have the CPU
 
 
 @dataclass
@@ -51,7 +55,8 @@ class Worker:
 
     process: Any
     at: Any  # numbers in shared memory
-    began: Any
+    began: Any  # when the case began by the clock, 0 between cases: drawing an input is not reading it
+    spent: Any  # CPU time of the process at that moment
     refused: Any
     folder: Path
     start: int
@@ -90,9 +95,37 @@ def kind_of_failure(error: BaseException) -> str:
     return f"{type(error).__name__} {Path(ours[-1].filename).name}:{ours[-1].lineno} {str(error)[:60]!r}"
 
 
-def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: Any, refused: Any) -> None:
+def cpu_time(pid: int) -> float:
+    """Return the CPU seconds that a process has taken so far."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it has ended
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def hangs(worker: Worker, limit: float) -> bool:
+    """Return whether the case of a worker takes too much CPU time, or stands still."""
+    began, spent = worker.began.value, worker.spent.value
+    if not began:
+        return False
+    return bool(cpu_time(worker.process.pid) - spent > limit or time.monotonic() - began > PATIENCE * limit)
+
+
+def end_hanging(worker: Worker) -> str:
+    """Kill a worker that hangs; return where it was."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(worker.process.pid, signal.SIGUSR1)
+        time.sleep(2)
+    worker.process.kill()
+    stack = worker.folder.with_suffix(".stack")
+    return stack.read_text(encoding="utf-8", errors="replace") if stack.exists() else "no stack"
+
+
+def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: Any, spent: Any, refused: Any) -> None:
     """Read the cases start, start + 1, ...; every number tells its case."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what native code says before it raises
+    faulthandler.register(signal.SIGUSR1, file=Path(folder).with_suffix(".stack").open("w"))
     from hypothesis import HealthCheck, Phase, given, seed, settings
 
     from fuzz.mutations import damaged
@@ -108,7 +141,7 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         before = forget_peak()
-        began.value = time.monotonic()
+        spent.value, began.value = time.process_time(), time.monotonic()
         try:
             refused.value += not survive(files, entry, place)
         except BaseException as error:
@@ -116,13 +149,15 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
                 raise
             told = f"case {number}, {entry}\n\n" + "".join(traceback.format_exception(error))
             keep(place / "input", limits, kind_of_failure(error), told)
+        finally:
+            began.value = 0
         if (grown := memory("VmHWM") - before) > limits.megabytes:
             keep(place / "input", limits, f"memory {entry}", f"case {number}, {entry}: {grown:,} MB more")
         at.value += 1
 
-    for entry in ENTRIES:  # imports and compiled code are not the first case's memory
-        attempt(damaged(0), entry, -1)
-    at.value = 0
+    for entry in ENTRIES:  # imports and compiled code are neither the first case's memory nor its time
+        with contextlib.suppress(Exception):
+            survive(damaged(0), entry, place / entry)
     most = (memory("VmSize") + 8 * limits.megabytes) << 20
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     drawn = count // 4
@@ -156,11 +191,11 @@ def begin(start: int, count: int, limits: Limits, folder: Path) -> Worker:
     """Start a worker."""
     context = mp.get_context("spawn")  # native threads do not survive a fork
     # without locks: a worker that is killed while it holds one would stop us for good
-    at, began, refused = (context.Value(kind, 0, lock=False) for kind in "qdq")
+    at, began, spent, refused = (context.Value(kind, 0, lock=False) for kind in "qddq")
     target: Callable[..., None] = work
-    process = context.Process(target=target, args=(start, count, str(folder), limits, at, began, refused))
+    process = context.Process(target=target, args=(start, count, str(folder), limits, at, began, spent, refused))
     process.start()
-    return Worker(process, at, began, refused, folder, start, count)
+    return Worker(process, at, began, spent, refused, folder, start, count)
 
 
 def main() -> int:
@@ -189,18 +224,20 @@ def main() -> int:
                 next_start += count
             time.sleep(0.1)
             for worker in list(workers):
-                hangs = worker.began.value and time.monotonic() - worker.began.value > limits.seconds
-                if worker.process.is_alive() and not hangs:
+                hanging = worker.process.is_alive() and hangs(worker, limits.seconds)
+                late = time.monotonic() - began > given.seconds
+                if worker.process.is_alive() and not hanging and not late:
                     continue
-                if worker.process.is_alive():
+                stack = end_hanging(worker) if hanging else ""
+                if late and worker.process.is_alive():  # the time is up: what was read counts
                     worker.process.kill()
                 worker.process.join()
                 workers.remove(worker)
                 read = worker.at.value
-                if worker.process.exitcode:
-                    why = "hang" if hangs else f"died with {worker.process.exitcode}"
+                if worker.process.exitcode and (hanging or not late):
+                    why = "hang" if hanging else f"died with {worker.process.exitcode}"
                     told_why = f"{why} after {read} cases of the batch at {worker.start}"
-                    keep(worker.folder / "input", limits, why, told_why)
+                    keep(worker.folder / "input", limits, why, f"{told_why}\n\n{stack}")
                     read += 1
                     if (left := worker.count - read) > 0 and read < worker.count - worker.count // 4:
                         workers.append(begin(worker.start + read, left, limits, Path(root, str(worker.start + read))))
@@ -208,7 +245,8 @@ def main() -> int:
                 shutil.rmtree(worker.folder, ignore_errors=True)
             if time.monotonic() - told > 60:
                 told = time.monotonic()
-                report(given.keep, done, refused, told - began)
+                running = sum(worker.at.value for worker in workers), sum(worker.refused.value for worker in workers)
+                report(given.keep, done + running[0], refused + running[1], told - began)
     seconds = time.monotonic() - began
     if given.record:
         failed = len((given.keep / "failures.txt").read_text(encoding="utf-8").splitlines())

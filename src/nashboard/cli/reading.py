@@ -32,7 +32,7 @@ def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> 
 @contextlib.contextmanager
 def reading(source: str, part: str = "") -> Iterator[None]:
     """Show that a source is read; whatever happens to it meanwhile becomes one sentence."""
-    from nashboard.data.sources.addresses import hide_secrets
+    from nashboard.data.sources.paths import hide_secrets
 
     name = hide_secrets(source)
     with show_progress(f"Reading {name}{part} ..."), without_native_noise():
@@ -118,8 +118,8 @@ def check_missing(data: "Data", missing: str | None) -> None:
 
 def keep_connected(data: "Data", components: str, min_games: int | None) -> "Data":
     """Return the data of agents with enough games, and of the largest group that met if that is asked for."""
-    from nashboard.data.components import drop_rare_agents, split_components
     from nashboard.data.matches import Matches
+    from nashboard.data.segments import drop_rare_agents, split_components
 
     if not isinstance(data, Matches):
         if min_games is not None or components != "error":
@@ -183,6 +183,14 @@ def names(name: str, value: str) -> list[str]:
     return [part.strip() for part in value.split(",")]
 
 
+def number(name: str, value: str) -> float:
+    """Return a number."""
+    try:
+        return float(value)
+    except ValueError:
+        raise InputError(f"-r {name}={value} must be a number") from None
+
+
 def switch(name: str, value: str) -> bool:
     """Return yes or no."""
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -243,6 +251,8 @@ PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS, t
     "lower_is_better": tasks_or_all,
     "ignore": names,
     "symmetrise": switch,
+    "components": text,
+    "min_games": number,
     "table": verbatim,
     "query": verbatim,
 }

@@ -325,9 +325,10 @@ class Matches(Tabular):
             )
             rest = f"; and {len(self.components) - 4:,} more groups" if len(self.components) > 4 else ""
             raise InputError(
-                f"the agents fall into {len(self.components):,} groups that never met: {sizes}{rest}. "
-                f"Agents of different groups cannot be compared: add matches between them, select one group, or "
-                f"ask for one board each (nb.evaluate_components, --components each)"
+                f"the agents fall into {len(self.components):,} groups that never met: {sizes}{rest}; they cannot be "
+                f"compared",
+                hint="keep the largest with {option}, or add matches between them",
+                option={"components": "largest"},
             )
 
     def select(self, agents: Iterable[str]) -> "Matches":
@@ -420,7 +421,7 @@ class Matches(Tabular):
         """
         import polars as pl
 
-        from nashboard.data.write import write_frame
+        from nashboard._files import write_frame
 
         idle = pl.DataFrame(
             [

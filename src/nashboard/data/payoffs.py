@@ -3,6 +3,7 @@
 Symbols: ``A`` payoffs (n, n) with ``A = -A'``; ``p`` the smoothed win rate of a pair.
 """
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular
 from nashboard._text import either, nearest
-from nashboard._types import Floats, frozen_copy, square
+from nashboard._types import Floats, Ints, frozen_copy, square
 from nashboard.data.matches import Matches
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, positions, refuse_cells
@@ -27,6 +28,9 @@ Fill = Literal["error", "zero", "model"]
 
 # A + A' may miss zero by this share of the largest payoff and still count as rounding.
 ROUNDING = 1e-9
+WEAK = 0.01  # drawn games of each agent with an average one, where pairs that never met are filled in
+CLOSE, EPSILON = 1e-8, 1e-12  # of the gradient's norm in games, and of a rating in logits
+MOST_STEPS, DENSE = 1000, 2000  # of Newton's method, and agents up to which its system is solved as a dense one
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -162,10 +166,9 @@ class Payoffs(Tabular):
                 )
             if not symmetrise:
                 raise InputError(
-                    f"the payoff matrix is not antisymmetric: {names[i]!r} against {names[j]!r} is {A[i, j]:g}, "
-                    f"but {names[j]!r} against {names[i]!r} is {A[j, i]:g}, not {-A[i, j] + 0.0:g} (the largest of "
-                    f"{(gap > ROUNDING * np.abs(A).max() / 2).sum():,} such cells); "
-                    f"symmetrise=True averages the two directions"
+                    f"the payoff matrix is not antisymmetric: {names[i]!r} against {names[j]!r} is {A[i, j]:g}, the "
+                    f"other way {A[j, i]:g}, not {-A[i, j] + 0.0:g} (worst of "
+                    f"{(gap > ROUNDING * np.abs(A).max() / 2).sum():,} cells); symmetrise=True averages the two"
                 )
             made = f"given as a matrix, its two directions averaged (they disagreed by up to {2 * gap.max():g})"
         errors, counts = (
@@ -204,7 +207,7 @@ class Payoffs(Tabular):
 
     def write(self, path: str | Path) -> None:
         """Write the matrix, with names, to a csv, tsv, parquet or json lines file."""
-        from nashboard.data.write import write_frame
+        from nashboard._files import write_frame
 
         write_frame(self.to_frame(), path)
 
@@ -327,12 +330,69 @@ def log_odds(matches: Matches, won: Floats, lost: Floats) -> Floats:
 
 def modelled(matches: Matches, scale: PayoffScale, prior: float) -> Floats:
     """Return what Elo, fitted to all matches smoothed as the payoffs are, predicts for every pair."""
-    # Ratings stand on data and algebra, so this room cannot know them before it is asked for a model.
-    from nashboard.ratings.elo import predicted_log_odds
-
     matches.require_connected()
-    logits = predicted_log_odds(matches, prior)
-    return logits if scale == "logit" else np.tanh(logits / 2)  # 2 s(x) - 1
+    r = smoothed_ratings(matches, prior)
+    logits = r[:, None] - r[None, :]
+    return np.asarray(logits if scale == "logit" else np.tanh(logits / 2))  # 2 s(x) - 1
+
+
+def smoothed_ratings(matches: Matches, prior: float) -> Floats:
+    """Return Elo ratings of connected agents in logits, fitted to counts smoothed as the payoffs are.
+
+    They minimise, over the pairs that met with leads ``x = r_i - r_j``,
+
+        sum of (won + prior / 2) log(1 + e^(-x)) + (lost + prior / 2) log(1 + e^x),
+
+    so that where smoothed payoffs are differences of ratings, a pair that never met gets what it would have been
+    measured at. Fitted to the counts as they are, an agent who never lost would lead those it never met by more than
+    those it beat every time. ``WEAK`` drawn games of each agent with an average one keep ratings finite.
+    """
+    from scipy.special import expit
+
+    n = len(matches.agents)
+    i, j = np.concatenate([matches.pairs, np.stack([np.arange(n), np.full(n, n)], axis=1)]).T
+    won, lost = (np.append(part, np.full(n, WEAK / 2)) for part in smoothed_counts(matches, prior))
+
+    def loss(r: Floats) -> float:
+        x = r[i] - r[j]
+        return float(won @ np.logaddexp(0, -x) + lost @ np.logaddexp(0, x))
+
+    r = np.zeros(n + 1)
+    for _ in range(MOST_STEPS):
+        x = r[i] - r[j]
+        better, worse = expit(x), expit(-x)
+        slope, curvature = lost * better - won * worse, (won + lost) * better * worse
+        gradient = np.zeros(n + 1)
+        np.add.at(gradient, i, slope)
+        np.subtract.at(gradient, j, slope)
+        if np.linalg.norm(gradient) <= CLOSE * max(1.0, float((won + lost).max()) * EPSILON / CLOSE):
+            break
+        step = newton_step(i, j, curvature, gradient)
+        here = loss(r)
+        while loss(r - step) > here and np.abs(step).max() > EPSILON:
+            step /= 2  # the loss is convex: a short step of Newton always descends
+        if np.abs(step).max() <= EPSILON:
+            break  # rounding decides
+        r = r - step
+    return np.asarray(r[:n] - r[n])
+
+
+def newton_step(i: Ints, j: Ints, curvature: Floats, gradient: Floats) -> Floats:
+    """Return the step of Newton's method: the Laplacian of the curvatures, solved for the gradient."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    n = len(gradient)
+    rows, columns = np.concatenate([i, j, i, j]), np.concatenate([j, i, i, j])
+    L = csr_array((np.concatenate([-curvature, -curvature, curvature, curvature]), (rows, columns)), shape=(n, n))
+    if n <= DENSE:
+        # L 1 = 0: the constant direction is lifted; weights too far apart for that need the pseudoinverse
+        with contextlib.suppress(np.linalg.LinAlgError):
+            return np.asarray(np.linalg.solve(L.toarray() + L.trace() / n**2, gradient))
+        return np.asarray(np.linalg.lstsq(L.toarray(), gradient)[0])
+    diagonal = 1 / L.diagonal()
+    found, _ = cg(L, gradient, rtol=1e-10, maxiter=20 * n, M=LinearOperator(L.shape, matvec=lambda v: diagonal * v))
+    return np.asarray(found)
 
 
 def named_unmet(matches: Matches, most: int = 3) -> str:

@@ -14,7 +14,6 @@ from narwhals.exceptions import NarwhalsError
 
 from nashboard._files import ELSEWHERE, NO_ROOM, Workspace
 from nashboard._text import either, first_line, listed, nearest, shortened
-from nashboard.data.components import drop_rare_agents, split_components
 from nashboard.data.counting.outcomes import Rules
 from nashboard.data.datasets import load_dataset
 from nashboard.data.formats import find_format, recognise
@@ -23,12 +22,10 @@ from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.data.segments import Segments
-from nashboard.data.sources.addresses import DATABASES, find_scheme, hide_secrets, scrub_secrets
+from nashboard.data.segments import Segments, drop_rare_agents, split_components
 from nashboard.data.sources.databases import open_database
-from nashboard.data.sources.frames import READABLE, open_frame
-from nashboard.data.sources.memory import is_python_data, open_python
-from nashboard.data.sources.paths import PlainFile, open_files
+from nashboard.data.sources.frames import READABLE, is_python_data, open_frame, open_python
+from nashboard.data.sources.paths import DATABASES, PlainFile, find_scheme, hide_secrets, open_files, scrub_secrets
 from nashboard.data.sources.remote import fetch_file, is_fetched, local_path, open_remote
 from nashboard.data.table.columns import find_sides
 from nashboard.data.table.table import Table, name_errors

@@ -343,7 +343,7 @@ class Scores(Tabular):
 
     def write(self, path: str | Path) -> None:
         """Write one row per score to a csv, tsv, parquet or json lines file that `read_scores` reads back."""
-        from nashboard.data.write import write_frame
+        from nashboard._files import write_frame
 
         write_frame(self.to_frame(), path)
 

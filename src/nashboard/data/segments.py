@@ -1,16 +1,17 @@
-"""Segments: one count of the whole log, split by the values of a column; what belongs to none is counted too."""
+"""Parts of a log that are evaluated apart: segments by the values of a column, groups of agents that met."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, get_args
 
+import numpy as np
 import polars as pl
 
 from nashboard._tables import Cell, Column, Table, as_html, plain
-from nashboard._text import number_of, rows_have
+from nashboard._text import either, listed, nearest, number_of, rows_have
+from nashboard.data.matches import Matches
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
-    from nashboard.data.matches import Matches
     from nashboard.data.scores import Scores
 
 
@@ -72,3 +73,81 @@ def split_by_value(found: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], pl.Dat
     has = pl.col("segment").is_not_null() & (pl.col("segment").str.strip_chars() != "")
     parts = found.filter(has).partition_by("segment", as_dict=True, include_key=False)
     return {str(value): part for (value,), part in parts.items()}, found.filter(has.not_())
+
+
+Components = Literal["error", "largest", "each"]
+
+
+def split_components(matches: Matches, components: Components = "error") -> tuple[Matches, ...]:
+    """Return the matches of the groups of agents that met, directly or through others, largest first.
+
+    Parameters
+    ----------
+    matches
+        Who met whom.
+    components
+        ``"error"`` raises an error that names the groups if there are several, ``"largest"`` keeps the largest,
+        ``"each"`` returns all that have at least two agents.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> matches = nb.Matches.from_counts([[0, 3, 0, 0], [1, 0, 0, 0], [0, 0, 0, 2], [0, 0, 1, 0]])
+    >>> split_components(matches, "each")
+    (Matches(2 agents, 1 of 1 pairs met, 4 games), Matches(2 agents, 1 of 1 pairs met, 3 games))
+    """
+    if components not in get_args(Components):
+        allowed = get_args(Components)
+        raise InputError(f"there is no choice {components!r}{nearest(components, allowed)}: use {either(allowed)}")
+    if components == "error":
+        matches.require_connected()
+        return (matches,)
+    if len(matches.components) == 1:
+        return (matches,)
+    groups = [group for group in matches.components if len(group) > 1]
+    if components == "largest":
+        others = len(matches.components) - 1
+        left = len(matches.agents) - len(groups[0])
+        note = f"{number_of(left, 'agents')} of {number_of(others, 'other groups')} that never met the largest left out"
+        kept = matches.select(in_order(matches, groups[0]))
+        return (replace(kept, origin=matches.origin.noting(note)),)
+    return tuple(matches.select(in_order(matches, group)) for group in groups)
+
+
+def in_order(matches: Matches, group: tuple[str, ...]) -> list[str]:
+    """Return the agents of a group in the order of the matches."""
+    members = set(group)
+    return [agent for agent in matches.agents if agent in members]
+
+
+def drop_rare_agents(matches: Matches, min_games: float) -> Matches:
+    """Return the matches among agents with at least so many games; who falls below by that is dropped, too.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> matches = nb.Matches.from_counts([[0, 3, 1], [1, 0, 0], [0, 0, 0]], ["x", "y", "newcomer"])
+    >>> drop_rare_agents(matches, 2).agents
+    ('x', 'y')
+    """
+    if not np.isfinite(min_games) or min_games < 0:
+        raise InputError(f"min_games is {min_games:g}: it must be a number of at least 0")
+    kept = matches
+    while True:
+        few = kept.games_per_agent < min_games
+        if not few.any():
+            break
+        names = [agent for agent, rare in zip(kept.agents, few, strict=True) if not rare]
+        if len(names) < 2:
+            raise InputError(
+                f"fewer than two agents have {min_games:g} games against each other: the most are "
+                f"{matches.games_per_agent.max():g} games of one agent",
+                hint="lower {option}",
+                option="min_games",
+            )
+        kept = kept.select(names)
+    if kept is matches:
+        return matches
+    gone = [agent for agent in matches.agents if agent not in set(kept.agents)]
+    note = f"{number_of(len(gone), 'agents')} with fewer than {min_games:g} games left out: {listed(gone)}"
+    return replace(kept, origin=matches.origin.noting(note))

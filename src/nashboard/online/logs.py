@@ -22,7 +22,7 @@ from nashboard._text import first_line
 from nashboard.data.sources.paths import LONGEST_RECORD, STANDARD_INPUT, PlainFile
 from nashboard.data.table.columns import OUTCOME, WEIGHT, find_column, find_sides, require_column
 from nashboard.data.table.delimited import SEPARATORS
-from nashboard.data.table.kinds import find_kind
+from nashboard.data.table.files import find_kind
 from nashboard.data.table.parquet import count_rows
 from nashboard.errors import InputError
 from nashboard.online.games import Columns

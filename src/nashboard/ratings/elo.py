@@ -27,7 +27,6 @@ from nashboard.ratings.errors import (
     spread_plan,
 )
 from nashboard.ratings.likelihood import (
-    WEAK,
     PairTotals,
     Prior,
     check_prior,
@@ -35,7 +34,6 @@ from nashboard.ratings.likelihood import (
     pair_totals,
     require_finite_maximum,
     require_matches,
-    with_points,
 )
 from nashboard.ratings.newton import learn_sigma, newton
 from nashboard.ratings.rating import (
@@ -405,17 +403,3 @@ def describe_prior(prior: Prior, sigma: float) -> str:
 def loss_per_game(totals: PairTotals, x: Floats, played: int, games: float) -> float:
     """Return the mean loss of the games that were played, without the prior's."""
     return loss(totals.won[:played], totals.lost[:played], x[:played]) / games
-
-
-def predicted_log_odds(matches: Matches, prior: float) -> Floats:
-    """Return what Elo predicts for all pairs ``(n, n)``, in the units of the pairs that met, to fill in the others.
-
-    The payoff of a pair that met is ``log(won / lost)`` of counts to which half of ``prior`` games was added on each
-    side; a prediction can stand beside it only if it comes from the same counts. So Elo is fitted to the smoothed
-    counts of every pair that met: where the payoffs are differences of ratings, these are the ratings.
-    """
-    totals, pairs = pair_totals(matches, WEAK), len(matches.pairs)
-    smoothed = with_points(totals, totals.won[:pairs] + prior / 2, totals.lost[:pairs] + prior / 2)
-    r = np.zeros(totals.nodes)
-    newton(smoothed, r, np.ones(totals.nodes, dtype=np.bool_))
-    return gradient(r[:-1])

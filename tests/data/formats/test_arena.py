@@ -143,7 +143,7 @@ HEADER = "id,model_a,model_b,winner_model_a,winner_model_b,winner_tie\n"
         ("0,0,0", "0 / 0 / 0"),
         ("1,1,0", "1 / 1 / 0"),
         ("1,,0", "1 / nothing / 0"),
-        ("2,0,0", "2 / 0 / 0"),
+        ("2,0,0", "nothing / 0 / 0"),
     ],
 )
 def test_a_row_without_exactly_one_mark_is_refused(marks: str, label: str, tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from nashboard.data.counting.task_names import is_called_low
-from nashboard.data.formats import wide_scores
+from nashboard.data.table.columns import is_called_low
 
 AGENTS = {"model": ["x", "y", "z"]}
 
@@ -85,15 +84,10 @@ def test_a_standard_error_below_zero_or_of_words_is_refused() -> None:
     assert np.isnan(nb.read_scores(wide(go=[1, 2, 3], go_stderr=["0.1", "N/A", "0.1"])).stderr[1, 0])
 
 
-def test_runs_have_the_standard_errors_of_their_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_have_the_standard_errors_of_their_spread() -> None:
     frame = pl.DataFrame({"model": ["x", "x", "y"], "go": [1.0, 3.0, 5.0], "go_stderr": [0.1, 0.1, 0.2]})
     scores = nb.read_scores(frame, repeats="runs")
     np.testing.assert_allclose(scores.stderr[:, 0], [1.0, 0.2])
-    monkeypatch.setattr(wide_scores, "MOST_ROWS", 2)
-    large = nb.read_scores(frame, repeats="runs")
-    assert large.tasks == ("go",)
-    np.testing.assert_allclose(large.stderr[:, 0], [1.0, np.nan])
-    assert "so large that its runs are averaged: 'go_stderr'" in str(large.origin.left_out[0])
 
 
 @pytest.mark.parametrize("task", ["latency_ms", "Validation loss", "word_perplexity", "error-rate", "time",

@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 
 from nashboard._text import listed, rows_have
-from nashboard.data.counting.task_names import Directions
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
-from nashboard.data.table.columns import match_names
+from nashboard.data.table.columns import Directions, list_names, match_names
 from nashboard.errors import InputError
 
 CELL = {
@@ -73,8 +72,8 @@ def make_scores(
     if len(twice):
         agent, task = twice.select("agent", "task").row(0)
         raise InputError(f"{source!r} has more than one score of {agent!r} on {task!r}: each may stand there once")
-    agents = sorted(cells["agent"].unique()) if agents is None else agents
-    tasks = sorted(cells["task"].unique()) if tasks is None else tasks
+    agents = list(dict.fromkeys(sorted(cells["agent"].unique()) if agents is None else agents))
+    tasks = list(dict.fromkeys(sorted(cells["task"].unique()) if tasks is None else tasks))
     if len(agents) < 2:
         only = f" ({agents[0]!r})" if agents else ""
         raise InputError(f"{source!r} has scores of one agent only{only}: a comparison needs at least two")
@@ -119,8 +118,7 @@ def find_directions(
     if isinstance(asked, bool):
         return np.full(len(tasks), asked)
     if asked is not None:
-        patterns = [asked] if isinstance(asked, str) else list(asked)
-        low = set(match_names(patterns, tasks, source, "task"))
+        low = set(match_names(list_names(asked), tasks, source, "task"))
         return np.array([task in low for task in tasks])
     return np.array([said.get(task, False) for task in tasks])
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from nashboard._text import listed, number_of, rows_have, shortened
-from nashboard.data.counting.outcomes import describe_first
+from nashboard.data.counting.outcomes import UNFINISHED, describe_first
 from nashboard.data.counting.pairs import UNKNOWN, MatchTable, PairCounts, code_neutral, count_pairs, make_rows
 from nashboard.data.games import Games
 from nashboard.data.matches import Clusters, Matches, Sides
@@ -18,7 +18,7 @@ from nashboard.data.segments import Segments, split_by_value
 from nashboard.data.table.exact_sums import Totals, add_exactly
 from nashboard.data.table.filters import describe_values
 from nashboard.data.table.table import column
-from nashboard.data.table.values import as_text, is_blank, is_sound_weight
+from nashboard.data.table.values import as_number, as_text, is_blank, is_sound_weight
 from nashboard.data.validation import look_alikes
 from nashboard.errors import InputError
 
@@ -48,7 +48,7 @@ def list_games(found: PairCounts, covariates: tuple[str, ...]) -> Games:
     more = {"first": as_text(frame, table.a), "second": as_text(frame, table.b)}
     if table.cluster is not None:
         more["cluster"] = as_text(frame, table.cluster)
-    more |= {f"covariate {name}": column(frame, name) for name in covariates}
+    more |= {f"covariate {name}": as_number(frame, name) for name in covariates}
     used = (nw.col("left_out") == 0) & (nw.col("ignored") == 0) & (nw.col("first") != nw.col("second"))
     wanted = [*more, *COUNTS, *(["time"] if table.time else []), *(["neutral"] if table.neutral else [])]
     kept = make_rows(table, found.words, more).filter(used).select(wanted)
@@ -58,7 +58,7 @@ def list_games(found: PairCounts, covariates: tuple[str, ...]) -> Games:
     else:
         rows = table.table.collect(kept, in_order=True)
     rows = rows.filter(pl.sum_horizontal(COUNTS) > 0).with_columns(
-        *(read_covariate(rows[f"covariate {name}"], name, table.source) for name in covariates)
+        *(check_covariate(rows[f"covariate {name}"], name, table.source) for name in covariates)
     )
     if table.neutral:
         rows = rows.with_columns(neutral=pl.col("neutral") == 1)
@@ -67,19 +67,14 @@ def list_games(found: PairCounts, covariates: tuple[str, ...]) -> Games:
     return Games.from_rows(rows, covariates, origin)
 
 
-def read_covariate(values: pl.Series, name: str, source: str) -> pl.Series:
-    """Return a column of numbers; true is 1 and false 0."""
-    if values.dtype == pl.String:
-        values = values.replace({"true": "1", "True": "1", "false": "0", "False": "0"})
-    numbers = values.cast(pl.Float64, strict=False)
-    bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
-    if bad.any():
-        value = values[int(bad.arg_max() or 0)]
+def check_covariate(values: pl.Series, name: str, source: str) -> pl.Series:
+    """Return a column of numbers, or raise an error where one is missing."""
+    if missing := int((~values.is_finite().fill_null(value=False)).sum()):
         raise InputError(
-            f"{source!r}, column {name!r}: {rows_have(int(bad.sum()))} no number, such as {value!r}; a covariate must "
-            f"be a number (or true and false) in every game"
+            f"{source!r}, column {name!r}: {rows_have(missing)} no number; a covariate must be a number, or true and "
+            f"false, in every game"
         )
-    return numbers
+    return values
 
 
 def make_segments(found: PairCounts, column: str) -> Segments:
@@ -141,7 +136,7 @@ def make_matches(result: PairCounts) -> Matches:
             for k, rule in enumerate(table.filters, start=1)
         ),
         ("an agent met itself", own["rows"].sum()),
-        ("their outcome was to be ignored", kept["ignored"].sum()),
+        (describe_ignored(result), kept["ignored"].sum()),
     ]
     of_each = table.games if table.unit == "rows" else 1  # rows of the frame that are one of what is left out
     left_out = tuple(
@@ -174,6 +169,12 @@ def make_matches(result: PairCounts) -> Matches:
         clusters=make_clusters(pairs, met) if table.cluster else None,
         sides=make_sides(met) if table.sided else None,
     )
+
+
+def describe_ignored(result: PairCounts) -> str:
+    """Return why matches with a known label are left out."""
+    unfinished = result.words is not None and result.words.ignored == (UNFINISHED,) and not result.table.rules
+    return f"they were not finished ({UNFINISHED})" if unfinished else "their outcome was to be ignored"
 
 
 def describe_columns(result: PairCounts) -> tuple[Fact, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nashboard._text import closest, listed, number_of, shortened
+from nashboard.data.table.values import find_number
 from nashboard.errors import InputError
 
 # What a label means can be given by the user: a share in [0, 1], or None to leave such rows out.
@@ -17,21 +18,24 @@ Rules = Mapping[Any, float | None]
 FIRST_WINS = (
     "model_a", "agent_a", "player_a", "team_a", "left", "a", "win", "won", "w", "1-0", "1", "model_1", "agent_1",
     "player_1", "team_1", "competitor_1", "generator_1", "first", "white", "home", "a wins", "true",
+    "leftvote",
 )  # fmt: skip
 SECOND_WINS = (
     "model_b", "agent_b", "player_b", "team_b", "right", "b", "loss", "lost", "lose", "l", "0-1", "0", "model_2",
     "agent_2", "player_2", "team_2", "competitor_2", "generator_2", "second", "black", "away", "b wins", "false",
+    "rightvote",
 )  # fmt: skip
 DRAWN = (
     "tie", "tie (bothbad)", "both_bad", "bothbad", "tie (both bad)", "both good", "bothgood",
     "tie (bothgood)", "tie (both good)", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½",
-    "1/2", "½", "0.5", "equal",
+    "1/2", "½", "0.5", "equal", "tievote", "bothbad_vote",
 )  # fmt: skip
 WORDS = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
+UNFINISHED = "*"  # as PGN writes an open result: such a match is left out and counted, unless a rule says otherwise
 MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
 NAMED = [word for word in WORDS if not word[0].isdigit()]  # what a label may be a slip of
 MOST_COMPARED = 1000  # labels that a misspelt one is compared with: those of winners' names are many
-USUAL = ["model_a", "model_b", "tie", "left", "right", "win", "loss", "draw", "1-0", "0-1", "1/2-1/2", "1", "0.5", "0"]
+KNOWN_LABELS = "numbers in [0, 1], the winner's name, model_a, left, win, draw, 1-0 and the like"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +72,8 @@ class Vocabulary:
 def fold_label(label: str) -> str:
     """Return a label without case and spare white space; numbers as the shortest text."""
     text = " ".join(label.casefold().split())
-    try:
-        return repr(float(text) + 0.0)
-    except ValueError:
-        return text
+    number = find_number(text)
+    return text if number is None else repr(number + 0.0)
 
 
 def fold_loosely(word: str) -> str:
@@ -131,10 +133,9 @@ class Question:
 def find_meaning(label: str, sides: Mapping[str, float]) -> float | None:
     """Return the outcome that a label stands for, if it says which side won or is a number in [0, 1]."""
     word = fold_label(label)
-    try:
-        return sides[word] if word in sides else KNOWN[word] if word in KNOWN else parse_share(word)
-    except ValueError:
-        return None
+    number = find_number(word)
+    share = number if number is not None and 0 <= number <= 1 else None
+    return sides[word] if word in sides else KNOWN.get(word, share)
 
 
 def find_loose_meaning(label: str, sides: Mapping[str, float]) -> float | None:
@@ -142,11 +143,6 @@ def find_loose_meaning(label: str, sides: Mapping[str, float]) -> float | None:
     word = fold_loosely(fold_label(label))
     found = {outcome for side, outcome in sides.items() if fold_loosely(side) == word}
     return found.pop() if len(found) == 1 else None if found else KNOWN_LOOSELY.get(word)
-
-
-def parse_share(word: str) -> float | None:
-    """Return a number in [0, 1], or None where it lies outside."""
-    return float(word) if 0 <= float(word) <= 1 else None
 
 
 def learn_vocabulary(
@@ -175,6 +171,9 @@ def learn_vocabulary(
                 ignored[label] = None
             else:
                 outcomes[label] = rule
+            continue
+        if word == UNFINISHED and label not in agents:
+            ignored[label] = None
             continue
         side = find_meaning(label, sides)
         if side is None and label not in agents:  # an agent may be called Player 1
@@ -273,8 +272,7 @@ def describe_unknown(
         {first: share},
     )
     return InputError(
-        f"{source!r}, column {column!r} has {what}: {shown}{more}; known are numbers in [0, 1], the winner's own "
-        f"name, {listed(USUAL, 99)}",
+        f"{source!r}, column {column!r} has {what}: {shown}{more}; known are {KNOWN_LABELS}",
         hint,
         {"outcomes": {shortened(label): int(meant) if meant in (0, 1) else meant for label, meant in rule.items()}},
     )
@@ -308,8 +306,4 @@ def advise_first_and_second(
 
 def is_number(label: str) -> bool:
     """Return whether a label is a number."""
-    try:
-        float(label)
-    except ValueError:
-        return False
-    return True
+    return find_number(label) is not None

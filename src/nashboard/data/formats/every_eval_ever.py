@@ -13,16 +13,14 @@ from nashboard.data.counting.cells import (
     refuse_two_directions,
 )
 from nashboard.data.formats.format import Format, Input
+from nashboard.data.formats.harness import find_files, holds_any
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
-from nashboard.data.sources.folders import find_below
-from nashboard.data.sources.paths import PlainFile
 from nashboard.data.table.columns import is_derived
 from nashboard.data.table.json_lines import read_document
 from nashboard.data.table.values import parse_number
 from nashboard.errors import InputError
 
-LARGEST_RECORD = 64 << 20  # bytes; a record is far smaller
 METRIC_NAMES = ("metric_id", "metric_name", "evaluation_description")  # the most exact first
 UNKNOWN_LEVEL = -1  # what a score means whose metric has levels and says that one may be unknown
 
@@ -37,30 +35,16 @@ class Result:
     file: str
 
 
-def find_record_files(source: Input) -> list[PlainFile]:
-    """Return the json files of a folder, or the files named."""
-    if source.kind != "directory":
-        return list(source.files)
-    return [PlainFile(path=path, name=str(path)) for path in sorted(find_below(source.files[0].path, "*.json"))]
-
-
-def fits(source: Input) -> bool:
-    """Return whether the first file has a model and evaluation results."""
-    if source.opened is not None or not source.files or (source.kind != "directory" and not source.is_document):
-        return False
-    files = find_record_files(source)
-    if not files or files[0].path.stat().st_size > LARGEST_RECORD:
-        return False
-    try:
-        content = read_document(files[0])
-    except InputError:
-        return False
+def is_record(content: Any) -> bool:
+    """Return whether a json document has a model and evaluation results."""
     return isinstance(content, dict) and "model_info" in content and "evaluation_results" in content
 
 
 def read(source: Input) -> Scores:
     """Read the scores of all files; repeated results of one model and evaluation are runs."""
-    results = [result for file in find_record_files(source) for result in read_results(read_document(file), file.name)]
+    results = [
+        result for file in find_files(source, "*.json") for result in read_results(read_document(file), file.name)
+    ]
     scored = [result for result in results if result.cell.score is not None and not isnan(result.cell.score)]
     tasks = [result for result in scored if not is_derived(result.cell.task)]
     if not tasks:  # a source may publish nothing but an overall score
@@ -142,7 +126,7 @@ EVERY_EVAL_EVER = Format(
     name="every-eval-ever",
     makes="scores",
     holds="Every Eval Ever records, one file or a folder",
-    fits=fits,
+    fits=lambda x: holds_any(x, is_record, "*.json"),
     read=read,
     options=("lower_is_better", "metric"),
     on_frames=False,

@@ -8,18 +8,17 @@ from typing import Any, Literal
 from nashboard._files import Workspace
 from nashboard._text import listed
 from nashboard.data.counting.outcomes import Rules
-from nashboard.data.formats.records import find_records
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments
+from nashboard.data.sources.frames import find_records
 from nashboard.data.sources.paths import PlainFile
 from nashboard.data.table.columns import Named, check_column
+from nashboard.data.table.files import Kind, find_kind, is_one_line
 from nashboard.data.table.json_lines import LARGEST_DOCUMENT, read_document
-from nashboard.data.table.kinds import Kind, find_kind, is_one_line
-from nashboard.data.table.open import name_files, open_table
-from nashboard.data.table.table import Table
+from nashboard.data.table.table import Table, name_files, open_table
 from nashboard.errors import InputError
 
 Data = Matches | Scores | Payoffs

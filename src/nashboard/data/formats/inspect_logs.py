@@ -9,12 +9,18 @@ from typing import Any
 
 import polars as pl
 
-from nashboard._text import listed
 from nashboard.data.counting.cells import Cell, average_runs, frame_cells, make_scores
 from nashboard.data.formats.format import Format, Input
+from nashboard.data.formats.harness import (
+    MOST_LOOKED_AT,
+    Leftovers,
+    find_files,
+    holds_any,
+    note_replaced,
+    read_documents,
+)
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
-from nashboard.data.sources.folders import find_below
 from nashboard.data.sources.paths import PlainFile
 from nashboard.data.table.json_lines import parse_json, read_document
 from nashboard.data.table.values import is_number, parse_number
@@ -24,7 +30,6 @@ HEADER = "header.json"
 LARGEST_ENTRY = 64 << 20  # bytes of one entry of an archive, unpacked
 PREFERRED = ("accuracy", "mean", "score")  # metrics that a task is usually quoted by
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
-MOST_LOOKED_AT = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,60 +116,28 @@ def open_log(file: PlainFile) -> Log | None:
     return Log(file=file, header=content) if is_log(content) else None
 
 
-def find_files(source: Input) -> list[PlainFile]:
-    """Return the logs of a folder, or the files named."""
-    if source.kind != "directory":
-        return list(source.files)
-    folder = source.files[0].path
-    paths = [*find_below(folder, "*.eval"), *find_below(folder, "*.json")]
-    return [PlainFile(path=path, name=str(path)) for path in sorted(paths) if path.is_file()]
-
-
 def fits(source: Input) -> bool:
     """Return whether this is a log, or a folder with logs."""
-    if source.opened is not None or not source.files:
-        return False
-    if source.kind == "zip":
+    if source.opened is None and source.files and source.kind == "zip":
         return is_archive(source.files[0])
-    if source.kind != "directory":
-        return is_log(source.document)
-    for file in find_files(source)[:MOST_LOOKED_AT]:
-        try:
-            if open_log(file) is not None:
-                return True
-        except InputError:
-            continue
-    return False
+    if source.kind == "directory" and any(is_archive(file) for file in find_files(source, "*.eval")[:MOST_LOOKED_AT]):
+        return True
+    return holds_any(source, is_log, "*.json")
 
 
 def open_logs(source: Input) -> tuple[list[Log], tuple[LeftOut, ...]]:
     """Return the finished logs, oldest first, and what was left out."""
-    logs, unfinished, others, bad = [], [], [], []
-    for file in find_files(source):
-        try:
-            log = open_log(file)
-        except InputError:
-            if not source.options.skip_bad:
-                raise
-            bad.append(file.name)
-            continue
+    logs, left = [], Leftovers()
+    for file, log in read_documents(source, open_log, left, "*.eval", "*.json"):
         if log is None:
-            others.append(file.name)
+            left.add("files", "they are not logs of Inspect", file.name)
         elif log.finished:
             logs.append(log)
         else:
-            unfinished.append(file.name)
+            left.add("logs", "the evaluation did not finish", file.name)
     if not logs:
         raise InputError(f"{source.name!r} holds no finished log of Inspect")
-    entries = (
-        ("bad files", bad, "they cannot be read"),
-        ("logs", unfinished, "the evaluation did not finish"),
-        ("files", others, "they are not logs of Inspect"),
-    )
-    left_out = tuple(
-        LeftOut(what=what, count=len(names), why=f"{why}: {listed(names)}") for what, names, why in entries if names
-    )
-    return sorted(logs, key=lambda log: (log.created, log.file.name)), left_out
+    return sorted(logs, key=lambda log: (log.created, log.file.name)), left.entries()
 
 
 def read_tasks(source: Input) -> Scores:
@@ -178,8 +151,7 @@ def read_tasks(source: Input) -> Scores:
             cells[cell.agent, cell.task] = cell
     if not cells:
         raise InputError(f"{source.name!r} holds no score with a number: are the logs scored?")
-    if replaced:
-        left_out += (LeftOut(what="results", count=replaced, why="a newer log has the same agent and task"),)
+    left_out += note_replaced(replaced, "log")
     return make_scores(
         frame_cells(list(cells.values())),
         source=source.name,

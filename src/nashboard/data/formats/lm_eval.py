@@ -12,10 +12,17 @@ from typing import Any
 from nashboard._text import listed, nearest
 from nashboard.data.counting.cells import Cell, frame_cells, make_scores
 from nashboard.data.formats.format import Format, Input
-from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.formats.harness import (
+    BAD_FILES,
+    Leftovers,
+    find_files,
+    holds_any,
+    note_replaced,
+    read_documents,
+)
+from nashboard.data.origin import Origin
 from nashboard.data.scores import Scores
-from nashboard.data.sources.folders import SAMPLES, find_below
-from nashboard.data.sources.paths import PlainFile, check_lines
+from nashboard.data.sources.paths import SAMPLES, PlainFile, check_lines
 from nashboard.data.table.json_lines import iterate_lines, parse_object, read_document
 from nashboard.data.table.values import parse_number
 from nashboard.errors import InputError
@@ -44,8 +51,6 @@ NOT_ITEM_METRICS = ("doc_id", "doc_hash", "prompt_hash", "target_hash", "target"
 # The arguments that hold a model's name, in the harness's own order.
 MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
 MAIN = ("", "main", "none")  # revisions that are the model itself
-LARGEST_RESULT = 64 << 20  # bytes; a result file is far smaller, a log of json lines may be far larger
-MOST_LOOKED_AT = 20  # json files of a folder that are looked at to tell whether it holds results
 
 
 @dataclass
@@ -57,17 +62,8 @@ class Gathered:
     groups: set[str] = field(default_factory=set)
     other_metrics: set[str] = field(default_factory=set)
     unmeasured: set[str] = field(default_factory=set)
-    other_files: list[str] = field(default_factory=list)
-    bad_files: list[str] = field(default_factory=list)
     replaced: int = 0
     rows: int = 0
-
-
-def find_json_files(source: Input) -> list[PlainFile]:
-    """Return the json files of a folder, or the files named."""
-    if source.kind != "directory":
-        return list(source.files)
-    return [PlainFile(path=path, name=str(path)) for path in find_below(source.files[0].path, "*.json")]
 
 
 def is_results(content: Any) -> bool:
@@ -80,38 +76,20 @@ def is_results(content: Any) -> bool:
 
 def fits_results(source: Input) -> bool:
     """Return whether this is a result file, or a folder with result files."""
-    if source.opened is not None:
-        return False
-    if source.kind != "directory":
-        return is_results(source.document)
-    files = sorted(find_json_files(source), key=lambda file: not Path(file.name).name.startswith("results"))
-    for file in files[:MOST_LOOKED_AT]:
-        try:
-            if file.path.stat().st_size <= LARGEST_RESULT and is_results(read_document(file)):
-                return True
-        except InputError:
-            continue
-    return False
+    return any(holds_any(source, is_results, pattern) for pattern in ("results*.json", "*.json"))
 
 
 def read_results(source: Input) -> Scores:
     """Read subtasks without their group rows, one metric per task, the newest result of each agent."""
-    gathered, metric = Gathered(), source.options.metric
+    gathered, left, metric = Gathered(), Leftovers(), source.options.metric
     contents = []
-    for file in find_json_files(source):
-        try:
-            content = read_document(file)
-        except InputError:
-            if not source.options.skip_bad:
-                raise
-            gathered.bad_files.append(file.name)
-            continue
+    for file, content in read_documents(source, read_document, left, "*.json"):
         if is_results(content):
             contents.append((find_time(content, file.name), file.name, content))
         elif source.kind == "directory" and not Path(file.name).name.startswith("results"):
-            gathered.other_files.append(file.name)
+            left.add("files", "they are not results", file.name)
         elif source.options.skip_bad:
-            gathered.bad_files.append(file.name)
+            left.add(*BAD_FILES, file.name)
         else:
             raise InputError(f"{file.name!r} is not a result of lm-evaluation-harness: it has no object 'results'")
     for _, name, content in sorted(contents, key=lambda entry: entry[:2]):
@@ -120,16 +98,20 @@ def read_results(source: Input) -> Scores:
         except InputError:
             if not source.options.skip_bad:
                 raise
-            gathered.bad_files.append(name)
+            left.add(*BAD_FILES, name)
     # a group in one file is a group in all, also where another file does not list its subtasks
     cells = {key: cell for key, cell in gathered.cells.items() if key[1] not in gathered.groups}
     if not cells:
         raise describe_nothing(source.name, metric, gathered)
     refuse_mixed_metrics({key: gathered.metrics[key] for key in cells}, source.name)
+    left.add("groups", "a group's row repeats its subtasks", *sorted(gathered.groups))
+    left.add("tasks", f"they have no metric {metric!r}", *sorted(gathered.unmeasured))
+    left.add("further metrics", "a task is scored by one metric", *sorted(gathered.other_metrics))
+    replaced = note_replaced(gathered.replaced, "file")
     return make_scores(
         frame_cells(list(cells.values())),
         source=source.name,
-        origin=Origin(source=source.name, format="lm-eval", rows=gathered.rows, left_out=leave_out(gathered, metric)),
+        origin=Origin(source=source.name, format="lm-eval", rows=gathered.rows, left_out=(*left.entries(), *replaced)),
         lower_is_better=source.options.lower_is_better,
     )
 
@@ -151,24 +133,6 @@ def describe_nothing(name: str, metric: str | None, gathered: Gathered) -> Input
             f"{name!r}: no task has the metric {metric!r}{nearest(metric, known)}: there are {listed(known)}"
         )
     return InputError(f"{name!r} holds no result with a number: is it a folder of lm-evaluation-harness results?")
-
-
-def leave_out(gathered: Gathered, metric: str | None) -> tuple[LeftOut, ...]:
-    """Return what was found in the files but not used, and why."""
-    entries = (
-        ("bad files", gathered.bad_files, "they cannot be read"),
-        ("groups", sorted(gathered.groups), "a group's row repeats its subtasks"),
-        ("tasks", sorted(gathered.unmeasured), f"they have no metric {metric!r}"),
-        ("further metrics", sorted(gathered.other_metrics), "a task is scored by one metric"),
-        ("files", gathered.other_files, "they are not results"),
-    )
-    left = [
-        LeftOut(what=what, count=len(names), why=f"{why}: {listed(names)}") for what, names, why in entries if names
-    ]
-    if gathered.replaced:
-        why = "a newer file has the same agent and task"
-        left.append(LeftOut(what="results", count=gathered.replaced, why=why))
-    return tuple(left)
 
 
 def refuse_mixed_metrics(used: dict[tuple[str, str], str], name: str) -> None:
@@ -221,14 +185,15 @@ def is_low_metric(metric: str) -> bool | None:
 
 def name_agent(content: dict[str, Any], name: str) -> str:
     """Return the model's name, with its revision where it has one; older files have both among the arguments."""
-    config = get_object(content, "config")
+    config = get_object(content, "config") or get_object(content, "config_general")  # the second is lighteval's
     arguments = config.get("model_args")
     if isinstance(arguments, str):
         arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
     if not isinstance(arguments, dict):
         arguments = {}
     named = next((arguments[key] for key in MODEL_ARGUMENTS if arguments.get(key)), None)
-    model = content.get("model_name") or named or config.get("model_args") or config.get("model")
+    model = content.get("model_name") or named or config.get("model_name")
+    model = model or config.get("model_args") or config.get("model")
     if not model:
         raise InputError(f"{name!r} does not say which model it is of: it has no 'model_name'")
     revision = str(arguments.get("revision") or config.get("model_revision") or "").strip()
@@ -244,6 +209,8 @@ def find_groups(content: dict[str, Any]) -> set[str]:
         if isinstance(tasks, list) and any(isinstance(task, str) and task in results for task in tasks)
     }
     groups |= {group for group in get_object(content, "groups") if group not in members}
+    if "config_general" in content:  # lighteval's own averages
+        groups |= {task for task in results if task == "all" or ":_average|" in task}
     return groups & set(results)
 
 
@@ -293,10 +260,7 @@ def find_sample_files(source: Input) -> list[PlainFile]:
     """Return the sample files of a folder, or of the files named."""
     if source.opened is not None or not source.files:
         return []
-    if source.kind == "directory":
-        paths = find_below(source.files[0].path, "samples_*.jsonl")
-        return [PlainFile(path=path, name=str(path)) for path in paths if path.is_file()]
-    return [file for file in source.files if SAMPLES.fullmatch(Path(file.name).name)]
+    return [file for file in find_files(source, "samples_*.jsonl") if SAMPLES.fullmatch(Path(file.name).name)]
 
 
 def fits_samples(source: Input) -> bool:

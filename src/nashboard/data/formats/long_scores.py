@@ -9,7 +9,6 @@ import polars as pl
 
 from nashboard._text import listed, shortened
 from nashboard.data.counting.cells import make_scores
-from nashboard.data.counting.task_names import note_low_names
 from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Options
 from nashboard.data.formats.match_tables import check_segment
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
@@ -26,6 +25,7 @@ from nashboard.data.table.columns import (
     find_column,
     find_usual,
     is_derived,
+    note_low_names,
     require_column,
 )
 from nashboard.data.table.filters import Filter, describe_values, make_filters, show_values

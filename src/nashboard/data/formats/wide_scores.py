@@ -4,10 +4,10 @@ Text and known metadata (size, license, date, cost, ...) are set aside with a no
 out if its numbers are the averages of the others; otherwise it is a score like any other.
 """
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -16,55 +16,54 @@ import polars as pl
 from nashboard._text import listed, shortened
 from nashboard._types import Floats
 from nashboard.data.counting.cells import CELL, average_runs, leave_out_averages, make_scores
-from nashboard.data.counting.task_names import (
-    find_errors,
-    find_metadata,
-    find_possible_errors,
-    find_spreads,
-    is_called_low,
-    note_counted,
-    note_errors,
-    note_low_names,
-    spell_option,
-)
 from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Options
 from nashboard.data.origin import Fact, LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import (
     AGENT,
+    OUTCOME,
+    SCORE,
     STDERR,
+    TASK,
+    TIME,
     find_column,
+    find_errors,
+    find_metadata,
+    find_possible_errors,
+    find_spreads,
     find_usual,
     fold_words,
     is_average,
+    is_called_low,
     is_pattern,
     is_rank,
+    list_names,
     match_names,
+    note_counted,
+    note_errors,
+    note_low_names,
+    spell_option,
 )
 from nashboard.data.table.table import Table
 from nashboard.data.table.values import (
     MISSING,
     NO_SCORE,
     TRUTHS,
-    as_key,
-    as_number,
-    as_text,
-    is_no_number,
     is_number,
     parse_number,
     spell,
-    spell_columns,
 )
 from nashboard.errors import InputError
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
-BOOKKEEPING = re.compile(r"seed|run|run id|trial|index|id|row", re.IGNORECASE)
+BOOKKEEPING = re.compile(r"seed|run|trial|index|(\w+ )*id|row", re.IGNORECASE)
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
-MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result; more rows are only averaged
+MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result
+SMALL_FILE = 1 << 25  # bytes of json lines that are all read to learn what is inside objects
 SMALL = 0.25  # standard errors are less than this part of the largest score
 # The only score of a finished leaderboard: what was computed from the matches or scores that are needed here.
 RATING = re.compile(r"(arena |bt |bradley terry |glicko |trueskill )*(elo|rating|score)( rating| score)?( elo)?|elo .*")
-LARGE_ERRORS = "standard errors in a table so large that its runs are averaged"
 FINISHED_BESIDE = ("votes", "intervals")
 
 
@@ -83,17 +82,18 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
     """Read a row per agent and a column per task."""
     if table.kind == "delimited":
         table.explain()  # a row that is too short would pass for missing scores
+    table = unnest_scores(table)
     flat = [name for name in table.schema.names() if name not in table.nested]
     if not flat:
         raise InputError(
             f"{table.name!r} is not a table of scores: there are only lists or objects in {listed(table.nested)}"
         )
     head = table.collect(table.frame.select(*flat).head(MOST_ROWS + 1))
-    large = len(head) > MOST_ROWS
-    if large and options.repeats != "runs":
+    if len(head) > MOST_ROWS:
         raise InputError(
-            f"{table.name!r} has more than {MOST_ROWS:,} rows: a wide table has one for each agent; name the columns "
-            f"of a long one with agent=, task= and score=, or pass repeats='runs' if these are repeated runs"
+            f"{table.name!r} has more than {MOST_ROWS:,} rows, and a wide table has one for each agent",
+            hint="name the columns of a long table with {agent}, {task} and {score}",
+            option={"agent": None, "task": None, "score": None},
         )
     if head.is_empty():
         raise InputError(f"{table.name!r} has columns but no rows")
@@ -103,23 +103,15 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         head, skipped = skip_nameless(head, agent)
         left_out += skipped
     roles = find_roles(head, agent, table, options)
-    if large:
-        cells, names, rows = average_large(table, roles.agent, roles.tasks)
-        roles = replace(
-            roles,
-            errors={},
-            left_out=(*roles.left_out, *leave_out(list(roles.errors), f"{LARGE_ERRORS}: {listed(roles.errors)}")),
-        )
-    else:
-        if options.skip_bad:
-            head, skipped = skip_bad_cells(head, roles)
-            left_out += skipped
-        names, rows = name_agents(head[roles.agent], table.name), len(head)
-        cells = make_cells(head, names, roles, table.name)
-        if len(set(names)) < len(names):
-            if options.repeats != "runs":
-                refuse_repeats(names, table.name)
-            cells = average_runs(cells)
+    if options.skip_bad:
+        head, skipped = skip_bad_cells(head, roles)
+        left_out += skipped
+    names = name_agents(head[roles.agent], table.name)
+    cells = make_cells(head, names, roles, table.name)
+    if len(set(names)) < len(names):
+        if options.repeats != "runs":
+            refuse_repeats(names, table.name)
+        cells = average_runs(cells)
     notes = (
         *table.notes,
         *roles.notes,
@@ -137,7 +129,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         origin=Origin(
             source=table.name,
             format=format,
-            rows=rows + sum(entry.count for entry in left_out if entry.what == "bad rows"),
+            rows=len(head) + sum(entry.count for entry in left_out if entry.what == "bad rows"),
             left_out=(*left_out, *roles.left_out),
             notes=notes,
             taken=(
@@ -152,17 +144,37 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
     )
 
 
+def unnest_scores(table: Table) -> Table:
+    """Return a table whose objects of numbers, such as ``"scores": {"go": 0.4, "chess": 0.9}``, are columns."""
+    frame = table.frame.to_native()
+    if not table.nested or not isinstance(frame, pl.LazyFrame):
+        return table
+    schema = frame.collect_schema()
+    if table.is_text and sum(file.path.stat().st_size for file in table.files) <= SMALL_FILE:
+        with contextlib.suppress(pl.exceptions.PolarsError):  # cells of several kinds: not a table of scores
+            schema = pl.scan_ndjson([file.path for file in table.files], infer_schema_length=None).collect_schema()
+    kinds = {name: kind for name, kind in schema.items() if isinstance(kind, pl.Struct) and name in table.nested}
+    taken = {
+        name: kind
+        for name, kind in kinds.items()
+        if all(field.dtype.is_numeric() and field.name not in table.columns for field in kind.fields)
+    }
+    if len(taken) != 1:  # two objects may have the same tasks, and cannot both be columns
+        return table
+    found = table.with_nested(taken).to_native().unnest(*taken)
+    return table.with_frame(nw.from_native(found), f"the tasks are those of the objects in {next(iter(taken))!r}")
+
+
 def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -> Roles:
     """Tell tasks from standard errors, averages, metadata, and what the user ignores."""
     source = table.name
     others = [name for name in head.columns if name != agent]
-    ignored = match_names(
-        [options.ignore] if isinstance(options.ignore, str) else options.ignore, others, source, "column"
-    )
+    ignored = match_names(list_names(options.ignore), others, source, "column")
     asked = name_directions(options, others)  # whoever says that low is good on a column means a task
     open_ones = [name for name in others if name not in ignored]
     books = [name for name in open_ones if is_bookkeeping(head[name]) and name not in asked]
     words = [name for name in open_ones if name not in (*books, *asked) and is_text(head[name])]
+    refuse_words(head, agent, words, source)
     rest = [name for name in open_ones if name not in (*books, *words)]
     errors = {name: task for name, task in find_error_columns(head, [*rest, *ignored], source).items() if name in rest}
     details = {name: what for name, what in find_metadata(rest).items() if name not in asked and name not in errors}
@@ -173,6 +185,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
         tasks, details = list(details), {}
         notes += [f"{listed(tasks)} would be metadata beside other scores, and count as tasks here"] if tasks else []
     if not tasks:
+        others += table.nested
         besides = f"there is only {listed(others)}, which is not a task" if others else "there is no column"
         raise InputError(
             f"{source!r} has no task: besides {agent!r} {besides}",
@@ -210,6 +223,24 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     )
 
 
+def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: str) -> None:
+    """Raise an error where text shows that a table is a log of matches, or that its numbers are written otherwise."""
+    for name in words:
+        cells = [cell for cell in head[name].drop_nulls() if DECIMAL_COMMA.fullmatch(str(cell).strip())]
+        if 2 * len(cells) > len(head):
+            raise InputError(
+                f"{source!r}, column {name!r} has numbers with a decimal comma, such as {cells[0]!r}: write a point"
+            )
+    results = [name for name in words if fold_words(name) in ("winner", "loser", "result", "outcome")]
+    if results and not find_usual(AGENT, [agent]):
+        raise InputError(
+            f"{source!r} looks like a log of matches by its column {results[0]!r}, but has no columns for two agents; "
+            f"its columns are {listed(head.columns, 12)}",
+            hint="name them with {a} and {b}",
+            option={"a": None, "b": None},
+        )
+
+
 def leave_out(columns: Sequence[str], why: str) -> tuple[LeftOut, ...]:
     """Return the entry for columns that are not used, if there are any."""
     return (LeftOut(what="columns", count=len(columns), why=why),) if columns else ()
@@ -220,8 +251,7 @@ def name_directions(options: Options, columns: Sequence[str]) -> list[str]:
     asked = options.lower_is_better
     if asked is None or isinstance(asked, bool):
         return []
-    names = [asked] if isinstance(asked, str) else list(asked)
-    return [name for name in names if name in columns and not is_pattern(name)]
+    return [name for name in list_names(asked) if name in columns and not is_pattern(name)]
 
 
 def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: str) -> None:
@@ -373,59 +403,13 @@ def parse_scores(column: pl.Series, names: Sequence[str], source: str) -> pl.Ser
     return pl.Series(column.name, values, dtype=pl.Float64)
 
 
-def average_large(table: Table, agent: str, tasks: list[str]) -> tuple[pl.DataFrame, list[str], int]:
-    """Average the runs of each agent in the table's own engine; return the cells, the agents by name, and the rows."""
-    frame = table.frame
-    scores = {f"task {k}": as_number(frame, task) for k, task in enumerate(tasks)}
-    words = {f"task {k}": is_no_number(frame, task) for k, task in enumerate(tasks)}
-    marks = {f"word {name}": nw.when(word).then(nw.lit(1)).otherwise(nw.lit(0)) for name, word in words.items()}
-    runs = frame.select(agent=as_key(frame, agent), **scores, **marks).with_columns(
-        # neither null nor NaN is at most infinity, in any engine
-        nw.when(nw.col(name) <= float("inf")).then(nw.col(name)).alias(name)
-        for name in scores
-    )
-    totals: dict[str, Any] = {
-        f"{what} {name}": part
-        for name in scores
-        for what, part in (
-            ("mean", nw.col(name).mean()),
-            ("spread", nw.col(name).std(ddof=0)),
-            ("runs", nw.col(name).count()),
-            ("words", nw.col(f"word {name}").sum()),
-        )
-    }
-    found = table.collect(runs.group_by("agent").agg(rows=nw.len(), **totals), in_order=True)
-    found = spell_columns(found, {"agent": table.schema[agent]}).sort("agent")
-    names = name_agents(found["agent"], table.name)
-    parts = []
-    for task, name in zip(tasks, scores, strict=True):
-        if found[f"words {name}"].sum():
-            cell = table.collect(frame.filter(words[name]).select(cell=as_text(frame, task)).head(1)).item()
-            raise InputError(
-                f"{table.name!r}, column {task!r} is {cell[:60]!r} somewhere, not a finite number; {NO_SCORE}"
-            )
-        times = pl.col(f"runs {name}").cast(pl.Float64)
-        parts.append(
-            found.select(
-                "agent",
-                task=pl.lit(task),
-                score=pl.col(f"mean {name}").cast(pl.Float64),
-                stderr=pl.when(times > 1).then(pl.col(f"spread {name}") / (times - 1).sqrt()),
-                n=pl.lit(None, dtype=pl.Float64),
-                runs=times.cast(pl.Int64),
-                lower_is_better=pl.lit(None, dtype=pl.Boolean),
-            ).filter(pl.col("runs") > 0)
-        )
-    return pl.concat(parts), names, int(found["rows"].sum())
-
-
-def refuse_repeats(names: list[str], source: str) -> None:
-    """Raise an error that names the first agent that stands in two rows."""
+def refuse_repeats(names: list[str], source: str, what: str = "agent") -> None:
+    """Raise an error that names the first agent (or task) that stands in two rows."""
     first: dict[str, int] = {}
     for row, name in enumerate(names, start=1):
         if (other := first.setdefault(name, row)) != row:
             raise InputError(
-                f"{source!r}: agent {name!r} stands in data rows {other:,} and {row:,}; names must be unique",
+                f"{source!r}: {what} {name!r} stands in data rows {other:,} and {row:,}; names must be unique",
                 hint="pass {option} if these are repeated runs",
                 option={"repeats": "runs"},
             )
@@ -440,11 +424,12 @@ def find_agent_column(head: pl.DataFrame, options: Options, source: str) -> str:
     found = find_column("agent", AGENT, head.columns, source, named)
     if found is not None:
         return found
-    first = next((name for name in head.columns if not is_unnamed_index(head[name])), head.columns[0])
+    usable = [name for name in head.columns if not is_unnamed_index(head[name]) and not find_usual(TIME, [name])]
+    first = usable[0] if usable else head.columns[0]
     if head[first].dtype.is_numeric() or not head[first].cast(pl.String).cast(pl.Float64, strict=False).null_count():
         raise InputError(
-            f"{source!r} has no column of agents; looked for were two agents and an outcome per row, an agent, a task "
-            f"and a score per row, and a row per agent with its name first; its columns are {listed(head.columns, 12)}",
+            f"{source!r} has no column of agents; looked for were two agents and an outcome, agent, task and score, or "
+            f"a first column of names; its columns are {listed(head.columns, 12)}",
             hint="name the column of agents with {agent}, or those of matches with {a}, {b} and {outcome}",
             option={"agent": None, "a": None, "b": None, "outcome": None},
         )
@@ -485,6 +470,48 @@ def read_wide(source: Input) -> Scores:
     return read_wide_table(table, source.options)
 
 
+def read_by_task(source: Input) -> Scores:
+    """Read a row per task and a column per agent: the table is turned, and then read like any wide one."""
+    table, options = source.table.drop_blank_lines(source.columns), source.options
+    if table.kind == "delimited":
+        table.explain()
+    flat = [name for name in table.schema.names() if name not in table.nested]
+    if len(flat) < 2:
+        raise InputError(f"{table.name!r} has no columns of agents beside one of tasks: {listed(table.columns, 12)}")
+    head = table.collect(table.frame.select(*flat).head(MOST_ROWS))
+    task, *others = flat
+    words = [name for name in others if is_text(head[name])]
+    ignored = match_names(list_names(options.ignore), others, table.name, "column")
+    agents = [name for name in others if name not in (*words, *ignored)]
+    left_out = leave_out(words, f"they hold text, not numbers: {listed(words)}")
+    left_out += leave_out(ignored, f"ignored as asked: {listed(ignored)}")
+    if options.skip_bad:
+        head, nameless = skip_nameless(head, task)
+        head, bad = skip_bad_cells(head, Roles(agent=task, tasks=agents, errors={}, left_out=(), notes=()))
+        left_out += nameless + bad
+    names = name_agents(head[task], table.name)
+    refuse_repeats(names, table.name, "task")
+    columns = [parse_scores(head[agent], names, table.name) for agent in agents]
+    corner = "agent"
+    while corner in names:
+        corner += "_"
+    turned = pl.DataFrame({corner: agents, **{name: [column[k] for column in columns] for k, name in enumerate(names)}})
+    note = f"rows are tasks (by the name {task!r}), and columns are agents"
+    made = Table(
+        name=table.name, engine=table.engine, frame=nw.from_native(turned.lazy()), columns=tuple(turned.columns),
+        notes=(*table.notes, note), left_out=(*table.left_out, *left_out),
+    )  # fmt: skip
+    return read_wide_table(made, replace(options, agent=corner, ignore=()), format="scores-by-task")
+
+
+def fits_by_task(source: Input) -> bool:
+    """Return whether the first column is called like a task, and the others may be agents."""
+    columns = source.columns
+    if source.options.agent is not None or len(columns) < 3 or not find_usual(TASK, columns[:1]):
+        return False
+    return not find_usual((*AGENT, *SCORE, *OUTCOME), columns)
+
+
 WIDE_OPTIONS = ("agent", "ignore", "repeats", *SCORE_OPTIONS)
 WIDE_SCORES = Format(
     name="scores-wide",
@@ -493,4 +520,12 @@ WIDE_SCORES = Format(
     fits=lambda x: bool(x.columns),
     read=read_wide,
     options=WIDE_OPTIONS,
+)
+BY_TASK = Format(
+    name="scores-by-task",
+    makes="scores",
+    holds="a row per task, a column per agent",
+    fits=fits_by_task,
+    read=read_by_task,
+    options=("ignore", *SCORE_OPTIONS),
 )

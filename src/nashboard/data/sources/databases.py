@@ -21,8 +21,8 @@ import narwhals as nw
 import polars as pl
 
 from nashboard._text import first_line, listed, nearest
-from nashboard.data.sources.addresses import ADDRESS, find_scheme, hide_secrets, scrub_secrets
-from nashboard.data.table.kinds import find_database
+from nashboard.data.sources.paths import ADDRESS, find_scheme, hide_secrets, scrub_secrets
+from nashboard.data.table.files import find_database
 from nashboard.data.table.table import Table
 from nashboard.errors import InputError, MissingExtraError
 
@@ -32,8 +32,8 @@ PLAIN_TYPES = re.compile(
 )
 NO_NETWORK: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
 ONE_SELECT = "the query must be one select statement: databases are only read"
-# what such a statement begins with
-READING = {"sqlite": ("select", "with", "values"), "postgresql": ("select", "with", "values", "table", "(")}
+READS = re.compile(r"(\s|--[^\n]*\n|/\*.*?\*/)*(select|with|values|table|\()", re.IGNORECASE | re.DOTALL)
+END = re.compile(r"(\s*;\s*(--[^\n]*)?)+\s*$")  # semicolons and a comment after a query
 
 
 @contextlib.contextmanager
@@ -49,8 +49,8 @@ def open_database(source: str, table: str | None, query: str | None) -> Iterator
             warnings.filterwarnings("ignore", message="The 'future.infer_string' option")
             if query is None:
                 table = choose_table(table, database.tables(), name)
-            else:
-                query = check_select(query, kind, name)
+            elif not (query := END.sub("", query).strip()):
+                raise InputError(f"{name!r}: the query is empty")
             frame: nw.LazyFrame[Any] = nw.from_native(database.relation(table, query))
             what = "query" if query is not None else "table"
             said = f"{name}, {what}" if query is not None else f"{name}, {what} {table}"
@@ -61,28 +61,9 @@ def open_database(source: str, table: str | None, query: str | None) -> Iterator
         raise
     # whatever the database or its driver raises is about the user's address, file or query; Rust's panics are apart
     except (Exception, pl.exceptions.PanicException) as error:
+        if query is not None and (not READS.match(query) or ";" in query):
+            raise InputError(f"{name!r}: {ONE_SELECT}") from None
         raise InputError(scrub_secrets(f"{name!r} cannot be read: {first_line(error)}", source)) from None
-
-
-def check_select(query: str, kind: str, name: str) -> str:
-    """Return a query without the comments around it and the semicolon after it; it must be one that reads."""
-    if not (query := query.strip().rstrip(";").rstrip()):
-        raise InputError(f"{name!r}: the query is empty")
-    if kind == "duckdb":  # which takes statements apart itself
-        return query
-    import sqlglot  # ibis has brought it: it knows each database's quotes and comments
-
-    with contextlib.suppress(sqlglot.errors.TokenError):  # a quote that is not closed: the database says where
-        words = sqlglot.tokenize(query, read={"postgresql": "postgres"}.get(kind, kind))
-        ends = [word.token_type.name == "SEMICOLON" for word in words]
-        while ends and ends[-1]:
-            ends.pop()
-        if not ends:
-            raise InputError(f"{name!r}: the query is empty")
-        if any(ends) or words[0].text.casefold() not in READING[kind]:
-            raise InputError(f"{name!r}: {ONE_SELECT}")
-        return query[words[0].start : words[len(ends) - 1].end + 1]
-    return query
 
 
 def choose_table(table: str | None, there: list[str], name: str) -> str:
@@ -107,6 +88,11 @@ def select_all(table: str, there: list[str]) -> str:
     return f"select * from {'.'.join(map(quote_name, parts))}"
 
 
+def nest(query: str, columns: str = "*") -> str:
+    """Return a query inside another: only one that selects can stand there. A comment ends with its line."""
+    return f"select {columns} from ({query}\n) as asked"
+
+
 def quote_name(name: str) -> str:
     """Return a name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
@@ -124,7 +110,7 @@ class Sqlite:
 
     def relation(self, table: str | None, query: str | None) -> Any:
         """Return a table or the answer to a query, as an expression that is not run yet."""
-        return self.connection.table(table) if query is None else self.connection.sql(query)
+        return self.connection.table(table) if query is None else self.connection.sql(nest(query))
 
     def close(self) -> None:
         """Close the file."""
@@ -146,28 +132,13 @@ class Duckdb:
         """Return a table or the answer to a query, as an expression that is not run yet."""
         if query is None:
             return self.connection.query(select_all(table or "", self.tables()))
-        statements = self.connection.extract_statements(query)
-        if not statements:
-            raise InputError(f"{self.name!r}: the query is empty")
-        if [statement.type.name for statement in statements] != ["SELECT"]:  # copy would write a file
+        if [one.type.name for one in self.connection.extract_statements(query)] != ["SELECT"]:  # copy writes a file
             raise InputError(f"{self.name!r}: {ONE_SELECT}")
-        return self.connection.query(strip_end(query))
+        return self.connection.query(nest(query))
 
     def close(self) -> None:
         """Close the file."""
         self.connection.close()
-
-
-def strip_end(query: str) -> str:
-    """Return a query of DuckDB without the semicolons and comments after it: it is put into others."""
-    import duckdb
-
-    text = query.encode()
-    for at, kind in reversed(duckdb.tokenize(query)):
-        if kind.name != "comment" and not text.startswith(b";", at):
-            break
-        text = text[:at]
-    return text.decode()
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +155,7 @@ class Postgresql:
         """Return a table or the answer to a query, its types learnt without making a view: nothing is written."""
         asked = query if query is not None else select_all(table or "", self.tables())
         with self.connection.con.cursor() as cursor:
-            cursor.execute(f"select * from ({asked}\n) as asked limit 0")  # a comment ends with its line
+            cursor.execute(f"{nest(asked)} limit 0")
             found = {column.name: column.type_display for column in cursor.description or ()}
         plain = {name: bool(PLAIN_TYPES.fullmatch(kind)) for name, kind in found.items()}
         columns = ", ".join(
@@ -193,7 +164,7 @@ class Postgresql:
         )
         mapper = self.connection.compiler.type_mapper
         types = {name: mapper.from_string(kind if plain[name] else "text") for name, kind in found.items()}
-        return self.connection.sql(f"select {columns} from ({asked}\n) as asked", schema=types)
+        return self.connection.sql(nest(asked, columns), schema=types)
 
     def close(self) -> None:
         """Close the connection."""

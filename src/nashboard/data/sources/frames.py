@@ -1,16 +1,31 @@
-"""Data frames of any library as one lazy table, without moving their rows."""
+"""Data frames of any library, Python objects and records of json documents as one lazy table.
+
+Rows of a frame are not moved. Python objects are dictionaries, and lists of tuples or dictionaries:
+
+::
+
+    [("x", "y", "x"), ("y", "z", 0.5)]                matches: two agents and an outcome, and perhaps a weight
+    [{"model_a": "x", "model_b": "y", ...}, ...]      rows of any table
+    {"model": ["x", "y"], "chess": [0.4, 0.6]}        columns of any table
+    {"x": {"chess": 0.4, "go": 0.9}, "y": {...}}      scores by agent and task
+    {("x", "y"): 3, ("y", "x"): 1}                    how often the first beat the second
+    {"x": array, "y": array}                          scores of runs x tasks, as rliable has them
+"""
 
 import contextlib
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 from narwhals.exceptions import DuplicateError
 
-from nashboard._text import listed
+from nashboard._text import first_line, listed
+from nashboard.data.table.columns import AGENT, SIDES, TWO_SCORES, WINNER_LOSER, find_pairs, find_usual
 from nashboard.data.table.table import Table, name_errors
 from nashboard.errors import InputError
 
@@ -118,3 +133,131 @@ def find_duplicates(source: Any) -> list[str]:
     arrow = sys.modules.get("pyarrow")
     names = source.column_names if arrow and isinstance(source, arrow.Table) else getattr(source, "columns", ())
     return sorted(name for name, times in Counter(name for name in names if isinstance(name, str)).items() if times > 1)
+
+
+GAME = ("first", "second", "result", "weight")
+SHAPES = (
+    "a list of (agent, agent, outcome), a list of dictionaries, a dictionary of columns, of {agent: {task: score}}, of "
+    "{agent: array of runs x tasks} or of {(winner, loser): times}"
+)
+
+
+def is_python_data(source: Any) -> bool:
+    """Return whether a source is a plain dictionary or list."""
+    return isinstance(source, Mapping) or (isinstance(source, Sequence) and not isinstance(source, str | bytes))
+
+
+def open_python(source: Any) -> Table | dict[str, Any]:
+    """Return a Python object as a table, or, for a dictionary of arrays of runs, as the document it is."""
+    if not len(source):
+        raise InputError(f"the {type(source).__name__} is empty: give {SHAPES}")
+    if isinstance(source, Mapping):
+        return open_mapping(source)
+    if all(isinstance(row, Mapping) for row in source):
+        return make_table(list(source), "list of dictionaries")
+    if all(isinstance(row, Sequence) and not isinstance(row, str) for row in source):
+        widths = {len(row) for row in source}
+        if len(widths) != 1 or not widths <= {3, 4}:
+            raise InputError(f"a list of matches has 3 or 4 cells in each: agent, agent, outcome, weight; not {widths}")
+        width = widths.pop()
+        rows = [dict(zip(GAME[:width], row, strict=True)) for row in source]
+        return make_table(rows, "list of tuples")
+    raise InputError(f"cannot read a {type(source).__name__} of {type(source[0]).__name__}: give {SHAPES}")
+
+
+def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
+    """Return a dictionary as a table, or as a document of arrays."""
+    values = list(source.values())
+    if all(isinstance(key, tuple) and len(key) == 2 for key in source):
+        rows = [
+            {"first": str(a), "second": str(b), "wins": float(times), "losses": 0.0} for (a, b), times in source.items()
+        ]
+        return make_table(rows, "dictionary of pairs")
+    if not all(isinstance(key, str) for key in source):
+        raise InputError(f"the keys of a dictionary must be text, or pairs of agents: give {SHAPES}")
+    if all(isinstance(value, Mapping) for value in values):
+        return make_table([{"agent": agent, **scores} for agent, scores in source.items()], "dictionary of scores")
+    arrays = [np.asarray(value) for value in values if not isinstance(value, str | int | float | bool | None)]
+    if len(arrays) == len(values) and all(array.dtype.kind in "biuf" for array in arrays):
+        lists = {agent: array.tolist() for agent, array in zip(source, arrays, strict=True)}
+        if all(array.ndim in (1, 2) for array in arrays):
+            return lists
+    if len(arrays) == len(values) and all(array.ndim == 1 for array in arrays):
+        return make_table(dict(source), "dictionary of columns")
+    raise InputError(f"cannot read this dictionary: give {SHAPES}")
+
+
+def make_table(content: Any, what: str) -> Table:
+    """Return rows or columns of Python objects as a table."""
+    try:
+        frame = pl.DataFrame(content, infer_schema_length=None, strict=False)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"the {what} is not a table: {first_line(error)}") from None
+    return Table(name=what, engine=what, frame=nw.from_native(frame.lazy()), columns=tuple(frame.columns))
+
+
+FEWEST = 2  # records or agents
+
+
+def find_records(document: Any, name: str) -> Table | None:
+    """Return the records in a document as a table: those of its only list, or of the only one with agents in it."""
+    if not isinstance(document, Mapping) or has_agents(document):  # then it is a row itself
+        return None
+    lists = {key: as_records(value) for key, value in document.items() if is_record_list(value) or is_triples(value)}
+    if len(lists) > 1:
+        known = {key: rows for key, rows in lists.items() if has_agents(rows[0])}
+        longest = max(map(len, known.values()), default=0)
+        lists = {key: rows for key, rows in known.items() if len(rows) == longest}
+    if len(lists) == 1:
+        key, rows = next(iter(lists.items()))
+        others = [other for other in document if other != key]
+        note = f"records are those of {key!r}" + (f"; not used: {listed(others)}" if others else "")
+        return named(make_table([dict(row) for row in rows], "json list"), name, note)
+    if is_table_by_agent(document):
+        rows = [{"agent": agent, **scores} for agent, scores in document.items()]
+        return named(make_table(rows, "json object"), name, "the names of the object are the agents")
+    return None
+
+
+def named(table: Table, name: str, note: str) -> Table:
+    """Return a table under the name of its source, with a note."""
+    return Table(name=name, engine="json", frame=table.frame, columns=table.columns, notes=(note,))
+
+
+def is_triples(value: Any) -> bool:
+    """Return whether a value is a list of triples: two agents and a result."""
+    return (
+        isinstance(value, list)
+        and len(value) >= FEWEST
+        and all(
+            isinstance(row, list) and len(row) == 3 and all(isinstance(name, str) for name in row[:2]) for row in value
+        )
+    )
+
+
+def as_records(rows: list[Any]) -> list[dict[str, Any]]:
+    """Return records, or triples as records."""
+    return [row if isinstance(row, dict) else dict(zip(GAME, row, strict=False)) for row in rows]
+
+
+def is_record_list(value: Any) -> bool:
+    """Return whether a value is a list of at least two objects."""
+    return isinstance(value, list) and len(value) >= FEWEST and all(isinstance(row, dict) and row for row in value)
+
+
+def has_agents(row: Mapping[str, Any]) -> bool:
+    """Return whether a record has a column for an agent, or for the two of a match."""
+    columns = list(row)
+    return (
+        bool(find_usual(AGENT, columns) or find_pairs((*SIDES, *WINNER_LOSER, *TWO_SCORES), columns)) and len(row) > 1
+    )
+
+
+def is_table_by_agent(document: Mapping[str, Any]) -> bool:
+    """Return whether a document is an object of objects that hold numbers: scores by agent and task."""
+    values = list(document.values())
+    if len(values) < FEWEST or not all(isinstance(value, dict) and value and "agent" not in value for value in values):
+        return False
+    cells = [cell for value in values for cell in value.values()]
+    numbers = sum(isinstance(cell, int | float) for cell in cells)
+    return numbers > len(cells) / 2 and not any(isinstance(cell, dict | list) for cell in cells)

@@ -9,20 +9,132 @@ import contextlib
 import errno
 import glob
 import gzip
+import os
+import re
 import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import unquote, unquote_plus
 
 from nashboard._files import ELSEWHERE, NO_ROOM, Workspace
-from nashboard._text import listed, nearest
-from nashboard.data.sources.addresses import find_scheme, hide_secrets
-from nashboard.data.sources.folders import find_below, find_tables
+from nashboard._text import either, listed, nearest
 from nashboard.errors import InputError, WriteError
+
+DATABASES = ("sqlite", "duckdb", "postgresql", "postgres")
+# What Polars reads on its own, by byte ranges, with credentials from the usual places of each service.
+STORES = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "hf", "http", "https", "file")
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+HIDDEN = "***"
+
+
+def find_scheme(source: Any) -> str | None:
+    """Return what stands before ``://``, in small letters; None where the source is not an address."""
+    found = ADDRESS.match(source) if isinstance(source, str) else None
+    if found is None:
+        return None
+    scheme = found[1].lower()
+    if scheme not in (*DATABASES, *STORES):
+        raise InputError(
+            f"{hide_secrets(source)!r} is not an address that can be read{nearest(scheme, (*DATABASES, *STORES))}: "
+            f"databases start with {either(f'{name}://' for name in DATABASES[:3])}, object stores with "
+            f"{either(f'{name}://' for name in STORES)}"
+        )
+    return scheme
+
+
+def hide_secrets(source: str) -> str:
+    """Return an address without password and without what follows ``?``; anything else as it is."""
+    found = ADDRESS.match(source)
+    if found is None:
+        return source
+    # a password may hold any character unquoted: whatever stands before the last @ is not shown, but for the user
+    account, at, place = source[found.end() :].rpartition("@")
+    user, colon, _ = account.partition(":")
+    shown, question, _ = place.partition("?")
+    return f"{found[0]}{user.partition('?')[0]}{f':{HIDDEN}' * bool(colon)}{at}{shown}{f'?{HIDDEN}' * bool(question)}"
+
+
+def find_secrets(source: str) -> list[str]:
+    """Return every text in an address that nobody else should see, as it is written and as it is meant."""
+    found = ADDRESS.match(source)
+    if found is None:
+        return []
+    account, _, _ = source[found.end() :].rpartition("@")
+    password, query = account.partition(":")[2], source.partition("?")[2]
+    values = [pair.partition("=")[2] for pair in query.split("&")]
+    spelt = {way(text) for text in (password, *values) for way in (str, unquote, unquote_plus)}
+    return sorted((text for text in spelt if text), key=len, reverse=True)
+
+
+def scrub_secrets(message: str, source: str) -> str:
+    """Return a message without the secrets of an address, whoever wrote it."""
+    message = message.replace(source, hide_secrets(source))
+    for secret in find_secrets(source):
+        if len(secret) > 2 or not secret.isalnum():  # a password of one letter would tear every word apart
+            message = message.replace(secret, HIDDEN)
+    return message
+
+
+# Tables of text and games, by the ends of their names; both spellings of json lines are one kind.
+TABLES = {".csv": ".csv", ".tsv": ".tsv", ".jsonl": ".jsonl", ".ndjson": ".jsonl", ".pgn": ".pgn"}
+PACKED = (".gz", ".zst")
+SAMPLES = re.compile(r"samples_.+\.jsonl")  # of lm-evaluation-harness: not one table, but one for each model and task
+
+
+def find_below(folder: Path, pattern: str) -> Iterator[Path]:
+    """Yield what has such a name in a folder and in the folders below it, in alphabetical order."""
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if may_hold_data(Path(here, name)))
+        for name in sorted([*folders, *files]):
+            if fnmatchcase(name, pattern):
+                yield Path(here, name)
+
+
+def may_hold_data(folder: Path) -> bool:
+    """Return whether a folder below another may hold data: not if it is hidden, or a Python environment."""
+    return not folder.name.startswith(".") and not (folder / "pyvenv.cfg").is_file()
+
+
+def find_tables(folder: Path) -> list[Path]:
+    """Return the files of a folder that are one table; none where it holds something else.
+
+    Engines write a table as parquet files, in folders below this one too. Text tables and games stand in it side by
+    side; where json files or logs are beside them they may be the samples of results, and stay for those formats.
+    """
+    if not folder.is_dir():
+        return []
+    parts = sorted(path for path in find_below(folder, "*.parquet") if not path.name.startswith((".", "_")))
+    if found := [path for path in parts if path.is_file()]:
+        return found
+    if any(next(find_below(folder, pattern), None) is not None for pattern in ("*.json", "*.eval", "samples_*.jsonl")):
+        return []
+    by_kind: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        if (kind := kind_of_name(path)) and path.is_file():
+            by_kind.setdefault(kind, []).append(path)
+    if len(by_kind) > 1:
+        first = folder / f"*{next(iter(by_kind))}"
+        raise InputError(
+            f"{str(folder)!r} is a folder with files of several kinds, {listed(by_kind)}: name those of one kind, "
+            f"such as '{first}'"
+        )
+    if not by_kind:
+        return [path for path in find_below(folder, "*.pgn") if path.is_file()]
+    return next(iter(by_kind.values()))
+
+
+def kind_of_name(path: Path) -> str | None:
+    """Return what kind of table a file is by its name, packed or not; nothing for others and for hidden ones."""
+    if path.name.startswith((".", "_")):
+        return None
+    return TABLES.get((path.with_suffix("") if path.suffix in PACKED else path).suffix)
+
 
 CHUNK = 1 << 20
 # No line, json object or quoted field of a real data set comes near this; a hostile one goes past it.
@@ -59,7 +171,7 @@ def open_files(
             named = [(workspace.path("standard-input"), "standard input")]
             if sys.stdin is None:
                 raise InputError("standard input is closed: there is nothing to read")
-            copy_stream(sys.stdin.buffer, named[0][0], "standard input")
+            copy_chunks(iterate_chunks(sys.stdin.buffer), named[0][0], "standard input")
         else:
             named = [(path, str(path)) for path in find_paths(source)]
         stack.enter_context(refuse_changes([] if may_grow else [path for path, _ in named]))
@@ -109,9 +221,9 @@ def unpack(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:
                 raise InputError(f"{name!r} is empty")
             if magic.startswith(GZIP):
                 with gzip.open(stream) as unpacked:
-                    copy_stream(unpacked, target := workspace.path(copy), name)
+                    copy_chunks(iterate_chunks(unpacked), target := workspace.path(copy), name)
             elif magic == ZSTD:
-                copy_stream(ZstdStream(stream), target := workspace.path(copy), name)
+                copy_chunks(iterate_zstd(stream), target := workspace.path(copy), name)
             elif glob.has_magic(str(path)):
                 (target := workspace.path(copy)).symlink_to(path.resolve())  # scanners take the name for a pattern
             else:
@@ -125,11 +237,17 @@ def unpack(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:
     return PlainFile(path=target, name=name)
 
 
-def copy_stream(stream: Any, target: Path, name: str) -> None:
-    """Copy a stream to a file by chunks; a damaged or endless one ends in one clear sentence."""
+def iterate_chunks(stream: Any) -> Iterator[bytes]:
+    """Yield the content of a stream by chunks."""
+    while chunk := stream.read(CHUNK):
+        yield chunk
+
+
+def copy_chunks(chunks: Iterator[bytes], target: Path, name: str) -> None:
+    """Write the chunks of a stream to a file; a damaged or endless stream ends in one clear sentence."""
     try:
         with target.open("wb") as copy:
-            while chunk := stream.read(CHUNK):
+            for chunk in chunks:
                 copy.write(chunk)
                 if copy.tell() > SMALL and shutil.disk_usage(target.parent).free < SPARED:
                     raise OSError(errno.ENOSPC, "too little would stay free")
@@ -146,42 +264,25 @@ def copy_stream(stream: Any, target: Path, name: str) -> None:
         raise InputError(f"{name} is empty" if name == "standard input" else f"{name!r} is empty")
 
 
-class ZstdStream:
-    """Read a zstandard file by chunks.
+def iterate_zstd(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield the content of a zstandard file by chunks.
 
     The library's own readers take a file that is cut short for a whole one; this one raises an EOFError.
     """
+    import zstandard
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        import zstandard
-
-        self.error = zstandard.ZstdError
-        # A window of 128 MiB is the most that the command-line tool allows by default, too.
-        self.new: Callable[[], Any] = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj
-        self.stream, self.frame, self.rest = stream, self.new(), b""
-
-    def read(self, size: int) -> bytes:
-        """Return the next bytes, none at the end."""
-        while True:
-            # zstd unpacks up to some 10,000-fold, so little is fed at a time
-            packed = self.rest or self.stream.read(size >> 6)
-            if not packed:
-                if not self.frame.eof and self.started:
-                    raise EOFError
-                return b""
-            self.started = True
-            try:
-                unpacked: bytes = self.frame.decompress(packed)
-            except self.error as error:
-                raise zlib.error(str(error)) from None
-            self.rest = b""
-            if self.frame.eof:
-                self.rest = self.frame.unused_data
-                self.frame, self.started = self.new(), bool(self.rest)
-            if unpacked:
-                return unpacked
-
-    started = False
+    # A window of 128 MiB is the most that the command-line tool allows by default, too.
+    start = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj
+    frame, packed, open_frame = start(), b"", False
+    while packed := packed or stream.read(CHUNK >> 6):  # zstd unpacks up to some 10,000-fold: little at a time
+        try:
+            yield frame.decompress(packed)
+        except zstandard.ZstdError as error:
+            raise zlib.error(str(error)) from None
+        packed, open_frame = (frame.unused_data, False) if frame.eof else (b"", True)
+        frame = start() if frame.eof else frame
+    if open_frame:
+        raise EOFError
 
 
 def check_lines(file: PlainFile) -> None:
@@ -228,8 +329,7 @@ def refuse_changes(paths: Sequence[Path]) -> Iterator[None]:
     for path, old in before.items():
         if (new := find_state(path)) != old:
             raise InputError(
-                f"{str(path)!r} changed while it was read: {describe_change(old, new)}; read it again when nothing "
-                f"writes to it, or read a copy"
+                f"{str(path)!r} changed while it was read: {describe_change(old, new)}; read it again, or a copy"
             )
     if failed is not None:
         raise failed
@@ -246,10 +346,8 @@ def find_state(path: Path) -> tuple[int, int, int] | None:
 
 def describe_change(old: tuple[int, int, int] | None, new: tuple[int, int, int] | None) -> str:
     """Return what happened to a file."""
-    if old is None or new is None:
-        return "it was taken away" if new is None else "it was put there"
-    if old[2] != new[2]:
-        return "another file took its place"
+    if old is None or new is None or old[2] != new[2]:
+        return "it was taken away" if new is None else "another file took its place"
     if old[0] != new[0]:
         return f"it {'shrank' if new[0] < old[0] else 'grew'} from {old[0]:,} to {new[0]:,} bytes"
     return "it was written to"

@@ -17,14 +17,12 @@ import polars as pl
 
 from nashboard._files import Workspace
 from nashboard._text import either, first_line
-from nashboard.data.sources.addresses import hide_secrets, scrub_secrets
-from nashboard.data.sources.paths import PlainFile, copy_stream, unpack
+from nashboard.data.sources.paths import PlainFile, copy_chunks, hide_secrets, iterate_chunks, scrub_secrets, unpack
 from nashboard.data.table.delimited import SEPARATORS, parse_separator
+from nashboard.data.table.files import Kind, Part, unite
 from nashboard.data.table.json_lines import FIRST_LINES, scan_objects
-from nashboard.data.table.kinds import Kind
 from nashboard.data.table.parquet import folder_values
 from nashboard.data.table.table import Table
-from nashboard.data.table.union import Part, unite
 from nashboard.errors import InputError
 
 # There are no first bytes to look at before the file is fetched, so in a store the name has to tell the kind.
@@ -66,7 +64,7 @@ def fetch_file(address: str, workspace: Workspace) -> PlainFile:
     target = workspace.path("fetched")
     try:
         with urllib.request.urlopen(address, timeout=TIMEOUT) as answer:
-            copy_stream(answer, target, name)
+            copy_chunks(iterate_chunks(answer), target, name)
     except urllib.error.HTTPError as error:
         raise InputError(f"{name!r} cannot be read: {error.code} {error.reason}") from None
     except (urllib.error.URLError, OSError, ValueError) as error:
@@ -81,8 +79,8 @@ def open_remote(address: str, separator: str | None = None) -> Table:
     kind = next((kind for ending, kind in ENDINGS.items() if path.lower().endswith(ending)), None)
     if kind is None:
         raise InputError(
-            f"{name!r} must end in {either(ENDINGS)}: in an object store the name tells what a file is; fetch it "
-            f"first if it is packed or in another format"
+            f"{name!r} must end in {either(ENDINGS)}, which tells what a file in a store is: fetch it first if it is "
+            f"something else"
         )
     try:
         with warnings.catch_warnings():

@@ -1,7 +1,11 @@
-"""Columns are recognised by their usual names, or given by the user; never guessed between two that differ."""
+"""Columns are recognised by their usual names, or given by the user; never guessed between two that differ.
+
+A name also says that a column is the standard error of another one, that a low score is good, or that it is metadata.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal
 
@@ -28,14 +32,34 @@ SIDES = (
     ("generator_1", "generator_2"),
     ("first", "second"),
     ("left", "right"),
+    ("left_model", "right_model"),
+    ("model_left", "model_right"),
     ("white", "black"),
+    ("white_player", "black_player"),
+    ("white_username", "black_username"),
     ("home", "away"),
+    ("home", "visitor"),
     ("home_team", "away_team"),
     ("hometeam", "awayteam"),
     ("home_team_name", "away_team_name"),
+    ("home_team", "visitor_team"),
+    ("team_home", "team_away"),
+    ("team_name_home", "team_name_away"),
     ("agent", "opponent"),
     ("player", "opponent"),
     ("team", "opponent"),
+)
+# The same by numbers, for tables without names.
+SIDES_BY_ID = (
+    ("white_id", "black_id"),
+    ("home_team_id", "visitor_team_id"),
+    ("home_team_id", "away_team_id"),
+    ("home_team_api_id", "away_team_api_id"),
+    ("team_id_home", "team_id_away"),
+    ("home_id", "away_id"),
+    ("player_1_id", "player_2_id"),
+    ("team_1_id", "team_2_id"),
+    ("model_a_id", "model_b_id"),
 )
 # The winner and the loser of a match, names before numbers: ids often stand beside names.
 WINNER_LOSER = (
@@ -57,6 +81,13 @@ TWO_SCORES = (
     ("home_team_score", "away_team_score"),
     ("home_team_goals", "away_team_goals"),
     ("home_runs", "away_runs"),
+    ("home_pts", "away_pts"),
+    ("pts_home", "pts_away"),
+    ("points_home", "points_away"),
+    ("home_team_goal", "away_team_goal"),
+    ("home_team_score", "visitor_team_score"),
+    ("homescore", "awayscore"),
+    ("homegoals", "awaygoals"),
     ("fthg", "ftag"),
     ("hg", "ag"),
     ("score_home", "score_away"),
@@ -69,12 +100,28 @@ TWO_SCORES = (
     ("goals1", "goals2"),
     ("points_1", "points_2"),
     ("points1", "points2"),
+    ("result_1", "result_2"),
     ("team_score", "opponent_score"),
     ("goals_for", "goals_against"),
 )
-OUTCOME = ("winner", "outcome", "result", "score", "win", "label", "preference", "ftr")
+OUTCOME = (
+    "winner",
+    "outcome",
+    "result",
+    "score",
+    "win",
+    "label",
+    "preference",
+    "ftr",
+    "vote",
+    "vote_type",
+    "preferred",
+)
 WEIGHT = ("weight", "weights")
-TIME = ("time", "timestamp", "tstamp", "date", "datetime", "created_at", "match_date", "game_date", "tourney_date")
+TIME = (
+    "time", "timestamp", "tstamp", "date", "datetime", "created_at", "match_date", "game_date", "game_date_est",
+    "tourney_date",
+)  # fmt: skip
 CLUSTER = ("cluster",)
 REPEATED = (  # columns whose repeated values make rows alike: what is judged first, then who judges
     "question_id", "prompt_id", "question", "prompt", "instruction", "conversation_id", "session_id", "item", "item_id",
@@ -84,31 +131,52 @@ REPEATED = (  # columns whose repeated values make rows alike: what is judged fi
 NEUTRAL = ("neutral", "neutral_venue", "neutral_site", "neutral_ground")
 OPPONENT = "opponent"  # beside a column of this name, the first agent is the one that reports, not the first side
 
-AGENT = ("agent", "model", "model_name", "method", "algorithm", "system", "player", "bot", "submission")
+AGENT = (
+    "agent", "model", "model_name", "method", "algorithm", "algo", "system", "player", "bot", "submission", "policy",
+    "model_name_or_path",
+)  # fmt: skip
 TASK = (
-    "task",
-    "task_name",
-    "dataset",
-    "benchmark",
-    "environment",
-    "env",
-    "game",
-    "problem",
-    "scenario",
-    "subtask",
-    "question_id",
-    "item",
-    "seg_id",
-)
+    "task", "task_name", "task_id", "dataset", "benchmark", "environment", "env", "env_id", "game", "problem",
+    "problem_id", "scenario", "subtask", "question", "question_id", "item", "item_id", "instance_id", "sample_id",
+    "doc_id", "seg_id",
+)  # fmt: skip
 SCORE = (
     "score", "value", "result", "metric_value", "accuracy", "acc", "return", "reward", "performance", "pass@1",
-    "mqm_avg_score",
+    "mqm_avg_score", "correct", "is_correct", "passed", "resolved", "solved", "success", "exact_match",
+    "episode_return",
 )  # fmt: skip
 STDERR = ("stderr", "std_err", "standard_error", "se", "score_stderr")
 ITEMS = ("n", "n_samples", "num_samples", "samples", "n_items")
 RUNS = ("runs",)
 LOWER = ("lower_is_better",)
 GROUP = ("group", "category", "suite")
+# Names that count only where a table has no column of a more usual name for the same.
+RARE = frozenset(
+    [
+        "vote",
+        "vote_type",
+        "preferred",
+        "algo",
+        "policy",
+        "model_name_or_path",
+        "task_id",
+        "env_id",
+        "problem_id",
+        "question",
+        "item_id",
+        "instance_id",
+        "sample_id",
+        "doc_id",
+        "correct",
+        "is_correct",
+        "passed",
+        "resolved",
+        "solved",
+        "success",
+        "exact_match",
+        "episode_return",
+    ]
+)
 OFF = ("none", "false")  # words that switch a role off, unless a column is called so
 Named = str | Literal[False] | None  # a column, False for none at all, None to be recognised by its usual name
 
@@ -116,6 +184,7 @@ Named = str | Literal[False] | None  # a column, False for none at all, None to 
 AVERAGE = re.compile(
     r"((naive|weighted|unweighted|macro|micro|overall|total|global) )?(average|avg|mean|median|overall|total|sum)"
     r"( (score|scores|accuracy|acc|performance|result|points|return|reward|win ?rate))?"
+    r"( \d+ (datasets|tasks|benchmarks))?"
 )
 RANK = re.compile(r"(overall |mean |average )?(rank|ranking|position|place|#)( ub| lb)?|index")
 WIN_RATE = re.compile(r"(mean )?(elo|win ?rate)")
@@ -176,6 +245,11 @@ def match_names(patterns: Iterable[str], names: Sequence[str], source: str, what
     return list(found)
 
 
+def list_names(given: str | Sequence[str] | None) -> list[str]:
+    """Return names that a user gave, one or several."""
+    return [given] if isinstance(given, str) else list(given or ())
+
+
 def is_pattern(text: str) -> bool:
     """Return whether a text has one of the signs of a pattern."""
     return any(sign in text for sign in "*?[")
@@ -184,7 +258,8 @@ def is_pattern(text: str) -> bool:
 def find_usual(usual: Iterable[str], columns: Sequence[str]) -> list[str]:
     """Return the columns that have one of the usual names."""
     wanted = set(map(fold, usual))
-    return [name for name in columns if fold(name) in wanted]
+    found = [name for name in columns if fold(name) in wanted]
+    return [name for name in found if fold(name) not in RARE] or found
 
 
 def require_column(role: str, usual: Sequence[str], columns: Sequence[str], source: str, named: str | None) -> str:
@@ -229,7 +304,7 @@ def find_sides(columns: Sequence[str], source: str, a: str | None, b: str | None
         if a == b:
             raise InputError(f"a= and b= both name the column {a!r}: the two agents stand in two columns")
         return check_column(a, columns, source), check_column(b, columns, source)
-    found = find_pairs(SIDES, columns)
+    found = find_pairs(SIDES, columns) or find_pairs(SIDES_BY_ID, columns)[:1]
     if len(found) > 1:
         choices = " or ".join(f"{x!r} and {y!r}" for x, y in found)
         raise InputError(
@@ -263,3 +338,140 @@ def nearest_side(columns: Sequence[str]) -> str:
                 if hint := nearest(missing, rest):
                     return f"; {by_folded[here]!r} is there but {missing!r} is not{hint}"
     return ""
+
+
+Directions = bool | str | Sequence[str] | None  # what a user says: all tasks, or names and patterns of some
+# Ends of names, the part before them being a task; lm-evaluation-harness puts a filter behind a comma. The short ones
+# may also be a language: their values decide.
+ERROR_OF = re.compile(r"(?P<task>.+)_(stderr|std_err|standard_error)(?P<filter>(,.*)?)")
+PERHAPS_ERROR_OF = re.compile(r"(?P<task>.+)_(se|sem)(?P<filter>)")
+SPREAD_OF = re.compile(r"(?P<task>.+)_(std|sd|stdev|std_dev)(?P<filter>)")
+
+LOW_IS_GOOD = frozenset(
+    ("latency", "perplexity", "ppl", "runtime", "seconds", "milliseconds", "ms", "rmse", "mse", "mae", "wer")
+)
+# These also begin names of tasks where high is good (time series, error correction): only at the end, or before a unit.
+LOW_AT_THE_END = frozenset(("loss", "error", "errors", "cost", "costs", "time", "duration", "regret"))
+UNITS = frozenset(("rate", "s", "sec", "min", "minutes", "hours", "usd", "eur", "dollars", "percent", "mean", "avg"))
+
+
+def find_errors(columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns that are by their names the standard errors of others, and of which."""
+    return find_by_ending(ERROR_OF, columns)
+
+
+def find_possible_errors(columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns that may by their names be the standard errors of others, and of which."""
+    return find_by_ending(PERHAPS_ERROR_OF, columns)
+
+
+def find_spreads(columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns that are by their names the standard deviations of others, and of which."""
+    return find_by_ending(SPREAD_OF, columns)
+
+
+def find_by_ending(pattern: re.Pattern[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns whose name is that of another one with such an ending, and of which."""
+    there = {fold(name): name for name in columns}
+    ends = {name: pattern.fullmatch(fold(name)) for name in columns}
+    bases = {name: match["task"] + match["filter"] for name, match in ends.items() if match}
+    return {name: there[base] for name, base in bases.items() if base in there}
+
+
+def note_low_names(tasks: Iterable[str], asked: Directions, said: Container[str]) -> tuple[str, ...]:
+    """Return the note about tasks where by their names a low score is good and nobody said so."""
+    if isinstance(asked, bool):
+        return ()
+    patterns = list_names(asked)
+    low = [
+        task
+        for task in tasks
+        if task not in said and is_called_low(task) and not any(fnmatchcase(task, pattern) for pattern in patterns)
+    ]
+    if not low:
+        return ()
+    return (
+        f"a high score counts as good on {listed(low)}: if a low one is, pass {spell_option('lower_is_better', low)}",
+    )
+
+
+def spell_option(name: str, values: list[str]) -> str:
+    """Return how to pass names of columns or tasks: in Python, and on the command line as a shell takes it."""
+    shown = [shortened(value) for value in values[:3]]
+    dots = ", ..." if len(values) > len(shown) else ""
+    in_python = f"{name}=[{', '.join(map(repr, shown))}{dots}]"
+    if any("," in value for value in shown):  # there a comma separates names
+        return in_python
+    return f"{in_python} (on the command line -r {shlex.quote(name + '=' + ','.join(shown))}{dots.replace(' ', '')})"
+
+
+def is_called_low(task: str) -> bool:
+    """Return whether a task is called by something of which less is better."""
+    words = re.sub(r"[\W_]+", " ", task.casefold()).split()
+    if not LOW_IS_GOOD.isdisjoint(words):
+        return True
+    while words and words[-1] in UNITS:
+        words.pop()
+    return bool(words) and words[-1] in LOW_AT_THE_END
+
+
+def note_errors(errors: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the note about columns that are read as standard errors of others."""
+    if not errors:
+        return ()
+    columns = list(errors)
+    what = f"column {listed(columns)} is" if len(columns) == 1 else f"columns {listed(columns)} are"
+    them = "it" if len(columns) == 1 else "them"
+    return (
+        f"{what} taken for the standard errors of {listed(errors.values())}; {spell_option('ignore', columns)} leaves "
+        f"{them} out",
+    )
+
+
+def note_counted(columns: Mapping[str, str], what: str) -> tuple[str, ...]:
+    """Return the note about columns that are read as tasks, although they may be something else."""
+    if not columns:
+        return ()
+    verb = "counts as a task" if len(columns) == 1 else "count as tasks"
+    return (
+        f"{listed(columns)} may hold {what} of {listed(columns.values())}, but {verb}: pass "
+        f"{spell_option('ignore', list(columns))}, or give names that end in _stderr to standard errors",
+    )
+
+
+# Columns beside the scores that describe an agent or a row: whole names only, since tasks are called alike
+# (date_understanding, length of stay, cost of living).
+KINDS_OF = r"((total|avg|average|mean|max|median|api|estimated|inference|output|input|prompt|response|context|n|num) )*"
+WORDS = {
+    "parameters": r"(total |active |number of |num |n )?(params?|parameters)( b| m| billions?| in billions)?|"
+    r"(model |parameter )?size( b| gb| mb)?( million parameters| billion parameters)?|memory usage( \w+)*|"
+    r"(embedding |hidden )?(dimensions?|dims?)",
+    "owners": r"(model )?licen[cs]e|organi[sz]ation|org|provider|company|developer|creator|country",
+    "dates": r"(release |submission |upload |eval |knowledge |training )?(date|year|month)( cutoff)?|"
+    r"(knowledge )?cutoff( date)?|(created|updated|submitted|released)( at| on)?|timestamp",
+    "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|(hub )?(likes|downloads)",
+    "votes": r"(number of |num |n )?(votes|battles|games|matches|wins|losses|draws|ties)|n (wins base|total)",
+    "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| eur| per \w+| m| 1m| k| 1k| tokens| mtok| in| out)*",
+    "tokens": KINDS_OF + r"(tokens?|tok)( used| count)?",
+    "lengths": KINDS_OF + r"(length|len|context window|num chars|words)",
+    "counts": r"(number of|num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds)|n|count",
+    "emissions": r"co2( cost| emissions?)?( kg)?",
+    "intervals": r"(95 )?ci( lower| upper| 95)?|(lower|upper)( bound| ci)?|confidence interval|rating q?(025|975)",
+}
+METADATA = {what: re.compile(pattern) for what, pattern in WORDS.items()}
+
+
+def find_metadata(columns: Iterable[str]) -> dict[str, str]:
+    """Return the columns that by their names describe an agent or a row, and what they hold.
+
+    >>> find_metadata(["avg_length", "n_total", "#Params (B)", "date_understanding", "win_rate"])
+    {'avg_length': 'lengths', 'n_total': 'votes', '#Params (B)': 'parameters'}
+    """
+    found = {}
+    for name in columns:
+        words = fold_words(name)
+        for what, pattern in METADATA.items():
+            if pattern.fullmatch(words):
+                found[name] = what
+                break
+    return found

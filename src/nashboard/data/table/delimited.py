@@ -3,9 +3,10 @@
 import contextlib
 import csv
 import io
+import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
@@ -13,10 +14,11 @@ from nashboard._files import Workspace
 from nashboard._text import listed, shortened
 from nashboard.data.origin import LeftOut
 from nashboard.data.sources.paths import LONGEST_RECORD, PlainFile, check_lines
-from nashboard.data.table.kinds import HEAD, read_head
-from nashboard.data.table.union import Part
+from nashboard.data.table.files import HEAD, Part, read_head
 from nashboard.errors import InputError
 
+RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?")  # below the header of a Markdown table
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 FIELD_LIMIT = threading.RLock()
 SPACE = " "  # any run of spaces and tabs
 SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
@@ -44,10 +46,13 @@ def scan_delimited(
     """
     for file in files:
         check_lines(file)
+    if separator is None and is_markdown(files[0]):
+        files = [copy_as_tabs(file, workspace, k, split_markdown) for k, file in enumerate(files)]
+        separator = "tab"
     separator = read_header(files[0], parse_separator(separator))[0]
     left_out: list[LeftOut] = []
     if separator == SPACE:
-        files = [split_at_spaces(file, workspace, k) for k, file in enumerate(files)]
+        files = [copy_as_tabs(file, workspace, k, str.split) for k, file in enumerate(files)]
         separator = "\t"
     if skip_broken:
         files = [without_broken_records(file, separator, workspace, k, left_out) for k, file in enumerate(files)]
@@ -159,16 +164,36 @@ def allow_long_fields() -> Iterator[None]:
             csv.field_size_limit(before)
 
 
-def split_at_spaces(file: PlainFile, workspace: Workspace, number: int) -> PlainFile:
-    """Return a copy of a table separated by white space, with one tab between cells."""
+def copy_as_tabs(
+    file: PlainFile, workspace: Workspace, number: int, split: Callable[[str], Sequence[str]]
+) -> PlainFile:
+    """Return a copy of a table whose lines are split into cells by a function, with one tab between cells."""
     target = workspace.path(f"tabs-{number}")
     with file.path.open(encoding="utf-8-sig", newline="") as lines, target.open("w", encoding="utf-8") as copy:
         try:
             for line in lines:
-                copy.write("\t".join(cell.replace('"', '""') for cell in line.split()) + "\n")
+                copy.write("\t".join(cell.replace('"', '""') for cell in split(line)) + "\n")
         except UnicodeDecodeError:
             raise InputError(f"{file.name!r} is not UTF-8: save it as UTF-8, for example with iconv") from None
     return PlainFile(path=target, name=file.name)
+
+
+def is_markdown(file: PlainFile) -> bool:
+    """Return whether a file begins with a table of Markdown: a line of dashes below the header."""
+    lines = [line.strip() for line in decode_head(file).splitlines()[:10] if line.strip()]
+    return len(lines) > 1 and lines[0].count("|") > 0 and RULE.fullmatch(lines[1]) is not None
+
+
+def split_markdown(line: str) -> list[str]:
+    """Return the cells of a line of a Markdown table, without links and bold face; none of the line of dashes.
+
+    >>> split_markdown("| [Alpha](https://alpha.org) | **70.1** |"), split_markdown("|---|---:|")
+    (['Alpha', '70.1'], [])
+    """
+    if RULE.fullmatch(line.strip()):
+        return []
+    cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+    return [LINK.sub(r"\1", cell).replace("**", "").replace("`", "").strip() for cell in cells]
 
 
 def check_records(file: PlainFile, separator: str) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import Context, Decimal
+from decimal import Decimal, localcontext
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -19,14 +19,12 @@ import polars as pl
 from nashboard._text import listed, nearest
 from nashboard.data.table.columns import check_column
 from nashboard.data.table.table import Table, column
-from nashboard.data.table.values import NUMBER, as_key, as_number, as_text, spell_columns, spell_times
+from nashboard.data.table.values import NO, NUMBER, TRUTHS, YES, as_key, as_number, as_text, spell_columns, spell_times
 from nashboard.errors import InputError
 
-BOOLEANS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 NOT_A_VALUE = ("None", "nan", "NaN", "NaT", "<NA>")  # spellings of a missing value that is not text
 MOST_WHOLE = 1 << 63  # what no engine's whole numbers reach
-MOST_DIGITS, PRECISE = 38, Context(prec=76)  # of a decimal, in every engine
-MOST_BITS = 1000  # of a whole number that anybody asks for
+MOST_DIGITS = 400  # of a number that anybody asks for
 MOST_VALUES = 1000  # among which the nearest to a value that is not there is looked for
 
 
@@ -78,7 +76,7 @@ def show_values(wanted: Any) -> str:
 def as_python(value: Any) -> Any:
     """Return a value of numpy or pandas as Python's own, and None for a missing one."""
     own = value.item() if hasattr(value, "item") else value
-    if isinstance(own, list | dict | set | tuple) or (isinstance(own, int) and own.bit_length() > MOST_BITS):
+    if isinstance(own, list | dict | set | tuple) or (isinstance(own, int) and abs(own) >= 10**MOST_DIGITS):
         raise InputError("where= takes for each column a value, or a list of values: numbers, times, true, false, text")
     return None if not isinstance(own, str) and str(own) in NOT_A_VALUE else own
 
@@ -108,9 +106,9 @@ def has_value(table: Table, name: str, value: Any) -> nw.Expr:
 def parse_boolean(value: Any, name: str, source: str) -> bool:
     """Return a value as true or false."""
     word = str(value).strip().lower()
-    if word not in BOOLEANS:
+    if word not in (*YES, *NO):
         raise describe_wrong(value, name, source, "true and false")
-    return BOOLEANS[word]
+    return word in YES
 
 
 def find_decimal(value: Any) -> Decimal | None:
@@ -123,9 +121,7 @@ def find_decimal(value: Any) -> Decimal | None:
 
 def parse_decimal(value: Any, name: str, source: str) -> Decimal:
     """Return a value as a number; true is 1 and false is 0."""
-    found = find_decimal(value)
-    if found is None and str(value).strip().lower() in ("true", "false"):
-        found = Decimal(BOOLEANS[str(value).strip().lower()])
+    found = find_decimal(TRUTHS.get(str(value).strip().lower(), value))
     if found is None:
         raise describe_wrong(value, name, source, "numbers")
     return found
@@ -134,16 +130,17 @@ def parse_decimal(value: Any, name: str, source: str) -> Decimal:
 def has_number(frame: nw.LazyFrame[Any], name: str, wanted: Decimal) -> nw.Expr:
     """Return in which rows a column of numbers has this one."""
     value, kind = column(frame, name), frame.collect_schema()[name]
+    if kind.is_decimal() and wanted.is_finite():
+        with localcontext(prec=MOST_DIGITS):
+            scaled = wanted.quantize(Decimal(1).scaleb(-getattr(kind, "scale", 0)))
+        if wanted == scaled:
+            return value.is_in([scaled])  # Dask would make text of value == wanted
+        return value.is_null() & ~value.is_null()
     if kind.is_float():
         nearby = float(wanted)
         same = value.cast(nw.Float64) == nearby
         short = pl.Series([nearby]).cast(pl.Float32, strict=False).cast(pl.Float64).item()
         return same | (value.cast(nw.Float64) == short) if kind == nw.Float32 and math.isfinite(short) else same
-    if kind.is_decimal() and wanted.is_finite():
-        scale = Decimal(1).scaleb(-getattr(kind, "scale", 0))
-        if wanted.adjusted() < MOST_DIGITS + scale.adjusted() and wanted == wanted.quantize(scale, context=PRECISE):
-            return value.is_in([wanted.quantize(scale, context=PRECISE)])  # Dask would make text of value == wanted
-        return value.is_null() & ~value.is_null()
     if wanted.is_finite() and wanted == wanted.to_integral_value() and abs(wanted) < MOST_WHOLE:
         return value == int(wanted)
     return value.is_null() & ~value.is_null()  # such a column cannot hold it
@@ -180,8 +177,8 @@ def spell_value(value: Any) -> list[str]:
     """Return how a value may be spelt in a column of text."""
     if isinstance(value, bool):
         return [str(value), str(value).lower(), str(value).upper(), str(int(value))]
-    if isinstance(value, int | float) and math.isfinite(value) and value == int(value):
-        return [str(int(value)), str(float(value))]
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+        return [str(int(value)), f"{int(value)}.0"]
     if isinstance(value, datetime):
         stamp = spell_times(pl.Series([value.replace(tzinfo=None)]))[0]
         return [stamp, *(value.isoformat(mark, unit) for mark in "T " for unit in ("seconds", "microseconds"))]

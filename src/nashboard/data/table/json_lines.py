@@ -172,8 +172,8 @@ def check_header(header: Sequence[Any], file: PlainFile, k: int) -> None:
     """Raise an error where the first row of a list of lists cannot be a header of columns."""
     if not all(isinstance(name, str) and name for name in header) or len(set(header)) < len(header) or len(header) < 2:
         raise InputError(
-            f"{file.name!r}: item {k + 1:,} of the list is {str(list(header))[:60]}: lists must be triples of two "
-            f'agents and a result, such as ["x", "y", "1-0"], or rows below a row of column names'
+            f"{file.name!r}: item {k + 1:,} of the list is {str(list(header))[:60]}: write triples such as "
+            f'["x", "y", "1-0"], or a row of column names first'
         )
 
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from nashboard._text import listed
 from nashboard.data.sources.paths import PlainFile
-from nashboard.data.table.union import Part
+from nashboard.data.table.files import Part
 from nashboard.errors import InputError
 
 LARGEST_ROW_GROUP = 1 << 26  # rows; the largest that common writers make, and what is decoded at once
@@ -43,8 +43,8 @@ def count_rows(file: PlainFile) -> int:
     largest = max(groups, default=0)
     if largest > LARGEST_ROW_GROUP:
         raise InputError(
-            f"{file.name!r} claims a row group of {largest:,} rows in a file of {size:,} bytes; a row group is held "
-            f"in memory whole: write the file with row groups of at most {LARGEST_ROW_GROUP:,} rows"
+            f"{file.name!r} claims a row group of {largest:,} rows in {size:,} bytes: write row groups of at most "
+            f"{LARGEST_ROW_GROUP:,} rows"
         )
     return claimed
 

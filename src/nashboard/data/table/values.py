@@ -42,10 +42,16 @@ def parse_number(value: object, where: str, hint: str = NO_SCORE) -> float | Non
     folded = word.casefold()
     if folded in MISSING:
         return None
-    figure = TRUTHS.get(folded, folded.removesuffix(PERCENT).rstrip())
-    if not re.fullmatch(ANY_NUMBER, figure):
+    number = find_number(TRUTHS.get(folded, folded.removesuffix(PERCENT)))
+    if number is None:
         raise InputError(f"{where} is {word[:60]!r}, not a number; {hint}")
-    return float(figure)
+    return number
+
+
+def find_number(word: str) -> float | None:
+    """Return the number that a word is, None where it is none."""
+    figure = word.strip().casefold()
+    return float(figure) if re.fullmatch(ANY_NUMBER, figure) else None
 
 
 def is_number(value: object) -> bool:

@@ -1,11 +1,21 @@
-"""What kind of file it is, told by its first bytes: names can be wrong."""
+"""Files of one table: what kind each of them is, by its first bytes, and how several become one.
+
+A log grows over months: a column is added, another is written as whole numbers and later as fractions, older files
+lie outside the folders of newer ones. Columns go together by name; what a file does not have is missing in its rows.
+"""
 
 import json
 import re
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 from urllib.parse import quote
 
+import polars as pl
+
+from nashboard._text import listed
 from nashboard.data.sources.paths import PlainFile
+from nashboard.data.table.columns import AGENT, OUTCOME, SCORE, SIDES, TASK, TIME, WEIGHT, find_usual
 from nashboard.errors import InputError
 
 Kind = Literal["delimited", "parquet", "json lines", "json list", "json", "pgn", "cutechess", "zip"]
@@ -40,8 +50,7 @@ def find_kind(file: PlainFile) -> Kind:
         raise InputError(f"{file.name!r} is not a table: it is neither text nor parquet nor npz")
     if file.name.casefold().endswith(YAML_NAMES) or YAML.match(text):
         raise InputError(
-            f"{file.name!r} is YAML, which is not read: convert it to json, for example with "
-            f'python -c "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout, default=str)"'
+            f"{file.name!r} is YAML, which is not read: convert it to json, for example with `yq -o json` or Python"
         )
     return "delimited"
 
@@ -97,3 +106,73 @@ def is_one_line(file: PlainFile) -> bool:
     """Return whether nothing follows the first line, as far as the first bytes show."""
     _, _, rest = read_head(file).lstrip().partition(b"\n")
     return not rest.strip()
+
+
+FIRSTS, SECONDS = zip(*SIDES, strict=True)
+ROLES = (OUTCOME, WEIGHT, TIME, AGENT, TASK, SCORE, FIRSTS, SECONDS)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """Files of the same columns and types: the first of them, a scan of all, and what type each column has."""
+
+    file: PlainFile
+    frame: pl.LazyFrame
+    kinds: Mapping[str, Any]
+
+
+def unite(parts: Sequence[Part]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    """Return the parts of a table as one frame, and what has to be said about it."""
+    if len(parts) == 1:
+        return parts[0].frame, ()
+    for part in parts[1:]:
+        refuse_other_columns(part, parts[0])
+    columns = dict.fromkeys(name for part in parts for name in part.kinds)
+    notes = []
+    if holes := [name for name in columns if any(name not in part.kinds for part in parts)]:
+        notes.append(f"columns that some of the files do not have are empty there: {listed(holes)}")
+    words = set()
+    for name in columns:
+        families = {find_family(part.kinds[name]): part for part in reversed(parts) if name in part.kinds}
+        families.pop("nothing", None)
+        if len(families) > 1:
+            one, other, *_ = reversed(families.values())
+            differ = f"holds {one.kinds[name]} in {one.file.name!r}, and {other.kinds[name]} in {other.file.name!r}"
+            if "nested" in families:
+                raise InputError(f"column {name!r} {differ}: read the two apart, or write the column alike")
+            notes.append(f"column {name!r} is read as text: it {differ}")
+            words.add(name)
+    frames = [
+        part.frame.with_columns(
+            pl.col(name).cast(pl.String)
+            for name, kind in part.kinds.items()
+            if name in words or kind in (pl.Categorical, pl.Enum)  # files may know different categories
+        )
+        for part in parts
+    ]
+    return pl.concat(frames, how="diagonal_relaxed"), tuple(notes)
+
+
+def refuse_other_columns(part: Part, first: Part) -> None:
+    """Raise an error for files that are not parts of one table, or call a column of it by another name."""
+    here, there = set(part.kinds), set(first.kinds)
+    differ = f"{part.file.name!r} has other columns than {first.file.name!r}"
+    if not here & there:
+        raise InputError(f"{differ}, and none of the same: {listed(part.kinds)}; read the two apart")
+    for usual in ROLES:
+        new, old = find_usual(usual, sorted(here - there)), find_usual(usual, sorted(there - here))
+        if new and old:
+            raise InputError(f"{differ}: {new[0]!r} in the place of {old[0]!r}; call it the same in all files")
+
+
+def find_family(kind: Any) -> str:
+    """Return what the types are called that go together without loss: whole numbers with fractions, for one."""
+    if kind == pl.Null:
+        return "nothing"
+    if kind.is_nested() or kind == pl.Binary:
+        return "nested"
+    if kind.is_numeric():
+        return "numbers"
+    if kind in (pl.String, pl.Categorical, pl.Enum):
+        return "text"
+    return f"moments in {getattr(kind, 'time_zone', None)}" if kind in (pl.Date, pl.Datetime) else str(kind)

@@ -1,0 +1,310 @@
+"""Matrices of agents by agents (payoffs, win rates, counts) and rliable's arrays of runs by tasks; never a pickle."""
+
+import zipfile
+import zlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from nashboard._text import listed
+from nashboard._types import Floats, floats
+from nashboard.data.counting.cells import find_directions, name_source
+from nashboard.data.formats.format import Format, Input
+from nashboard.data.matches import ROUNDING, Matches
+from nashboard.data.origin import Origin
+from nashboard.data.payoffs import Payoffs
+from nashboard.data.scores import Scores
+from nashboard.data.sources.paths import PlainFile, require_one_file
+from nashboard.data.table.columns import AGENT, OUTCOME, SCORE, SIDES, TASK, find_pairs, find_usual
+from nashboard.data.table.files import read_head
+from nashboard.data.table.values import as_text, parse_number
+from nashboard.errors import InputError
+
+PERHAPS_PERCENTAGES = (
+    "every pair adds up to 100: read as 100 games a pair; if these are percentages, divide them by 100, "
+    "or the number of games is overstated",
+)
+
+
+def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
+    """Return the agents and the matrix; rows are put in the order of the columns."""
+    table = source.table
+    if table.kind == "delimited":
+        table.explain()
+        table = table.drop_blank_lines(table.schema.names())
+    if table.nested:
+        raise InputError(
+            f"{table.name!r} is not a matrix: there are lists or objects instead of numbers in "
+            f"{listed(table.nested, 3)}"
+        )
+    frame = table.collect(table.frame)
+    rows = ["" if name is None else str(name) for name in frame[frame.columns[0]]]
+    spelt = {name.strip(): name for name in rows}  # headers of text tables come without the white space around them
+    known = set(rows)
+    columns = [name if name in known else spelt.get(name, name) for name in frame.columns[1:]]
+    if len(rows) != len(columns):
+        raise InputError(f"{table.name!r} is not square: {len(rows)} rows and {len(columns)} columns of agents")
+    for here, there, extra in (
+        ("row", "column", set(rows) - set(columns)),
+        ("column", "row", set(columns) - set(rows)),
+    ):
+        if extra:
+            raise InputError(
+                f"{table.name!r}: {listed(sorted(extra), 3)} has a {here} but no {there}; names must agree"
+            )
+    if len(set(rows)) < len(rows):
+        raise InputError(f"{table.name!r}: agent {next(x for x in rows if rows.count(x) > 1)!r} has more than one row")
+    cells = [
+        [
+            parse_number(cell, f"{table.name!r}, row {name!r}, column {column!r}")
+            for column, cell in zip(columns, values, strict=True)
+        ]
+        for name, values in zip(rows, frame.drop(frame.columns[0]).rows(), strict=True)
+    ]
+    place = {name: k for k, name in enumerate(rows)}
+    order = [place[name] for name in columns]
+    return tuple(columns), np.array(cells, dtype=np.float64)[order]
+
+
+def is_named_matrix(source: Input) -> bool:
+    """Return whether the header repeats the first column, nearly: a small slip must not turn it into scores."""
+    columns = source.columns
+    is_log = find_pairs(SIDES, columns) and find_usual(OUTCOME, columns)
+    if is_log or all(find_usual(usual, columns) for usual in (AGENT, TASK, SCORE)):
+        return False  # no need to look at the rows
+    if len(columns) < 3 or len(columns) > 5000 or columns[0] in source.table.nested:
+        return False
+    frame = source.table.frame
+    first = source.table.collect(frame.select(name=as_text(frame, columns[0])).head(len(columns)))
+    return len(set(first["name"]) & set(columns[1:])) > len(columns[1:]) / 2
+
+
+def read_matrix(source: Input) -> Payoffs | Matches:
+    """Read a matrix as what the user asked for, or as its numbers show."""
+    agents, M = read_named_matrix(source)
+    if source.wanted is Payoffs or (source.wanted is None and find_matrix_kind(M) == "payoffs"):
+        return make_payoffs(source, agents, M)
+    return make_matches(source, agents, M)
+
+
+def make_payoffs(source: Input, agents: tuple[str, ...], M: Floats) -> Payoffs:
+    """Return a matrix as payoffs."""
+    if np.isnan(M).any():
+        i, j = np.argwhere(np.isnan(M))[0]
+        if i != j:
+            raise InputError(
+                f"{source.name!r}, row {agents[i]!r}, column {agents[j]!r} is empty: a payoff matrix must be complete"
+            )
+        np.fill_diagonal(M, 0.0)
+        return make_payoffs(source, agents, M)
+    kind = find_matrix_kind(M)
+    if kind in ("win rates", "percentages") and not source.options.symmetrise:
+        divided = " divide them by 100," if kind == "percentages" else ""
+        raise InputError(
+            f"{source.name!r} holds {kind}, not payoffs, which are negative for the loser:{divided} read them with "
+            f"read_matches, and turn the matches into payoffs with payoffs(matches)"
+        )
+    with name_source(source.name):
+        made = Payoffs.from_array(M, agents, symmetrise=source.options.symmetrise)
+    return replace(made, origin=make_origin(source, len(agents), "payoffs"))
+
+
+def make_matches(source: Input, agents: tuple[str, ...], M: Floats) -> Matches:
+    """Return a matrix of win rates or of counts as matches."""
+    kind = find_matrix_kind(M)
+    if kind == "payoffs":
+        raise InputError(
+            f"{source.name!r} holds payoffs with negative numbers, not win rates or counts: use read_payoffs"
+        )
+    if kind == "percentages":
+        raise InputError(f"{source.name!r} holds percentages, not win rates or counts: divide them by 100")
+    with name_source(source.name):
+        if kind == "win rates":
+            made = Matches.from_win_rates(M, agents, symmetrise=source.options.symmetrise)
+        else:
+            np.fill_diagonal(M, np.nan_to_num(np.diag(M)))
+            made = Matches.from_counts(M, agents)
+    perhaps = PERHAPS_PERCENTAGES if kind == "counts" and pairs_add_up(M, 100) else ()
+    notes = (*source.table.notes, *made.origin.notes, *perhaps)
+    return replace(made, origin=replace(make_origin(source, len(agents), kind), notes=notes))
+
+
+def find_matrix_kind(M: Floats) -> str:
+    """Return payoffs (negative numbers), win rates (in [0, 1]), percentages (pairs add up to 100) or counts."""
+    off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
+    if (M[off] < 0).any() or not M[off].any():
+        return "payoffs"
+    with np.errstate(invalid="ignore"):  # what is infinite is not a whole number, and is refused later
+        parts = M[off] % 1
+    if (M[off] <= 1 + ROUNDING).all() and ((parts != 0).any() or pairs_add_up(M, 1)):
+        return "win rates"
+    whole = not parts.any()
+    return "percentages" if not whole and pairs_add_up(M, 100) else "counts"
+
+
+def pairs_add_up(M: Floats, total: float) -> bool:
+    """Return whether the two directions of every pair that met add up to this total."""
+    off = ~np.eye(len(M), dtype=bool) & ~np.isnan(M)
+    with np.errstate(over="ignore"):  # infinitely far from the total, which is an answer
+        return np.allclose((M + M.T)[off & off.T], total)
+
+
+def make_origin(source: Input, rows: int, kind: str) -> Origin:
+    """Return where the matrix came from."""
+    return Origin(source=source.name, format=f"payoff-matrix ({kind})", rows=rows, notes=source.table.notes)
+
+
+PAYOFF_MATRIX = Format(
+    name="payoff-matrix",
+    makes="payoffs",
+    holds="a square table, agents by agents: payoffs, win rates or counts of wins",
+    fits=is_named_matrix,
+    read=read_matrix,
+    options=("symmetrise", "separator", "min_games", "components"),
+)
+
+
+LEAGUE = "league.json"  # among the arrays that nashboard online writes
+LARGEST_ARRAY = 1 << 30  # bytes, unpacked
+MOST = 1e100  # of a score: its square is still a number
+
+
+def read_arrays(source: Input) -> Scores:
+    """Average the runs of each agent on each task; their spread gives the standard error."""
+    if source.kind == "directory":
+        raise InputError(f"{source.name!r} is a folder: a score dictionary is one npz or json file")
+    if source.kind == "zip":
+        arrays = npz_arrays(require_one_file(list(source.files), "a score dictionary"))
+    else:
+        arrays = json_arrays(source.require_document(), source.name)
+    widths = {name: array.shape[1] for name, array in arrays.items()}
+    if len(set(widths.values())) != 1:
+        raise InputError(f"{source.name!r}: every agent needs the same tasks, but the numbers of tasks are {widths}")
+    if len(arrays) < 2:
+        raise InputError(
+            f"{source.name!r} has scores of one agent only ({listed(arrays)}): a comparison needs at least two"
+        )
+    for name, array in arrays.items():
+        if np.nanmax(np.abs(array), initial=0.0) > MOST:
+            raise InputError(f"{source.name!r}: {name!r} has scores above {MOST:g}: scale them, no spread can be told")
+    present = {name: (~np.isnan(array)).sum(axis=0) for name, array in arrays.items()}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = {name: np.nansum(array, axis=0) for name, array in arrays.items()}
+        mean = {name: total[name] / present[name] for name in arrays}
+        spread = {
+            name: np.sqrt(np.nansum((a - mean[name]) ** 2, axis=0) / (present[name] - 1)) for name, a in arrays.items()
+        }
+        stderr = np.stack(
+            [np.where(present[name] > 1, spread[name] / np.sqrt(present[name]), np.nan) for name in arrays]
+        )
+    values = np.stack(list(mean.values()))
+    tasks = tuple(f"task {k + 1}" for k in range(values.shape[1]))
+    with name_source(source.name):
+        return Scores(
+            agents=tuple(arrays),
+            tasks=tasks,
+            values=values,
+            lower_is_better=find_directions(tasks, source.options.lower_is_better, source.name, said={}),
+            stderr=stderr,
+            n=np.full(values.shape, np.nan),
+            runs=np.stack(list(present.values())),
+            origin=Origin(
+                source=source.name,
+                format="rliable",
+                rows=sum(len(array) for array in arrays.values()),
+                notes=("tasks have no names in this format: they are numbered",),
+            ),
+        )
+
+
+def npz_arrays(file: PlainFile) -> dict[str, Floats]:
+    """Return the arrays of an npz file, after a look at what their headers claim."""
+    if read_head(file).startswith(npy.MAGIC_PREFIX):
+        raise InputError(
+            f"{file.name!r} is an npy file: a dictionary in one is a pickle, which may run any code and is never "
+            f"opened; save it with np.savez(path, **scores)"
+        )
+    try:
+        with zipfile.ZipFile(file.path) as archive:
+            other = [entry.filename for entry in archive.infolist() if not entry.filename.endswith(".npy")]
+            if LEAGUE in other:
+                raise InputError(
+                    f"{file.name!r} is the state of an online league, not a table: nashboard predict {file.name} A B "
+                    f"reads it, and in Python nb.OnlineMelo.load or nb.OnlineElo.load"
+                )
+            if any(name.startswith("xl/") for name in other):
+                raise InputError(f"{file.name!r} is an Excel workbook, which is not read: save its sheet as csv")
+            if other:
+                raise InputError(f"{file.name!r} is a zip file but no npz file: it holds {listed(other, 2)}, no array")
+            return {
+                entry.filename.removesuffix(".npy"): runs_by_tasks(
+                    npz_entry(archive, entry, file), entry.filename.removesuffix(".npy"), file.name
+                )
+                for entry in archive.infolist()
+            }
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, RuntimeError) as error:  # of a damaged list of entries
+        raise InputError(f"{file.name!r} is damaged or not an npz file: {error}") from None
+
+
+def npz_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: PlainFile) -> Any:
+    """Return one array, never a pickle."""
+    where = f"{file.name!r}, array {entry.filename!r}"
+    try:
+        with archive.open(entry) as stream:
+            if entry.file_size > LARGEST_ARRAY:
+                raise InputError(f"{where} has {entry.file_size:,} bytes: more than {LARGEST_ARRAY >> 20} MB")
+            values = npy.read_array(stream, allow_pickle=False)
+    # a header that claims more than there is ends in one of these, before memory is written to
+    except (ValueError, OSError, EOFError, MemoryError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{where} cannot be read: {error}") from None
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"{where} holds {values.dtype}, not plain numbers")
+    return values
+
+
+def json_arrays(content: Any, name: str) -> dict[str, Floats]:
+    """Return the arrays of a json object."""
+    if not isinstance(content, dict):
+        raise InputError(f"{name!r} must hold an object: agent -> list of runs, each a list of scores")
+    for agent, rows in content.items():
+        if not isinstance(rows, list) or not rows:
+            raise InputError(
+                f"{name!r} is not a score dictionary: {agent[:60]!r} must be a list of runs, each a list of scores, "
+                f"not {str(rows)[:40]!r}"
+            )
+    return {agent: runs_by_tasks(rows, agent, name) for agent, rows in content.items()}
+
+
+def runs_by_tasks(values: Any, agent: str, name: str) -> Floats:
+    """Return an array of runs by tasks; a single run may have one axis."""
+    array = np.asarray(values, dtype=object) if isinstance(values, list) else values
+    return floats(values if array.ndim == 2 else [values], f"{name!r}, agent {agent!r}: the scores", ndim=2)
+
+
+def fits_arrays(source: Input) -> bool:
+    """Return whether this is an npz file, or a json object of lists of numbers."""
+    if source.kind == "zip":
+        return True
+    content = source.document
+    return (
+        isinstance(content, dict)
+        and bool(content)
+        and all(isinstance(rows, list) and rows and not isinstance(rows[0], dict | str) for rows in content.values())
+    )
+
+
+RLIABLE = Format(
+    name="rliable",
+    makes="scores",
+    holds="a score dictionary, agent -> runs x tasks, as npz or json",
+    fits=fits_arrays,
+    read=read_arrays,
+    options=("lower_is_better",),
+    on_frames=False,
+)
