@@ -43,7 +43,7 @@ def test_options_in_hints_are_spelled_for_the_reader(hint: str, option: object, 
 @pytest.mark.parametrize(
     ("option", "taken"),
     [
-        ("components", ("source", "read")),  # the command has no such option
+        ("scaling", ("source", "read")),  # the command has no such option
         ({"ignore": ["a,b"]}, TAKEN),  # a comma cannot be typed
         ("outcome", ("source",)),  # the command has no -r
     ],

@@ -135,18 +135,19 @@ def find_repeated(table: Table, taken: set[str | None]) -> tuple[str | None, tup
 
     In a large log the column is not used, since one count for each of its values would come back, and the note says so.
     """
-    found = {fold(name): name for name in find_usual(REPEATED, table.schema.names()) if name not in taken}
-    for column in (found[name] for name in REPEATED if name in found):
-        each = table.frame.select(value=as_key(table.frame, column)).head(MOST_ROWS + 1)
+    found = {fold(name): name for name in table.schema.names() if name not in taken}
+    for repeated in (found[name] for name in REPEATED if name in found):
+        each = table.frame.select(value=as_key(table.frame, repeated)).head(MOST_ROWS + 1)
         counts = each.filter(~nw.col("value").is_null()).group_by("value").agg(rows=nw.len())
         values, rows = table.collect(counts.select(values=nw.len(), rows=nw.col("rows").sum())).row(0)
         if not LEAST_CLUSTERS <= values <= REPEATS * (rows or 0):
             continue
-        alike = f"values of column {column!r} repeat, and {MAY_BE_ALIKE}: "
+        alike = f"values of column {repeated!r} repeat, and {MAY_BE_ALIKE}: "
         if rows > MOST_ROWS:
-            return None, (f"{alike}cluster={column!r} (on the command line -r cluster={column}) takes them together",)
+            together = f"cluster={repeated!r} (on the command line -r cluster={repeated}) takes them together"
+            return None, (f"{alike}{together}",)
         apart = "cluster=False (on the command line -r cluster=none) takes all rows as independent"
-        return column, (f"{alike}they are taken as one cluster; {apart}",)
+        return repeated, (f"{alike}they are taken as one cluster; {apart}",)
     return None, ()
 
 
