@@ -6,13 +6,13 @@ import numpy as np
 
 import nashboard as nb
 from nashboard._types import Floats
-from nashboard.evaluation.problem import Data, Problem, check_settings, prepare
+from nashboard.evaluation.problem import Data, Problem, prepare_data
 from nashboard.evaluation.stress.experiment import Experiment
 
 
 def problem(data: Data, **options: Any) -> Problem:
     """Return prepared data, options as in evaluate."""
-    return prepare(data, *check_settings(**options))
+    return prepare_data(data, **options)
 
 
 def experiment(data: Data, **options: Any) -> Experiment:

@@ -18,7 +18,7 @@ from nashboard.evaluation.stress.experiment import LABELS, enter_agents, enter_i
 
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "alphago", "atari", "suite-3", "suite-4"])
 def test_every_bundled_data_set_is_audited_the_same_way_twice(name: str) -> None:
-    first, second = (audit(data_of(name)) for _ in range(2))
+    first, second = (audit(data_of(name), n_resamples=20) for _ in range(2))
     assert first.to_json() == second.to_json()
     json.loads(first.to_json())
     assert "\n" not in repr(first)
@@ -123,7 +123,7 @@ def test_tasks_that_say_nothing_or_the_opposite_are_named() -> None:
         "backwards": 1 - skill,
     }
     scores = nb.Scores.from_array(np.clip(np.column_stack(list(columns.values())), 0, 1), tasks=columns)
-    found = audit(scores)
+    found = audit(scores, n_resamples=20)
     status = {finding.task: finding.status for finding in found.tasks[0].findings}
     assert status["passed"] == "everybody passes"
     assert status["failed"] == "everybody fails"
@@ -139,12 +139,12 @@ def test_a_task_whose_differences_are_noise_separates_nobody() -> None:
     rng = np.random.default_rng(1)
     truth = np.column_stack([np.linspace(0.2, 0.8, 40), np.linspace(0.2, 0.8, 40), np.full(40, 0.5)])
     scores = nb.Scores.from_array(rng.binomial(400, truth) / 400, n=np.full(truth.shape, 400.0))
-    status = [finding.status for finding in audit(scores).tasks[0].findings]
+    status = [finding.status for finding in audit(scores, n_resamples=20).tasks[0].findings]
     assert status == ["fine", "fine", "within noise"]
 
 
 def test_components_name_agents_and_tasks_at_their_ends() -> None:
-    found = audit(data_of("suite-3")).tasks[0]
+    found = audit(data_of("suite-3"), n_resamples=20).tasks[0]
     first = found.components[0]
     assert (first.tasks_high, first.agents_high) == (("task 3",), ("C",))
     assert found.component_table().rows
@@ -171,7 +171,7 @@ def test_a_one_sided_schedule_is_named() -> None:
     W = np.full((8, 8), 20.0)
     W[0, :], W[:, 0] = 1, 1
     W[0, 1], W[1, 0] = 400, 300
-    finding = audit(nb.Matches.from_counts(W)).data.finding("one-sided schedules")
+    finding = audit(nb.Matches.from_counts(W), n_resamples=2).data.finding("one-sided schedules")
     assert "'agent 1'" in finding.shown
     assert not finding.good
 
@@ -215,19 +215,19 @@ def test_payoffs_are_audited_as_far_as_they_go() -> None:
     json.loads(found.to_json())
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(hnp.arrays(np.float64, (5, 5), elements=st.integers(0, 6).map(float)))
 def test_any_connected_matches_can_be_audited(W: Floats) -> None:
     W[np.arange(4), np.arange(1, 5)] += 1
-    found = audit(nb.Matches.from_counts(W), n_resamples=10)
+    found = audit(nb.Matches.from_counts(W), n_resamples=3)
     json.loads(found.to_json())
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(hnp.arrays(np.float64, (4, 3), elements=st.integers(0, 4).map(float)))
 def test_any_scores_that_are_not_all_constant_can_be_audited(S: Floats) -> None:
     S[:, 0] = [0, 1, 2, 3]
-    json.loads(audit(nb.Scores.from_array(S), n_resamples=10).to_json())
+    json.loads(audit(nb.Scores.from_array(S), n_resamples=3).to_json())
 
 
 def test_leaving_out_the_only_winner_decides_where_the_next_in_line_is_not_first() -> None:
@@ -235,7 +235,7 @@ def test_leaving_out_the_only_winner_decides_where_the_next_in_line_is_not_first
     A = np.array([[0, 1, -1, -2], [-1, 0, 1, -1], [1, -1, 0, -2], [2, 1, 2, 0]], dtype=float)
     rates = 1 / (1 + np.exp(-A))
     matches = nb.Matches.from_win_rates(rates, agents=list("ABCD"), games=1000)
-    importance = nb.audit(matches).importance[0]
+    importance = nb.audit(matches, n_resamples=50).importance[0]
     assert dict(zip(importance.names, importance.new_winner, strict=True))["D"]
 
 
@@ -246,12 +246,12 @@ def test_scores_that_were_filled_in_do_not_count_as_measured() -> None:
     filled = holes.fill("mean")
     for data in (filled, filled.scale("range"), nb.evaluate(filled, n_resamples=2).data):
         assert isinstance(data, nb.Scores)
-        quality = nb.audit(data).data
+        quality = nb.audit(data, n_resamples=2).data
         assert quality.finding("coverage").shown == "18 of 20 scores (90.0%)"
         assert not quality.finding("coverage").good
         assert "2 of them filled in" in quality.finding("coverage").meaning
     assert filled.select(tasks=filled.tasks[3:]).filled.sum() == 0
-    assert nb.audit(holes).data.finding("coverage").shown == quality.finding("coverage").shown
+    assert nb.audit(holes, n_resamples=2).data.finding("coverage").shown == quality.finding("coverage").shown
 
 
 def test_a_check_of_copies_has_three_answers_and_names_every_method_that_merging_moves() -> None:

@@ -83,11 +83,11 @@ def test_other_json_is_refused(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ["html", "json", "md", "csv", "tex", "txt"])
-def test_a_report_is_written_in_the_format_of_its_ending(ending: str, tmp_path: Path, atari: nb.Evaluation) -> None:
+def test_a_report_is_written_in_the_format_of_its_ending(ending: str, tmp_path: Path, arena: nb.Evaluation) -> None:
     path = tmp_path / f"board.{ending}"
-    atari.report(path)
+    arena.report(path)
     text = path.read_text(encoding="utf-8")
-    assert "prioritized" in text
+    assert "scissors" in text
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import nashboard as nb
+from evaluation.arenas import problem
 from nashboard._types import Floats
 from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.redundancy import (
@@ -14,9 +15,11 @@ from nashboard.evaluation.audit.redundancy import (
     cliques,
     distances_of_agents,
     distances_of_rows,
+    find_redundancy,
     holm,
     likeness_of_rows,
 )
+from nashboard.evaluation.problem import Kind
 from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
 
 LEVEL = 0.05
@@ -46,7 +49,7 @@ def copied(P: Floats) -> Floats:
 
 
 def agents_of(data: nb.Matches | nb.Scores) -> Redundancy:
-    return audit(data, n_resamples=2).redundancy[0]
+    return find_redundancy(problem(data, n_resamples=2), "agents", LEVEL, None)
 
 
 def test_the_same_checkpoint_entered_twice_with_different_luck_is_found() -> None:
@@ -74,9 +77,8 @@ def test_a_suspicion_of_one_pair_among_many_is_told_and_fails_no_check() -> None
     seen = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
-        found = audit(arena(copied(styles(9, rng)), 100, rng))
-        check = next(check for check in found.checks if check.name == "agents are entered once")
-        clones = found.redundancy[0]
+        clones = agents_of(arena(copied(styles(9, rng)), 100, rng))
+        check = clones.checks()[0]
         if clones.suspected and not clones.groups:
             seen += 1
             assert check.passed is None
@@ -95,9 +97,9 @@ def test_different_agents_are_called_near_clones_no_more_often_than_stated() -> 
 
 def test_thin_data_make_nobody_a_near_clone() -> None:
     rng = np.random.default_rng(7)
-    found = audit(arena(np.full((12, 12), 0.5), 4, rng))
-    assert found.redundancy[0].groups == ()
-    check = next(check for check in found.checks if check.name == "agents are entered once")
+    found = agents_of(arena(np.full((12, 12), 0.5), 4, rng))
+    assert found.groups == ()
+    check = found.checks()[0]
     assert check.passed is None
     assert check.sentence.startswith("these data cannot tell: 6")
 
@@ -114,7 +116,7 @@ def test_a_noisy_copy_of_an_agent_and_of_a_task_is_found_in_scores() -> None:
     truth = np.hstack([np.vstack([truth, truth[:1]]), np.vstack([truth, truth[:1]])[:, :1]])
     n = np.full(truth.shape, 4000.0)
     scores = nb.Scores.from_array(rng.binomial(4000, truth) / 4000, n=n)
-    agents, tasks = audit(scores).redundancy
+    agents, tasks = audit(scores, n_resamples=20).redundancy
     assert [group.members for group in agents.groups] == [("agent 1", "agent 9")]
     assert [group.members for group in tasks.groups] == [("task 1", "task 11")]
     assert not agents.groups[0].exact
@@ -126,10 +128,10 @@ def test_different_agents_in_scores_are_called_near_clones_no_more_often_than_st
     wrong = 0
     for _ in range(60):
         truth = rng.uniform(0.3, 0.7, (6, 8))
-        found = audit(
-            nb.Scores.from_array(rng.binomial(200, truth) / 200, n=np.full(truth.shape, 200.0)), n_resamples=2
-        )
-        wrong += any(one.groups for one in found.redundancy)
+        scores = nb.Scores.from_array(rng.binomial(200, truth) / 200, n=np.full(truth.shape, 200.0))
+        drawn = problem(scores, n_resamples=2)
+        kinds: tuple[Kind, ...] = ("agents", "tasks")
+        wrong += any(find_redundancy(drawn, kind, LEVEL, None).groups for kind in kinds)
     assert wrong <= 3
 
 

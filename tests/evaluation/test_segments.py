@@ -53,3 +53,10 @@ def test_segments_are_sorted_as_people_count() -> None:
         "v2",
         "v10",
     ]
+
+
+def test_boards_without_noise_are_not_said_to_agree() -> None:
+    rng = np.random.default_rng(3)
+    truth = leads(rng, 4, spread=0.8, cyclic=0.0)
+    boards = {name: nb.evaluate(played(rng, truth, 20), noise="none") for name in "ab"}
+    assert comparison(boards, "week").notes[0] == "no agent can be compared: none is in two segments with known noise"

@@ -15,7 +15,7 @@ def arena() -> nb.Matches:
     """Return a league of six, four of whom are alike, and two agents that met nobody else."""
     strength = np.array([1.0, -1, 0.2, 0.2, 0.2, 0.2])
     league = played(np.random.default_rng(3), np.subtract.outer(strength, strength), 300)
-    counts = {name: np.append(getattr(league, name), [3.0]) for name in ("wins", "draws", "losses")}
+    counts: dict[str, Any] = {name: np.append(getattr(league, name), [3.0]) for name in ("wins", "draws", "losses")}
     return nb.Matches(agents=(*league.agents, "far", "away"), pairs=np.vstack([league.pairs, [[6, 7]]]), **counts)
 
 

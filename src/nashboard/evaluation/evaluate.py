@@ -12,7 +12,7 @@ from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.board.build import build_board, build_task_board, find_contributions, find_movers
 from nashboard.evaluation.document import describe_input
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.problem import Components, Data, Noise, Problem, check_settings, prepare
+from nashboard.evaluation.problem import Components, Data, Noise, Problem, prepare_data
 from nashboard.evaluation.verdict import model_facts, write_verdict, write_warnings
 
 
@@ -80,12 +80,11 @@ def evaluate(
     >>> sorted(nb.evaluate(nb.load_dataset("atari"), noise="none").support)
     ['human', 'popart_ddqn', 'prioritized_ddqn_rank', 'rainbow']
     """
-    settings, plan = check_settings(
-        methods=tuple(methods), noise=noise, n_resamples=n_resamples, rng=rng, level=level, pool=pool,
+    problem = prepare_data(
+        data, methods=tuple(methods), noise=noise, n_resamples=n_resamples, rng=rng, level=level, pool=pool,
         selection=selection, scaling=scaling, anchor=anchor, components=components, call=call, progress=progress,
         workers=workers,
     )  # fmt: skip
-    problem = prepare(data, settings, plan)
     with threads_for(len(problem.exact.first)):
         return evaluate_problem(problem)
 

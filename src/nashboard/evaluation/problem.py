@@ -1,9 +1,9 @@
 """The problem: data prepared once, with settings, classes of copies, draws and posterior."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
@@ -62,55 +62,51 @@ class Settings:
         return asdict(self) | {"methods": list(self.methods), "anchor": dict(self.anchor)}
 
 
-def check_settings(
-    *,
-    n_resamples: int = 200,
-    rng: int | np.random.Generator = 0,
-    level: float = 0.95,
-    noise: str = "model",
-    pool: Any = "auto",
-    selection: Selection = "clone-invariant",
-    scaling: str = "range",
-    methods: tuple[str, ...] = ("nash", "elo", "uniform"),
-    anchor: Mapping[str, float] | None = None,
-    components: str = "error",
-    call: str = "agents",
-    workers: int | None = None,
-    progress: bool = False,
-) -> tuple[Settings, Plan]:
-    """Check every setting once, and return them with the plan of the workers."""
-    check_level(level)
-    check_choice("noise", noise, get_args(Noise))
-    check_choice("components", components, get_args(Components))
-    check_choice("scaling", scaling, [name for name in get_args(Scaling) if name != "reference"])
-    if pool not in ("auto", True, False):
-        raise InputError(f"pool is {pool!r}: use 'auto' or False")
-    if not (isinstance(call, str) and call.strip()):
-        raise InputError(f"call is {call!r}: give a noun in the plural, such as 'players'")
-    for name in methods:
-        find_method(name)
-    plan = plan_of(n_resamples, rng, workers, progress)
-    settings = Settings(
-        n_resamples=plan.n_resamples,
-        seed=plan.seed,
-        level=level,
-        noise="none" if noise == "none" else "model",
-        pool=pool is not False,
-        selection=check_selection(selection),
-        scaling=next(name for name in get_args(Scaling) if name == scaling),
-        methods=tuple(methods),
-        anchor=dict(check_mapping(anchor) or {}),
-        components="largest" if components == "largest" else "error",
-        call=call.strip(),
+class Options(TypedDict, total=False):
+    """The keywords of `nashboard.evaluate`, which every function that evaluates takes."""
+
+    n_resamples: int
+    rng: int | np.random.Generator
+    level: float
+    noise: Noise
+    pool: Literal["auto"] | bool
+    selection: Selection
+    scaling: Scaling
+    methods: Sequence[str]
+    anchor: Mapping[str, float] | None
+    components: Components
+    call: str
+    workers: int | None
+    progress: bool
+
+
+def prepare_data(data: Data, **options: Unpack[Options]) -> "Problem":
+    """Check every option once, and return the prepared data with their settings."""
+    given: dict[str, Any] = dict(options)
+    plan = plan_of(
+        given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None), given.pop("progress", False)
     )
-    return settings, plan
-
-
-def check_mapping(anchor: Mapping[str, float] | None) -> Mapping[str, float] | None:
-    """Return the anchors if they are a mapping, or raise an error that shows one."""
-    if anchor is not None and not isinstance(anchor, Mapping):
-        checked_anchor(anchor, ())
-    return anchor
+    settings = Settings(**{**given, "n_resamples": plan.n_resamples, "seed": plan.seed})
+    check_level(settings.level)
+    check_choice("noise", settings.noise, get_args(Noise))
+    check_choice("components", settings.components, get_args(Components))
+    check_choice("scaling", settings.scaling, [name for name in get_args(Scaling) if name != "reference"])
+    check_selection(settings.selection)
+    if settings.pool not in ("auto", True, False):
+        raise InputError(f"pool is {settings.pool!r}: use 'auto' or False")
+    if not (isinstance(settings.call, str) and settings.call.strip()):
+        raise InputError(f"call is {settings.call!r}: give a noun in the plural, such as 'players'")
+    for name in settings.methods:
+        find_method(name)
+    anchor = settings.anchor or {}
+    if not isinstance(anchor, Mapping):
+        checked_anchor(anchor, ())  # raises an error that shows a mapping
+    plain: dict[str, Any] = {
+        "pool": settings.pool is not False,
+        "methods": tuple(settings.methods),
+        "anchor": dict(anchor),
+    }
+    return prepare(data, replace(settings, call=settings.call.strip(), **plain), plan)
 
 
 def check_choice(option: str, value: Any, allowed: Any) -> None:

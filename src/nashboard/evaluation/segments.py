@@ -83,11 +83,13 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
     order = sorted(agents, key=lambda agent: (tested[agent].mean, agent))
     different = [agent for agent in order if tested[agent].differs]
     level = next(iter(boards.values())).board.level
-    said = (
-        f"the gaps of {listed(different)} differ between segments beyond noise"
-        if different
-        else f"no agent's gap differs between the {len(boards):,} segments beyond noise"
-    )
+    compared = sum(tested[agent].p is not None for agent in agents)
+    if different:
+        said = f"the gaps of {listed(different)} differ between segments beyond noise"
+    elif compared:
+        said = f"no difference beyond noise was found between segments, in the gaps of {compared:,} agents"
+    else:
+        said = "no agent can be compared: none is in two segments with known noise"
     return Table(
         title=f"ranks by {column}",
         columns=(

@@ -7,22 +7,21 @@ and the report.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from nashboard._display import chart, mimebundle
 from nashboard._tables import Table, as_html, plain
 from nashboard._threads import threads_for
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
-from nashboard.data.scores import Scaling, Scores
-from nashboard.equilibrium.results import Selection
+from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks, trust_table
 from nashboard.evaluation.audit.importance import Importance, measure_importance
 from nashboard.evaluation.audit.redundancy import Redundancy, find_redundancy
 from nashboard.evaluation.audit.task_quality import TaskQuality, assess_tasks
 from nashboard.evaluation.audit.transitivity import Transitivity, measure_transitivity
-from nashboard.evaluation.problem import Components, Data, Noise, Problem, check_level, check_settings, prepare
+from nashboard.evaluation.problem import Data, Options, Problem, check_level, prepare_data
 
 ROWS = 12  # of a table in the text
 
@@ -133,19 +132,17 @@ class Audit:
         return tuple(every[name].head(99 if name == "trust" else ROWS) for name in every if name != "data")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {
-            "kind": self.kind,
-            "level": self.level,
-            "redundancy": {found.kind: found.to_dict() for found in self.redundancy},
-            "importance": {part.kind: part.to_dict() for part in self.importance},
-            "tasks": self.tasks[0].to_dict() if self.tasks else None,
-            "transitivity": None if self.transitivity is None else self.transitivity.to_dict(),
-            "data": self.data.to_dict(),
-            "checks": [dict(vars(check)) for check in self.checks],
-            "passed": self.passed,
-            "notes": list(self.notes),
-        }
+        """Return plain values for machines; parts of agents and of tasks are together."""
+        found: dict[str, Any] = {"kind": self.kind, "level": self.level, "redundancy": {}, "importance": {}}
+        found |= {"tasks": None, "transitivity": None}
+        for name, part in self.parts.items():
+            what, _, side = name.partition(" ")
+            if side:
+                found[what][side] = part.to_dict()
+            else:
+                found[what] = part.to_dict()
+        checks = [dict(vars(check)) for check in self.checks]
+        return {**found, "checks": checks, "passed": self.passed, "notes": list(self.notes)}
 
     def to_json(self) -> str:
         """Return `to_dict` as json."""
@@ -166,19 +163,7 @@ class Audit:
         return "".join(as_html(table.head(50)) for table in self.tables().values())
 
 
-def audit(
-    data: Data,
-    *,
-    level: float = 0.95,
-    margin: float | None = None,
-    noise: Noise = "model",
-    selection: Selection = "clone-invariant",
-    scaling: Scaling = "range",
-    components: Components = "error",
-    pool: Literal["auto"] | bool = "auto",
-    n_resamples: int = 200,
-    rng: int = 0,
-) -> Audit:
+def audit(data: Data, *, margin: float | None = None, **options: Unpack[Options]) -> Audit:
     """Check an evaluation: what is redundant, what decides, what tasks test, and what the data can show.
 
     `Evaluation.audit` does the same with the settings of an evaluation.
@@ -187,13 +172,11 @@ def audit(
     ----------
     data
         Matches, scores of agents on tasks, or payoffs.
-    level
-        Confidence of every test, over all pairs (or tasks) together.
     margin
         For scores: how different two must be at least to matter, as a share of a task's range, by default 0.05; see
         `nashboard.evaluation.audit.redundancy`. Agents of matches are compared by the model.
-    noise, selection, scaling, components, pool, n_resamples, rng
-        As in `nashboard.evaluate`.
+    options
+        As in `nashboard.evaluate`; ``level`` is the confidence of every test, over all pairs (or tasks) together.
 
     Examples
     --------
@@ -204,11 +187,7 @@ def audit(
     >>> round(found.importance[0].effective_number, 1)
     3.0
     """
-    settings, plan = check_settings(
-        level=level, noise=noise, selection=selection, scaling=scaling, components=components, pool=pool,
-        n_resamples=n_resamples, rng=rng,
-    )  # fmt: skip
-    return audit_problem(prepare(data, settings, plan), margin=margin)
+    return audit_problem(prepare_data(data, **options), margin=margin)
 
 
 def audit_problem(problem: Problem, *, level: float | None = None, margin: float | None = None) -> Audit:

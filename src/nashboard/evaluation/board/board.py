@@ -215,11 +215,19 @@ Built = list[tuple[Column, list[Cell]]]
 
 @dataclass(frozen=True, kw_only=True)
 class BoardColumn:
-    """A column of the board: what it needs, whether the default view shows it, and how it is built."""
+    """A column of the board: how it is built, whether the default view shows it, and what it needs."""
 
     build: Callable[[Board, bool], Built]
     default: bool = True
     applies: Callable[[Board], bool] = lambda board: True
+
+
+def one_column(
+    name: str, meaning: str, cells: Callable[[Board], list[Cell]], decimals: int = 3, **more: Any
+) -> BoardColumn:
+    """Return a column that is the same for people and machines."""
+    column = Column(name=name, meaning=meaning, decimals=decimals)
+    return BoardColumn(build=lambda board, combine: [(column, cells(board))], **more)
 
 
 def interval_column(
@@ -283,73 +291,63 @@ def second_columns(board: Board, combine: bool) -> Built:
     return found
 
 
-def simple(
-    name: str, meaning: str, cells: Callable[[Board], list[Cell]], decimals: int = 3
-) -> Callable[[Board, bool], Built]:
-    """Return the builder of a column that is the same for people and machines."""
-    return lambda board, combine: [(Column(name=name, meaning=meaning, decimals=decimals), cells(board))]
+def is_drawn(board: Board) -> bool:
+    """Return whether there are draws, and so probabilities."""
+    return not board.exact
 
 
+def has_copies(board: Board) -> bool:
+    """Return whether entries share their data."""
+    return len(np.unique(board.classes)) < len(board.classes)
+
+
+def has_games(board: Board) -> bool:
+    """Return whether games were counted."""
+    return not np.isnan(board.games).all()
+
+
+WEIGHT = "mean share in the maximum-entropy equilibrium"
 AGENT_COLUMNS: tuple[BoardColumn, ...] = (
     BoardColumn(build=rank_column),
-    BoardColumn(build=lambda board, _: [(Column(name="agent", meaning="name"), list(board.names))]),
+    one_column("agent", "name", lambda b: list(b.names)),
     BoardColumn(build=gap_column),
-    BoardColumn(
-        build=simple(
-            "P(top)", "probability of being in the support of the equilibrium", lambda b: numbers(b.probability_top), 2
-        ),
-        applies=lambda board: not board.exact,
+    one_column(
+        "P(top)", "probability of being in the support of the equilibrium", lambda b: numbers(b.probability_top), 2,
+        applies=is_drawn,
     ),
     BoardColumn(build=second_columns, applies=lambda board: bool(board.second)),
-    BoardColumn(
-        build=simple("games", "games played, or their total weight", lambda b: [whole(x) for x in b.games], 2),
-        applies=lambda board: not np.isnan(board.games).all(),
+    one_column(
+        "games", "games played, or their total weight", lambda b: [whole(x) for x in b.games], 2, applies=has_games
     ),
-    BoardColumn(
-        build=simple("place", "place by the gap alone, without its uncertainty", lambda b: ints(b.ranks)),
-        default=False,
-        applies=lambda board: not board.exact,
+    one_column(
+        "place", "place by the gap alone, without its uncertainty", lambda b: ints(b.ranks), default=False,
+        applies=is_drawn,
     ),
-    BoardColumn(
-        build=simple("weight", "mean share in the maximum-entropy equilibrium", lambda b: numbers(b.weights)),
-        default=False,
-    ),
-    BoardColumn(
-        build=simple(
-            "uniform", "plain average with equal weights, copies counted as entered", lambda b: numbers(b.uniform)
-        ),
+    one_column("weight", WEIGHT, lambda b: numbers(b.weights), default=False),
+    one_column(
+        "uniform", "plain average with equal weights, copies counted as entered", lambda b: numbers(b.uniform),
         default=False,
     ),
-    BoardColumn(
-        build=simple("uniform rank", "place by the plain average", lambda b: ints(b.uniform_ranks)), default=False
+    one_column("uniform rank", "place by the plain average", lambda b: ints(b.uniform_ranks), default=False),
+    one_column(
+        "copies", "entries with these data, this one included", lambda b: ints(np.bincount(b.classes)[b.classes]),
+        default=False, applies=has_copies,
     ),
-    BoardColumn(
-        build=simple(
-            "copies", "entries with these data, this one included", lambda b: ints(np.bincount(b.classes)[b.classes])
-        ),
-        default=False,
-        applies=lambda board: len(np.unique(board.classes)) < len(board.classes),
-    ),
-)
+)  # fmt: skip
 TASK_COLUMNS: tuple[BoardColumn, ...] = (
     BoardColumn(build=rank_column),
-    BoardColumn(build=lambda board, _: [(Column(name="task", meaning="name"), list(board.names))]),
+    one_column("task", "name", lambda b: list(b.names)),
     BoardColumn(build=gap_column),
-    BoardColumn(
-        build=simple(
-            "P(decides)", "probability that it has weight in the equilibrium", lambda b: numbers(b.probability_top), 2
-        ),
-        applies=lambda board: not board.exact,
+    one_column(
+        "P(decides)", "probability that it has weight in the equilibrium", lambda b: numbers(b.probability_top), 2,
+        applies=is_drawn,
     ),
-    BoardColumn(build=simple("weight", "mean share in the maximum-entropy equilibrium", lambda b: numbers(b.weights))),
-    BoardColumn(
-        build=simple("uniform", "minus the plain mean score of all agents, in task units", lambda b: numbers(b.uniform))
+    one_column("weight", WEIGHT, lambda b: numbers(b.weights)),
+    one_column("uniform", "minus the plain mean score of all agents, in task units", lambda b: numbers(b.uniform)),
+    one_column(
+        "uniform rank", "place by the plain mean, the hardest first", lambda b: ints(b.uniform_ranks), default=False
     ),
-    BoardColumn(
-        build=simple("uniform rank", "place by the plain mean, the hardest first", lambda b: ints(b.uniform_ranks)),
-        default=False,
-    ),
-)
+)  # fmt: skip
 WHOLE = ("ranks", "rank_low", "rank_high", "classes", "uniform_ranks", "draws", "decimals")
 
 

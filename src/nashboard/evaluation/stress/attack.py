@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -30,11 +30,10 @@ from nashboard._tables import Column, Table, plain
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.data.scores import Scaling, Scores
+from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
-from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
-from nashboard.evaluation.problem import Components, Data, Kind, Noise, check_settings, prepare
+from nashboard.evaluation.problem import Data, Kind, Options, prepare_data
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, MethodResult, Movement, movement, named_first
 
 Attacked = Literal["uniform", "elo"]
@@ -135,13 +134,7 @@ def attack(
     method: Attacked = "uniform",
     kind: Kind | None = None,
     most: int = MOST,
-    noise: Noise = "model",
-    selection: Selection = "clone-invariant",
-    scaling: Scaling = "range",
-    components: Components = "error",
-    pool: Literal["auto"] | bool = "auto",
-    n_resamples: int = 200,
-    rng: int = 0,
+    **options: Unpack[Options],
 ) -> Attack:
     """Find the smallest number of copies that puts an agent first.
 
@@ -158,7 +151,7 @@ def attack(
         What may be copied; agents in a table of scores move the board of tasks, and then the target is a task.
     most
         The largest number of copies that is considered.
-    noise, selection, scaling, components, pool, n_resamples, rng
+    options
         As in `nashboard.evaluate`.
 
     Examples
@@ -172,11 +165,7 @@ def attack(
         raise InputError(f"there is no attack on {method!r}: use 'uniform' or 'elo'")
     if most < 1:
         raise InputError(f"most is {most}: at least one copy must be allowed")
-    settings, plan = check_settings(
-        noise=noise, selection=selection, scaling=scaling, components=components, pool=pool, n_resamples=n_resamples,
-        rng=rng,
-    )  # fmt: skip
-    game = Experiment.of(prepare(data, settings, plan), kind)
+    game = Experiment.of(prepare_data(data, **options), kind)
     with threads_for(len(game.entries)):
         return attack_on(game, target, method=method, most=most)
 

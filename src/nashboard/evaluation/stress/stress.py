@@ -7,7 +7,7 @@ values then appear in the library, the command and the report.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -16,21 +16,11 @@ from nashboard._tables import Column, Table, as_html, percent, plain
 from nashboard._threads import threads_for
 from nashboard._types import Ints
 from nashboard.data.matches import NO_COUNTS, Matches
-from nashboard.data.scores import Scaling, Scores
+from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
-from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.scores import known_noise
-from nashboard.evaluation.problem import (
-    COUNT_COPIES,
-    Components,
-    Data,
-    Kind,
-    Noise,
-    Problem,
-    check_settings,
-    prepare,
-)
+from nashboard.evaluation.problem import COUNT_COPIES, Data, Kind, Options, Problem, prepare_data
 from nashboard.evaluation.stress.attack import MOST, Attack, attack_on, attack_table
 from nashboard.evaluation.stress.experiment import (
     LABELS,
@@ -430,13 +420,7 @@ def stress(
     targets: Iterable[str] | None = None,
     draws: int | None = None,
     most: int = MOST,
-    noise: Noise = "model",
-    selection: Selection = "clone-invariant",
-    scaling: Scaling = "range",
-    components: Components = "error",
-    pool: Literal["auto"] | bool = "auto",
-    n_resamples: int = 200,
-    rng: int = 0,
+    **options: Unpack[Options],
 ) -> Stress:
     """Enter copies, exact and noisy, and measure how far ranks and scores move under each method.
 
@@ -462,9 +446,7 @@ def stress(
         entries; up to 10 noisy copies are entered, since each draw is a whole evaluation.
     most
         The largest number of copies in an attack.
-    rng
-        A whole number: the same seed, the same answer.
-    noise, selection, scaling, components, pool, n_resamples
+    options
         As in `nashboard.evaluate`; `Evaluation.stress` takes them from the evaluation.
 
     Examples
@@ -474,11 +456,7 @@ def stress(
     >>> [(row.moved.method, row.moved.winners_after) for row in found.exact]
     [('uniform', ('B',)), ('elo', ('B',)), ('nash', ('A', 'B', 'C'))]
     """
-    settings, plan = check_settings(
-        noise=noise, selection=selection, scaling=scaling, components=components, pool=pool, n_resamples=n_resamples,
-        rng=rng,
-    )  # fmt: skip
-    problem = prepare(data, settings, plan)
+    problem = prepare_data(data, **options)
     return stress_problem(
         problem, copies=copies, of=of, choice=choice, kind=kind, targets=targets, draws=draws, most=most
     )
