@@ -158,12 +158,12 @@ def test_thin_one_sided_and_unconnected_matches_are_reported() -> None:
     W[0, 1], W[1, 0], W[1, 2], W[2, 1], W[0, 3] = 50, 40, 20, 20, 3
     W[4, 5] = 2
     found = audit(nb.Matches.from_counts(W, ["a", "b", "c", "d", "e", "E"]), components="largest", n_resamples=20)
-    assert not check(found, "components").passed
+    assert not check(found, "one component").passed
     assert not check(found, "coverage").passed
-    assert found.data.finding("components").value == 2
-    assert "'e'" in check(found, "unbeaten agents").sentence
-    assert not check(found, "look-alike names").passed
-    assert not check(found, "pairs with few games").passed
+    assert found.data.finding("one component").value == 2
+    assert "'e'" in check(found, "every agent lost a game").sentence
+    assert not check(found, "distinct names").passed
+    assert not check(found, "enough games of every pair").passed
     assert any("largest group" in note for note in found.notes)
 
 
@@ -171,7 +171,7 @@ def test_a_one_sided_schedule_is_named() -> None:
     W = np.full((8, 8), 20.0)
     W[0, :], W[:, 0] = 1, 1
     W[0, 1], W[1, 0] = 400, 300
-    finding = audit(nb.Matches.from_counts(W), n_resamples=2).data.finding("one-sided schedules")
+    finding = audit(nb.Matches.from_counts(W), n_resamples=2).data.finding("balanced schedules")
     assert "'agent 1'" in finding.shown
     assert not finding.good
 
@@ -280,5 +280,5 @@ def test_an_evaluation_audits_what_came_in_tasks_with_one_score_for_everybody_in
     assert found.task_board is not None
     assert "yesno" not in found.task_board.names
     assert found.audit().to_json() == nb.audit(scores).to_json()
-    assert not check(found.audit(), "constant tasks").passed
+    assert not check(found.audit(), "every task varies").passed
     assert found.stress(draws=0).notes == nb.stress(scores, draws=0).notes

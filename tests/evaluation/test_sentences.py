@@ -148,9 +148,10 @@ VERDICT = {
     r"No near-duplicates found\.": {"cycle"},
     rf"(No near-duplicates found; )?{N} of {N} pairs of \w+ cannot be ordered with these data\.": {"ladder", "even"},
     r"(No near-duplicates found; all|All) pairs of \w+ can be ordered\.": {"steep"},
-    rf"{N} of {N} tasks tells? the \w+ apart: .*\. On the other {N} no signal was found: they are set aside\.": {
-        "guessed", "atari",
+    rf"{N} of {N} tasks tells? the \w+ apart: .*\. (On {N} others no signal was found: they are|One .*) set aside\.": {
+        "guessed",
     },
+    rf"{N} of {N} tasks (is|are) set aside, not predicted by the others: .*\.": {"atari"},
     rf"{N} of {N} tasks decides? who is first: .*\.": {"exact atari"},
     r"No standard errors are known: what (one shared skill does|\S+ shared skills do) not explain .* as noise\.": {
         "unknown", "atari",
@@ -253,7 +254,7 @@ CHECKS: dict[str, dict[bool | None, tuple[str, set[str]]]] = {
         None: (r"ratings explain .*; it is unknown whether the rest is noise: .*", {"star", "rates", "two"}),
     },
     "coverage": {
-        True: (r"28 of 28 pairs \(100\.0%\): pairs .*|72 of 72 scores .*: the table is complete", {"ladder", "plain"}),
+        True: (r"28 of 28 pairs .*: every pair .* met|72 of 72 scores .*: the table is complete", {"ladder", "plain"}),
         False: (r"6 of 21 pairs .*; the others are filled by the model.*|70 of 72 scores .* missing of .*", {"star"}),
     },
     "one equilibrium": {

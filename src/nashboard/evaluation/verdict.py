@@ -160,27 +160,31 @@ def count_unclear(gaps: Floats, level: float) -> tuple[int, int]:
 
 
 def task_sentence(problem: Problem, tasks: Board | None) -> str:
-    """Return which tasks decide, and which were set aside because no signal was found."""
+    """Return which tasks tell agents apart or decide, and which were set aside because no signal was found."""
     assert tasks is not None
-    n, call = len(tasks.names), problem.settings.call
-    aside = set(problem.draws.facts.get("set_aside", ()))
-    if aside:
-        assert isinstance(problem.merged, Scores)
-        assert problem.tasks is not None
-        gone = {k for k, task in enumerate(problem.merged.tasks) if task in aside}
-        kept = [name for name, k in zip(tasks.names, problem.tasks.label, strict=True) if int(k) not in gone]
-        verb, left = "tells" if len(kept) == 1 else "tell", n - len(kept)
-        others = (
-            f"On the other {left:,} no signal was found: they are"
-            if left > 1
-            else "No signal was found on the other: it is"
-        )
-        return f"{len(kept):,} of {n:,} tasks {verb} the {call} apart: {listed(kept, 3)}. {others} set aside."
-    decide = [tasks.names[k] for k in np.argsort(-tasks.weights, kind="stable") if tasks.probability_top[k] >= LIKELY]
-    if not decide or len(decide) == n:
-        return ""
-    verb = "decides" if len(decide) == 1 else "decide"
-    return f"{len(decide):,} of {n:,} tasks {verb} who is first: {listed(decide, NAMED)}."
+    facts, n = problem.draws.facts, len(tasks.names)
+    aside, unpredicted = (set(facts.get(name, ())) for name in ("set_aside", "unpredicted"))
+    if not aside:
+        order = np.argsort(-tasks.weights, kind="stable")
+        decide = [tasks.names[k] for k in order if tasks.probability_top[k] >= LIKELY]
+        if not decide or len(decide) == n:
+            return ""
+        return f"{len(decide):,} of {n:,} tasks decide{'s' * (len(decide) == 1)} who is first: {listed(decide, NAMED)}."
+    assert isinstance(problem.merged, Scores)
+    assert problem.tasks is not None
+    classes = [problem.merged.tasks[k] for k in problem.tasks.label]  # the task that each task is a copy of
+    found = []
+    if aside > unpredicted:  # a test of known noise found no differences between agents
+        kept = [name for name, task in zip(tasks.names, classes, strict=True) if task not in aside]
+        left = sum(task in aside - unpredicted for task in classes)
+        others = f"On {left:,} others no signal was found: they are" if left > 1 else "One without signal is"
+        verb = f"tell{'s' * (len(kept) == 1)} the {problem.settings.call} apart"
+        found.append(f"{len(kept):,} of {n:,} tasks {verb}: {listed(kept, 3)}. {others} set aside.")
+    if unpredicted:
+        gone = [name for name, task in zip(tasks.names, classes, strict=True) if task in unpredicted]
+        verb = "are" if len(gone) > 1 else "is"
+        found.append(f"{len(gone):,} of {n:,} tasks {verb} set aside, not predicted by the others: {listed(gone, 3)}.")
+    return " ".join(found)
 
 
 NOISE = {

@@ -167,7 +167,11 @@ def assess_payoffs(payoffs: Payoffs) -> list[Finding]:
     noise = "standard errors or numbers of games: without them noise cannot be separated from skill"
     return [
         Finding(
-            "filled payoffs", float(payoffs.filled), filled, payoffs.filled == 0, "payoffs of pairs that never met"
+            "all payoffs measured",
+            float(payoffs.filled),
+            filled,
+            payoffs.filled == 0,
+            "payoffs of pairs that never met",
         ),
         Finding("known noise", float(known), "yes" if known else "no", known, noise),
     ]
@@ -178,32 +182,31 @@ def assess_matches(matches: Matches, problem: Problem) -> list[Finding]:
     n = len(matches.agents)
     met = f"{len(matches.pairs):,} of {n * (n - 1) // 2:,} pairs ({matches.coverage:.1%})"
     filled = "by Elo" if problem.literal else "by the model, with their uncertainty"
-    groups = len(matches.components)
-    found = [
-        Finding(
-            "coverage", matches.coverage, met, matches.coverage == 1,
-            f"pairs of agents that met; the others are filled {filled}",
-        ),
-    ]  # fmt: skip
+    whole = matches.coverage == 1
+    pairs = "every pair of agents met" if whole else f"pairs of agents that met; the others are filled {filled}"
+    found = [Finding("coverage", matches.coverage, met, whole, pairs)]
     if NO_COUNTS in matches.origin.notes:
-        found.append(Finding("games per pair", 0.0, "unknown", False, "win rates come without numbers of games"))
+        found.append(Finding("enough games", 0.0, "unknown", False, "win rates come without numbers of games"))
     else:
         few, median = int((matches.games < FEW).sum()), float(np.median(matches.games))
         spread = f"median {count(median)}, least {count(float(matches.games.min()))}"
         rare = f"{few:,} of {len(matches.pairs):,}"
         found += [
-            Finding("games per pair", median, spread, median >= FEW, "how well the payoff of a pair is known"),
-            Finding("pairs with few games", float(few), rare, few == 0, f"pairs that met less than {FEW} times"),
+            Finding("enough games", median, spread, median >= FEW, "how well the payoff of a pair is known"),
+            Finding("enough games of every pair", float(few), rare, few == 0, f"pairs that met less than {FEW} times"),
         ]
+    groups = len(matches.components)
     apart = "groups of agents without a match between them; only one group can be compared"
     one_sided = [matches.agents[k] for k in np.flatnonzero(effective_opponents(matches) < BALANCED * (n - 1))]
     return [
         *found,
-        Finding("components", float(groups), f"{groups:,}", groups == 1, apart),
-        named("unbeaten agents", matches.unbeaten, "agents that lost no game: only the prior limits their rating"),
-        named("winless agents", matches.winless, "agents that won no game: only the prior limits their rating"),
+        Finding("one component", float(groups), f"{groups:,}", groups == 1, apart),
         named(
-            "one-sided schedules",
+            "every agent lost a game", matches.unbeaten, "agents that lost no game: only the prior limits their rating"
+        ),
+        named("every agent won a game", matches.winless, "agents that won no game: only the prior limits their rating"),
+        named(
+            "balanced schedules",
             tuple(one_sided),
             "most games against few of the others (effective number of opponents under a third of all)",
         ),
@@ -227,7 +230,7 @@ def assess_scores(scores: Scores) -> list[Finding]:
     return [
         Finding("coverage", share, shown, there == cells, holes),
         Finding("known noise", known / max(there, 1), f"{known:,} of {there:,}", known == there, errors),
-        named("constant tasks", scores.constant_tasks, "tasks with one score for every agent"),
+        named("every task varies", scores.constant_tasks, "tasks with one score for every agent"),
     ]
 
 
@@ -239,7 +242,7 @@ def named(name: str, who: tuple[str, ...], meaning: str) -> Finding:
 def same_names(agents: tuple[str, ...]) -> Finding:
     """Return the names that differ only in case or white space."""
     twice = tuple(" = ".join(group) for group in look_alikes(agents))
-    return named("look-alike names", twice, "names that differ only in case or white space: probably one agent")
+    return named("distinct names", twice, "names that differ only in case or white space: probably one agent")
 
 
 def effective_opponents(matches: Matches) -> Floats:
