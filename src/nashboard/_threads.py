@@ -16,25 +16,26 @@ ALONE = 1500  # systems up to this size are solved by one thread
 
 
 @cache
-def controller() -> ThreadpoolController:
+def controller(scipy: bool) -> ThreadpoolController:
     """Find the libraries once; all that we use are loaded by then."""
-    import scipy.linalg.lapack  # its own copy of the library has to be loaded before it can be found
+    if scipy:  # its own copy of the library has to be loaded before it can be found
+        import scipy.linalg.lapack as lapack
 
-    assert scipy.linalg.lapack
+        assert lapack
     return ThreadpoolController()
 
 
 @cache
-def libraries() -> tuple[Any, ...]:
+def libraries(scipy: bool) -> tuple[Any, ...]:
     """Return the linear algebra among the libraries."""
-    return tuple(controller().select(user_api="blas").lib_controllers)
+    return tuple(controller(scipy).select(user_api="blas").lib_controllers)
 
 
 @contextmanager
-def threads_for(size: int) -> Iterator[None]:
-    """Use one thread for a system of up to ``ALONE`` agents, and all for a larger one."""
-    if size > ALONE or all(library.num_threads == 1 for library in libraries()):
+def threads_for(size: int, *, scipy: bool = True) -> Iterator[None]:
+    """Use one thread for a system of up to ``ALONE`` agents, and all for a larger one; perhaps numpy's alone."""
+    if size > ALONE or all(library.num_threads == 1 for library in libraries(scipy)):
         yield
         return
-    with controller().limit(limits=1, user_api="blas"):
+    with controller(scipy).limit(limits=1, user_api="blas"):
         yield

@@ -35,7 +35,7 @@ from nashboard.ratings.likelihood import (
     require_finite_maximum,
     require_matches,
 )
-from nashboard.ratings.newton import learn_sigma, newton
+from nashboard.ratings.newton import SMALL, learn_sigma, newton
 from nashboard.ratings.rating import (
     Coefficient,
     Probabilities,
@@ -280,7 +280,7 @@ def elo(
         unknown.append("no game was drawn, so draws have probability 0")
     if first_advantage or draws == "davidson":
         return fit_with_rows(matches, prior, first_advantage, draws, (), anchor, errors)
-    with threads_for(len(matches.agents)):
+    with threads_for(len(matches.agents), scipy=len(matches.agents) >= SMALL):
         totals, sigma, log_variance, r, free = prepare(matches, prior, anchor)
         gradient_norm = newton(totals, r, free)
         x = r[totals.i] - r[totals.j]
