@@ -173,7 +173,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 def test_a_log_that_shrinks_under_a_league_is_refused_and_the_state_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nashboard.online import logs
+    from nashboard.online import follow as logs
     from nashboard.online.follow import Interruption, follow
     from nashboard.online.games import Columns
 

@@ -13,7 +13,7 @@ import nashboard as nb
 from fuzz.surviving import survive
 from nashboard._text import nearest
 from nashboard.errors import LONGEST
-from nashboard.online.logs import last_line_end
+from nashboard.online.follow import last_line_end
 
 
 def damaged_npz() -> bytes:

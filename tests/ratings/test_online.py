@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import nashboard as nb
 from nashboard._types import Floats
 from nashboard.online import kernels
-from nashboard.online.games import Numbering, hashes
+from nashboard.online.games import codes, find_names
 from nashboard.online.models import load
 from reference_ratings import ALPHA, loss_of_one_game, melo_step
 
@@ -333,14 +333,11 @@ def test_a_slowing_rate_approaches_the_maximum_likelihood() -> None:
 def test_names_are_numbered_in_the_order_of_first_appearance_however_many() -> None:
     names = [f"agent {k}" for k in range(5000)]
     first, second = pl.Series(names[::2] * 2), pl.Series(names[1::2] * 2)
-    numbering = Numbering()
-    left, right, new = numbering.number(hashes(first), hashes(second))
-    np.testing.assert_array_equal(left, np.tile(np.arange(0, 5000, 2), 2))
-    np.testing.assert_array_equal(right, np.tile(np.arange(1, 5000, 2), 2))
-    np.testing.assert_array_equal(new, np.arange(5000))
-    again = Numbering(names).number(hashes(second))
-    np.testing.assert_array_equal(again[0], right)
-    assert again[2].size == 0
+    assert find_names([], first, second) == tuple(names)
+    assert find_names(names[:10], first, second) == tuple(names[10:])
+    assert find_names(names, second, first) == ()
+    np.testing.assert_array_equal(codes(first, names), np.tile(np.arange(0, 5000, 2), 2))
+    np.testing.assert_array_equal(codes(second, names), np.tile(np.arange(1, 5000, 2), 2))
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 import nashboard as nb
 from nashboard.cli.app import app
 from nashboard.errors import InputError
-from nashboard.online import logs
+from nashboard.online import follow as logs
 from nashboard.online.models import load
 
 AWKWARD = 'a "quoted\nline", and a comma'

@@ -9,7 +9,7 @@ import numpy as np
 from nashboard.charts.rows import checked_kind, checked_top, inline, number, plural, text
 from nashboard.charts.theme import Chart, titled
 from nashboard.data.validation import positions
-from nashboard.online.history import RatingHistory
+from nashboard.online.models import RatingHistory
 
 POINTS = 300  # of a line: more cannot be told apart
 

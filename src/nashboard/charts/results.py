@@ -23,7 +23,7 @@ from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.stress import Stress
 from nashboard.online.held_out import Calibrations
-from nashboard.online.history import RatingHistory
+from nashboard.online.models import RatingHistory
 from nashboard.ranking.trial import Trials
 from nashboard.ratings.rating import Rating
 

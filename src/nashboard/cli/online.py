@@ -66,11 +66,13 @@ def online(
       tail -f games.jsonl | nashboard online - --state league.npz
     """
     from nashboard._files import check_place
-    from nashboard.online.follow import Interruption, follow
+    from nashboard.online.follow import Interruption, find_unused_time, follow
 
     check_place(state)
     columns, outcomes = reading_of(pairs, {"a": a, "b": b, "outcome": outcome, "weight": weight, "time": time_column})
     model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
+    if not model.league.names and (unused := find_unused_time(source, columns)):
+        tell(f"games are taken in the order of the file; --time {unused} sorts them by that column first")
     progress, told = None, time.monotonic()
     with Interruption().watched() as stop, without_native_noise():
         for progress in follow(model, source, state, columns, stop, outcomes=outcomes, from_start=from_start):

@@ -1,7 +1,19 @@
-"""A league follows a log: game after game, saved after whole pieces, going on later where it stopped."""
+"""A league follows a log: read piece by piece, saved after whole pieces, going on later where it stopped.
+
+Text (csv, tsv, json lines) is cut at line ends into pieces of some megabytes, a parquet file into rows; standard input
+is read as it grows. Other formats, and logs that have to be sorted, are read whole. How far a league has read a log is
+kept with the league, beside a fingerprint of what was read.
+"""
 
 import contextlib
+import csv
+import hashlib
+import io
+import json
+import os
+import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,24 +21,238 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import polars as pl
+
+from nashboard._text import first_line
 from nashboard.data.counting.outcomes import Rules
 from nashboard.data.read import name_library_errors, read_games
-from nashboard.data.sources.paths import PlainFile, open_files
+from nashboard.data.sources.paths import LONGEST_RECORD, STANDARD_INPUT, PlainFile, open_files
+from nashboard.data.table.columns import OUTCOME, TIME, WEIGHT, find_column, find_sides, find_usual, require_column
+from nashboard.data.table.delimited import SEPARATORS
+from nashboard.data.table.files import find_kind
+from nashboard.data.table.parquet import count_rows
 from nashboard.errors import InputError
-from nashboard.online import logs
 from nashboard.online.games import Columns, Excerpt
-from nashboard.online.logs import (
-    Piece,
-    can_stream,
-    file_pieces,
-    fingerprint,
-    is_standard_input,
-    size_of,
-    still_there,
-    text_pieces,
-)
 from nashboard.online.models import OnlineElo, OnlineMelo
 from nashboard.online.state import LogPosition
+
+PIECE = 8 << 20
+ROWS = 1 << 18
+EDGE = 1 << 16  # bytes at either end of what was read that make its fingerprint
+Read = Callable[[int], bytes]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Piece:
+    """Some games in order, and the position in the log after them."""
+
+    frame: pl.DataFrame
+    position: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How the lines of a text log are read: its first line, the separator (none for json lines), the columns."""
+
+    header: bytes
+    separator: str | None
+    columns: tuple[str, ...]
+
+    def frame(self, text: bytes, name: str, position: int) -> pl.DataFrame:
+        """Return some whole lines as a frame of texts."""
+        try:
+            if self.separator is None:
+                return pl.read_ndjson(io.BytesIO(text), schema=dict.fromkeys(self.columns, pl.String))
+            return pl.read_csv(
+                io.BytesIO(self.header + text),
+                separator=self.separator,
+                infer_schema=False,
+                columns=list(self.columns),
+            )
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise InputError(f"{name!r} cannot be read near byte {position:,}: {first_line(error)}") from None
+
+
+def read_header(line: bytes, name: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return the separator (None for json lines) and the columns that the first line of a text log shows."""
+    try:
+        text = line.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise InputError(f"{name!r} is not UTF-8 text: online reads csv, tsv, json lines and parquet") from None
+    separator = None
+    if text.startswith("{"):
+        try:
+            names = tuple(json.loads(text))
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{name!r}: line 1 is not a json object: {error}") from None
+    else:
+        separator = max(SEPARATORS, key=text.count)
+        try:
+            names = tuple(cell.strip() for cell in next(csv.reader([text], delimiter=separator), []))
+        except csv.Error as error:
+            raise InputError(f"{name!r}: line 1 is not a header of columns: {error}") from None
+    return separator, names
+
+
+def game_columns(names: tuple[str, ...], columns: Columns, source: str) -> list[str]:
+    """Return which columns hold the games: both agents, the outcome, and perhaps the weight."""
+    outcome = require_column("outcome", OUTCOME, names, source, columns.outcome)
+    weight = find_column("weight", WEIGHT, names, source, columns.weight)
+    return [*find_sides(names, source, columns.a, columns.b), outcome, *([weight] if weight else [])]
+
+
+def text_pieces(read: Read, name: str, columns: Columns, start: int = 0) -> Iterator[Piece]:
+    """Yield the games of a text log; ``start`` bytes were read before. Ends where ``read`` gives nothing."""
+    rest = b""
+    while b"\n" not in rest:
+        chunk = read(PIECE)
+        if not chunk:
+            break
+        rest += chunk
+        refuse_endless(rest, name)
+    if not rest.strip():
+        return
+    line, _, after = rest.partition(b"\n")
+    separator, names = read_header(line + b"\n", name)
+    chosen = tuple(game_columns(names, columns, name))
+    layout = Layout(header=line.removeprefix(b"\xef\xbb\xbf") + b"\n", separator=separator, columns=chosen)
+    position = len(line) + 1 if layout.separator else 0
+    rest = after if layout.separator else rest
+    skip = max(start - position, 0)
+    while skip > len(rest):
+        skip -= len(rest)
+        position += len(rest)
+        if not (rest := read(PIECE)):
+            return
+    position, rest = position + skip, rest[skip:]
+    while True:
+        cut = last_line_end(rest, quoted=layout.separator is not None)
+        if cut and rest[:cut].strip():
+            yield Piece(frame=layout.frame(rest[:cut], name, position), position=position + cut)
+        position, rest = position + cut, rest[cut:]
+        refuse_endless(rest, name)
+        chunk = read(PIECE)
+        if not chunk:
+            break
+        rest += chunk
+    if rest.strip():  # a last line without an end
+        yield Piece(frame=layout.frame(rest, name, position), position=position + len(rest))
+
+
+def last_line_end(text: bytes, *, quoted: bool) -> int:
+    """Return where the last whole record ends: after a line break that stands in no quotes."""
+    cut = text.rfind(b"\n") + 1
+    open_quote = quoted and text.count(b'"', 0, cut) % 2
+    while cut and open_quote:  # line by line backwards: each byte is looked at once more, not once per line
+        before = text.rfind(b"\n", 0, cut - 1) + 1
+        open_quote = (open_quote - text.count(b'"', before, cut)) % 2
+        cut = before
+    return cut
+
+
+def refuse_endless(rest: bytes, name: str) -> None:
+    """Refuse a line longer than any real one."""
+    if len(rest) > LONGEST_RECORD:
+        raise InputError(
+            f"{name!r} has a line of more than {LONGEST_RECORD >> 20} MB: this is not a log with a game a line"
+        )
+
+
+def can_stream(file: PlainFile, columns: Columns) -> bool:
+    """Return whether a file is a table with a row per game in their order, which can be read piece by piece."""
+    if columns.time is not None or find_kind(file) not in ("parquet", "delimited", "json lines"):
+        return False
+    if columns.a or columns.b or columns.outcome:
+        return True
+    try:
+        game_columns(column_names(file), columns, file.name)
+    except InputError:
+        return False  # another format, or nothing that can be read: its reader says what is wrong
+    return True
+
+
+def column_names(file: PlainFile) -> tuple[str, ...]:
+    """Return the columns of a table in a file."""
+    if find_kind(file) == "parquet":
+        return tuple(pl.scan_parquet(file.path).collect_schema().names())
+    with file.path.open("rb") as stream:
+        return read_header(stream.readline(LONGEST_RECORD), file.name)[1]
+
+
+def find_unused_time(source: str, columns: Columns) -> str | None:
+    """Return a column of times that a log has and nobody named: its games are taken in the order of the file."""
+    if source == STANDARD_INPUT or columns.time is not None:
+        return None
+    with open_files(source, may_grow=True) as files, contextlib.suppress(InputError):
+        if len(files) == 1 and can_stream(files[0], columns):
+            return next(iter(find_usual(TIME, column_names(files[0]))), None)
+    return None
+
+
+def file_pieces(file: PlainFile, columns: Columns, start: int) -> Iterator[Piece]:
+    """Yield the games of a file from a position on: bytes of text, or rows of a parquet file."""
+    if find_kind(file) != "parquet":
+        with file.path.open("rb") as stream:
+            yield from text_pieces(stream.read, file.name, columns, start)
+        return
+    count_rows(file)
+    scan = pl.scan_parquet(file.path)
+    chosen = game_columns(tuple(scan.collect_schema().names()), columns, file.name)
+    while len(frame := scan.select(chosen).slice(start, ROWS).collect()):
+        start += len(frame)
+        yield Piece(frame=frame, position=start)
+
+
+def still_there(pieces: Iterator[Piece], file: PlainFile) -> Iterator[Piece]:
+    """Yield the pieces of a file that may grow meanwhile; one that has become shorter is an error."""
+    for piece in pieces:
+        end = size_of(file)
+        if end < piece.position:
+            raise InputError(
+                f"{file.name!r} shrank while it was read: {piece.position:,} bytes (or rows) were read, and it has "
+                f"{end:,} now; a log may grow, but what stands in it must stay"
+            )
+        yield piece
+
+
+def fingerprint(file: PlainFile, position: int) -> str:
+    """Return a digest of both ends of what was read of a file: the same log has it, however it has grown."""
+    digest = hashlib.sha256(str(position).encode())
+    if find_kind(file) == "parquet":
+        scan = pl.scan_parquet(file.path)
+        for start in (0, max(position - 100, 0)):
+            digest.update(scan.slice(start, min(100, position)).collect().write_json().encode())
+        return digest.hexdigest()
+    with file.path.open("rb") as stream:
+        digest.update(stream.read(min(EDGE, position)))
+        stream.seek(max(position - EDGE, 0))
+        digest.update(stream.read(min(EDGE, position)))
+    return digest.hexdigest()
+
+
+def read_available(size: int) -> bytes:
+    """Read what standard input holds, at most ``size`` bytes; wait only where there is nothing."""
+    try:
+        return os.read(sys.stdin.fileno(), size)
+    except io.UnsupportedOperation:  # a stream without a file behind it
+        return sys.stdin.buffer.read(size)
+
+
+def nothing_waits() -> bool:
+    """Say whether standard input has nothing to read just now."""
+    try:
+        return not select.select([sys.stdin], [], [], 0)[0]
+    except (OSError, ValueError):  # not a pipe, or a system that cannot tell
+        return False
+
+
+def size_of(file: PlainFile) -> int:
+    """Return the end of a file as positions count it: bytes, or the rows of a parquet file."""
+    if find_kind(file) == "parquet":
+        rows: Any = pl.scan_parquet(file.path).select(pl.len()).collect().item()
+        return int(rows)
+    return file.path.stat().st_size
+
 
 Online = OnlineElo | OnlineMelo
 SAVE_EVERY = 1.0  # seconds; less often where saving itself takes long
@@ -117,11 +343,11 @@ def follow(
 
     A log that was read before, as far as it was, is not read twice; ``from_start`` reads it as new.
     """
-    if is_standard_input(source):
+    if source == STANDARD_INPUT:
         name = "standard input"
-        pieces = text_pieces(stop.waiting(logs.read_available), name, columns)
+        pieces = text_pieces(stop.waiting(read_available), name, columns)
         before = next((log for log in model.logs if log.name == name), None)
-        place = Place(name, before, lambda position: "", logs.nothing_waits)
+        place = Place(name, before, lambda position: "", nothing_waits)
         yield from learn(model, pieces, state, columns, outcomes, stop, place)
         return
     with open_files(source, may_grow=True) as files, name_library_errors(files[0]):

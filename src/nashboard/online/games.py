@@ -6,62 +6,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from nashboard._types import Floats, Ints
+from nashboard._types import Floats
 from nashboard.data.counting.outcomes import Question, Rules, SeenLabel, check_rules, learn_vocabulary
 from nashboard.data.games import Games as GameRows
 from nashboard.data.sources.frames import lazy_frame
 from nashboard.data.table.columns import OUTCOME, WEIGHT, Named, check_column, find_column, find_sides, require_column
 from nashboard.errors import InputError
-from nashboard.online import kernels
-from nashboard.online.kernels import EMPTY, Codes, Hashes
 
-# Polars hashes the texts (64 bits), a compiled table numbers them: two to three times as fast as categories of Polars.
-# Two names are taken for one if their hashes agree, by chance once in 36 million leagues of a million agents.
-FIRST_PLACES = 1 << 10
-
-
-class Numbering:
-    """Numbers for texts, in the order of their first appearance; grows in place."""
-
-    def __init__(self, known: Sequence[str] = ()) -> None:
-        self.known = 0
-        self.make_table(FIRST_PLACES)
-        if known:
-            self.number(hashes(pl.Series(known, dtype=pl.String)))
-
-    def make_table(self, places: int) -> None:
-        """Start an empty table."""
-        self.keys, self.values = np.zeros(places, np.uint64), np.full(places, EMPTY, np.uint32)
-
-    def number(self, first: Hashes, second: Hashes | None = None) -> tuple[Codes, Codes, Ints]:
-        """Return the numbers of one or two columns, and the cells (2 row + side) where new texts first stand."""
-        second = np.empty(0, np.uint64) if second is None else second
-        codes = np.empty(first.size, np.uint32), np.empty(second.size, np.uint32)
-        before, row = self.known, 0
-        found = np.empty(self.keys.size, np.int64)
-        while True:
-            row, self.known = kernels.numbered(first, second, *codes, self.keys, self.values, found, self.known, row)
-            if row == first.size:
-                return *codes, found[before : self.known].copy()
-            found = np.concatenate([found, np.empty(self.keys.size, np.int64)])
-            self.grow()
-
-    def grow(self) -> None:
-        """Put everything into a table of twice the size."""
-        used = self.values != EMPTY
-        old = self.keys[used][np.argsort(self.values[used])]
-        self.make_table(2 * self.keys.size)
-        spare = np.empty(self.keys.size, np.int64)
-        none = np.empty(0, np.uint64)
-        kernels.numbered(
-            old, none, np.empty(old.size, np.uint32), np.empty(0, np.uint32), self.keys, self.values, spare, 0, 0
-        )
-
-
-def hashes(texts: pl.Series) -> Hashes:
-    """Return the hash of each text."""
-    return np.ascontiguousarray(texts.hash(seed=0).to_numpy())
+HEAD = 1 << 12  # rows in which most names appear: those of the rest are looked for only among the unknown
+Codes = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -118,7 +73,7 @@ class Games:
 
 
 def read_games(
-    data: Any, columns: Columns, rules: Rules | None, numbering: Numbering, excerpt: Excerpt | None = None
+    data: Any, columns: Columns, rules: Rules | None, known: Sequence[str], excerpt: Excerpt | None = None
 ) -> Games:
     """Return the games of a frame, a mapping of columns or a tuple of arrays ``(a, b, outcome)``.
 
@@ -127,25 +82,41 @@ def read_games(
     excerpt = excerpt or Excerpt()
     chosen = chosen_columns(data, columns, excerpt.source)
     a, b = (texts(chosen.frame[side], excerpt) for side in ("a", "b"))
-    first, second = hashes(a), hashes(b)
-    outcome = outcomes(chosen, first, second, rules, excerpt)
+    outcome = outcomes(chosen, a, b, rules, excerpt)
     weight = weights(chosen, excerpt)
-    same = np.flatnonzero(first == second)
-    if same.size:
+    same = (a == b).arg_true()
+    if len(same):
         raise InputError(
-            f"{excerpt.row(int(same[0]))}: {a[int(same[0])]!r} met itself ({same.size:,} such rows); leave such rows "
-            f"out"
+            f"{excerpt.row(same[0])}: {a[same[0]]!r} met itself ({len(same):,} such rows); leave such rows out"
         )
     used = ~np.isnan(outcome)
-    rows = np.flatnonzero(used)
-    if rows.size < used.size:  # a rule said to leave them out
-        first, second, outcome, weight = first[used], second[used], outcome[used], weight[used]
-    left, right, new = numbering.number(first, second)
-    joined = tuple((b if cell % 2 else a)[int(rows[cell // 2])] for cell in new)
-    for name, cell in zip(joined, new, strict=True):
+    if not used.all():  # a rule said to leave them out
+        a, b, outcome, weight = a.filter(used), b.filter(used), outcome[used], weight[used]
+    joined = find_names(known, a, b)
+    for name in joined:
         if not name.strip():
-            refuse_nameless(int(rows[cell // 2]), excerpt)
-    return Games(first=left, second=right, outcome=outcome, weight=weight, joined=joined)
+            refuse_nameless(int((chosen.frame["a"].eq(name) | chosen.frame["b"].eq(name)).arg_max() or 0), excerpt)
+    first, second = (codes(side, [*known, *joined]) for side in (a, b))
+    return Games(first=first, second=second, outcome=outcome, weight=weight, joined=joined)
+
+
+def codes(names: pl.Series, known: Sequence[str]) -> Codes:
+    """Return the positions of names in a list."""
+    return np.ascontiguousarray(names.cast(pl.Enum(known)).to_physical().cast(pl.UInt32).to_numpy())
+
+
+def find_names(known: Sequence[str], a: pl.Series, b: pl.Series) -> tuple[str, ...]:
+    """Return the new names in the order of their first appearance, row by row and ``a`` before ``b``."""
+    found = list(known)
+    for rows in (HEAD, len(a)):
+        label, parts = pl.Enum(found), []
+        for side, names in enumerate((a.head(rows), b.head(rows))):
+            unknown = names.cast(label, strict=False).is_null()
+            cell = pl.int_range(len(names), eager=True) * 2 + side
+            parts.append(pl.DataFrame({"name": names.filter(unknown), "cell": cell.filter(unknown)}))
+        new = pl.concat(parts).group_by("name").agg(pl.col("cell").min()).sort("cell")
+        found += new["name"].to_list()
+    return tuple(found[len(known) :])
 
 
 def chosen_columns(data: Any, columns: Columns, source: str) -> Chosen:
@@ -226,7 +197,7 @@ def weights(chosen: Chosen, excerpt: Excerpt) -> Floats:
     return values
 
 
-def outcomes(chosen: Chosen, first: Hashes, second: Hashes, rules: Rules | None, excerpt: Excerpt) -> Floats:
+def outcomes(chosen: Chosen, a: pl.Series, b: pl.Series, rules: Rules | None, excerpt: Excerpt) -> Floats:
     """Return each game's share of the point for the first agent; NaN where a rule says to leave the game out."""
     column = chosen.frame["outcome"]
     if (column.dtype.is_numeric() or column.dtype == pl.Boolean) and not rules:
@@ -235,28 +206,27 @@ def outcomes(chosen: Chosen, first: Hashes, second: Hashes, rules: Rules | None,
         refuse(~((values >= 0) & (values <= 1)), values, rule, excerpt)
         return values
     labels = column.cast(pl.String).fill_null("")
-    hashed = hashes(labels)
-    codes, _, where = Numbering().number(hashed)
-    case = codes * np.uint32(4) + np.uint32(2) * (hashed == first) + (hashed == second)
-    rows = np.bincount(case, minlength=4 * where.size)
-    names = [labels[int(cell) // 2] for cell in where]
-    seen = [
-        SeenLabel(label=names[c // 4], is_first=bool(c & 2), is_second=bool(c & 1), rows=int(rows[c]))
-        for c in np.flatnonzero(rows)
-    ]
+    frame = pl.DataFrame({"label": labels, "is_first": labels == a, "is_second": labels == b})
+    cases = (
+        frame.with_row_index("row").group_by("label", "is_first", "is_second").agg(pl.col("row").min(), rows=pl.len())
+    )
+    cases = cases.sort("row")
     asked = Question(
         a=chosen.names["a"],
         b=chosen.names["b"],
         outcome=chosen.names["outcome"],
         source=excerpt.source,
-        where=lambda label: excerpt.number(int(where[names.index(label)]) // 2),
+        where=lambda label: excerpt.number(int(cases.filter(pl.col("label") == label)["row"][0])),
     )
+    seen = [SeenLabel(**case) for case in cases.drop("row").iter_rows(named=True)]
     words = learn_vocabulary(seen, check_rules(rules), asked)
-    meaning = np.full(rows.size, np.nan)
-    for c in np.flatnonzero(rows):
-        named = words.by_name and c & 3 and names[c // 4] not in words.ignored
-        meaning[c] = (1.0 if c & 2 else 0.0) if named else words.outcomes.get(names[c // 4], np.nan)
-    return np.asarray(meaning[case])
+    meaning = pl.col("label").replace_strict(
+        list(words.outcomes), list(words.outcomes.values()), default=np.nan, return_dtype=pl.Float64
+    )
+    if words.by_name:
+        named = (pl.col("is_first") | pl.col("is_second")) & ~pl.col("label").is_in(list(words.ignored))
+        meaning = pl.when(named).then(pl.col("is_first").cast(pl.Float64)).otherwise(meaning)
+    return frame.select(meaning.alias("share"))["share"].to_numpy()
 
 
 def numbers(chosen: Chosen, role: str, excerpt: Excerpt) -> Floats:

@@ -1,4 +1,4 @@
-"""The compiled loops over games: steps at a given rate, adaptive filters, and numbers for names.
+"""The compiled loops over games: steps at a given rate, and adaptive filters.
 
 Symbols: ``Z`` (agents, 1 + 2k), column 0 the ratings, then two columns per plane; the lead of i over j is
 ``x = r[i] - r[j] + sum over planes of c[i, 0] c[j, 1] - c[j, 0] c[i, 1]`` (section 3.1).
@@ -11,17 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nashboard._compiled import compiled
-from nashboard._types import Floats, Ints
-from nashboard.ratings.kernels import FLOAT, INT, NUMBERS, READ_VECTOR, TABLE, VECTOR, lead, types
+from nashboard._types import Floats
+from nashboard.ratings.kernels import FLOAT, READ_VECTOR, TABLE, VECTOR, lead, types
 
-PAIR = types.UniTuple(types.int64, 2)
-CODES, READ_CODES = (types.Array(types.uint32, 1, "C", readonly=closed) for closed in (False, True))
-HASHES, READ_HASHES = (types.Array(types.uint64, 1, "C", readonly=closed) for closed in (False, True))
+READ_CODES = types.Array(types.uint32, 1, "C", readonly=True)
 CUBE, BLOCKS = types.Array(FLOAT, 3, "C"), types.Array(FLOAT, 4, "C")
 
 Codes = NDArray[np.uint32]
-Hashes = NDArray[np.uint64]
-EMPTY = np.uint32(0xFFFFFFFF)
 SHARE = 1e-5  # of the weight that filters exchange after each game, so that one that was bad can become good
 
 
@@ -177,44 +173,3 @@ filtered = compiled(
     types.void(CUBE, BLOCKS, VECTOR, VECTOR, VECTOR, READ_CODES, READ_CODES, READ_VECTOR, READ_VECTOR, READ_VECTOR,
                READ_VECTOR, VECTOR, VECTOR)
 )(_filtered)  # fmt: skip
-
-
-def _numbered(
-    first: Hashes,
-    second: Hashes,
-    first_codes: Codes,
-    second_codes: Codes,
-    keys: Hashes,
-    values: Codes,
-    found: Ints,
-    known: int,
-    start: int,
-) -> tuple[int, int]:
-    """Give texts, known by their hashes, numbers in the order of their first appearance, in place.
-
-    Row by row, ``first`` before ``second`` (which may be empty). ``keys`` and ``values`` are an open hash table with a
-    power of two of places, ``EMPTY`` in ``values`` where there is nothing. ``found[v]`` takes the cell (2 row + side)
-    where text ``v`` first stands. Returns the row reached, before the end where the table is half full, and how many
-    texts are known.
-    """
-    mask = np.uint64(keys.size - 1)
-    for row in range(start, first.size):
-        if 2 * (known + 2) > keys.size:
-            return row, known
-        for side in range(2 if second.size else 1):
-            key = first[row] if side == 0 else second[row]
-            place = key & mask
-            while values[place] != EMPTY and keys[place] != key:
-                place = (place + np.uint64(1)) & mask
-            if values[place] == EMPTY:
-                keys[place], values[place] = key, known
-                found[known] = 2 * row + side
-                known += 1
-            if side == 0:
-                first_codes[row] = values[place]
-            else:
-                second_codes[row] = values[place]
-    return first.size, known
-
-
-numbered = compiled(PAIR(READ_HASHES, READ_HASHES, CODES, CODES, HASHES, CODES, NUMBERS, INT, INT))(_numbered)

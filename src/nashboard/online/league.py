@@ -18,7 +18,7 @@ from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT, win_probability
 from nashboard.data.counting.outcomes import Rules
 from nashboard.errors import InputError
 from nashboard.online import kernels
-from nashboard.online.games import Columns, Excerpt, Numbering, read_games
+from nashboard.online.games import Columns, Excerpt, read_games
 from nashboard.ratings.kernels import lead
 
 FIRST_PLACES = 64
@@ -56,7 +56,6 @@ class League:
         self.index: dict[str, int] = {}
         self.played = np.zeros(FIRST_PLACES)
         self.sums = np.zeros(2)  # of the losses before each game, and of the games' weights
-        self.numbering = Numbering()
         self.width = 1 + 2 * self.k
         self.Z = np.zeros((FIRST_PLACES, self.width))
         filters = () if self.rate is not None else MELO_FILTERS if self.k else ELO_FILTERS
@@ -148,9 +147,7 @@ class League:
 
     def update_many(self, data: Any, columns: Columns, rules: Rules | None, excerpt: Excerpt | None = None) -> int:
         """Learn from games in their order, all or none of them; return how many. Errors name the excerpt."""
-        if self.numbering.known != self.size:  # agents have joined by name, or an update failed
-            self.numbering = Numbering(self.names)
-        games = read_games(data, columns, rules, self.numbering, excerpt)
+        games = read_games(data, columns, rules, self.names, excerpt)
         if games.joined:
             self.join(games.joined)
         self.play(games.first, games.second, games.outcome, games.weight)
