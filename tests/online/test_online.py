@@ -388,24 +388,6 @@ def test_online_melo_is_as_good_as_elo_on_a_ladder() -> None:
         assert loss_of(nb.OnlineMelo(1), log) < loss_of(nb.OnlineElo(), log) + 0.005
 
 
-@pytest.mark.parametrize(
-    ("agents", "games", "spread", "keeps"),
-    [(30, 3_000, 1.0, 1.0), (200, 3_000, 1.0, 1.0), (200, 4_000, 0.4, 1.0), (40, 15_000, 1.0, 0.98),
-     (40, 15_000, 1.0, 0.9)],
-)  # fmt: skip
-def test_adaptive_elo_is_as_good_as_the_best_constant_rate(
-    agents: int, games: int, spread: float, keeps: float
-) -> None:
-    rng = np.random.default_rng(agents)
-    r = np.empty((50, agents))  # ratings that stay, or change over 50 periods
-    r[0] = rng.normal(0, spread, agents)
-    for t in range(1, 50):
-        r[t] = keeps * r[t - 1] + spread * np.sqrt(1 - keeps**2) * rng.standard_normal(agents)
-    log, _ = played(r, np.zeros((agents, 2)), games, rng)
-    best = min(loss_of(nb.OnlineElo(rate=rate), log) for rate in (8, 16, 32, 64))
-    assert loss_of(nb.OnlineElo(), log) < best + 0.001
-
-
 def test_filtered_intervals_cover_ratings_that_stay() -> None:
     inside = []
     for seed in range(40):

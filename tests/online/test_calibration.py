@@ -71,7 +71,7 @@ def simple_online_elo(games: Games, tested: slice) -> float:
 
 @pytest.mark.parametrize("log", [tennis, engines, votes])
 def test_later_games_are_predicted_no_worse_than_by_a_simple_online_elo(log) -> None:  # type: ignore[no-untyped-def]
-    for seed in range(2):
+    for seed in (31, 32):
         games = log(seed)
         simple = simple_online_elo(games, slice(games.first.size // 5, None))
         for model in nb.calibration(games, by="time", models=["elo", "online elo", "online melo"]).models:
