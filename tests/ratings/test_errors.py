@@ -225,3 +225,21 @@ def test_an_agent_with_one_win_is_not_the_champion() -> None:
     assert elo.ratings.argmax() != 10
     low, high = elo.interval
     assert high[10] - low[10] > 400
+
+
+@pytest.mark.parametrize("noise", ["coins", "draws"])
+def test_elo_bootstrap_and_evaluate_give_the_same_intervals(noise: str) -> None:
+    _, matches = play("full", noise, 77, n=10)
+    matches = replace(matches, wins=4 * matches.wins, draws=4 * matches.draws, losses=4 * matches.losses)
+    elo = nb.elo(matches)
+    drawn = nb.elo(matches, errors="bootstrap", n_resamples=200)
+    board = nb.evaluate(matches, n_resamples=200, pool=False).board.table()
+    names = [column.name for column in board.columns]
+    rows = {row[names.index("agent")]: row for row in board.rows}
+    low, high = (np.array([rows[a][names.index(f"Elo {end}")] for a in elo.agents], float) for end in ("low", "high"))
+    np.testing.assert_allclose(drawn.ratings, elo.ratings, atol=1e-6)
+    np.testing.assert_allclose(drawn.stderr, elo.stderr, rtol=0.25)  # 200 resamples: known to 5%
+    np.testing.assert_allclose((high - low) / 2 / 1.96, elo.stderr, rtol=0.25)
+    np.testing.assert_allclose((high + low) / 2, elo.ratings, atol=0.5 * elo.stderr.max())
+    assert np.mean((high - low) / 2 / 1.96 / elo.stderr) == pytest.approx(1, abs=0.1)
+    assert np.mean(drawn.stderr / elo.stderr) == pytest.approx(1, abs=0.1)
