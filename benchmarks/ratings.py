@@ -233,7 +233,7 @@ def covariates(rows: int) -> Comparison:
         code="answer = ratings.by_arena_rank(frame)",
         package="arena-rank",
     )
-    return Comparison(what=f"two covariates, {rows:,} games", sides=[ours, theirs], quality=within(0.1))
+    return Comparison(what=f"two covariates, {rows:,} games", sides=[ours, theirs], quality=within(0.1), limit=200.0)
 
 
 def sides_and_draws(games: int, model: str) -> Comparison:
@@ -289,7 +289,7 @@ def online(games: int) -> Comparison:
 
 def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     """Yield every comparison."""
-    few, many = {"tiny": (2_000, 2_000), "small": (20_000, 50_000), "full": (50_000, 1_000_000)}[size]
+    few, many = {"tiny": (2_000, 2_000), "small": (20_000, 50_000), "full": (20_000, 200_000)}[size]
     yield maximum(few)
     yield covariates(many)
     for model in ("BayesElo", "Davidson"):

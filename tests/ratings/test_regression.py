@@ -144,7 +144,7 @@ def test_games_that_repeat_are_grouped_and_give_the_same_answer() -> None:
 def frame_of(rows: int, *, repeated: bool) -> pl.DataFrame:
     _, games = log_of(6, rows=rows, repeated=repeated)
     columns = games.to_polars().drop("weight").with_columns(neutral=pl.Series(games.neutral))
-    return columns.with_columns(judge=pl.Series(np.arange(rows) % 50))
+    return columns.with_columns(batch_of_games=pl.Series(np.arange(rows) % 50))
 
 
 def test_covariates_are_counted_where_the_data_is(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_covariates_are_counted_where_the_data_is(tmp_path: Path) -> None:
     database.register("log", frame.to_arrow())
     games = nb.read_games(frame, covariates=["style", "length"])
     names = ["style", "length"]
-    cases: tuple[dict[str, Any], ...] = ({}, {"cluster": "judge"})
+    cases: tuple[dict[str, Any], ...] = ({}, {"cluster": "batch_of_games"})
     for cluster in cases:
         expected = nb.elo(nb.read_games(frame, covariates=names, **cluster), covariates=names, first_advantage=True)
         for source in (frame, frame.lazy(), frame.to_pandas(), tmp_path / "log.csv", database.table("log")):
