@@ -74,6 +74,11 @@ def test_a_public_layout_is_read_with_no_options(name: str) -> None:
     assert f"{data.origin.format}: {data!r}" == READ[name]
 
 
+def test_every_public_layout_is_evaluated_with_no_options() -> None:
+    for name in READ:
+        assert nb.evaluate(touched(name), n_resamples=10).verdict, name
+
+
 @pytest.mark.parametrize("name", NAMED)
 def test_what_is_not_read_is_named_for_what_it_is(name: str) -> None:
     with pytest.raises(nb.InputError, match=NAMED[name]):

@@ -93,6 +93,12 @@ def wide(draw: st.DrawFn) -> Columns:
 
 
 @st.composite
+def by_task(draw: st.DrawFn) -> Columns:
+    agents = draw(st.lists(names, min_size=2, max_size=4, unique=True))
+    return {"game": ["go", "chess"]} | {agent: [draw(numbers) for _ in range(2)] for agent in agents}
+
+
+@st.composite
 def long(draw: st.DrawFn) -> Columns:
     agents = draw(st.lists(names, min_size=2, max_size=4, unique=True))
     cells = [(agent, task, draw(numbers)) for agent in agents for task in ("go", "chess")]
@@ -118,13 +124,13 @@ def content(data: Any) -> dict[str, Any]:
     return whole | {"format": names_format, "rows": rows, "left out": left, "notes": notes, "period": period}
 
 
-KNOWN = ("scores-wide", "scores-long", "two-scores", "payoff-matrix (payoffs)", "pair-counts")
+KNOWN = ("scores-wide", "scores-by-task", "scores-long", "two-scores", "payoff-matrix (payoffs)", "pair-counts")
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
-@pytest.mark.parametrize("shape", [logs, results, wide, long, matrices])
+@pytest.mark.parametrize("shape", [logs, results, wide, by_task, long, matrices])
 def test_the_same_content_gives_the_same_object(shape: Any, holder: str, tmp_path: Path) -> None:
-    @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=2 if holder == "dask" else 4, deadline=None, suppress_health_check=list(HealthCheck))
     @given(table=shape())
     def check(table: Columns) -> None:
         wanted = content(read(pl.DataFrame(table)))

@@ -14,109 +14,42 @@ from nashboard.errors import InputError
 
 # The two sides of a match, by the names that public tables give them.
 SIDES = (
-    ("agent_a", "agent_b"),
-    ("model_a", "model_b"),
-    ("player_a", "player_b"),
-    ("team_a", "team_b"),
-    ("bot_a", "bot_b"),
-    ("a", "b"),
-    ("agent_1", "agent_2"),
-    ("model_1", "model_2"),
-    ("player_1", "player_2"),
-    ("team_1", "team_2"),
-    ("agent1", "agent2"),
-    ("model1", "model2"),
-    ("player1", "player2"),
-    ("team1", "team2"),
-    ("competitor_1", "competitor_2"),
-    ("generator_1", "generator_2"),
-    ("first", "second"),
-    ("left", "right"),
-    ("left_model", "right_model"),
-    ("model_left", "model_right"),
-    ("white", "black"),
-    ("white_player", "black_player"),
-    ("white_username", "black_username"),
-    ("home", "away"),
-    ("home", "visitor"),
-    ("home_team", "away_team"),
-    ("hometeam", "awayteam"),
-    ("home_team_name", "away_team_name"),
-    ("home_team", "visitor_team"),
-    ("team_home", "team_away"),
-    ("team_name_home", "team_name_away"),
-    ("agent", "opponent"),
-    ("player", "opponent"),
+    ("agent_a", "agent_b"), ("model_a", "model_b"), ("player_a", "player_b"), ("team_a", "team_b"), ("bot_a", "bot_b"),
+    ("a", "b"), ("agent_1", "agent_2"), ("model_1", "model_2"), ("player_1", "player_2"), ("team_1", "team_2"),
+    ("agent1", "agent2"), ("model1", "model2"), ("player1", "player2"), ("team1", "team2"),
+    ("competitor_1", "competitor_2"), ("generator_1", "generator_2"), ("first", "second"), ("left", "right"),
+    ("left_model", "right_model"), ("model_left", "model_right"), ("white", "black"), ("white_player", "black_player"),
+    ("white_username", "black_username"), ("home", "away"), ("home", "visitor"), ("home_team", "away_team"),
+    ("hometeam", "awayteam"), ("home_team_name", "away_team_name"), ("home_team", "visitor_team"),
+    ("team_home", "team_away"), ("team_name_home", "team_name_away"), ("agent", "opponent"), ("player", "opponent"),
     ("team", "opponent"),
-)
+)  # fmt: skip
 # The same by numbers, for tables without names.
 SIDES_BY_ID = (
-    ("white_id", "black_id"),
-    ("home_team_id", "visitor_team_id"),
-    ("home_team_id", "away_team_id"),
-    ("home_team_api_id", "away_team_api_id"),
-    ("team_id_home", "team_id_away"),
-    ("home_id", "away_id"),
-    ("player_1_id", "player_2_id"),
-    ("team_1_id", "team_2_id"),
-    ("model_a_id", "model_b_id"),
-)
+    ("white_id", "black_id"), ("home_team_id", "visitor_team_id"), ("home_team_id", "away_team_id"),
+    ("home_team_api_id", "away_team_api_id"), ("team_id_home", "team_id_away"), ("home_id", "away_id"),
+    ("player_1_id", "player_2_id"), ("team_1_id", "team_2_id"), ("model_a_id", "model_b_id"),
+)  # fmt: skip
 # The winner and the loser of a match, names before numbers: ids often stand beside names.
 WINNER_LOSER = (
-    ("winner_name", "loser_name"),
-    ("winner", "loser"),
-    ("winner_team", "loser_team"),
-    ("winning_team", "losing_team"),
-    ("winning_player", "losing_player"),
-    ("winner_player", "loser_player"),
-    ("wteam", "lteam"),
-    ("winner_id", "loser_id"),
-    ("wteamid", "lteamid"),
-)
+    ("winner_name", "loser_name"), ("winner", "loser"), ("winner_team", "loser_team"), ("winning_team", "losing_team"),
+    ("winning_player", "losing_player"), ("winner_player", "loser_player"), ("wteam", "lteam"),
+    ("winner_id", "loser_id"), ("wteamid", "lteamid"),
+)  # fmt: skip
 # What the two sides of a match scored.
 TWO_SCORES = (
-    ("home_score", "away_score"),
-    ("home_goals", "away_goals"),
-    ("home_points", "away_points"),
-    ("home_team_score", "away_team_score"),
-    ("home_team_goals", "away_team_goals"),
-    ("home_runs", "away_runs"),
-    ("home_pts", "away_pts"),
-    ("pts_home", "pts_away"),
-    ("points_home", "points_away"),
-    ("home_team_goal", "away_team_goal"),
-    ("home_team_score", "visitor_team_score"),
-    ("homescore", "awayscore"),
-    ("homegoals", "awaygoals"),
-    ("fthg", "ftag"),
-    ("hg", "ag"),
-    ("score_home", "score_away"),
-    ("goals_home", "goals_away"),
-    ("score_a", "score_b"),
-    ("points_a", "points_b"),
-    ("score_1", "score_2"),
-    ("score1", "score2"),
-    ("goals_1", "goals_2"),
-    ("goals1", "goals2"),
-    ("points_1", "points_2"),
-    ("points1", "points2"),
-    ("result_1", "result_2"),
-    ("team_score", "opponent_score"),
-    ("goals_for", "goals_against"),
-)
+    ("home_score", "away_score"), ("home_goals", "away_goals"), ("home_points", "away_points"),
+    ("home_team_score", "away_team_score"), ("home_team_goals", "away_team_goals"), ("home_runs", "away_runs"),
+    ("home_pts", "away_pts"), ("pts_home", "pts_away"), ("points_home", "points_away"),
+    ("home_team_goal", "away_team_goal"), ("home_team_score", "visitor_team_score"), ("homescore", "awayscore"),
+    ("homegoals", "awaygoals"), ("fthg", "ftag"), ("hg", "ag"), ("score_home", "score_away"),
+    ("goals_home", "goals_away"), ("score_a", "score_b"), ("points_a", "points_b"), ("score_1", "score_2"),
+    ("score1", "score2"), ("goals_1", "goals_2"), ("goals1", "goals2"), ("points_1", "points_2"),
+    ("points1", "points2"), ("result_1", "result_2"), ("team_score", "opponent_score"), ("goals_for", "goals_against"),
+)  # fmt: skip
 OUTCOME = (
-    "winner",
-    "outcome",
-    "result",
-    "score",
-    "win",
-    "label",
-    "preference",
-    "ftr",
-    "vote",
-    "vote_type",
-    "preferred",
-)
+    "winner", "outcome", "result", "score", "win", "label", "preference", "ftr", "vote", "vote_type", "preferred",
+)  # fmt: skip
 WEIGHT = ("weight", "weights")
 TIME = (
     "time", "timestamp", "tstamp", "date", "datetime", "created_at", "match_date", "game_date", "game_date_est",
@@ -151,32 +84,11 @@ RUNS = ("runs",)
 LOWER = ("lower_is_better",)
 GROUP = ("group", "category", "suite")
 # Names that count only where a table has no column of a more usual name for the same.
-RARE = frozenset(
-    [
-        "vote",
-        "vote_type",
-        "preferred",
-        "algo",
-        "policy",
-        "model_name_or_path",
-        "task_id",
-        "env_id",
-        "problem_id",
-        "question",
-        "item_id",
-        "instance_id",
-        "sample_id",
-        "doc_id",
-        "correct",
-        "is_correct",
-        "passed",
-        "resolved",
-        "solved",
-        "success",
-        "exact_match",
-        "episode_return",
-    ]
-)
+RARE = frozenset((
+    "vote", "vote_type", "preferred", "algo", "policy", "model_name_or_path", "task_id", "env_id", "problem_id",
+    "question", "item_id", "instance_id", "sample_id", "doc_id", "correct", "is_correct", "passed", "resolved",
+    "solved", "success", "exact_match", "episode_return",
+))  # fmt: skip
 OFF = ("none", "false")  # words that switch a role off, unless a column is called so
 Named = str | Literal[False] | None  # a column, False for none at all, None to be recognised by its usual name
 
