@@ -1,5 +1,6 @@
 """Rows that cannot be used: an error names the row, the agent and what is wrong; ``skip`` counts and lists them."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
+from commands import Run
 from data.conftest import Columns, Engine, every_local_engine
 from data.formats.reading import counts, left_out, table
 from nashboard.data.read import read
@@ -145,3 +147,16 @@ def test_components_are_split_kept_or_refused() -> None:
     wrong: Any = "some"
     with pytest.raises(nb.InputError, match="there is no choice 'some'"):
         split_components(matches, wrong)
+
+
+@pytest.mark.parametrize("name", ["elo", "melo", "hodge", "nash", "rank", "audit", "stress", "predict"])
+def test_every_command_that_meets_groups_apart_names_an_option_that_it_has(
+    name: str, tmp_path: Path, command: Run
+) -> None:
+    path = put(tmp_path / "log.csv", "a,b,winner\nx,y,a\ny,x,a\nx,z,a\nz,y,b\ny,z,a\nu,v,a\nv,u,a\n")
+    words = [name, str(path), *(["x", "y"] if name == "predict" else [])]
+    told = command(*words, code=2).stderr
+    option = re.search(r"keep the largest with (.*), or add matches", told)
+    assert option, told
+    again = command(*words, *option[1].split())
+    assert "2 agents of 1 other group that never met the largest left out" in again.stderr

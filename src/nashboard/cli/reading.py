@@ -26,7 +26,11 @@ def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> 
 
     options = reader_options(pairs)
     with reading(source):
-        return read(source, format=as_format, **options)
+        data = read(source, format=as_format, **options)
+    if not {"components", "min_games", "bad_rows"}.isdisjoint(options):  # what was left out as asked is told
+        for text in (*map(str, data.origin.left_out), *data.origin.notes):
+            note(text)
+    return data
 
 
 @contextlib.contextmanager
