@@ -12,8 +12,12 @@ from nashboard.data.counting.cells import (
     make_scores,
     refuse_two_directions,
 )
-from nashboard.data.formats.format import Format, Input
-from nashboard.data.formats.harness import find_files, holds_any
+from nashboard.data.formats.format import (
+    Format,
+    Input,
+    find_files,
+    holds_any,
+)
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import is_derived

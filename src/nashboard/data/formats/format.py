@@ -1,6 +1,6 @@
 """What a format is, and what its reader is given."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -10,11 +10,12 @@ from nashboard._text import listed
 from nashboard.data.counting.outcomes import Rules
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
+from nashboard.data.origin import LeftOut
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments
 from nashboard.data.sources.frames import find_records
-from nashboard.data.sources.paths import PlainFile
+from nashboard.data.sources.paths import PlainFile, find_below
 from nashboard.data.table.columns import Named, check_column
 from nashboard.data.table.files import Kind, find_kind, is_one_line
 from nashboard.data.table.json_lines import LARGEST_DOCUMENT, read_document
@@ -211,3 +212,72 @@ class Format:
                 raise InputError(
                     f"{name}= has no meaning for {self.name} ({self.holds}); it takes {listed(self.options, 99)}"
                 )
+
+
+# What readers of evaluation harnesses share: the files of a folder, how one is recognised, and what is left out.
+LARGEST_RESULT = 64 << 20  # bytes; a result file is far smaller, a log of json lines may be far larger
+MOST_LOOKED_AT = 20  # files of a folder that are looked at to tell what it holds
+BAD_FILES = ("bad files", "they cannot be read")
+
+
+@dataclass
+class Leftovers:
+    """Names of what was found but not used, by what it is and why."""
+
+    names: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def add(self, what: str, why: str, *names: str) -> None:
+        """Add what was not used."""
+        if names:
+            self.names.setdefault((what, why), []).extend(names)
+
+    def entries(self) -> tuple[LeftOut, ...]:
+        """Return an entry for each reason."""
+        return tuple(
+            LeftOut(what=what, count=len(names), why=f"{why}: {listed(names)}")
+            for (what, why), names in self.names.items()
+        )
+
+
+def find_files(source: Input, *patterns: str) -> list[PlainFile]:
+    """Return the files of a folder with such names, or the files named."""
+    if source.kind != "directory":
+        return list(source.files)
+    folder = source.files[0].path
+    paths = sorted({path for pattern in patterns for path in find_below(folder, pattern)})
+    return [PlainFile(path=path, name=str(path)) for path in paths if path.is_file()]
+
+
+def holds_any(source: Input, is_one: Callable[[Any], bool], *patterns: str) -> bool:
+    """Return whether a json document is of a kind, or one of the first files of a folder."""
+    if source.opened is not None or not source.files:
+        return False
+    if source.kind != "directory":
+        return is_one(source.document)
+    for file in find_files(source, *patterns)[:MOST_LOOKED_AT]:
+        try:
+            if file.path.stat().st_size <= LARGEST_RESULT and is_one(read_document(file)):
+                return True
+        except InputError:
+            continue
+    return False
+
+
+def read_documents(
+    source: Input, read: Callable[[PlainFile], Any], left: Leftovers, *patterns: str
+) -> Iterator[tuple[PlainFile, Any]]:
+    """Yield what is read from each file; one that cannot be read is an error, or left out where bad rows are."""
+    for file in find_files(source, *patterns):
+        try:
+            content = read(file)
+        except InputError:
+            if not source.options.skip_bad:
+                raise
+            left.add(*BAD_FILES, file.name)
+        else:
+            yield file, content
+
+
+def note_replaced(number: int, what: str) -> tuple[LeftOut, ...]:
+    """Return the entry for older results of the same agent and task."""
+    return (LeftOut(what="results", count=number, why=f"a newer {what} has the same agent and task"),) if number else ()

@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 
 from nashboard.data.counting.cells import Cell, average_runs, frame_cells, make_scores
-from nashboard.data.formats.format import Format, Input
-from nashboard.data.formats.harness import (
+from nashboard.data.formats.format import (
     MOST_LOOKED_AT,
+    Format,
+    Input,
     Leftovers,
     find_files,
     holds_any,

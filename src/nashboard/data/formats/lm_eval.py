@@ -11,9 +11,10 @@ from typing import Any
 
 from nashboard._text import listed, nearest
 from nashboard.data.counting.cells import Cell, frame_cells, make_scores
-from nashboard.data.formats.format import Format, Input
-from nashboard.data.formats.harness import (
+from nashboard.data.formats.format import (
     BAD_FILES,
+    Format,
+    Input,
     Leftovers,
     find_files,
     holds_any,
