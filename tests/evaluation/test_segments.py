@@ -9,13 +9,13 @@ from nashboard.evaluation.segments import compare_gaps, comparison, natural_key,
 
 def test_segments_of_one_truth_differ_at_most_at_the_stated_rate() -> None:
     wrong = 0
-    for seed in range(20):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         truth = leads(rng, 6, spread=0.8, cyclic=0.0)
         boards = {str(k): nb.evaluate(played(rng, truth, 20), n_resamples=60) for k in range(4)}
         found = compare_gaps(boards, boards["0"].agents)
         wrong += any(one.differs for one in found.values())
-    assert wrong <= 3
+    assert wrong <= 2  # 0.5 expected
 
 
 def test_a_segment_in_which_an_agent_is_another_is_found() -> None:

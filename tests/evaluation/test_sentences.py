@@ -113,8 +113,8 @@ def evaluation(case: str) -> nb.Evaluation:
         plain = table("plain")
         values = np.column_stack([plain.values, plain.values[:, :1]])
         return nb.evaluate(nb.Scores.from_array(values, n=np.full(values.shape, 400.0)))
-    if case == "atari":
-        return nb.evaluate(from_name("atari"))
+    if case == "guessed, noise unknown":
+        return nb.evaluate(nb.Scores.from_array(table("guessed").values))
     if case == "exact atari":
         return nb.evaluate(from_name("atari"), noise="none")
     if case == "exact scores":
@@ -131,7 +131,7 @@ VERDICT = {
     },
     rf"{WHO} \({P}\) is first\. {NAMES} may share it\.": {"groups"},
     rf"First place is undecided: the candidates are {NAMES}\.( Everybody else is below {P}\.)?": {"even", "thin"},
-    rf"{N} of {N} \w+ share first place: {NAMES}\.( {NAMES} may share it\.)?": {"cycle", "atari"},
+    rf"{N} of {N} \w+ share first place: {NAMES}\.( {NAMES} may share it\.)?": {"cycle"},
     rf"{N} of {N} \w+ are at the top with a probability of at least 1/2: {NAMES}\. Whether .* is undecided\.": {
         "rotation",
     },
@@ -151,10 +151,10 @@ VERDICT = {
     rf"{N} of {N} tasks tells? the \w+ apart: .*\. (On {N} others no signal was found: they are|One .*) set aside\.": {
         "guessed",
     },
-    rf"{N} of {N} tasks (is|are) set aside, not predicted by the others: .*\.": {"atari"},
+    rf"{N} of {N} tasks (is|are) set aside, not predicted by the others: .*\.": {"guessed, noise unknown"},
     rf"{N} of {N} tasks decides? who is first: .*\.": {"exact atari"},
     r"No standard errors are known: what (one shared skill does|\S+ shared skills do) not explain .* as noise\.": {
-        "unknown", "atari",
+        "unknown", "guessed, noise unknown",
     },
     r"Standard errors are known for some tasks; on the others what shared skills do not explain is the noise\.": {
         "mixed",
