@@ -12,7 +12,7 @@ import nashboard as nb
 from evaluation.audits import check, data_of
 from nashboard._types import Floats
 from nashboard.evaluation.audit.audit import audit
-from nashboard.evaluation.audit.importance import importance_in_scores, importance_of_agents
+from nashboard.evaluation.audit.importance import leave_out
 from nashboard.evaluation.stress.experiment import LABELS, enter_agents, enter_in_scores
 
 
@@ -45,7 +45,7 @@ def slow_leave_one_out(A: Floats) -> Floats:
 @given(hnp.arrays(np.float64, (5, 5), elements=st.integers(-2, 2).map(float)))
 def test_leaving_agents_out_is_that_of_solving_all_anew_also_in_degenerate_games(L: Floats) -> None:
     A = L - L.T
-    found = importance_of_agents(A, nb.nash_average(A), "clone-invariant")
+    found = leave_out("agents", A, nb.nash_average(A), "clone-invariant")
     assert found.score_moved == pytest.approx(slow_leave_one_out(A), abs=1e-8)
 
 
@@ -53,7 +53,7 @@ def test_leaving_agents_out_is_that_of_solving_all_anew_also_in_degenerate_games
 @given(hnp.arrays(np.float64, (4, 3), elements=st.integers(0, 3).map(float)))
 def test_leaving_tasks_out_is_that_of_solving_all_anew(S: Floats) -> None:
     result = nb.nash_average_scores(S)
-    found = importance_in_scores("tasks", S, result, "clone-invariant")
+    found = leave_out("tasks", S, result, "clone-invariant")
     for k in range(3):
         anew = nb.nash_average_scores(np.delete(S, k, axis=1)).skills
         assert found.score_moved[k] == pytest.approx(np.abs(anew - result.skills).max(), abs=1e-8)

@@ -130,47 +130,60 @@ class Importance(Part):
 
 def measure_importance(problem: Problem, kind: Kind) -> Importance:
     """Leave out each agent or task in turn and solve the equilibrium of the expected payoffs again."""
-    found, selection = problem.full_equilibrium, problem.settings.selection
     A = problem.full_payoffs()
+    if problem.tasks is not None:
+        A = A[:, np.isin(problem.tasks.label, problem.kept_tasks)]
+    return leave_out(kind, A, problem.full_equilibrium, problem.settings.selection)
+
+
+def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, selection: Selection) -> Importance:
+    """Leave out each entry of a game or of a table in turn; scores keep the scaling of the whole table."""
+    of_agents = kind == "agents"
     if isinstance(found, NashAverage):
-        return importance_of_agents(A, found, selection)
-    assert problem.tasks is not None
-    kept = np.flatnonzero(np.isin(problem.tasks.label, problem.kept_tasks))
-    return importance_in_scores(kind, A[:, kept], found, selection)
+        names, weights, margins, effective = found.agents, found.weights, found.margins, found.effective_number
+        averages = found.averages
+    elif of_agents:
+        names, weights, margins = found.agents, found.agent_weights, found.agent_margins
+        averages, effective = found.skills, found.effective_agents
+    else:
+        names, weights, margins = found.tasks, found.task_weights, found.task_margins
+        averages, effective = found.skills, found.effective_tasks
 
+    def solve(stack: Floats) -> Floats:
+        if isinstance(found, NashAverage):
+            return nash_averages(stack, selection=selection).averages
+        return nash_averages_scores(stack, selection=selection).skills
 
-def importance_of_agents(A: Floats, found: NashAverage, selection: Selection) -> Importance:
-    """Leave out each agent of a game in turn."""
-    n = len(A)
-    todo = unproved(found.weights, found.margins, found.scale, unique=found.unique)
-    keep = [np.delete(np.arange(n), k) for k in todo]
-    after: list[Floats] = []
-    if n > 1 and len(todo):
-        stack = np.stack([A[np.ix_(rest, rest)] for rest in keep])
-        after = each_or_nan(lambda games: nash_averages(games, selection=selection).averages, stack, n - 1)
-    return compared(
-        "agents", found.agents, found.weights, found.averages, found.scale, todo, keep, after, found.effective_number
+    def without(k: int) -> Floats:
+        rest = np.delete(A, k, axis=0 if of_agents else 1)
+        return np.delete(rest, k, axis=1) if isinstance(found, NashAverage) else rest
+
+    nothing = (
+        (weights == 0) & (margins > TOLERANCE * found.scale) & found.unique
+    )  # proved: without them nothing changes
+    todo, n = np.flatnonzero(~nothing), len(names)
+    score, rank, winner = np.zeros(n), np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.bool_)
+    score[todo], rank[todo] = np.nan, -1
+    size = len(found.agents) - of_agents
+    after = each_or_nan(solve, np.stack([without(k) for k in todo]), size) if n > 1 and len(todo) else []
+    for k, new in zip(todo, after, strict=False):
+        if np.isnan(new).any():
+            continue
+        old = np.delete(averages, k) if of_agents else averages
+        before, now = tied_ranks(old, found.scale), tied_ranks(new, found.scale)
+        score[k], rank[k] = np.abs(new - old).max(), np.abs(now - before).max()
+        # among those who stay: without the only winner, the next in line should be first
+        winner[k] = bool(((now == 1) != (before == 1)).any())
+    return Importance(
+        kind=kind,
+        names=names,
+        weights=weights,
+        score_moved=read_only(score),
+        rank_moved=read_only(rank),
+        new_winner=read_only(winner),
+        effective_number=effective,
+        solved=len(after),
     )
-
-
-def importance_in_scores(kind: Kind, S: Floats, found: ScoreNashAverage, selection: Selection) -> Importance:
-    """Leave out each agent, or each task, of a table in turn; scores keep the scaling of the whole table."""
-    axis = 0 if kind == "agents" else 1
-    weights, margins, names = (
-        (found.agent_weights, found.agent_margins, found.agents)
-        if axis == 0
-        else (found.task_weights, found.task_margins, found.tasks)
-    )
-    todo = unproved(weights, margins, found.scale, unique=found.unique)
-    everybody = np.arange(len(found.agents))
-    keep = [np.delete(everybody, k) if axis == 0 else everybody for k in todo]
-    after: list[Floats] = []
-    if S.shape[axis] > 1 and len(todo):
-        stack = np.stack([np.delete(S, k, axis=axis) for k in todo])
-        size = len(found.agents) - (axis == 0)
-        after = each_or_nan(lambda tables: nash_averages_scores(tables, selection=selection).skills, stack, size)
-    effective = found.effective_agents if axis == 0 else found.effective_tasks
-    return compared(kind, names, weights, found.skills, found.scale, todo, keep, after, effective)
 
 
 def each_or_nan(solve: Callable[[Floats], Floats], stack: Floats, size: int) -> list[Floats]:
@@ -185,46 +198,3 @@ def each_or_nan(solve: Callable[[Floats], Floats], stack: Floats, size: int) -> 
             except ConvergenceError:
                 found.append(np.full(size, np.nan))
         return found
-
-
-def unproved(weights: Floats, margins: Floats, scale: float, *, unique: bool) -> Ints:
-    """Return the entries for which it is not proved that leaving them out changes nothing."""
-    nothing = (weights == 0) & (margins > TOLERANCE * scale) & unique
-    return np.flatnonzero(~nothing)
-
-
-def compared(
-    kind: Kind,
-    names: tuple[str, ...],
-    weights: Floats,
-    averages: Floats,
-    scale: float,
-    todo: Ints,
-    keep: list[Ints],
-    after: list[Floats],
-    effective: float,
-) -> Importance:
-    """Compare the averages of those who stay, before and after."""
-    n = len(names)
-    score, rank, winner = np.zeros(n), np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.bool_)
-    if not after:
-        score[todo], rank[todo] = np.nan, -1
-    for k, rest, new in zip(todo, keep, after, strict=False):
-        if np.isnan(new).any():
-            score[k], rank[k] = np.nan, -1
-            continue
-        old = averages[rest]
-        before, now = tied_ranks(old, scale), tied_ranks(new, scale)
-        score[k], rank[k] = np.abs(new - old).max(), np.abs(now - before).max()
-        # among those who stay: without the only winner, the next in line should be first
-        winner[k] = bool(((now == 1) != (before == 1)).any())
-    return Importance(
-        kind=kind,
-        names=names,
-        weights=weights,
-        score_moved=read_only(score),
-        rank_moved=read_only(rank),
-        new_winner=read_only(winner),
-        effective_number=effective,
-        solved=len(after),
-    )
