@@ -198,13 +198,13 @@ def transitivity(data: Matches | Scores, level: float) -> Transitivity:
     spread = measure_dispersion(matches)
     if len(matches.agents) <= MOST_AGENTS:
         triples, _ = strongest_triples(len(matches.agents), flow.pairs, flow.values, flow.variances, CYCLES)
-        cycles = tuple(make_cycle(row, matches.agents, flow) for row in triples)
     else:
-        cycles = tuple(found.cycles(CYCLES))
+        place = {agent: k for k, agent in enumerate(matches.agents)}
+        triples = np.array([[place[agent] for agent in one.agents] for one in found.cycles(CYCLES)], dtype=np.int64)
     return Transitivity(
         share=found.transitivity,
         p_noise=chance_of_the_rest(matches) if isinstance(data, Matches) else float("nan"),
-        cycles=tuple(named(cycle, matches, flow, spread) for cycle in cycles),
+        cycles=tuple(name_cycle(row, matches, flow, spread) for row in triples),
         level=level,
         basis=GAMES if isinstance(data, Matches) else TASKS,
         triples=triples_that_met(len(matches.agents), matches.pairs),
@@ -248,31 +248,20 @@ def triples_that_met(n: int, pairs: Ints) -> int:
     return int((S @ S).multiply(S).sum())
 
 
-def make_cycle(triple: Ints, agents: tuple[str, ...], flow: ObservedFlow) -> Cycle:
-    """Return the cycle of three agents, each beating the next."""
-    codes = flow.pairs[:, 0] * len(agents) + flow.pairs[:, 1]
-    payoffs = []
-    for i, j in zip(triple, np.roll(triple, -1), strict=True):
-        value = float(flow.values[np.searchsorted(codes, min(i, j) * len(agents) + max(i, j))])
-        payoffs.append(value if i < j else -value)
-    a, b, c = (agents[k] for k in triple)
-    return Cycle(agents=(a, b, c), payoffs=(payoffs[0], payoffs[1], payoffs[2]), curl=sum(payoffs))
-
-
-def named(cycle: Cycle, matches: Matches, flow: ObservedFlow, spread: float) -> NamedCycle:
-    """Return a cycle with win rates and its distance from none in standard errors of votes that scatter so."""
-    place = {agent: k for k, agent in enumerate(matches.agents)}
+def name_cycle(triple: Ints, matches: Matches, flow: ObservedFlow, spread: float) -> NamedCycle:
+    """Return three agents, each beating the next, and how far that is from no cycle where votes scatter so."""
     n = len(matches.agents)
     codes = flow.pairs[:, 0] * n + flow.pairs[:, 1]
-    variance, rates = 0.0, []
-    for a, b in zip(cycle.agents, (*cycle.agents[1:], cycle.agents[0]), strict=True):
-        i, j = place[a], place[b]
+    payoffs, rates, variance = [], [], 0.0
+    for i, j in zip(triple, np.roll(triple, -1), strict=True):
         k = int(np.searchsorted(codes, min(i, j) * n + max(i, j)))
-        variance += spread * float(flow.variances[k])
         share = float((matches.wins[k] + matches.draws[k] / 2) / matches.games[k])
+        payoffs.append(float(flow.values[k]) * (1 if i < j else -1))
         rates.append(share if i < j else 1 - share)
-    ab, bc, ca = rates
-    return NamedCycle(cycle=cycle, win_rates=(ab, bc, ca), z=cycle.curl / np.sqrt(variance))
+        variance += spread * float(flow.variances[k])
+    a, b, c = (matches.agents[k] for k in triple)
+    cycle = Cycle(agents=(a, b, c), payoffs=(payoffs[0], payoffs[1], payoffs[2]), curl=sum(payoffs))
+    return NamedCycle(cycle=cycle, win_rates=(rates[0], rates[1], rates[2]), z=cycle.curl / np.sqrt(variance))
 
 
 LEAGUES = 400
