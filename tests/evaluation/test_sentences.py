@@ -171,7 +171,7 @@ WARNINGS = {
         "copies",
         "task twice",
     },
-    r"Near-duplicates are pooled and share their data: .*\. pool=False keeps them apart\.": {"alike"},
+    r"Near-duplicates are pooled and share their data: .*\. pool=False .* keeps them apart\.": {"alike"},
     r".* never lost a game: the prior limits how strong they can be\.": {"unbeaten"},
     r"50 draws are few: the ends of intervals are rough below 100\.": {"unbeaten"},
     r"The win rates come without numbers of games: they are taken as exact, and there are no intervals\.": {"rates"},

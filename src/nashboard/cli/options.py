@@ -144,6 +144,7 @@ Level = Annotated[float, typer.Option(help="Level of intervals and tests: 0.95 f
 NoiseOption = Annotated[
     Noise, typer.Option(help="Whether results contain noise (model), or are exact as in the paper (none).")
 ]
+NoPool = Annotated[bool, typer.Option("--no-pool", help="Keep near-duplicates apart instead of pooling their data.")]
 ScalingOption = Annotated[Scaling, typer.Option(help="Units of raw scores.")]
 SelectionOption = Annotated[Selection, typer.Option(help="Which equilibrium, where there are several.")]
 Anchor = Annotated[
@@ -251,6 +252,7 @@ def evaluation_settings(
     scaling: Scaling,
     selection: Selection,
     noise: Noise,
+    no_pool: bool,
     call: str | None,
     methods: list[str] | None,
     workers: int | None,
@@ -264,6 +266,7 @@ def evaluation_settings(
         "scaling": scaling.value,
         "selection": selection.value,
         "noise": noise.value,
+        **({"pool": False} if no_pool else {}),
         **({} if call is None else {"call": call}),
         **({} if methods is None else {"methods": methods}),
         "progress": True,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EVALUATING = (  # options that a saved evaluation has no use for
     "resamples", "seed", "level", "agents", "exclude", "segment", "min_games", "components", "anchor", "scaling",
-    "selection", "missing", "noise", "call", "method", "workers", "as_format", "read", "table", "query",
+    "selection", "missing", "noise", "no_pool", "call", "method", "workers", "as_format", "read", "table", "query",
 )  # fmt: skip
 
 
@@ -48,6 +48,7 @@ def report(
     selection: options.SelectionOption = options.Selection.clone_invariant,
     missing: options.Missing = None,
     noise: options.NoiseOption = options.Noise.model,
+    no_pool: options.NoPool = False,
     call: options.Call = None,
     method: options.MethodOption = None,
     workers: options.Workers = None,
@@ -89,6 +90,7 @@ def report(
             scaling=scaling,
             selection=selection,
             noise=noise,
+            no_pool=no_pool,
             call=call,
             methods=method,
             workers=workers,

@@ -165,7 +165,7 @@ def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, sele
     score, rank, winner = np.zeros(n), np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.bool_)
     score[todo], rank[todo] = np.nan, -1
     size = len(found.agents) - of_agents
-    after = each_or_nan(solve, np.stack([without(k) for k in todo]), size) if n > 1 and len(todo) else []
+    after = each_or_nan(solve, np.stack([without(int(k)) for k in todo]), size) if n > 1 and len(todo) else []
     for k, new in zip(todo, after, strict=False):
         if np.isnan(new).any():
             continue
