@@ -4,11 +4,16 @@ The log-odds that ``i`` beats ``j`` are
 
     x_ij = r_i - r_j + c_ij  (+ h where i moves first, - h where j does),
     r_i ~ N(0, sigma^2),   c_ij ~ N(0, tau^2) for each unordered pair,
-    sigma ~ half-normal(1.5),   tau ~ half-Cauchy(0.1),
+    sigma ~ half-normal(1.5),   tau: see below,
 
 and the points of a pair are binomial given ``x``. Where a ladder explains the results, ``tau`` is close to 0 and
 payoffs are differences of ratings; where cycles are real, ``tau`` is large and every pair keeps its own payoff. A pair
 without games has ``c ~ N(0, tau^2)``, and an agent with few games stays close to the average agent.
+
+**The prior of tau** adds what is known beforehand to what the schedule can tell (`Schedule.tau_prior`). Public logs
+have a tau of 0.03 to 0.1, hence a half-Cauchy density of scale 0.05; and each value of tau that these games can tell
+from its neighbours counts as much as that, hence Jeffreys' density, the square root of the information. Against a
+single baseline no cycle can be seen, and experience decides; with many games between all pairs the data do.
 
 **Computation.** Given ``r``, the pairs are independent, and each ``c`` is integrated numerically (adaptive
 Gauss-Hermite quadrature), which leaves a log-concave likelihood ``l(r_i - r_j)`` per pair. For ``sigma`` and ``tau`` on
@@ -25,6 +30,7 @@ References
 Tierney and Kadane (1986), Accurate approximations for posterior moments; Rue, Martino and Chopin (2009), INLA.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -43,7 +49,7 @@ from nashboard.ratings.hierarchical_kernels import (
 )
 from nashboard.ratings.hierarchical_systems import System, system_for
 
-SIGMA_SCALE, TAU_SCALE = 1.5, 0.1  # of the half-normal prior of sigma and the half-Cauchy prior of tau
+SIGMA_SCALE, TAU_SCALE = 1.5, 0.05  # of the half-normal prior of sigma and the half-Cauchy part of the prior of tau
 SIGMA_RANGE, TAU_RANGE = (0.05, 8.0), (0.01, 5.0)
 FEW_PAIRS = 1_000  # up to which sigma is integrated; beyond, its relative error is small and its mode is used
 BLOCK = 4_000_000  # numbers that the fits of one block of grid points may occupy
@@ -56,20 +62,12 @@ PRIOR_GAMES = 20.0  # games' worth of evidence that clusters do not matter, befo
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PairCounts:
-    """What the model sees of each pair: points and games in effective numbers, per side that moved first.
-
-    ``won`` and ``games`` are ``(p, k)``, ``k`` 1, or 3 for: first agent first, second agent first, neutral. ``moves``
-    is the sign of the first-side advantage in each column. ``dispersion`` is what counts were divided by.
-    """
+class Schedule:
+    """Who met whom among ``n`` agents: agents ``i < j`` of each pair."""
 
     n: int
     i: Ints
     j: Ints
-    won: Floats
-    games: Floats
-    moves: Floats
-    dispersion: float
 
     @cached_property
     def neighbours(self) -> tuple[Ints, Ints]:
@@ -78,6 +76,55 @@ class PairCounts:
         order = np.argsort(agent, kind="stable")
         start = np.concatenate([[0], np.cumsum(np.bincount(agent, minlength=self.n))])
         return start.astype(np.int64), (order % max(len(self.i), 1)).astype(np.int64)
+
+    @cached_property
+    def cycles(self) -> int:
+        """Number of independent cycles among the pairs that met: none against a single baseline."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        met = coo_array((np.ones(len(self.i)), (self.i, self.j)), shape=(self.n, self.n))
+        return len(self.i) - self.n + int(connected_components(met)[0])
+
+    @property
+    def telling(self) -> tuple[Floats, Floats]:
+        """Information of each pair, and the share of it that tells about cycles."""
+        raise NotImplementedError
+
+    @cached_property
+    def tau_prior(self) -> Callable[[Floats], Floats]:
+        """Return the log-density of log tau: of experience, and of what this schedule can tell (Jeffreys).
+
+        A pair with information ``D`` says as much about ``log tau`` as ``2 (tau^2 D / (1 + tau^2 D))^2``, but for what
+        the ratings explain: of ``p`` pairs only the independent cycles count.
+        """
+        information, telling = self.telling
+        share = self.cycles / max(len(self.i), 1)
+
+        def density(tau: Floats) -> Floats:
+            told = [(information / (information + t**-2)) ** 2 @ telling for t in tau]
+            jeffreys = np.sqrt(share * np.array(told) / np.pi)
+            ratio = tau / TAU_SCALE
+            return np.asarray(2 / np.pi * ratio / (1 + ratio**2) + jeffreys)
+
+        tau = np.geomspace(*TAU_RANGE, 40)
+        values = density(tau)
+        area = float((values[1:] + values[:-1]).sum() / 2 * np.log(tau[1] / tau[0]))
+        return lambda tau: np.log(density(tau) / area)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairCounts(Schedule):
+    """What the model sees of each pair: points and games in effective numbers, per side that moved first.
+
+    ``won`` and ``games`` are ``(p, k)``, ``k`` 1, or 3 for: first agent first, second agent first, neutral. ``moves``
+    is the sign of the first-side advantage in each column. ``dispersion`` is what counts were divided by.
+    """
+
+    won: Floats
+    games: Floats
+    moves: Floats
+    dispersion: float
 
     def integrate(
         self, d: Floats, tau: Floats, advantage: float, c: Floats | None = None
@@ -98,6 +145,19 @@ class PairCounts:
         nodes, weights = np.polynomial.hermite.hermgauss(7 if len(self.i) <= FEW_PAIRS else 3)
         return np.sqrt(2.0) * nodes, np.log(weights) + nodes**2 - np.log(np.pi) / 2
 
+    def normal(self, x: Floats, advantage: float = 0.0) -> tuple[Floats, Floats]:
+        """Return log-odds and variances of the normal approximation to the likelihood of each pair around ``x``."""
+        p = 1 / (1 + np.exp(-x[:, None] - self.moves * advantage))
+        information = np.maximum((self.games * p * (1 - p)).sum(axis=1), 1e-3)
+        return x + (self.won - self.games * p).sum(axis=1) / information, 1 / information
+
+    @property
+    def telling(self) -> tuple[Floats, Floats]:
+        """Information of each pair, and the share of it that tells about cycles: of a single game, nothing."""
+        games, won = self.games.sum(axis=1), self.won.sum(axis=1)
+        share = (won + 0.5) / (games + 1)
+        return games * share * (1 - share), 1 - 1 / np.maximum(games, 1.0)
+
     def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, advantage: float) -> None:
         """Correct drawn sigmas, and ratings of agents with few games, whose posterior is not normal, in place."""
         points = self.games.sum(axis=1)
@@ -109,10 +169,10 @@ class PairCounts:
             sigma, tau, seeds, width, SWEEPS, SIGMA_SCALE, *SIGMA_RANGE, ratings,
         )  # fmt: skip
 
-    def draw_all(self, ratings: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
-        """Draw the log-odds of all pairs given ratings, ``(b, n, n)``."""
-        A = np.empty((len(ratings), self.n, self.n))
-        draw_all_pairs(self.won, self.games, self.moves * advantage, self.i, self.j, ratings, tau, seeds, A)
+    def draw_all(self, base: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
+        """Draw the log-odds of all pairs given those without cyclic parts, both ``(b, n, n)``."""
+        A = np.array(base, order="C")
+        draw_all_pairs(self.won, self.games, self.moves * advantage, self.i, self.j, tau, seeds, A)
         return A
 
     def draw_columns(self, ratings: Floats, tau: float, seed: Any, advantage: float, agents: Ints) -> Floats:
@@ -126,12 +186,9 @@ class PairCounts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MeasuredPairs:
+class MeasuredPairs(Schedule):
     """Payoffs that were measured with a known standard error: ``measured`` and ``variance``, ``(p,)`` each."""
 
-    n: int
-    i: Ints
-    j: Ints
     measured: Floats
     variance: Floats
     moves: Floats = field(default_factory=lambda: np.zeros(1))
@@ -146,28 +203,40 @@ class MeasuredPairs:
         mode = rest * tau[:, None] ** 2 / total
         return -(rest**2 / total + np.log(total)) / 2, rest / total, 1 / total, mode
 
+    def normal(self, x: Floats, advantage: float = 0.0) -> tuple[Floats, Floats]:
+        """Return the measured payoffs and their variances."""
+        return self.measured, self.variance
+
+    @property
+    def telling(self) -> tuple[Floats, Floats]:
+        """Information of each pair, all of which tells about cycles."""
+        return 1 / self.variance, np.ones(len(self.i))
+
     def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, advantage: float) -> None:
         """Do nothing: the posterior of the ratings is normal."""
 
-    def draw_all(self, ratings: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
-        """Draw the payoffs of all pairs given ratings, ``(b, n, n)``."""
+    def draw_all(self, base: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
+        """Draw the payoffs of all pairs given those without cyclic parts, both ``(b, n, n)``."""
+        everybody = np.arange(self.n)
         return np.stack(
-            [
-                self.draw_columns(r, float(t), seed, advantage, np.arange(self.n))
-                for r, t, seed in zip(ratings, tau, seeds, strict=True)
-            ]
+            [d + self.cyclic(d, float(t), seed, everybody) for d, t, seed in zip(base, tau, seeds, strict=True)]
         )
 
     def draw_columns(self, ratings: Floats, tau: float, seed: Any, advantage: float, agents: Ints) -> Floats:
         """Draw the payoffs of everybody against some agents given ratings, ``(n, k)``."""
+        base = ratings[:, None] - ratings
+        return np.asarray(base[:, agents] + self.cyclic(base, tau, seed, agents))
+
+    def cyclic(self, base: Floats, tau: float, seed: Any, agents: Ints) -> Floats:
+        """Draw the cyclic parts of everybody against some agents, ``(n, k)``."""
         mean, variance = np.zeros((self.n, self.n)), np.full((self.n, self.n), tau**2)
         total = self.variance + tau**2
-        shrunk = (self.measured - ratings[self.i] + ratings[self.j]) * tau**2 / total
+        shrunk = (self.measured - base[self.i, self.j]) * tau**2 / total
         mean[self.i, self.j], mean[self.j, self.i] = shrunk, -shrunk
         variance[self.i, self.j] = variance[self.j, self.i] = tau**2 * self.variance / total
         noise = np.empty((self.n, len(agents)))
         draw_signed_normals(seed, np.array(agents), noise)
-        return np.asarray(ratings[:, None] - ratings[agents] + mean[:, agents] + np.sqrt(variance[:, agents]) * noise)
+        return np.asarray(mean[:, agents] + np.sqrt(variance[:, agents]) * noise)
 
 
 Pairs = PairCounts | MeasuredPairs
@@ -191,6 +260,7 @@ class ModelDraws:
     """Draws from the posterior; the cyclic parts are drawn when they are asked for, each from a key of its own.
 
     ``ratings`` are (S, n) with mean 0 in each draw, ``sigma`` and ``tau`` (S,), ``seeds`` the keys of the draws.
+    ``planes`` are coordinates (S, n, 2 k) in planes of rotation, where there are any.
     """
 
     ratings: Floats
@@ -199,11 +269,17 @@ class ModelDraws:
     seeds: Any
     counts: Pairs
     advantage: float
+    planes: Floats | None = None
 
     def payoffs(self, draws: slice) -> Floats:
         """Return the log-odds of all pairs in some draws, ``(b, n, n)``."""
-        given = self.ratings[draws].copy(), self.tau[draws].copy(), self.seeds[draws].copy()
-        return self.counts.draw_all(*given, self.advantage)
+        r = self.ratings[draws]
+        base = r[:, :, None] - r[:, None, :]
+        if self.planes is not None:
+            u, v = self.planes[draws, :, 0::2], self.planes[draws, :, 1::2]
+            turn = u @ v.transpose(0, 2, 1)
+            base += turn - turn.transpose(0, 2, 1)
+        return self.counts.draw_all(base, self.tau[draws].copy(), self.seeds[draws].copy(), self.advantage)
 
     def columns(self, draw: int, agents: Ints) -> Floats:
         """Return the log-odds of everybody against some agents in one draw, ``(n, k)``."""
@@ -540,7 +616,7 @@ def find_some_modes(
             break
     precision = 1 / sigma**2
     value, slope, curvature, c = counts.integrate(r[:, counts.i] - r[:, counts.j], tau, advantage, c)
-    log_prior = -(sigma**2) / (2 * SIGMA_SCALE**2) + np.log(sigma) - np.log1p((tau / TAU_SCALE) ** 2) + np.log(tau)
+    log_prior = -(sigma**2) / (2 * SIGMA_SCALE**2) + np.log(sigma) + counts.tau_prior(tau)
     log_density = (
         value.sum(axis=1)
         - precision * (r**2).sum(axis=1) / 2

@@ -198,24 +198,24 @@ def draw_one(won, games, offsets, d, tau, key):  # type: ignore[no-untyped-def]
         trial += np.uint64(1)
 
 
-@compiled("void(f8[:,::1], f8[:,::1], f8[::1], i8[::1], i8[::1], f8[:,::1], f8[::1], u8[::1], f8[:,:,::1])")
-def draw_all_pairs(won, games, offsets, first, second, ratings, tau, seeds, A):  # type: ignore[no-untyped-def]
-    """Draw the log-odds of all pairs in every draw."""
-    n = ratings.shape[1]
-    for s in range(len(ratings)):
-        r = ratings[s]
-        met = np.zeros((n, n), dtype=np.bool_)
+@compiled("void(f8[:,::1], f8[:,::1], f8[::1], i8[::1], i8[::1], f8[::1], u8[::1], f8[:,:,::1])")
+def draw_all_pairs(won, games, offsets, first, second, tau, seeds, A):  # type: ignore[no-untyped-def]
+    """Add the cyclic parts of all pairs to the log-odds ``A`` of every draw."""
+    n = A.shape[1]
+    met = np.zeros((n, n), dtype=np.bool_)
+    for k in range(len(first)):
+        met[first[k], second[k]] = True
+    for s in range(len(A)):
         for k in range(len(first)):
             i, j = first[k], second[k]
-            met[i, j] = True
-            d = r[i] - r[j]
+            d = A[s, i, j]
             A[s, i, j] = d + draw_one(won[k], games[k], offsets, d, tau[s], pair_key(seeds[s], i, j))
             A[s, j, i] = -A[s, i, j]
         for i in range(n):
             A[s, i, i] = 0.0
             for j in range(i + 1, n):
                 if not met[i, j]:
-                    A[s, i, j] = r[i] - r[j] + tau[s] * normal_of(pair_key(seeds[s], i, j))
+                    A[s, i, j] += tau[s] * normal_of(pair_key(seeds[s], i, j))
                     A[s, j, i] = -A[s, i, j]
 
 

@@ -7,7 +7,7 @@ need only products with the sparse matrix.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,47 +18,9 @@ PROBES, LANCZOS = 16, 40  # of the log-determinant of sparse systems: probes and
 CLOSE = 1e-8
 
 
-class System(Protocol):
-    """What the model asks of its linear systems; ``W`` is (G, p), ``precision`` (G,), right sides are (G, n)."""
-
-    @property
-    def size(self) -> int:
-        """Numbers that one system occupies."""
-        ...
-
-    def solve(self, W: Floats, precision: Floats, right: Floats) -> Floats:
-        """Solve one system per row."""
-        ...
-
-    def solve_many(self, W: Floats, precision: float, right: Floats) -> Floats:
-        """Solve one system, ``W`` (p,), for many right sides, (n, k)."""
-        ...
-
-    def log_determinants(self, W: Floats, precision: Floats) -> Floats:
-        """Return ``log det H`` of each row."""
-        ...
-
-    def traces(self, W: Floats, precision: Floats) -> Floats:
-        """Return ``tr H^-1`` of each row."""
-        ...
-
-    def sample(self, W: Floats, precision: float, streams: list[np.random.Generator]) -> Floats:
-        """Draw from ``N(0, H^-1)``, one row per stream."""
-        ...
-
-    def pair_variances(self, W: Floats, precision: float) -> Floats | None:
-        """Return ``diag(B H^-1 B')``, or None where that is too expensive."""
-        ...
-
-
-def system_for(n: int, i: Ints, j: Ints) -> System:
-    """Return dense systems for up to ``DENSE`` agents, else sparse ones."""
-    return DenseSystem(n=n, i=i, j=j) if n <= DENSE else SparseSystem(n=n, i=i, j=j)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DenseSystem:
-    """Systems that are factorised."""
+    """Systems that are factorised; ``W`` is (G, p), ``precision`` (G,), right sides are (G, n)."""
 
     n: int
     i: Ints
@@ -183,6 +145,14 @@ class SparseSystem:
     def pair_variances(self, W: Floats, precision: float) -> Floats | None:
         """Return None: too expensive."""
         return None
+
+
+System = DenseSystem | SparseSystem
+
+
+def system_for(n: int, i: Ints, j: Ints) -> System:
+    """Return dense systems for up to ``DENSE`` agents, else sparse ones."""
+    return (DenseSystem if n <= DENSE else SparseSystem)(n=n, i=i, j=j)
 
 
 def conjugate_gradients(H: Any, diagonal: Floats, right: Floats, close: float = CLOSE) -> Floats:

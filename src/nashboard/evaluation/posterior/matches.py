@@ -16,7 +16,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.equilibrium.batch import cores, nash_averages
 from nashboard.errors import InputError
-from nashboard.evaluation.posterior.draws import Draws
+from nashboard.evaluation.posterior.draws import Draws, central_mean
 from nashboard.ratings.hierarchical import (
     HierarchicalFit,
     MeasuredPairs,
@@ -24,6 +24,7 @@ from nashboard.ratings.hierarchical import (
     fit_hierarchical,
     fit_pairs,
 )
+from nashboard.ratings.hierarchical_planes import count_planes, draw_with_planes
 
 MOST_PAYOFFS = 10_000_000  # payoffs of all draws up to which they are kept; beyond, games are solved by columns
 MOST_EXPECTED = 4_000  # agents up to which the matrix of expected payoffs is made
@@ -107,11 +108,13 @@ def draw_games(
     advance: Callable[[int], None] | None,
 ) -> Draws:
     """Draw from a fitted model, and solve the game of every draw."""
-    model = fit.draw(draws, rng)
-    done = advance or (lambda count: None)
     n = len(fit.agents)
+    small = draws * n * n <= MOST_PAYOFFS
+    planes = count_planes(fit) if small else 0
+    model = draw_with_planes(fit, planes, draws, rng) if planes else fit.draw(draws, rng)
+    done = advance or (lambda count: None)
     payoffs: Floats | None = None
-    if draws * n * n <= MOST_PAYOFFS:
+    if small:
         payoffs = np.empty((draws, n, n))
         gaps, weights = np.empty((draws, n)), np.empty((draws, n))
         for at in range(0, draws, BLOCK):
@@ -124,12 +127,12 @@ def draw_games(
     return Draws(
         gaps=gaps,
         weights=weights,
-        point=gaps.mean(axis=0),
+        point=central_mean(gaps),
         # Elo is the mean log-odds over all opponents; among very many the cyclic parts average out
         ratings=np.array(model.ratings) if payoffs is None else payoffs.mean(axis=2),
         payoffs=payoffs,
         expected=expected_payoffs(fit) if n <= MOST_EXPECTED else None,
-        facts=model_facts(fit),
+        facts=model_facts(fit) | {"planes": planes},
     )
 
 

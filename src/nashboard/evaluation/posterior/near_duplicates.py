@@ -10,10 +10,12 @@ and the ratio of the two likelihoods says how far the data favour "the same". Th
 restaurant process in which two given agents of ``n`` are the same with probability ``1 / (n + 1)``. Entries
 are merged by agglomeration (Bayesian hierarchical clustering, Heller and Ghahramani 2005): a group stays where its
 evidence exceeds that of its parts. One opponent against whom two entries clearly differ keeps them apart, however
-alike they are on average, because the equilibrium looks for exactly such opponents.
+alike they are on average, because the equilibrium looks for exactly such opponents. Where cycles come from traits
+(planes of rotation), different agents also differ in these, ``d_m ~ N(rho + u v_m - v u_m, ...)``, ``u, v ~ N(0, 2
+omega)``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,12 +24,14 @@ from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.ratings.hierarchical import FEW_PAIRS, HierarchicalFit, PairCounts, count_pairs, fit_hierarchical
+from nashboard.ratings.hierarchical_planes import count_planes, predict_pairs, sample_planes
 
 Answer = Literal["yes", "no", "cannot tell"]
 
 SURE = 0.95  # posterior probability for an answer of yes, and of no
 DIFFERS = 0.02  # chance of so large a difference, if two entries are the same, that keeps them apart
 MOST_AGENTS = 1500  # up to which all pairs are compared
+MOST_TRAITS = 223  # agents up to which planes of rotation are tried, as for the draws
 ROUNDS = 3  # of fitting the pooled matches and looking for groups again
 WIDER = (0.3, 1.0)  # values of tau that are tried beside the fitted one, which many copies make too small
 ENOUGH = float(np.log(SURE / (1 - SURE)))
@@ -105,12 +109,65 @@ def find_near_duplicates(
         return NearDuplicates(agents=matches.agents, label=single, probability=nothing, largest=nothing, tested=False)
     fit = fit or fit_hierarchical(matches, first_advantage=first_advantage)
     Y, N = tabulate(count_pairs(matches))
+    apart, planes = fit, count_planes(fit) if n <= MOST_TRAITS else 0
+    label, fit = search_groups(matches, fit, Y, N, first_advantage)
+    traits = Traits.of(fit, 0, n)
+    if planes:  # similar traits look like copies, and copies like traits: what predicts left-out pairs best is kept
+        by_traits = Traits.of(apart, planes, n)
+        best = predict_pairs(apart, single, apart, planes)
+        candidates = {found.tobytes(): found for found in (group_alike(Y, N, by_traits), label) if found.any()}
+        groups, label, fit, traits = list(candidates.values()), single, apart, by_traits
+        for found in groups:
+            pooled = fit_hierarchical(pool_matches(matches, found), first_advantage=first_advantage)
+            score = predict_pairs(apart, found, pooled, count_planes(pooled))
+            if score > best:
+                label, fit, best = found, pooled, score
+    odds, largest = compare_all(Y, N, traits)
+    probability = 1 / (1 + n * np.exp(-np.clip(odds, -700, 700)))
+    same = label[:, None] == label
+    return NearDuplicates(
+        agents=matches.agents,
+        label=label,
+        probability=np.where(same, 1.0, probability),
+        largest=np.where(np.eye(n, dtype=np.bool_), 0.0, largest),
+        fit=fit,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Traits:
+    """What makes two agents different: variances of rating and traits, tau, and the traits of the opponents.
+
+    ``places`` is (n, 1 + 2 k): 1, and the coordinates that multiply a difference of traits.
+    """
+
+    variances: Floats
+    tau: float
+    places: Floats
+
+    @staticmethod
+    def of(fit: HierarchicalFit, planes: int, n: int) -> "Traits":
+        """Return what differs between the agents of a fitted model, as in one draw where there are planes."""
+        places = np.ones((n, 1 + 2 * planes))
+        if not planes:
+            return Traits(variances=np.array([2 * fit.sigma**2]), tau=fit.tau, places=places)
+        drawn = sample_planes(fit, planes, 20, 0)
+        sigma, tau, omega = drawn.scales.mean(axis=0)
+        places[:, 1::2], places[:, 2::2] = drawn.places[-1][:, 2::2], -drawn.places[-1][:, 1::2]
+        return Traits(variances=np.array([2 * sigma**2] + 2 * planes * [2 * omega]), tau=float(tau), places=places)
+
+
+def search_groups(
+    matches: Matches, fit: HierarchicalFit, Y: Floats, N: Floats, first_advantage: bool
+) -> tuple[Ints, HierarchicalFit]:
+    """Return the groups with the largest evidence of the whole model, sought with several values of tau, and the fit."""
+    single = np.arange(len(matches.agents))
     label, best = single, fit.log_evidence
     tried = {label.tobytes()}
     for _ in range(ROUNDS):
         before = label
         for tau in (fit.tau, *(WIDER if len(matches.pairs) <= FEW_PAIRS else ())):
-            found = group_alike(Y, N, fit.sigma, max(tau, fit.tau))
+            found = group_alike(Y, N, replace(Traits.of(fit, 0, len(single)), tau=max(tau, fit.tau)))
             if found.tobytes() in tried or not found.any():  # a league of one agent has no board
                 continue
             tried.add(found.tobytes())
@@ -123,16 +180,7 @@ def find_near_duplicates(
         if label is before:
             break
         fit = chosen
-    odds, largest = compare_all(Y, N, fit.sigma, fit.tau)
-    probability = 1 / (1 + n * np.exp(-np.clip(odds, -700, 700)))
-    same = label[:, None] == label
-    return NearDuplicates(
-        agents=matches.agents,
-        label=label,
-        probability=np.where(same, 1.0, probability),
-        largest=np.where(np.eye(n, dtype=np.bool_), 0.0, largest),
-        fit=fit,
-    )
+    return label, fit
 
 
 def log_prior(label: Ints) -> float:
@@ -166,24 +214,25 @@ def tabulate(counts: PairCounts) -> tuple[Floats, Floats]:
     return Y, N
 
 
-def compare_all(Y: Floats, N: Floats, sigma: float, tau: float) -> tuple[Floats, Floats]:
+def compare_all(Y: Floats, N: Floats, traits: Traits) -> tuple[Floats, Floats]:
     """Return the log-likelihood ratio of "the same" for all pairs, and bounds of their largest difference."""
     n = len(Y)
     odds, largest = np.zeros((n, n)), np.full((n, n), np.inf)
-    compare_entries(Y, N, np.ones(n, dtype=np.bool_), sigma, tau, odds, largest, -1)
+    compare_entries(Y, N, np.ones(n, dtype=np.bool_), traits.variances, traits.tau, traits.places, odds, largest, -1)
     return odds, largest
 
 
-def group_alike(Y: Floats, N: Floats, sigma: float, tau: float) -> Ints:
+def group_alike(Y: Floats, N: Floats, traits: Traits) -> Ints:
     """Return the group of each entry: agglomerate, then keep every group whose evidence exceeds that of its parts."""
     from scipy.special import gammaln
 
     n = len(Y)
     Y, N = Y.copy(), N.copy()
+    given = traits.variances, traits.tau, traits.places
     active = np.ones(n, dtype=np.bool_)
     size = np.ones(n)
     evidence, largest = np.zeros((n, n)), np.full((n, n), np.inf)
-    compare_entries(Y, N, active, sigma, tau, evidence, largest, -1)
+    compare_entries(Y, N, active, *given, evidence, largest, -1)
     members: list[list[int]] = [[k] for k in range(n)]
     merged = np.zeros(n)  # evidence for the group as one, against singles
     kept = np.zeros(n)  # the same of the best partition of the group
@@ -207,7 +256,7 @@ def group_alike(Y: Floats, N: Floats, sigma: float, tau: float) -> Ints:
         N[:, a] += N[:, b]
         Y[a, a] = N[a, a] = 0.0
         active[b] = False
-        compare_entries(Y, N, active, sigma, tau, evidence, largest, int(a))
+        compare_entries(Y, N, active, *given, evidence, largest, int(a))
         prior = gammaln(size[a] + size) - gammaln(size[a]) - gammaln(size) - np.log(n)
         row = np.where(active, evidence[a] + prior, -np.inf)
         gain[a, a + 1 :], gain[:a, a] = row[a + 1 :], row[:a]
@@ -219,16 +268,19 @@ def group_alike(Y: Floats, N: Floats, sigma: float, tau: float) -> Ints:
     return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
 
 
-@compiled("void(f8[:,::1], f8[:,::1], b1[::1], f8, f8, f8[:,::1], f8[:,::1], i8)")
-def compare_entries(Y, N, active, sigma, tau, evidence, largest, only):  # type: ignore[no-untyped-def]
+@compiled("void(f8[:,::1], f8[:,::1], b1[::1], f8[::1], f8, f8[:,::1], f8[:,::1], f8[:,::1], i8)")
+def compare_entries(Y, N, active, variances, tau, places, evidence, largest, only):  # type: ignore[no-untyped-def]
     """Fill in the evidence that two entries are the same, for all pairs, or those of one entry."""
-    n = len(Y)
-    s2, t2 = 2 * sigma * sigma, tau * tau
+    n, traits = places.shape
+    t2 = tau * tau
+    A, B = np.empty((traits, traits)), np.empty(traits)
     for a in range(n):
         for b in range(a + 1, n):
             if not (active[a] and active[b]) or (only >= 0 and a != only and b != only):
                 continue
-            ratio, A, B, most, total, bound, places = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
+            ratio, most, total, bound, shared = 0.0, 0.0, 0.0, 0.0, 0
+            A[:] = 0.0
+            B[:] = 0.0
             for m in range(n):
                 if not active[m] or m == a:
                     continue
@@ -244,20 +296,31 @@ def compare_entries(Y, N, active, sigma, tau, evidence, largest, only):  # type:
                     d, v, wide = (Y[a, m] / N[a, m] - Y[b, m] / N[b, m]) / w, (1 / N[a, m] + 1 / N[b, m]) / w, 2 * t2
                 u = v + wide
                 ratio += 0.5 * (np.log(u / v) + d * d / u - d * d / v)
-                A += 1 / u
-                B += d / u
+                for k in range(traits):
+                    B[k] += places[m, k] * d / u
+                    for c in range(k + 1):
+                        A[k, c] += places[m, k] * places[m, c] / u
                 most = max(most, d * d / v)
                 total += d * d / v
                 bound = max(bound, abs(d) + 1.96 * np.sqrt(v))
-                places += 1
-            # integrate rho
-            ratio += 0.5 * (np.log1p(s2 * A) - s2 * B * B / (1 + s2 * A))
+                shared += 1
+            # integrate the differences of rating and traits: Cholesky of the precision A + 1 / variances
+            for k in range(traits):
+                A[k, k] += 1 / variances[k]
+                for c in range(k + 1):
+                    for e in range(c):
+                        A[k, c] -= A[k, e] * A[c, e]
+                    A[k, c] = np.sqrt(A[k, k]) if k == c else A[k, c] / A[c, c]
+                for e in range(k):
+                    B[k] -= A[k, e] * B[e]
+                B[k] /= A[k, k]
+                ratio += np.log(A[k, k]) + 0.5 * (np.log(variances[k]) - B[k] * B[k])
             # kept apart by one opponent (Bonferroni, P(chi2_1 > x) <= exp(-x / 2)), or by all of them together
             # (Wilson and Hilferty's normal approximation of chi-square)
-            if places > 0:
-                spread = 2 / (9.0 * places)
-                together = ((total / places) ** (1 / 3) - (1 - spread)) / np.sqrt(spread)
-                if places * np.exp(-most / 2) < 0.02 or together > 2.05:  # DIFFERS
+            if shared > 0:
+                spread = 2 / (9.0 * shared)
+                together = ((total / shared) ** (1 / 3) - (1 - spread)) / np.sqrt(spread)
+                if shared * np.exp(-most / 2) < 0.02 or together > 2.05:  # DIFFERS
                     ratio = -1e3
             evidence[a, b] = evidence[b, a] = ratio
-            largest[a, b] = largest[b, a] = bound if places > 0 else np.inf
+            largest[a, b] = largest[b, a] = bound if shared > 0 else np.inf
