@@ -2,6 +2,7 @@
 
     python benchmarks/truth.py [--repeats 20] [--seed 0] [--regime NAME ...] [--copies 0 5 20]
 
+Elo is evalica's (Bradley and Terry's model by maximum likelihood) where that is installed, else nashboard's.
 An arena is drawn, its games are played, and the gaps on the board (distance to the best by Nash average, in log-odds)
 are compared with those of the true payoffs: error, order, coverage of the 95% intervals, calibration of P(top), and
 whether estimates lie inside their own intervals. With copies, one agent enters again under other names, each
@@ -11,7 +12,7 @@ playing games of its own; gaps of the original agents are compared.
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,9 +21,15 @@ from scipy.special import expit
 from scipy.stats import kendalltau
 
 import nashboard as nb
+from nashboard.data.matches import Clusters
 from nashboard.evaluation.posterior.matches import draw_matches, solve_games
 from nashboard.evaluation.posterior.near_duplicates import find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.posterior import summarise_draws
+
+try:
+    import evalica
+except ImportError:
+    evalica = None
 
 Rng = np.random.Generator
 Array = np.ndarray[Any, Any]
@@ -51,6 +58,13 @@ def rotating(sigma: float, omega: float) -> Callable[[int, Rng], Array]:
         return r[:, None] - r + np.outer(u, v) - np.outer(v, u)
 
     return make
+
+
+def outliers(n: int, rng: Rng) -> Array:
+    """Return a ladder in which a tenth of the pairs have a large cyclic part: tau is not the same for all."""
+    r = rng.normal(0, 0.8, n)
+    c = np.triu(np.where(rng.random((n, n)) < 0.1, rng.normal(0, 1.5, (n, n)), 0.0), 1)
+    return np.asarray(r[:, None] - r + c - c.T)
 
 
 def heavy(n: int, rng: Rng) -> Array:
@@ -113,15 +127,60 @@ def connected(met: Array, rng: Rng) -> Array:
     return np.triu(met, 1).astype(int)
 
 
+def play(x: Array, schedule: Array, rng: Rng) -> nb.Matches:
+    """Play the games of a schedule (upper triangle)."""
+    won = rng.binomial(schedule, expit(x))
+    return nb.Matches.from_counts(won + (schedule - won).T)
+
+
+def play_votes(votes: int, loyal: float, tell: bool) -> Callable[[Array, Array, Rng], nb.Matches]:
+    """Return how to play where each voter votes several times on a pair, and often as before."""
+
+    def make(x: Array, schedule: Array, rng: Rng) -> nb.Matches:
+        i, j = np.nonzero(schedule)
+        pair = np.repeat(np.arange(len(i)), np.maximum(schedule[i, j] // votes, 1))
+        p = np.repeat(expit(x[i, j])[pair][:, None], votes, axis=1)
+        vote = rng.random(p.shape) < p
+        vote = np.where(rng.random(p.shape) < loyal, vote[:, :1], vote)
+        return by_cluster(len(x), i, j, pair, vote.sum(axis=1), votes, tell)
+
+    return make
+
+
+def play_shares(judges: int, tell: bool) -> Callable[[Array, Array, Rng], nb.Matches]:
+    """Return how to play where the outcome of a game is the share of several judges, a fraction of the point."""
+
+    def make(x: Array, schedule: Array, rng: Rng) -> nb.Matches:
+        i, j = np.nonzero(schedule)
+        pair = np.repeat(np.arange(len(i)), schedule[i, j])
+        share = rng.binomial(judges, expit(x[i, j])[pair]) / judges
+        return by_cluster(len(x), i, j, pair, share, 1, tell)
+
+    return make
+
+
+def by_cluster(n: int, i: Array, j: Array, pair: Array, won: Array, games: int, tell: bool) -> nb.Matches:
+    """Return matches whose rows are clusters of so many games of a pair; their clusters are told or not."""
+    W = np.zeros((n, n))
+    np.add.at(W, (i[pair], j[pair]), won)
+    np.add.at(W, (j[pair], i[pair]), games - won)
+    matches = nb.Matches.from_counts(W)
+    split = Clusters(
+        size=len(pair), cluster=np.arange(len(pair)), pair=pair, wins=won, draws=0.0 * won, losses=games - won
+    )
+    return replace(matches, clusters=split) if tell else matches
+
+
 @dataclass(frozen=True)
 class Regime:
-    """A kind of arena: how many agents, true log-odds, schedule, and the targets it has to meet."""
+    """A kind of arena: how many agents, true log-odds, schedule, the targets it has to meet, and how games end."""
 
     agents: int
     truth: Callable[[int, Rng], Array]
     schedule: Callable[[int, Rng], Array]
     most_error: float = 1.1
     most_top: float = 0.05
+    play: Callable[[Array, Array, Rng], nb.Matches] = play
 
 
 REGIMES = {
@@ -138,6 +197,11 @@ REGIMES = {
     "rotating, 10 games, 45% met": Regime(30, rotating(0.7, 0.5), all_pairs(10, 0.45), 1.1, 0.12),
     "star against a baseline": Regime(16, ladder(0.5), star(200), 1.1),
     "newcomers with 1-3 games": Regime(20, mixed(1.0, 0.1), newcomers(20, 6), 0.9),
+    "few pairs with large cycles": Regime(16, outliers, all_pairs(25)),
+    "repeated votes, not told": Regime(14, ladder(0.8), all_pairs(40), 0.55, play=play_votes(5, 0.8, tell=False)),
+    "repeated votes, clusters": Regime(14, ladder(0.8), all_pairs(40), 0.55, play=play_votes(5, 0.8, tell=True)),
+    "shares of 7 judges, not told": Regime(14, mixed(0.8, 0.2), all_pairs(8), play=play_shares(7, tell=False)),
+    "shares of 7 judges, clusters": Regime(14, mixed(0.8, 0.2), all_pairs(8), play=play_shares(7, tell=True)),
 }
 
 
@@ -168,10 +232,17 @@ class Results:
         return float(sum(abs((P - T)[bins == b].sum()) for b in np.unique(bins)) / len(P))
 
 
-def play(x: Array, schedule: Array, rng: Rng) -> nb.Matches:
-    """Play the games of a schedule (upper triangle)."""
-    won = rng.binomial(schedule, expit(x))
-    return nb.Matches.from_counts(won + (schedule - won).T)
+def rate(matches: nb.Matches) -> Array:
+    """Return Elo ratings in log-odds: evalica's where it is installed, else nashboard's."""
+    if evalica is None:
+        return np.asarray(nb.elo(matches).ratings * np.log(10) / 400)
+    first, second = np.concatenate([matches.pairs, matches.pairs]).T
+    winners = [evalica.Winner.X] * len(matches.pairs) + [evalica.Winner.Y] * len(matches.pairs)
+    weights = np.concatenate([matches.wins, matches.losses])  # a very small part of a draw keeps ratings finite
+    fit = evalica.bradley_terry(
+        first.tolist(), second.tolist(), winners, weights=(weights + 1e-3).tolist(), limit=10_000
+    )
+    return np.log(fit.scores.sort_index().to_numpy())
 
 
 def with_copies(x: Array, schedule: Array, copies: int, rng: Rng) -> tuple[Array, Array]:
@@ -194,17 +265,18 @@ def simulate(regime: Regime, copies: int, repeats: int, seed: int, draws: int) -
         schedule = regime.schedule(regime.agents, rng)
         if copies:
             x, schedule = with_copies(x, schedule, copies, rng)
-        matches, n = play(x, schedule, rng), regime.agents
+        matches, n = regime.play(x, schedule, rng), regime.agents
         gaps, weights = solve_games(x[None, :n, :n])
         truth, at_top = gaps[0], weights[0] > 0
         alike = find_near_duplicates(matches)
         pooled = draw_matches(pool_matches(matches, alike.label), draws=draws, rng=k, fit=alike.fit)
         posterior = summarise_draws(pooled, matches.agents, alike.label, unit="log-odds", level=0.95)
-        low, high, point = posterior.gap_low[:n], posterior.gap_high[:n], posterior.gap[:n]
+        low, high = np.quantile(pooled.gaps[:, alike.label[:n]], [0.025, 0.975], axis=0, method="weibull")
+        point = posterior.gap[:n]
         found.add("board", point, truth)
         literal = nb.nash_average(nb.payoffs(matches, fill="model"))
         found.add("literal Nash", np.maximum(-literal.averages[:n], 0.0), truth)
-        ratings = nb.elo(matches).ratings[:n] * np.log(10) / 400
+        ratings = rate(matches)[:n]
         found.add("Elo", ratings.max() - ratings, truth)
         found.covered += list((low <= truth + 1e-9) & (truth <= high + 1e-9))
         found.inside += list((low <= point + 1e-9) & (point <= high + 1e-9))
@@ -226,6 +298,7 @@ def main() -> None:
         "| regime | copies | error | literal | Elo | ratio | order | literal | Elo | coverage | P(top) off | inside |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    print(f"Elo: {'nashboard' if evalica is None else 'evalica ' + evalica.__version__}", file=sys.stderr)
     for name in chosen.regime:
         for copies in chosen.copies:
             found = simulate(REGIMES[name], copies, chosen.repeats, chosen.seed, chosen.draws)

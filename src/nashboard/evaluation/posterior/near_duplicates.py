@@ -120,7 +120,7 @@ def find_near_duplicates(
         for found in groups:
             pooled = fit_hierarchical(pool_matches(matches, found), first_advantage=first_advantage)
             score = predict_pairs(apart, found, pooled, count_planes(pooled))
-            if score > best:
+            if score > best + (ENOUGH if label is single else 0.0):
                 label, fit, best = found, pooled, score
     odds, largest = compare_all(Y, N, traits)
     probability = 1 / (1 + n * np.exp(-np.clip(odds, -700, 700)))
@@ -160,7 +160,7 @@ class Traits:
 def search_groups(
     matches: Matches, fit: HierarchicalFit, Y: Floats, N: Floats, first_advantage: bool
 ) -> tuple[Ints, HierarchicalFit]:
-    """Return the groups with the largest evidence of the whole model, sought with several values of tau, and the fit."""
+    """Return the groups with the largest evidence, sought with several values of tau, and the pooled fit."""
     single = np.arange(len(matches.agents))
     label, best = single, fit.log_evidence
     tried = {label.tobytes()}
