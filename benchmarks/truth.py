@@ -22,8 +22,8 @@ from scipy.stats import kendalltau
 
 import nashboard as nb
 from nashboard.data.matches import Clusters
+from nashboard.evaluation.posterior.duplicates import find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.matches import draw_matches, solve_games
-from nashboard.evaluation.posterior.near_duplicates import find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.posterior import summarise_draws
 
 try:

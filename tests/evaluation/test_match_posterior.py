@@ -8,8 +8,8 @@ import nashboard as nb
 from nashboard._types import Floats
 from nashboard.equilibrium.nash_average import nash_average
 from nashboard.evaluation.audit.transitivity import ladder_p_value, strongest_triples
+from nashboard.evaluation.posterior.duplicates import find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs, solve_among_contenders, solve_games
-from nashboard.evaluation.posterior.near_duplicates import find_near_duplicates, pool_matches
 from nashboard.ratings.hierarchical import fit_hierarchical
 
 

@@ -17,7 +17,7 @@ from nashboard.ratings.hierarchical import (
     fit_hierarchical,
     measure_dispersion,
 )
-from nashboard.ratings.hierarchical_systems import DenseSystem, SparseSystem
+from nashboard.ratings.hierarchical_numerics import DenseSystem, SparseSystem
 
 
 def arena(n: int, sigma: float, tau: float, games: int, seed: int, met: float = 1.0) -> tuple[Floats, nb.Matches]:
@@ -31,7 +31,7 @@ def arena(n: int, sigma: float, tau: float, games: int, seed: int, met: float = 
 
 def prior_of_tau(counts: PairCounts, tau: Floats) -> Floats:
     """Return the log-density of log tau up to a constant, written out for one column of games."""
-    y, N = counts.won[:, 0], counts.games[:, 0]
+    y, N = counts.won, counts.games
     q = (y + 0.5) / (N + 1)
     a = tau[:, None] ** 2 * N * q * (1 - q)
     cycles = len(N) - counts.n + 1  # connected
@@ -42,7 +42,7 @@ def prior_of_tau(counts: PairCounts, tau: Floats) -> Floats:
 def sample_slowly(counts: PairCounts, steps: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Sample ratings and log tau by Metropolis steps on the non-centred model, x = r_i - r_j + tau u."""
     n, i, j = counts.n, counts.i, counts.j
-    y, N = counts.won[:, 0], counts.games[:, 0]
+    y, N = counts.won, counts.games
     chains = 160
 
     def log_posterior(r: Floats, u: Floats, s: Floats, t: Floats) -> Floats:
@@ -126,7 +126,7 @@ def test_the_cyclic_part_given_ratings_is_drawn_exactly() -> None:
     draws = 20_000
     base, tau = np.zeros((draws, 2, 2)), np.full(draws, 2.0)
     seeds = np.random.default_rng(0).integers(2**63, size=draws, dtype=np.uint64)
-    c = counts.draw_all(base, tau, seeds, 0.0)[:, 0, 1]
+    c = counts.draw_all(base, tau, seeds)[:, 0, 1]
     grid = np.linspace(-8, 12, 4001)
     density = expit(grid) ** 4 * np.exp(-(grid**2) / 8)
     density /= density.sum()

@@ -54,9 +54,6 @@ def find_match_classes(matches: Matches, *, merge: bool = True) -> Classes:
     from_first = np.column_stack([matches.wins, matches.draws, matches.losses, *more_about_pairs(matches)])
     from_second = from_first.copy()
     from_second[:, :3] = from_second[:, 2::-1]
-    if matches.sides is not None:
-        sides = from_first[:, 3:9]
-        from_second[:, 3:9] = np.hstack([sides[:, 5:2:-1], sides[:, 2::-1]])
     counts = np.concatenate([from_first, from_second])
     by_agent = np.lexsort([j, i])
     i, j, counts = i[by_agent], j[by_agent], counts[by_agent] + 0.0
@@ -69,17 +66,14 @@ def find_match_classes(matches: Matches, *, merge: bool = True) -> Classes:
 
 
 def more_about_pairs(matches: Matches) -> list[Floats]:
-    """Return what else the model uses of each pair: counts by first side, and how its clusters spread."""
-    found: list[Floats] = []
-    if matches.sides is not None:
-        found += [*matches.sides.first.T, *matches.sides.second.T]
+    """Return what else the model uses of each pair: how its clusters spread."""
     split, pairs = matches.clusters, len(matches.pairs)
-    if split is not None:
-        code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
-        size = np.bincount(where, split.wins + split.draws + split.losses)
-        lead = np.bincount(where, split.wins - split.losses)
-        found += [np.bincount(code % pairs, x**2, minlength=pairs).astype(np.float64) for x in (size, lead)]
-    return found
+    if split is None:
+        return []
+    code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
+    size = np.bincount(where, split.wins + split.draws + split.losses)
+    lead = np.bincount(where, split.wins - split.losses)
+    return [np.bincount(code % pairs, x**2, minlength=pairs).astype(np.float64) for x in (size, lead)]
 
 
 def find_leaders(j: Ints, counts: Floats, ends: Ints) -> Ints:

@@ -2,7 +2,7 @@
 
 The log-odds that ``i`` beats ``j`` are
 
-    x_ij = r_i - r_j + c_ij  (+ h where i moves first, - h where j does),
+    x_ij = r_i - r_j + c_ij,
     r_i ~ N(0, sigma^2),   c_ij ~ N(0, tau^2) for each unordered pair,
     sigma ~ half-normal(1.5),   tau: see below,
 
@@ -31,7 +31,7 @@ Tierney and Kadane (1986), Accurate approximations for posterior moments; Rue, M
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,14 +40,15 @@ import numpy as np
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
-from nashboard.ratings.hierarchical_kernels import (
+from nashboard.ratings.hierarchical_numerics import (
+    System,
     draw_all_pairs,
     draw_columns,
     draw_signed_normals,
     integrate_pairs,
     refine_ratings,
+    system_for,
 )
-from nashboard.ratings.hierarchical_systems import System, system_for
 
 SIGMA_SCALE, TAU_SCALE = 1.5, 0.05  # of the half-normal prior of sigma and the half-Cauchy part of the prior of tau
 SIGMA_RANGE, TAU_RANGE = (0.05, 8.0), (0.01, 5.0)
@@ -115,27 +116,19 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairCounts(Schedule):
-    """What the model sees of each pair: points and games in effective numbers, per side that moved first.
-
-    ``won`` and ``games`` are ``(p, k)``, ``k`` 1, or 3 for: first agent first, second agent first, neutral. ``moves``
-    is the sign of the first-side advantage in each column. ``dispersion`` is what counts were divided by.
-    """
+    """Points and games of each pair, ``(p,)``, in effective numbers: divided by the dispersion of results."""
 
     won: Floats
     games: Floats
-    moves: Floats
     dispersion: float
 
-    def integrate(
-        self, d: Floats, tau: Floats, advantage: float, c: Floats | None = None
-    ) -> tuple[Floats, Floats, Floats, Floats]:
+    def integrate(self, d: Floats, tau: Floats, c: Floats | None = None) -> tuple[Floats, Floats, Floats, Floats]:
         """Integrate the cyclic parts: log-likelihood per difference of ratings, slope, minus curvature, mode of c."""
         shape = d.shape
         start = np.zeros(shape) if c is None else c.copy(order="C")
         found = (np.empty(shape), np.empty(shape), np.empty(shape), start)
         integrate_pairs(
-            self.won, self.games, self.moves * advantage, np.array(d, order="C"), np.array(tau, order="C"),
-            *self.quadrature, *found,
+            self.won, self.games, np.array(d, order="C"), np.array(tau, order="C"), *self.quadrature, *found,
         )  # fmt: skip
         return found
 
@@ -145,41 +138,39 @@ class PairCounts(Schedule):
         nodes, weights = np.polynomial.hermite.hermgauss(7 if len(self.i) <= FEW_PAIRS else 3)
         return np.sqrt(2.0) * nodes, np.log(weights) + nodes**2 - np.log(np.pi) / 2
 
-    def normal(self, x: Floats, advantage: float = 0.0) -> tuple[Floats, Floats]:
+    def normal(self, x: Floats) -> tuple[Floats, Floats]:
         """Return log-odds and variances of the normal approximation to the likelihood of each pair around ``x``."""
-        p = 1 / (1 + np.exp(-x[:, None] - self.moves * advantage))
-        information = np.maximum((self.games * p * (1 - p)).sum(axis=1), 1e-3)
-        return x + (self.won - self.games * p).sum(axis=1) / information, 1 / information
+        p = 1 / (1 + np.exp(-x))
+        information = np.maximum(self.games * p * (1 - p), 1e-3)
+        return x + (self.won - self.games * p) / information, 1 / information
 
     @property
     def telling(self) -> tuple[Floats, Floats]:
         """Information of each pair, and the share of it that tells about cycles: of a single game, nothing."""
-        games, won = self.games.sum(axis=1), self.won.sum(axis=1)
-        share = (won + 0.5) / (games + 1)
-        return games * share * (1 - share), 1 - 1 / np.maximum(games, 1.0)
+        share = (self.won + 0.5) / (self.games + 1)
+        return self.games * share * (1 - share), 1 - 1 / np.maximum(self.games, 1.0)
 
-    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, advantage: float) -> None:
+    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any) -> None:
         """Correct drawn sigmas, and ratings of agents with few games, whose posterior is not normal, in place."""
-        points = self.games.sum(axis=1)
-        played = np.bincount(self.i, points, self.n) + np.bincount(self.j, points, self.n)
+        played = np.bincount(self.i, self.games, self.n) + np.bincount(self.j, self.games, self.n)
         agents = np.flatnonzero((played > 0) & (played < FEW_GAMES))
         width = 1.5 / np.sqrt(1 / sigma.max() ** 2 + played[agents] / 6)
         refine_ratings(
-            self.won, self.games, self.moves * advantage, self.i, self.j, *self.neighbours, *self.quadrature, agents,
+            self.won, self.games, self.i, self.j, *self.neighbours, *self.quadrature, agents,
             sigma, tau, seeds, width, SWEEPS, SIGMA_SCALE, *SIGMA_RANGE, ratings,
         )  # fmt: skip
 
-    def draw_all(self, base: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
+    def draw_all(self, base: Floats, tau: Floats, seeds: Any) -> Floats:
         """Draw the log-odds of all pairs given those without cyclic parts, both ``(b, n, n)``."""
         A = np.array(base, order="C")
-        draw_all_pairs(self.won, self.games, self.moves * advantage, self.i, self.j, tau, seeds, A)
+        draw_all_pairs(self.won, self.games, self.i, self.j, tau, seeds, A)
         return A
 
-    def draw_columns(self, ratings: Floats, tau: float, seed: Any, advantage: float, agents: Ints) -> Floats:
+    def draw_columns(self, ratings: Floats, tau: float, seed: Any, agents: Ints) -> Floats:
         """Draw the log-odds of everybody against some agents given ratings, ``(n, k)``."""
         X = np.empty((len(agents), self.n))
         draw_columns(
-            self.won, self.games, self.moves * advantage, self.i, self.j, *self.neighbours, ratings, tau, seed,
+            self.won, self.games, self.i, self.j, *self.neighbours, ratings, tau, seed,
             np.array(agents), X,
         )  # fmt: skip
         return X.T
@@ -191,19 +182,16 @@ class MeasuredPairs(Schedule):
 
     measured: Floats
     variance: Floats
-    moves: Floats = field(default_factory=lambda: np.zeros(1))
     dispersion: float = 1.0
 
-    def integrate(
-        self, d: Floats, tau: Floats, advantage: float, c: Floats | None = None
-    ) -> tuple[Floats, Floats, Floats, Floats]:
+    def integrate(self, d: Floats, tau: Floats, c: Floats | None = None) -> tuple[Floats, Floats, Floats, Floats]:
         """Integrate the cyclic parts, which is exact: ``measured ~ N(d, variance + tau^2)``."""
         total = self.variance + tau[:, None] ** 2
         rest = self.measured - d
         mode = rest * tau[:, None] ** 2 / total
         return -(rest**2 / total + np.log(total)) / 2, rest / total, 1 / total, mode
 
-    def normal(self, x: Floats, advantage: float = 0.0) -> tuple[Floats, Floats]:
+    def normal(self, x: Floats) -> tuple[Floats, Floats]:
         """Return the measured payoffs and their variances."""
         return self.measured, self.variance
 
@@ -212,17 +200,17 @@ class MeasuredPairs(Schedule):
         """Information of each pair, all of which tells about cycles."""
         return 1 / self.variance, np.ones(len(self.i))
 
-    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, advantage: float) -> None:
+    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any) -> None:
         """Do nothing: the posterior of the ratings is normal."""
 
-    def draw_all(self, base: Floats, tau: Floats, seeds: Any, advantage: float) -> Floats:
+    def draw_all(self, base: Floats, tau: Floats, seeds: Any) -> Floats:
         """Draw the payoffs of all pairs given those without cyclic parts, both ``(b, n, n)``."""
         everybody = np.arange(self.n)
         return np.stack(
             [d + self.cyclic(d, float(t), seed, everybody) for d, t, seed in zip(base, tau, seeds, strict=True)]
         )
 
-    def draw_columns(self, ratings: Floats, tau: float, seed: Any, advantage: float, agents: Ints) -> Floats:
+    def draw_columns(self, ratings: Floats, tau: float, seed: Any, agents: Ints) -> Floats:
         """Draw the payoffs of everybody against some agents given ratings, ``(n, k)``."""
         base = ratings[:, None] - ratings
         return np.asarray(base[:, agents] + self.cyclic(base, tau, seed, agents))
@@ -268,7 +256,6 @@ class ModelDraws:
     tau: Floats
     seeds: Any
     counts: Pairs
-    advantage: float
     planes: Floats | None = None
 
     def payoffs(self, draws: slice) -> Floats:
@@ -279,12 +266,12 @@ class ModelDraws:
             u, v = self.planes[draws, :, 0::2], self.planes[draws, :, 1::2]
             turn = u @ v.transpose(0, 2, 1)
             base += turn - turn.transpose(0, 2, 1)
-        return self.counts.draw_all(base, self.tau[draws].copy(), self.seeds[draws].copy(), self.advantage)
+        return self.counts.draw_all(base, self.tau[draws].copy(), self.seeds[draws].copy())
 
     def columns(self, draw: int, agents: Ints) -> Floats:
         """Return the log-odds of everybody against some agents in one draw, ``(n, k)``."""
         given = self.ratings[draw].copy(), float(self.tau[draw]), self.seeds[draw]
-        return self.counts.draw_columns(*given, self.advantage, agents)
+        return self.counts.draw_columns(*given, agents)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -301,8 +288,6 @@ class HierarchicalFit:
         ``(p,)`` posterior mean log-odds of the pairs that met.
     sigma, tau
         Posterior means of the spread of ratings and of the cyclic parts.
-    advantage, advantage_stderr
-        Log-odds that moving first is worth, where the matches record sides; else 0.
     grid, weights
         ``(G, 2)`` values of sigma and tau, and their posterior probabilities.
     log_evidence
@@ -322,8 +307,6 @@ class HierarchicalFit:
     expected: Floats
     sigma: float
     tau: float
-    advantage: float
-    advantage_stderr: float
     grid: Floats
     weights: Floats
     log_evidence: float
@@ -363,9 +346,9 @@ class HierarchicalFit:
                 streams = [np.random.default_rng(int(seed)) for seed in seeds[chosen]]
                 ratings[chosen] = centre + self.system.sample(W, precision, streams)
         sigma, tau = (np.array(column) for column in self.grid[at].T)
-        counts.refine(ratings, sigma, tau, seeds, self.advantage)
+        counts.refine(ratings, sigma, tau, seeds)
         ratings -= ratings.mean(axis=1, keepdims=True)
-        return ModelDraws(ratings=ratings, sigma=sigma, tau=tau, seeds=seeds, counts=counts, advantage=self.advantage)
+        return ModelDraws(ratings=ratings, sigma=sigma, tau=tau, seeds=seeds, counts=counts)
 
     def skewness_shift(self, g: int) -> Floats:
         """Return mean minus mode to first order: ``H^-1 B' (l''' v) / 2`` with ``v = diag(B H^-1 B')``."""
@@ -376,8 +359,8 @@ class HierarchicalFit:
             return np.zeros(counts.n)
         d = r[counts.i] - r[counts.j]
         step = 0.05
-        _, _, above, _ = counts.integrate((d + step)[None], self.grid[g : g + 1, 1], self.advantage)
-        _, _, below, _ = counts.integrate((d - step)[None], self.grid[g : g + 1, 1], self.advantage)
+        _, _, above, _ = counts.integrate((d + step)[None], self.grid[g : g + 1, 1])
+        _, _, below, _ = counts.integrate((d - step)[None], self.grid[g : g + 1, 1])
         third = (below - above)[0] / (2 * step)
         force = signed_sums(counts, (third * variances / 2)[None])[0]
         return np.asarray(self.system.solve(W[None], np.array([1 / sigma**2]), force[None])[0])
@@ -386,32 +369,19 @@ class HierarchicalFit:
         return f"HierarchicalFit({len(self.agents):,} agents, sigma {self.sigma:.3g}, tau {self.tau:.3g})"
 
 
-def fit_hierarchical(
-    matches: Matches, *, first_advantage: bool = False, dispersion: float | None = None
-) -> HierarchicalFit:
-    """Fit the hierarchical model: ratings, cyclic parts, and the posterior of their sizes.
+def fit_hierarchical(matches: Matches, *, dispersion: float | None = None) -> HierarchicalFit:
+    """Fit ratings, cyclic parts and the posterior of their sizes; agents need not be connected.
 
-    Parameters
-    ----------
-    matches
-        Who met whom, and how it ended. Agents need not be connected: what links them is the prior.
-    first_advantage
-        Whether to fit an advantage of the first side where the matches record sides. Off by default: in many logs the
-        winner is simply listed first, and an advantage would explain every result away.
-    dispersion
-        That of the results; by default it is measured. Evidence can be compared only at the same dispersion.
+    The dispersion of the results is measured unless it is given: evidence can be compared only at the same dispersion.
     """
-    return fit_pairs(matches.agents, count_pairs(matches, dispersion), first_advantage=first_advantage)
+    return fit_pairs(matches.agents, count_pairs(matches, dispersion))
 
 
-def fit_pairs(agents: tuple[str, ...], counts: Pairs, *, first_advantage: bool = False) -> HierarchicalFit:
+def fit_pairs(agents: tuple[str, ...], counts: Pairs) -> HierarchicalFit:
     """Fit the model to counts of games, or to measured payoffs."""
     system = system_for(counts.n, counts.i, counts.j)
     with threads_for(counts.n):
-        advantage, stderr = 0.0, 0.0
-        if first_advantage and counts.moves.any():
-            advantage, stderr = fit_advantage(counts, system)
-        modes = fit_grid(counts, system, advantage)
+        modes = fit_grid(counts, system)
     grid = np.stack([modes.sigma, modes.tau], axis=1)
     peak = float(modes.log_density.max())
     weights = np.exp(modes.log_density - peak)
@@ -428,8 +398,6 @@ def fit_pairs(agents: tuple[str, ...], counts: Pairs, *, first_advantage: bool =
         expected=read_only(ratings[counts.i] - ratings[counts.j] + cyclic),
         sigma=float(weights @ sigma),
         tau=float(weights @ tau),
-        advantage=advantage,
-        advantage_stderr=stderr,
         grid=read_only(grid),
         weights=read_only(weights),
         log_evidence=log_evidence,
@@ -449,29 +417,11 @@ def cell_area(grid: Floats, n: int) -> float:
 
 
 def count_pairs(matches: Matches, dispersion: float | None = None) -> PairCounts:
-    """Return points and effective games per pair, split by the side that moved first where that is known."""
+    """Return points and effective games per pair."""
     i, j = (np.array(column) for column in matches.pairs.T)
-    sides = getattr(matches, "sides", None)
-    won, games = (matches.wins + matches.draws / 2)[:, None], matches.games[:, None]
-    moves = np.zeros(1)
-    if sides is not None:
-        known = [np.asarray(sides.first), np.asarray(sides.second)]
-        points = np.stack([part[:, 0] + part[:, 1] / 2 for part in known], axis=1)
-        played = np.stack([part.sum(axis=1) for part in known], axis=1)
-        won = np.hstack([points, np.maximum(won - points.sum(axis=1, keepdims=True), 0.0)])
-        games = np.hstack([played, np.maximum(games - played.sum(axis=1, keepdims=True), 0.0)])
-        moves = np.array([1.0, -1.0, 0.0])
-    n = len(matches.agents)
     spread = measure_dispersion(matches) if dispersion is None else dispersion
-    return PairCounts(
-        n=n,
-        i=i,
-        j=j,
-        won=np.array(won / spread, order="C"),
-        games=np.array(games / spread, order="C"),
-        moves=moves,
-        dispersion=spread,
-    )
+    won, games = (matches.wins + matches.draws / 2) / spread, matches.games / spread
+    return PairCounts(n=len(matches.agents), i=i, j=j, won=won, games=games, dispersion=spread)
 
 
 def measure_dispersion(matches: Matches) -> float:
@@ -502,29 +452,7 @@ def measure_dispersion(matches: Matches) -> float:
     return max((scatter + prior * single) / (mean + prior), LEAST_DISPERSION)
 
 
-def fit_advantage(counts: Pairs, system: System) -> tuple[float, float]:
-    """Return the first-side advantage that maximises the marginal likelihood, and its standard error."""
-    step, h, curvature = 0.05, 0.0, 0.0
-    point = np.array([[1.0, 0.1]])
-    start: Floats | None = None
-    for _ in range(6):
-        values = []
-        for value in (h - step, h, h + step):
-            modes = find_modes(counts, system, point, value, start)
-            start = modes.ratings[-1]
-            values.append(float(modes.log_density[0]))
-        slope = (values[2] - values[0]) / (2 * step)
-        curvature = (2 * values[1] - values[0] - values[2]) / step**2
-        if curvature <= 0:
-            break
-        move = float(np.clip(slope / curvature, -1.0, 1.0))
-        h += move
-        if abs(move) < 1e-4:
-            break
-    return h, float(1 / np.sqrt(curvature)) if curvature > 0 else float("inf")
-
-
-def fit_grid(counts: Pairs, system: System, advantage: float) -> Modes:
+def fit_grid(counts: Pairs, system: System) -> Modes:
     """Fit at the points of a grid over (log sigma, log tau), zoomed in until it resolves the posterior.
 
     With many pairs only tau has a grid, and sigma is at its mode.
@@ -535,7 +463,7 @@ def fit_grid(counts: Pairs, system: System, advantage: float) -> Modes:
     for _ in range(5):
         axes = [np.linspace(low, high, size) for (low, high), size in zip(box, shape, strict=True)]
         grid = np.exp(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2))
-        modes = find_modes(counts, system, grid, advantage, start, learn_sigma=shape[0] == 1)
+        modes = find_modes(counts, system, grid, start, learn_sigma=shape[0] == 1)
         surface = modes.log_density.reshape(shape)
         best = int(modes.log_density.argmax())
         start = modes.ratings[best]
@@ -565,7 +493,6 @@ def find_modes(
     counts: Pairs,
     system: System,
     grid: Floats,
-    advantage: float,
     start: Floats | None = None,
     *,
     learn_sigma: bool = False,
@@ -580,15 +507,13 @@ def find_modes(
             if parts[-1].log_density[-1] < max(part.log_density[-1] for part in parts) - HOPELESS:
                 parts.append(replace(parts[-1], tau=block[:, 1], log_density=np.array([-np.inf])))
                 continue
-        parts.append(find_some_modes(counts, system, block, advantage, start, learn_sigma))
+        parts.append(find_some_modes(counts, system, block, start, learn_sigma))
         start = parts[-1].ratings[-1]
     names = Modes.__dataclass_fields__
     return Modes(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
 
-def find_some_modes(
-    counts: Pairs, system: System, grid: Floats, advantage: float, start: Floats | None, learn_sigma: bool
-) -> Modes:
+def find_some_modes(counts: Pairs, system: System, grid: Floats, start: Floats | None, learn_sigma: bool) -> Modes:
     """Find the modes of one block of grid points, all at once.
 
     Steps are damped by ``log(1 + s) / s`` for the largest change ``s`` of a log-odds: with a logistic likelihood every
@@ -600,7 +525,7 @@ def find_some_modes(
     c = np.zeros((len(grid), len(counts.i)))
     for _ in range(20):
         precision = 1 / sigma**2
-        _, slope, curvature, c = counts.integrate(r[:, counts.i] - r[:, counts.j], tau, advantage, c)
+        _, slope, curvature, c = counts.integrate(r[:, counts.i] - r[:, counts.j], tau, c)
         gradient = signed_sums(counts, slope) - precision[:, None] * r
         step = system.solve(curvature, precision, gradient)
         most = np.abs(step[:, counts.i] - step[:, counts.j]).max(axis=1, initial=0.0)
@@ -615,7 +540,7 @@ def find_some_modes(
         if most.max() < 2e-3 and moved < 2e-3:
             break
     precision = 1 / sigma**2
-    value, slope, curvature, c = counts.integrate(r[:, counts.i] - r[:, counts.j], tau, advantage, c)
+    value, slope, curvature, c = counts.integrate(r[:, counts.i] - r[:, counts.j], tau, c)
     log_prior = -(sigma**2) / (2 * SIGMA_SCALE**2) + np.log(sigma) + counts.tau_prior(tau)
     log_density = (
         value.sum(axis=1)

@@ -18,7 +18,7 @@ import numpy as np
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
 from nashboard.ratings.hierarchical import SIGMA_SCALE, TAU_RANGE, HierarchicalFit, ModelDraws
-from nashboard.ratings.hierarchical_kernels import mixed, normal_of, uniform_of
+from nashboard.ratings.hierarchical_numerics import mixed, normal_of, uniform_of
 
 MOST_PLANES = 3
 WARM, THIN = 400, 5  # sweeps before the first draw, and from one draw to the next
@@ -68,7 +68,7 @@ def predict_pairs(fit: HierarchicalFit, label: Ints, pooled: HierarchicalFit, pl
 
     ``pooled`` is the model of the league in which they are. Pairs between the same two groups share their cyclic part.
     """
-    counts, (z, noise) = fit.counts, fit.counts.normal(fit.expected, fit.advantage)
+    counts, (z, noise) = fit.counts, fit.counts.normal(fit.expected)
     drawn = sample_planes(pooled, planes, TRIAL, 0)
     a, b = label[counts.i], label[counts.j]
     of_a, of_b = drawn.places[:, a], drawn.places[:, b]
@@ -94,7 +94,6 @@ def draw_with_planes(fit: HierarchicalFit, planes: int, count: int, rng: np.rand
         tau=found.scales[:, 1],
         seeds=seeds[:-1],
         counts=fit.counts,
-        advantage=fit.advantage,
         planes=found.places[:, :, 1:],
     )
 
@@ -102,7 +101,7 @@ def draw_with_planes(fit: HierarchicalFit, planes: int, count: int, rng: np.rand
 def sample_planes(fit: HierarchicalFit, planes: int, draws: int, seed: Any) -> PlaneDraws:
     """Draw coordinates by Gibbs sampling from the model with so many planes."""
     counts = fit.counts
-    log_odds, noise = counts.normal(fit.expected, fit.advantage)
+    log_odds, noise = counts.normal(fit.expected)
     places, scales = np.empty((draws, counts.n, 1 + 2 * planes)), np.empty((draws, 3))
     log_density = np.empty((draws, len(log_odds)))
     tau = np.geomspace(*TAU_RANGE, 100)

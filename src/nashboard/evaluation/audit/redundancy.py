@@ -6,7 +6,7 @@ Whether two are the same has three answers.
 - *No*: they differ.
 - *Cannot tell*: neither is shown. *Suspected* are pairs among these that are more likely the same than not.
 
-Agents of matches are compared by the model that also pools them (`nashboard.evaluation.posterior.near_duplicates`).
+Agents of matches are compared by the model that also pools them (`nashboard.evaluation.posterior.duplicates`).
 Agents and tasks of scores with known noise are tested. For two rows measured at the same places j, with differences
 ``d[j]`` of variance ``v[j]``, ``T = sum d[j]^2 / v[j]`` is chi-square with K degrees of freedom where the two are the
 same, and noncentral chi-square where they differ.

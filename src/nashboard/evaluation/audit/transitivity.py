@@ -37,7 +37,7 @@ from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.problem import Problem, task_games
 from nashboard.ratings.hierarchical import PairCounts, count_pairs, fit_hierarchical, measure_dispersion, signed_sums
-from nashboard.ratings.hierarchical_systems import System, system_for
+from nashboard.ratings.hierarchical_numerics import System, system_for
 
 CYCLES = 5
 GAMES, TASKS = "games", "tasks, each a game between every two agents"
@@ -285,7 +285,7 @@ def ladder_p_value(matches: Matches, *, leagues: int = LEAGUES, rng: np.random.G
     counts = count_pairs(matches)
     precision = 1 / fit.sigma**2
     system = system_for(counts.n, counts.i, counts.j)
-    n, y = counts.games.sum(axis=1), counts.won.sum(axis=1)
+    n, y = counts.games, counts.won
     r = rate_again(counts, system, fit.ratings[None], y[None], n, precision, refresh=True)
     p = expected_shares(counts, r)
     observed = float(excess(y[None], n, p)[0])

@@ -63,9 +63,3 @@ class Draws:
     def __repr__(self) -> str:
         draws, classes = self.gaps.shape
         return f"Draws({draws:,} draws of {classes:,} agents)"
-
-
-def central_mean(gaps: Floats, level: float = 0.95) -> Floats:
-    """Return the posterior mean; draws outside the central interval count as its ends, so the mean lies inside."""
-    low, high = np.quantile(gaps, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return np.asarray(np.clip(gaps, low, high).mean(axis=0))

@@ -1,22 +1,333 @@
-"""Entries of a noisy table that are the same agent: found by the evidence, and pooled.
+"""Entries that are the same agent under several names: found by comparing two explanations of their results.
 
-Two rows of measured scores differ by ``d``. If they are the same agent, ``d ~ N(0, v)`` with ``v`` the noise alone. If
-not, ``d ~ N(0, v + 2 G)`` with ``G`` the covariance of tasks over agents, learned from the rows of this table that
-clearly differ. The log Bayes factor shows a copy, two agents, or that these data cannot tell. No margin is needed:
-"alike" is measured against how agents of this table differ.
+**Matches.** Two entries ``a`` and ``b`` are compared against every opponent ``m`` that both met, on the log-odds
+scale: ``d_m`` is the difference of their results, ``v_m`` its variance, ``d_ab``, ``v_ab`` their own games. Under the
+model
+
+    the same agent:     d_m ~ N(0, v_m),                     d_ab ~ N(0, v_ab)
+    different agents:   d_m ~ N(rho, v_m + 2 tau^2),         d_ab ~ N(rho, v_ab + tau^2),      rho ~ N(0, 2 sigma^2)
+
+and the ratio of the two likelihoods says how far the data favour "the same". The prior over partitions is a Chinese
+restaurant process in which two given agents of ``n`` are the same with probability ``1 / (n + 1)``. Entries
+are merged by agglomeration (Bayesian hierarchical clustering, Heller and Ghahramani 2005): a group stays where its
+evidence exceeds that of its parts. One opponent against whom two entries clearly differ keeps them apart, however
+alike they are on average, because the equilibrium looks for exactly such opponents. Where cycles come from traits
+(planes of rotation), different agents also differ in these, ``d_m ~ N(rho + u v_m - v u_m, ...)``, ``u, v ~ N(0, 2
+omega)``.
+
+**Tables.** Two rows of measured scores differ by ``d``. If they are the same agent, ``d ~ N(0, v)`` with ``v`` the
+noise alone. If not, ``d ~ N(0, v + 2 G)`` with ``G`` the covariance of tasks over agents, learned from the rows of
+this table that clearly differ. The log Bayes factor shows a copy, two agents, or that these data cannot tell. No
+margin is needed: "alike" is measured against how agents of this table differ.
 
 Where ``G`` is small against the noise nothing can be shown, and nothing is pooled.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
+from nashboard._compiled import compiled
 from nashboard._types import Bools, Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.ratings.hierarchical import FEW_PAIRS, HierarchicalFit, PairCounts, count_pairs, fit_hierarchical
+from nashboard.ratings.hierarchical_planes import count_planes, predict_pairs, sample_planes
 
+Answer = Literal["yes", "no", "cannot tell"]
+
+SURE = 0.95  # posterior probability for an answer of yes, and of no
+DIFFERS = 0.02  # chance of so large a difference, if two entries are the same, that keeps them apart
+MOST_AGENTS = 1500  # up to which all pairs are compared
+MOST_TRAITS = 223  # agents up to which planes of rotation are tried, as for the draws
+ROUNDS = 3  # of fitting the pooled matches and looking for groups again
+WIDER = (0.3, 1.0)  # values of tau that are tried beside the fitted one, which many copies make too small
+ENOUGH = float(np.log(SURE / (1 - SURE)))
 ODDS = 4.0  # posterior odds from which entries are pooled: a missed copy and a false one cost about the same
 COMPATIBLE = 4.0  # standard deviations of a chi-square beyond which two rows are different without further tests
 ROUNDING = 1e-12  # of the variance of all tasks together: smaller noise is lost in a sum with it
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearDuplicates:
+    """Groups of entries that are shown to be alike, and what is known about every pair.
+
+    Parameters
+    ----------
+    agents
+        Names, in the order of the matches.
+    label
+        ``(n,)`` number of the group of each agent; agents that are alike share it.
+    probability
+        ``(n, n)`` posterior probability that two entries are the same, each pair looked at alone; 1 in a group.
+    largest
+        ``(n, n)`` upper 95% bound of the largest difference against a common opponent, in log-odds; infinite where
+        there is none.
+    tested
+        Whether the entries were compared; large leagues are not.
+    fit
+        The model of the matches in which the groups are pooled.
+    """
+
+    agents: tuple[str, ...]
+    label: Ints
+    probability: Floats
+    largest: Floats
+    tested: bool = True
+    fit: HierarchicalFit | None = None
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the entries that are alike, one tuple per group of two or more."""
+        members: dict[int, list[str]] = {}
+        for name, label in zip(self.agents, self.label, strict=True):
+            members.setdefault(int(label), []).append(name)
+        return tuple(tuple(group) for group in members.values() if len(group) > 1)
+
+    def answer(self, a: int, b: int) -> Answer:
+        """Return whether two entries are near-duplicates, as far as the data can tell."""
+        if self.label[a] == self.label[b]:
+            return "yes"
+        return "no" if self.tested and self.probability[a, b] < 1 - SURE else "cannot tell"
+
+    @property
+    def unclear(self) -> int:
+        """How many pairs of entries cannot be told apart, and cannot be shown to be alike."""
+        apart = self.label[:, None] != self.label
+        return int(np.triu(apart & (self.probability >= 1 - SURE), 1).sum()) if self.tested else 0
+
+    @property
+    def verdict(self) -> Answer:
+        """Whether copies were entered: yes, no, or cannot tell with these data."""
+        if self.groups:
+            return "yes"
+        n = len(self.agents)
+        return "no" if self.tested and self.unclear <= (1 - SURE) * n * (n - 1) / 2 else "cannot tell"
+
+
+def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -> NearDuplicates:
+    """Find groups of entries whose results are those of one agent.
+
+    Copies make sigma and tau look smaller than they are. So groups are sought with several values of tau, the model is
+    fitted to the pooled matches, and the partition with the largest evidence is kept if it is clearly better than none.
+    """
+    n = len(matches.agents)
+    single = np.arange(n)
+    if n > MOST_AGENTS or n < 3 or not len(matches.pairs):
+        nothing = np.zeros((0, 0))
+        return NearDuplicates(agents=matches.agents, label=single, probability=nothing, largest=nothing, tested=False)
+    fit = fit or fit_hierarchical(matches)
+    Y, N = tabulate(count_pairs(matches))
+    apart, planes = fit, count_planes(fit) if n <= MOST_TRAITS else 0
+    label, fit = search_groups(matches, fit, Y, N)
+    traits = Traits.of(fit, 0, n)
+    if planes:  # similar traits look like copies, and copies like traits: what predicts left-out pairs best is kept
+        by_traits = Traits.of(apart, planes, n)
+        best = predict_pairs(apart, single, apart, planes)
+        candidates = {found.tobytes(): found for found in (group_alike(Y, N, by_traits), label) if found.any()}
+        groups, label, fit, traits = list(candidates.values()), single, apart, by_traits
+        for found in groups:
+            pooled = fit_hierarchical(pool_matches(matches, found), dispersion=fit.counts.dispersion)
+            score = predict_pairs(apart, found, pooled, count_planes(pooled))
+            if score > best + (ENOUGH if label is single else 0.0):
+                label, fit, best = found, pooled, score
+    odds, largest = compare_all(Y, N, traits)
+    probability = 1 / (1 + n * np.exp(-np.clip(odds, -700, 700)))
+    same = label[:, None] == label
+    return NearDuplicates(
+        agents=matches.agents,
+        label=label,
+        probability=np.where(same, 1.0, probability),
+        largest=np.where(np.eye(n, dtype=np.bool_), 0.0, largest),
+        fit=fit,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Traits:
+    """What makes two agents different: variances of rating and traits, tau, and the traits of the opponents.
+
+    ``places`` is (n, 1 + 2 k): 1, and the coordinates that multiply a difference of traits.
+    """
+
+    variances: Floats
+    tau: float
+    places: Floats
+
+    @staticmethod
+    def of(fit: HierarchicalFit, planes: int, n: int) -> "Traits":
+        """Return what differs between the agents of a fitted model, as in one draw where there are planes."""
+        places = np.ones((n, 1 + 2 * planes))
+        if not planes:
+            return Traits(variances=np.array([2 * fit.sigma**2]), tau=fit.tau, places=places)
+        drawn = sample_planes(fit, planes, 20, 0)
+        sigma, tau, omega = drawn.scales.mean(axis=0)
+        places[:, 1::2], places[:, 2::2] = drawn.places[-1][:, 2::2], -drawn.places[-1][:, 1::2]
+        return Traits(variances=np.array([2 * sigma**2] + 2 * planes * [2 * omega]), tau=float(tau), places=places)
+
+
+def search_groups(matches: Matches, fit: HierarchicalFit, Y: Floats, N: Floats) -> tuple[Ints, HierarchicalFit]:
+    """Return the groups with the largest evidence, sought with several values of tau, and the pooled fit."""
+    single = np.arange(len(matches.agents))
+    label, best = single, fit.log_evidence
+    tried = {label.tobytes()}
+    for _ in range(ROUNDS):
+        before = label
+        for tau in (fit.tau, *(WIDER if len(matches.pairs) <= FEW_PAIRS else ())):
+            found = group_alike(Y, N, replace(Traits.of(fit, 0, len(single)), tau=max(tau, fit.tau)))
+            if found.tobytes() in tried or not found.any():  # a league of one agent has no board
+                continue
+            tried.add(found.tobytes())
+            pooled = fit_hierarchical(pool_matches(matches, found), dispersion=fit.counts.dispersion)
+            evidence = pooled.log_evidence + log_prior(found) - np.log(2) * games_inside(N, found)
+            if evidence > best + (ENOUGH if label is single else 0.0):
+                label, best, chosen = found, evidence, pooled
+        if label is before:
+            break
+        fit = chosen
+    return label, fit
+
+
+def log_prior(label: Ints) -> float:
+    """Return the log-probability of a partition under the Chinese restaurant process, relative to all apart."""
+    from scipy.special import gammaln
+
+    size = np.bincount(label)
+    return float(gammaln(size).sum() - (len(label) - len(size)) * np.log(len(label)))
+
+
+def games_inside(N: Floats, label: Ints) -> float:
+    """Return the games between members of the same group, which are tosses of a fair coin."""
+    return float(N[label[:, None] == label].sum() / 2)
+
+
+def pool_matches(matches: Matches, label: Ints) -> Matches:
+    """Return the matches among groups: members share their games, and games inside a group are left out.
+
+    ``label`` numbers the groups ``0, 1, ...`` in the order of their first members, whose names they take.
+    """
+    first = np.unique(label, return_index=True)[1]
+    return matches.renumbered(label, [matches.agents[k] for k in first], "near-duplicates share their games")
+
+
+def tabulate(counts: PairCounts) -> tuple[Floats, Floats]:
+    """Return effective points and games as full matrices, seen from the row."""
+    Y, N = np.zeros((2, counts.n, counts.n))
+    Y[counts.i, counts.j], Y[counts.j, counts.i] = counts.won, counts.games - counts.won
+    N[counts.i, counts.j] = N[counts.j, counts.i] = counts.games
+    return Y, N
+
+
+def compare_all(Y: Floats, N: Floats, traits: Traits) -> tuple[Floats, Floats]:
+    """Return the log-likelihood ratio of "the same" for all pairs, and bounds of their largest difference."""
+    n = len(Y)
+    odds, largest = np.zeros((n, n)), np.full((n, n), np.inf)
+    compare_entries(Y, N, np.ones(n, dtype=np.bool_), traits.variances, traits.tau, traits.places, odds, largest, -1)
+    return odds, largest
+
+
+def group_alike(Y: Floats, N: Floats, traits: Traits) -> Ints:
+    """Return the group of each entry: agglomerate, then keep every group whose evidence exceeds that of its parts."""
+    from scipy.special import gammaln
+
+    n = len(Y)
+    Y, N = Y.copy(), N.copy()
+    given = traits.variances, traits.tau, traits.places
+    active = np.ones(n, dtype=np.bool_)
+    size = np.ones(n)
+    evidence, largest = np.zeros((n, n)), np.full((n, n), np.inf)
+    compare_entries(Y, N, active, *given, evidence, largest, -1)
+    members: list[list[int]] = [[k] for k in range(n)]
+    merged = np.zeros(n)  # evidence for the group as one, against singles
+    kept = np.zeros(n)  # the same of the best partition of the group
+    parts: list[list[list[int]]] = [[[k]] for k in range(n)]
+    gain = np.where(np.triu(np.ones((n, n), dtype=np.bool_), 1), evidence - np.log(n), -np.inf)
+    for _ in range(n - 1):
+        a, b = np.unravel_index(int(gain.argmax()), gain.shape)
+        if gain[a, b] < -np.log(n):
+            break
+        merged[a] += merged[b] + gain[a, b]
+        apart = kept[a] + kept[b]
+        if merged[a] > apart + ENOUGH:
+            kept[a], parts[a] = merged[a], [sorted(members[a] + members[b])]
+        else:
+            kept[a], parts[a] = apart, parts[a] + parts[b]
+        members[a] = members[a] + members[b]
+        size[a] += size[b]
+        Y[a] += Y[b]
+        Y[:, a] += Y[:, b]
+        N[a] += N[b]
+        N[:, a] += N[:, b]
+        Y[a, a] = N[a, a] = 0.0
+        active[b] = False
+        compare_entries(Y, N, active, *given, evidence, largest, int(a))
+        prior = gammaln(size[a] + size) - gammaln(size[a]) - gammaln(size) - np.log(n)
+        row = np.where(active, evidence[a] + prior, -np.inf)
+        gain[a, a + 1 :], gain[:a, a] = row[a + 1 :], row[:a]
+        gain[b], gain[:, b] = -np.inf, -np.inf
+    label = np.arange(n)
+    for k in np.flatnonzero(active):
+        for group in parts[k]:
+            label[group] = group[0]
+    return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
+
+
+@compiled("void(f8[:,::1], f8[:,::1], b1[::1], f8[::1], f8, f8[:,::1], f8[:,::1], f8[:,::1], i8)")
+def compare_entries(Y, N, active, variances, tau, places, evidence, largest, only):  # type: ignore[no-untyped-def]
+    """Fill in the evidence that two entries are the same, for all pairs, or those of one entry."""
+    n, traits = places.shape
+    t2 = tau * tau
+    A, B = np.empty((traits, traits)), np.empty(traits)
+    for a in range(n):
+        for b in range(a + 1, n):
+            if not (active[a] and active[b]) or (only >= 0 and a != only and b != only):
+                continue
+            ratio, most, total, bound, shared = 0.0, 0.0, 0.0, 0.0, 0
+            A[:] = 0.0
+            B[:] = 0.0
+            for m in range(n):
+                if not active[m] or m == a:
+                    continue
+                if m == b:
+                    if N[a, b] <= 0:
+                        continue
+                    d, v, wide = 4 * (Y[a, b] / N[a, b] - 0.5), 4 / N[a, b], t2
+                else:
+                    if N[a, m] <= 0 or N[b, m] <= 0:
+                        continue
+                    p = (Y[a, m] + Y[b, m] + 0.5) / (N[a, m] + N[b, m] + 1)
+                    w = p * (1 - p)
+                    d, v, wide = (Y[a, m] / N[a, m] - Y[b, m] / N[b, m]) / w, (1 / N[a, m] + 1 / N[b, m]) / w, 2 * t2
+                u = v + wide
+                ratio += 0.5 * (np.log(u / v) + d * d / u - d * d / v)
+                for k in range(traits):
+                    B[k] += places[m, k] * d / u
+                    for c in range(k + 1):
+                        A[k, c] += places[m, k] * places[m, c] / u
+                most = max(most, d * d / v)
+                total += d * d / v
+                bound = max(bound, abs(d) + 1.96 * np.sqrt(v))
+                shared += 1
+            # integrate the differences of rating and traits: Cholesky of the precision A + 1 / variances
+            for k in range(traits):
+                A[k, k] += 1 / variances[k]
+                for c in range(k + 1):
+                    for e in range(c):
+                        A[k, c] -= A[k, e] * A[c, e]
+                    A[k, c] = np.sqrt(A[k, k]) if k == c else A[k, c] / A[c, c]
+                for e in range(k):
+                    B[k] -= A[k, e] * B[e]
+                B[k] /= A[k, k]
+                ratio += np.log(A[k, k]) + 0.5 * (np.log(variances[k]) - B[k] * B[k])
+            # kept apart by one opponent (Bonferroni, P(chi2_1 > x) <= exp(-x / 2)), or by all of them together
+            # (Wilson and Hilferty's normal approximation of chi-square)
+            if shared > 0:
+                spread = 2 / (9.0 * shared)
+                together = ((total / shared) ** (1 / 3) - (1 - spread)) / np.sqrt(spread)
+                if shared * np.exp(-most / 2) < 0.02 or together > 2.05:  # DIFFERS
+                    ratio = -1e3
+            evidence[a, b] = evidence[b, a] = ratio
+            largest[a, b] = largest[b, a] = bound if shared > 0 else np.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

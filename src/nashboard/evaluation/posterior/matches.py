@@ -16,7 +16,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.equilibrium.batch import cores, nash_averages
 from nashboard.errors import InputError
-from nashboard.evaluation.posterior.draws import Draws, central_mean
+from nashboard.evaluation.posterior.draws import Draws
 from nashboard.ratings.hierarchical import (
     HierarchicalFit,
     MeasuredPairs,
@@ -41,7 +41,6 @@ def draw_matches(
     rng: np.random.Generator | int = 0,
     workers: int | None = None,
     fit: HierarchicalFit | None = None,
-    first_advantage: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> Draws:
     """Draw ratings, payoffs and equilibria from the posterior of the hierarchical model.
@@ -56,14 +55,11 @@ def draw_matches(
         Threads for large leagues; by default all cores.
     fit
         The model, where it was fitted to these matches already.
-    first_advantage
-        Whether to fit an advantage of the first side where the matches record sides. Off by default: in many logs the
-        winner is simply listed first, and an advantage would explain every result away.
     advance
         Called with the number of draws that have just been finished.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
-    return draw_games(fit or fit_hierarchical(matches, first_advantage=first_advantage), draws, rng, workers, advance)
+    return draw_games(fit or fit_hierarchical(matches), draws, rng, workers, advance)
 
 
 def draw_payoffs(
@@ -127,7 +123,7 @@ def draw_games(
     return Draws(
         gaps=gaps,
         weights=weights,
-        point=central_mean(gaps),
+        point=gaps.mean(axis=0),
         # Elo is the mean log-odds over all opponents; among very many the cyclic parts average out
         ratings=np.array(model.ratings) if payoffs is None else payoffs.mean(axis=2),
         payoffs=payoffs,
@@ -147,8 +143,6 @@ def model_facts(fit: HierarchicalFit) -> dict[str, object]:
         "tau_high": high,
         "cyclic_share": fit.cyclic_share,
         "dispersion": fit.counts.dispersion,
-        "advantage": fit.advantage,
-        "advantage_stderr": fit.advantage_stderr,
     }
 
 

@@ -17,7 +17,7 @@ from nashboard.data.scores import Scaling, Scores, beaten_share
 from nashboard.equilibrium.batch import nash_averages_scores
 from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.equilibrium.results import Selection
-from nashboard.evaluation.posterior.draws import Draws, central_mean
+from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.duplicates import Pools, pool_duplicates
 from nashboard.evaluation.posterior.low_rank import choose_rank, draw_tables
 
@@ -130,6 +130,12 @@ def draw_scores(
         expected=(model.tables.mean(axis=0) * sign)[first],
         facts=facts | model.facts,
     )
+
+
+def central_mean(gaps: Floats, level: float = 0.95) -> Floats:
+    """Return the posterior mean; draws outside the central interval count as its ends, so the mean lies inside."""
+    low, high = np.quantile(gaps, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return np.asarray(np.clip(gaps, low, high).mean(axis=0))
 
 
 def draw_means(scores: Scores, model: "TableModel", rng: np.random.Generator) -> Floats:

@@ -1,0 +1,397 @@
+"""Numerics of the hierarchical model: linear systems, integrals over the cyclic part of a pair, and random draws.
+
+The linear systems are ``H = B' W B + I / sigma^2``: ``B`` is the incidence of pairs (+1 for the first agent, -1 for the
+second), ``W`` the information of each pair. Up to ``DENSE`` agents they are factorised, many at once; beyond, conjugate
+gradients and stochastic Lanczos quadrature need only products with the sparse matrix.
+
+Random numbers are a function of a key and a counter (splitmix64), so that the cyclic part of a pair in a draw is the
+same whenever and in whatever order it is asked for.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nashboard._compiled import compiled
+from nashboard._types import Floats, Ints
+
+DENSE = 2000
+PROBES, LANCZOS = 16, 40  # of the log-determinant of sparse systems: probes and steps
+CLOSE = 1e-8
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DenseSystem:
+    """Systems that are factorised; ``W`` is (G, p), ``precision`` (G,), right sides are (G, n)."""
+
+    n: int
+    i: Ints
+    j: Ints
+
+    @property
+    def size(self) -> int:
+        """Numbers that one system occupies."""
+        return self.n * self.n
+
+    def matrices(self, W: Floats, precision: Floats) -> Floats:
+        """Return ``H`` of each row."""
+        H = np.zeros((len(W), self.n, self.n))
+        H[:, self.i, self.j] = -W
+        H[:, self.j, self.i] = -W
+        diagonal = np.arange(self.n)
+        H[:, diagonal, diagonal] = precision[:, None] - H.sum(axis=2)
+        return H
+
+    def solve(self, W: Floats, precision: Floats, right: Floats) -> Floats:
+        """Solve one system per row."""
+        return np.asarray(np.linalg.solve(self.matrices(W, precision), right[..., None])[..., 0])
+
+    def solve_many(self, W: Floats, precision: float, right: Floats) -> Floats:
+        """Solve one system for many right sides."""
+        return np.asarray(np.linalg.solve(self.matrices(W[None], np.array([precision]))[0], right))
+
+    def log_determinants(self, W: Floats, precision: Floats) -> Floats:
+        """Return ``log det H`` of each row."""
+        factors = np.linalg.cholesky(self.matrices(W, precision))
+        return np.asarray(2 * np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1))
+
+    def traces(self, W: Floats, precision: Floats) -> Floats:
+        """Return ``tr H^-1`` of each row."""
+        return np.asarray(np.trace(np.linalg.inv(self.matrices(W, precision)), axis1=1, axis2=2))
+
+    def sample(self, W: Floats, precision: float, streams: list[np.random.Generator]) -> Floats:
+        """Draw from ``N(0, H^-1)``: ``L^-T z`` for ``H = L L'``."""
+        from scipy.linalg import solve_triangular
+
+        L = np.linalg.cholesky(self.matrices(W[None], np.array([precision]))[0])
+        z = np.stack([rng.standard_normal(self.n) for rng in streams], axis=1)
+        return np.asarray(solve_triangular(L, z, lower=True, trans="T").T)
+
+    def pair_variances(self, W: Floats, precision: float) -> Floats | None:
+        """Return ``diag(B H^-1 B')``."""
+        inverse = np.linalg.inv(self.matrices(W[None], np.array([precision]))[0])
+        own = np.diag(inverse)
+        return np.asarray(own[self.i] + own[self.j] - 2 * inverse[self.i, self.j])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SparseSystem:
+    """Systems of large leagues, solved by conjugate gradients."""
+
+    n: int
+    i: Ints
+    j: Ints
+
+    @property
+    def size(self) -> int:
+        """Numbers that one system occupies."""
+        return 4 * len(self.i)
+
+    @cached_property
+    def probes(self) -> Floats:
+        """Random signs, the same at every grid point, so that differences of log-determinants are precise."""
+        return np.random.default_rng(0).choice([-1.0, 1.0], size=(self.n, PROBES))
+
+    def sums(self, of_first: Floats, of_second: Floats) -> Floats:
+        """Sum a number over each agent's pairs, given for the first and the second agent of a pair."""
+        first, second = (np.bincount(at, x, self.n) for at, x in ((self.i, of_first), (self.j, of_second)))
+        return np.asarray(first + second, dtype=np.float64)
+
+    def matrix(self, W: Floats, precision: float) -> tuple[Any, Floats]:
+        """Return ``H`` as a sparse matrix, and its diagonal."""
+        from scipy.sparse import csr_array
+
+        diagonal = self.sums(W, W) + precision
+        own = np.arange(self.n)
+        rows, columns = np.concatenate([self.i, self.j, own]), np.concatenate([self.j, self.i, own])
+        return csr_array((np.concatenate([-W, -W, diagonal]), (rows, columns)), shape=(self.n, self.n)), diagonal
+
+    def solve(self, W: Floats, precision: Floats, right: Floats) -> Floats:
+        """Solve one system per row."""
+        return np.stack(
+            [
+                conjugate_gradients(*self.matrix(w, float(t)), b[:, None])[:, 0]
+                for w, t, b in zip(W, precision, right, strict=True)
+            ]
+        )
+
+    def solve_many(self, W: Floats, precision: float, right: Floats) -> Floats:
+        """Solve one system for many right sides."""
+        return conjugate_gradients(*self.matrix(W, precision), right)
+
+    def log_determinants(self, W: Floats, precision: Floats) -> Floats:
+        """Return ``log det H`` of each row, by stochastic Lanczos quadrature of the scaled matrix."""
+        found = []
+        for w, t in zip(W, precision, strict=True):
+            H, diagonal = self.matrix(w, float(t))
+            found.append(np.log(diagonal).sum() + lanczos_log_determinant(H, 1 / np.sqrt(diagonal), self.probes))
+        return np.array(found)
+
+    def traces(self, W: Floats, precision: Floats) -> Floats:
+        """Return ``tr H^-1`` of each row, estimated by Hutchinson's method with the same probes."""
+        found = []
+        for w, t in zip(W, precision, strict=True):
+            solved = conjugate_gradients(*self.matrix(w, float(t)), self.probes, close=1e-3)
+            found.append((solved * self.probes).sum() / PROBES)
+        return np.array(found)
+
+    def sample(self, W: Floats, precision: float, streams: list[np.random.Generator]) -> Floats:
+        """Draw from ``N(0, H^-1)``: solve ``H x = B' W^(1/2) z + sigma^-1 z'``, whose right side has covariance H."""
+        right = np.empty((self.n, len(streams)))
+        for k, rng in enumerate(streams):
+            z = np.sqrt(W) * rng.standard_normal(len(W))
+            right[:, k] = self.sums(z, -z)
+            right[:, k] += np.sqrt(precision) * rng.standard_normal(self.n)
+        return np.asarray(conjugate_gradients(*self.matrix(W, precision), right).T)
+
+    def pair_variances(self, W: Floats, precision: float) -> Floats | None:
+        """Return None: too expensive."""
+        return None
+
+
+System = DenseSystem | SparseSystem
+
+
+def system_for(n: int, i: Ints, j: Ints) -> System:
+    """Return dense systems for up to ``DENSE`` agents, else sparse ones."""
+    return (DenseSystem if n <= DENSE else SparseSystem)(n=n, i=i, j=j)
+
+
+def conjugate_gradients(H: Any, diagonal: Floats, right: Floats, close: float = CLOSE) -> Floats:
+    """Solve ``H X = right`` for several right sides at once, preconditioned by the diagonal."""
+    X = np.zeros_like(right)
+    R = right.copy()
+    Z = R / diagonal[:, None]
+    P, rz = Z.copy(), (R * Z).sum(axis=0)
+    goal = close**2 * np.maximum(rz, 1e-300)
+    for _ in range(10 * len(diagonal)):
+        if (rz <= goal).all():
+            break
+        HP = H @ P
+        alpha = rz / np.maximum((P * HP).sum(axis=0), 1e-300)
+        X += alpha * P
+        R -= alpha * HP
+        Z = R / diagonal[:, None]
+        rz, before = (R * Z).sum(axis=0), rz
+        P = Z + (rz / np.maximum(before, 1e-300)) * P
+    return X
+
+
+def lanczos_log_determinant(H: Any, scale: Floats, probes: Floats) -> float:
+    """Return ``log det (S H S)`` for a diagonal ``S``: the mean over probes of Gauss quadratures of the logarithm."""
+    n, count = probes.shape
+    q = probes / np.sqrt(n)
+    before, beta = np.zeros_like(q), np.zeros(count)
+    alphas, betas = [], []
+    for _ in range(min(LANCZOS, n)):
+        w = scale[:, None] * (H @ (scale[:, None] * q)) - beta * before
+        alpha = (w * q).sum(axis=0)
+        w -= alpha * q
+        beta = np.sqrt((w * w).sum(axis=0))
+        alphas.append(alpha)
+        betas.append(beta)
+        before, q = q, w / np.maximum(beta, 1e-300)
+    middle, beside = np.array(alphas).T, np.array(betas[:-1]).T
+    total = 0.0
+    for a, b in zip(middle, beside, strict=True):
+        values, vectors = np.linalg.eigh(np.diag(a) + np.diag(b, 1) + np.diag(b, -1))
+        total += n * float(vectors[0] ** 2 @ np.log(np.maximum(values, 1e-12)))
+    return total / int(count)
+
+
+@compiled("u8(u8, u8)")
+def mixed(state, key):  # type: ignore[no-untyped-def]
+    """Return 64 random bits that depend on both numbers (the finaliser of splitmix64)."""
+    z = state + (key + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled("f8(u8)")
+def uniform_of(bits):  # type: ignore[no-untyped-def]
+    """Return a number in (0, 1) made of 53 bits."""
+    return (np.float64(bits >> np.uint64(11)) + 0.5) * (1.0 / 9007199254740992.0)
+
+
+@compiled("f8(u8)")
+def normal_of(bits):  # type: ignore[no-untyped-def]
+    """Return a standard normal number made of a key, by the method of Box and Muller."""
+    u = uniform_of(mixed(bits, np.uint64(1)))
+    v = uniform_of(mixed(bits, np.uint64(2)))
+    return np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v)
+
+
+@compiled("u8(u8, i8, i8)")
+def pair_key(seed, i, j):  # type: ignore[no-untyped-def]
+    """Return the key of an unordered pair in one draw."""
+    return mixed(mixed(seed, np.uint64(min(i, j))), np.uint64(max(i, j)))
+
+
+@compiled("UniTuple(f8, 3)(f8, f8, f8)")
+def binomial(won, games, x):  # type: ignore[no-untyped-def]
+    """Return log-likelihood of a pair with log-odds x, its slope, and minus its curvature."""
+    e = np.exp(-abs(x))
+    p = (1.0 if x >= 0 else e) / (1 + e)
+    return won * x - games * (max(x, 0.0) + np.log1p(e)), won - games * p, games * p * (1 - p)
+
+
+@compiled("UniTuple(f8, 4)(f8, f8, f8, f8, f8[::1], f8[::1], f8)")
+def integrate_one(won, games, d, tau, nodes, log_weights, start):  # type: ignore[no-untyped-def]
+    """Integrate the likelihood of one pair over c ~ N(0, tau^2): logarithm, slope, minus curvature in d, mode of c."""
+    t2 = tau * tau
+    c, D, level, lean = start, 0.0, 0.0, 0.0
+    for _ in range(60):
+        level, lean, D = binomial(won, games, d + c)
+        level -= c * c / (2 * t2)
+        step = (t2 * lean - c) / (1 + t2 * D)
+        size = abs(step)
+        if size < 1e-4:
+            break
+        c += step * np.log1p(size) / size
+    scale = np.sqrt(t2 / (1 + t2 * D))
+    mass, first, second, information = 0.0, 0.0, 0.0, 0.0
+    for q in range(len(nodes)):
+        at = c + scale * nodes[q]
+        total, rest, info = binomial(won, games, d + at)
+        rest -= lean
+        w = np.exp(total - at * at / (2 * t2) + log_weights[q] - level)
+        mass += w
+        first += w * rest
+        second += w * rest * rest
+        information += w * info
+    first /= mass
+    information /= mass
+    curvature = information - second / mass + first * first
+    # log-concave, so the curvature is positive; the bound is for rounding
+    curvature = max(curvature, 1e-3 * information / (1 + t2 * information))
+    return level + np.log(mass * scale / tau), lean + first, curvature, c
+
+
+@compiled("void(f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
+def integrate_pairs(won, games, d, tau, nodes, log_weights, value, slope, curvature, mode):  # type: ignore[no-untyped-def]
+    """Integrate the likelihood over c for every grid point and pair; ``mode`` is read and written."""
+    for g in range(d.shape[0]):
+        for k in range(d.shape[1]):
+            value[g, k], slope[g, k], curvature[g, k], mode[g, k] = integrate_one(
+                won[k], games[k], d[g, k], tau[g], nodes, log_weights, mode[g, k]
+            )
+
+
+@compiled(
+    "void(f8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8[::1], "
+    "i8[::1], f8[::1], f8[::1], u8[::1], f8[::1], i8, f8, f8, f8, f8[:,::1])"
+)
+def refine_ratings(  # type: ignore[no-untyped-def]
+    won, games, first, second, start, pair, nodes, log_weights, agents, sigma, tau, seeds, width, sweeps, scale, low,
+    high, r,
+):  # fmt: skip
+    """Move the ratings of some agents, and sigma, by Metropolis steps that leave the posterior given tau unchanged."""
+    n = r.shape[1]
+    for s in range(len(r)):
+        count = np.uint64(0)
+        key = mixed(seeds[s], np.uint64(0xA5A5))
+        for _ in range(sweeps):
+            for at in range(len(agents)):
+                a = agents[at]
+                bits = mixed(key, count)
+                count += np.uint64(1)
+                move = width[at] * normal_of(bits)
+                gain = (r[s, a] ** 2 - (r[s, a] + move) ** 2) / (2 * sigma[s] * sigma[s])
+                for q in range(start[a], start[a + 1]):
+                    k = pair[q]
+                    d = r[s, first[k]] - r[s, second[k]]
+                    moved = d + move if first[k] == a else d - move
+                    gain += integrate_one(won[k], games[k], moved, tau[s], nodes, log_weights, 0.0)[0]
+                    gain -= integrate_one(won[k], games[k], d, tau[s], nodes, log_weights, 0.0)[0]
+                if np.log(uniform_of(mixed(bits, np.uint64(3)))) < gain:
+                    r[s, a] += move
+            square = 0.0
+            for a in range(n):
+                square += r[s, a] * r[s, a]
+            for _ in range(2 if len(agents) > 0 else 0):
+                bits = mixed(key, count)
+                count += np.uint64(1)
+                new = sigma[s] * np.exp(0.4 * normal_of(bits))
+                gain = (1 - n) * np.log(new / sigma[s]) - square * (1 / new**2 - 1 / sigma[s] ** 2) / 2
+                gain -= (new**2 - sigma[s] ** 2) / (2 * scale * scale)
+                if low < new < high and np.log(uniform_of(mixed(bits, np.uint64(3)))) < gain:
+                    sigma[s] = new
+
+
+@compiled("f8(f8, f8, f8, f8, u8)")
+def draw_one(won, games, d, tau, key):  # type: ignore[no-untyped-def]
+    """Draw c of one pair given the difference of ratings, exactly, by rejection.
+
+    The log-likelihood ``L`` is concave, so ``L(c) <= L(m) + L'(m) (c - m)`` for any ``m``, and the prior times this
+    bound is ``N(tau^2 L'(m), tau^2)``. A proposal is accepted with ``exp(L(c) - L(m) - L'(m) (c - m))``, which is
+    likely for ``m`` near the mode.
+    """
+    t2 = tau * tau
+    m, D, slope, level = 0.0, 0.0, 0.0, 0.0
+    for _ in range(100):
+        level, slope, D = binomial(won, games, d + m)
+        step = (t2 * slope - m) / (1 + t2 * D)
+        size = abs(step)
+        if size * np.sqrt(1 + t2 * D) < 0.1 * tau:
+            break
+        m += step * np.log1p(size) / size
+    if t2 * D > 1000.0:  # thousands of games: normal
+        return m + step + np.sqrt(t2 / (1 + t2 * D)) * normal_of(key)
+    trial = np.uint64(0)
+    while True:
+        bits = mixed(key, trial)
+        c = t2 * slope + tau * normal_of(bits)
+        gain = binomial(won, games, d + c)[0] - level - slope * (c - m)
+        if np.log(uniform_of(mixed(bits, np.uint64(3)))) <= gain:
+            return c
+        trial += np.uint64(1)
+
+
+@compiled("void(f8[::1], f8[::1], i8[::1], i8[::1], f8[::1], u8[::1], f8[:,:,::1])")
+def draw_all_pairs(won, games, first, second, tau, seeds, A):  # type: ignore[no-untyped-def]
+    """Add the cyclic parts of all pairs to the log-odds ``A`` of every draw."""
+    n = A.shape[1]
+    met = np.zeros((n, n), dtype=np.bool_)
+    for k in range(len(first)):
+        met[first[k], second[k]] = True
+    for s in range(len(A)):
+        for k in range(len(first)):
+            i, j = first[k], second[k]
+            d = A[s, i, j]
+            A[s, i, j] = d + draw_one(won[k], games[k], d, tau[s], pair_key(seeds[s], i, j))
+            A[s, j, i] = -A[s, i, j]
+        for i in range(n):
+            A[s, i, i] = 0.0
+            for j in range(i + 1, n):
+                if not met[i, j]:
+                    A[s, i, j] += tau[s] * normal_of(pair_key(seeds[s], i, j))
+                    A[s, j, i] = -A[s, i, j]
+
+
+@compiled("void(f8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8, u8, i8[::1], f8[:,::1])")
+def draw_columns(won, games, first, second, start, pair, r, tau, seed, agents, X):  # type: ignore[no-untyped-def]
+    """Draw the log-odds of everybody against some agents in one draw; row k of ``X`` is against ``agents[k]``."""
+    for k in range(len(agents)):
+        a = agents[k]
+        for i in range(len(r)):
+            c = tau * normal_of(pair_key(seed, i, a))
+            X[k, i] = r[i] - r[a] + (c if i < a else -c)
+        X[k, a] = 0.0
+        for at in range(start[a], start[a + 1]):
+            q = pair[at]
+            i, j = first[q], second[q]
+            d = r[i] - r[j]
+            x = d + draw_one(won[q], games[q], d, tau, pair_key(seed, i, j))
+            X[k, i + j - a] = x if j == a else -x
+
+
+@compiled("void(u8, i8[::1], f8[:,::1])")
+def draw_signed_normals(seed, agents, noise):  # type: ignore[no-untyped-def]
+    """Draw a standard normal number for everybody against some agents; the two sides of a pair have opposite signs."""
+    for i in range(len(noise)):
+        for k in range(len(agents)):
+            z = 0.0 if i == agents[k] else normal_of(pair_key(seed, i, agents[k]))
+            noise[i, k] = z if i < agents[k] else -z
