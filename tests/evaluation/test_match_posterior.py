@@ -1,16 +1,22 @@
 """The posterior of matches against known truth, and against changes that must not matter."""
 
+import importlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.special import expit
 
 import nashboard as nb
 from nashboard._types import Floats
+from nashboard.data.matches import Clusters
 from nashboard.equilibrium.nash_average import nash_average
 from nashboard.evaluation.audit.transitivity import ladder_p_value, strongest_triples
 from nashboard.evaluation.posterior.duplicates import find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs, solve_among_contenders, solve_games
-from nashboard.ratings.hierarchical import fit_hierarchical
+from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
+from nashboard.ratings.hierarchical_planes import count_planes
 
 
 def truth_of(n: int, sigma: float, tau: float, rng: np.random.Generator) -> Floats:
@@ -24,25 +30,122 @@ def play(x: Floats, games: Floats | int, rng: np.random.Generator) -> nb.Matches
     return nb.Matches.from_counts(won + (N - won).T)
 
 
-@pytest.mark.parametrize(
-    ("sigma", "tau", "games", "most"), [(1.0, 0.0, 20, 0.6), (0.8, 0.3, 12, 0.9), (0.5, 1.5, 25, 1.1)]
-)
-def test_gaps_are_closer_to_the_truth_than_literal_nash_and_intervals_cover_it(
-    sigma: float, tau: float, games: int, most: float
-) -> None:
-    ours, literal, covered = [], [], []
-    for seed in range(12):
-        rng = np.random.default_rng([11, seed])
-        x = truth_of(10, sigma, tau, rng)
-        matches = play(x, games, rng)
-        truth = solve_games(x[None])[0][0]
-        drawn = draw_matches(matches, draws=200, rng=seed)
-        low, high = np.quantile(drawn.gaps, [0.025, 0.975], axis=0)
-        ours.append(((drawn.point - truth) ** 2).mean())
-        literal.append(((nash_average(nb.payoffs(matches)).averages + truth) ** 2).mean())
-        covered += list((low <= truth + 1e-9) & (truth <= high + 1e-9))
-    assert np.sqrt(np.mean(ours) / np.mean(literal)) < most
-    assert np.mean(covered) > 0.88  # 120 rows of 12 arenas around 0.95
+def rotating(n: int, sigma: float, omega: float, rng: np.random.Generator) -> Floats:
+    r, u, v = rng.normal(0, sigma, n), *rng.normal(0, np.sqrt(omega), (2, n))
+    return np.asarray(r[:, None] - r + np.outer(u, v) - np.outer(v, u))
+
+
+@dataclass
+class Seen:
+    """What was seen of the boards of some arenas."""
+
+    ours: list[float] = field(default_factory=list)
+    literal: list[float] = field(default_factory=list)
+    covered: list[bool] = field(default_factory=list)
+    top: list[float] = field(default_factory=list)
+    is_top: list[bool] = field(default_factory=list)
+
+    def add(self, x: Floats, matches: nb.Matches, seed: int) -> None:
+        """Compare the board of an arena with its truth."""
+        gaps, weights = solve_games(x[None])
+        drawn = draw_matches(matches, draws=150, rng=seed)
+        low, high = np.quantile(drawn.gaps, [0.025, 0.975], axis=0, method="weibull")
+        self.ours.append(((drawn.point - gaps[0]) ** 2).mean())
+        self.literal.append(((nash_average(nb.payoffs(matches, fill="model")).averages + gaps[0]) ** 2).mean())
+        self.covered += list((low <= gaps[0] + 1e-9) & (gaps[0] <= high + 1e-9))
+        self.top += list((drawn.gaps == 0).mean(axis=0))
+        self.is_top += list(weights[0] > 0)
+
+    @property
+    def ratio(self) -> float:
+        return float(np.sqrt(np.mean(self.ours) / np.mean(self.literal)))
+
+
+# regimes and seeds that are not in benchmarks/truth.py: sigma, tau, games, share of pairs that met, largest error ratio
+SMALL = [(0.9, 0.0, 20, 1.0, 0.55), (0.7, 0.35, 12, 1.0, 0.9), (0.9, 0.45, 9, 0.55, 0.9), (0.5, 1.3, 25, 1.0, 1.1)]
+
+
+def test_gaps_are_closer_to_the_truth_than_literal_nash_and_intervals_cover_it() -> None:
+    covered = []
+    for sigma, tau, games, met, most in SMALL:
+        seen = Seen()
+        for seed in range(10):
+            rng = np.random.default_rng([111, seed])
+            x = truth_of(11, sigma, tau, rng)
+            N = np.where(rng.random(x.shape) < met, games, 0) | np.diag(np.full(10, games), 1)  # connected by a chain
+            seen.add(x, play(x, N, rng), seed)
+        assert seen.ratio < most, (sigma, tau)
+        assert np.mean(seen.covered) > 0.88, (sigma, tau)  # 110 rows of 10 arenas
+        covered += seen.covered
+    assert 0.92 < np.mean(covered) < 0.995
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mixed, 10 games, 45% met", "rotating, 30 games", "star against a baseline"])
+def test_the_targets_of_the_benchmark_hold_on_other_seeds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    truth = importlib.import_module("truth")
+    regime = truth.REGIMES[name]
+    found = truth.simulate(regime, copies=0, repeats=16, seed=424, draws=200)
+    assert found.error("board") / found.error("literal Nash") < regime.most_error
+    assert 0.92 <= np.mean(found.covered) <= 0.995
+    assert found.calibration() < regime.most_top + 0.02  # 16 arenas
+
+
+def test_planes_are_found_where_traits_make_cycles_and_the_top_is_small() -> None:
+    seen, planes = Seen(), []
+    for seed in range(10):
+        rng = np.random.default_rng([131, seed])
+        x = rotating(14, 0.5, 1.0, rng)
+        matches = play(x, 30, rng)
+        planes.append(count_planes(fit_hierarchical(matches)))
+        seen.add(x, matches, seed)
+    assert planes.count(1) >= 9
+    assert max(planes) <= 2
+    assert np.mean(seen.top) == pytest.approx(np.mean(seen.is_top), abs=0.05)  # without planes 0.1 too many
+    assert seen.ratio < 0.9
+    assert np.mean(seen.covered) > 0.9
+
+
+@pytest.mark.parametrize(("sigma", "tau"), [(1.0, 0.0), (0.8, 0.3), (0.5, 1.2)])
+def test_independent_cycles_and_ladders_have_no_planes(sigma: float, tau: float) -> None:
+    rng = np.random.default_rng(17)
+    assert [count_planes(fit_hierarchical(play(truth_of(14, sigma, tau, rng), 30, rng))) for _ in range(6)] == [0] * 6
+
+
+def test_similar_agents_in_a_plane_are_not_pooled_and_copies_are() -> None:
+    pooled, family = 0, []
+    for seed in range(3):
+        rng = np.random.default_rng([151, seed])
+        x = rotating(12, 0.5, 1.0, rng)
+        pooled += len(find_near_duplicates(play(x, 30, rng)).groups)
+        found = find_near_duplicates(play(enter_copies(x, 6), 30, rng))
+        family.append(np.bincount(found.label[[0, *range(12, 18)]]).max() / 7)
+    assert pooled <= 1
+    assert np.mean(family) > 0.7
+
+
+def test_repeated_votes_count_as_one_and_shares_of_a_point_as_several() -> None:
+    rng = np.random.default_rng(19)
+    x = truth_of(8, 0.8, 0.0, rng)
+    i, j = np.triu_indices(8, 1)
+    pair = np.repeat(np.arange(28), 10)
+
+    def fits(won: Floats, games: int) -> tuple[HierarchicalFit, HierarchicalFit]:
+        W = np.zeros((8, 8))
+        np.add.at(W, (i[pair], j[pair]), won)
+        np.add.at(W, (j[pair], i[pair]), games - won)
+        split = Clusters(size=280, cluster=np.arange(280), pair=pair, wins=won, draws=0 * won, losses=games - won)
+        plain = nb.Matches.from_counts(W)
+        return fit_hierarchical(plain), fit_hierarchical(replace(plain, clusters=split))
+
+    p = expit(x[i, j])[pair]
+    plain, told = fits(4.0 * (rng.random(280) < p), 4)  # each voter votes four times, always the same
+    assert told.counts.dispersion == pytest.approx(4, rel=0.2)
+    assert told.tau < plain.tau / 2  # luck of voters that is not told looks like cycles
+    plain, told = fits(rng.binomial(7, p) / 7, 1)  # the share of seven judges
+    assert told.counts.dispersion == pytest.approx(1 / 7, rel=0.3)
+    assert plain.counts.dispersion == 1
 
 
 def test_the_leader_against_one_baseline_is_first_with_the_probability_of_its_lead() -> None:
@@ -92,7 +195,7 @@ def enter_copies(x: Floats, copies: int) -> Floats:
 @pytest.mark.parametrize(("sigma", "tau"), [(1.0, 0.3), (0.5, 1.5)])
 def test_noisy_copies_are_found_pooled_and_do_not_raise_the_error(sigma: float, tau: float) -> None:
     alone, crowded, family = [], [], []
-    for seed in range(8):
+    for seed in range(4):
         rng = np.random.default_rng([21, seed])
         x = truth_of(10, sigma, tau, rng)
         truth = solve_games(x[None])[0][0]
@@ -103,8 +206,8 @@ def test_noisy_copies_are_found_pooled_and_do_not_raise_the_error(sigma: float, 
         drawn = draw_matches(pool_matches(matches, found.label), draws=150, fit=found.fit)
         crowded.append(((drawn.point[found.label[:10]] - truth) ** 2).mean())
         assert found.verdict == "yes"
-    assert np.mean(family) > 0.6
-    assert np.sqrt(np.mean(crowded) / np.mean(alone)) < 1.15  # 8 arenas
+    assert np.mean(family) > 0.7
+    assert np.sqrt(np.mean(crowded) / np.mean(alone)) < 1.15  # 4 arenas
 
 
 def test_different_agents_are_not_pooled_and_thin_data_cannot_tell() -> None:
