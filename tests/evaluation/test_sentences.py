@@ -81,6 +81,7 @@ def evaluation(case: str) -> nb.Evaluation:
     if case == "strong cycles":
         return nb.evaluate(played(rng, leads(rng, 12, spread=0.8, cyclic=0.8), 400))
     if case == "rotation":
+        rng = np.random.default_rng(3)
         return nb.evaluate(played(rng, leads(rng, 8, spread=0.3, cyclic=0.9), 20))
     if case == "exact":
         return nb.evaluate(nb.Matches.from_counts(CYCLE), noise="none")
