@@ -344,9 +344,7 @@ def noisy_copies(
 
 
 def kendall(a: Ints, b: Ints) -> float:
-    """Return Kendall's tau-b of two rankings with ties."""
-    from scipy.stats import kendalltau
-
-    if len(set(a.tolist())) == 1 or len(set(b.tolist())) == 1:
-        return np.nan
-    return float(kendalltau(a, b).statistic)
+    """Return Kendall's tau-b of two rankings with ties; scipy.stats takes half a second to import."""
+    x, y = (np.sign(np.subtract.outer(ranks, ranks)) for ranks in (a, b))
+    pairs = float((x != 0).sum()) * float((y != 0).sum())
+    return float((x * y).sum() / np.sqrt(pairs)) if pairs else np.nan

@@ -23,15 +23,15 @@ from nashboard.evaluation.stress.stress import Stress
 from nashboard.ranking.trial import Trials
 
 T = TypeVar("T")
-FULL = 120  # entries up to which everything is tried
+FULL = 30  # entries up to which noisy copies are tried, each of which is evaluated anew
+MOST_ATTACKED = 120  # entries beyond which nobody searches for the fewest copies that put an agent first
 MOST_AUDITED = 250  # entries beyond which the audit, which solves a game without each of them, is left to its command
 MOST_STRESSED = 1000  # entries beyond which the stress test is
 MOST_DECOMPOSED = 2000  # agents beyond which planes and cycles are
 FEW_COPIES = (1, 10, 100)
 MOST_RANKED = 60  # entries beyond which the comparison of methods is left to its command
 REPORTED = (  # methods that a report compares: those that take no time
-    "nash", "deviation", "maximal_lottery", "elo", "hodge", "uniform", "mean", "win_rate", "borda", "copeland",
-    "schulze", "ranked_pairs", "pagerank",
+    "nash", "elo", "hodge", "uniform", "mean", "win_rate", "borda", "copeland", "schulze", "pagerank",
 )  # fmt: skip
 
 Saying = Callable[[str], None]
@@ -168,7 +168,9 @@ def stressed(evaluation: Evaluation, n: int) -> Stress:
     """Enter copies: everything is tried for small data, and only the main experiment for large data."""
     options: dict[str, Any] = {}
     if n > FULL:
-        options = {"copies": FEW_COPIES, "targets": [], "draws": 0}
+        options = {"draws": 0}
+    if n > MOST_ATTACKED:
+        options |= {"copies": FEW_COPIES, "targets": []}
     found: Stress = evaluation.stress(**options)
     return found
 

@@ -361,13 +361,11 @@ def promising(game: Experiment, t: int) -> Ints:
 
 
 def first_count(works: Callable[[int], bool], limit: int) -> int | None:
-    """Return the smallest count up to the limit that works: 1, 2, 4, ... until one does, then bisection."""
-    if limit < 1:
+    """Return the smallest count that works, None if the limit does not: 1, 2, 4, ... until one does, then bisection."""
+    if limit < 1 or not works(limit):
         return None
     low, c = 0, 1
-    while not works(c):
-        if c == limit:
-            return None
+    while c < limit and not works(c):
         low, c = c, min(2 * c, limit)
     while c - low > 1:
         middle = (low + c) // 2

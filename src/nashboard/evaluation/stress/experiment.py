@@ -253,8 +253,9 @@ def typical_games(matches: Matches) -> Floats:
     order = np.lexsort([games, who])
     who, games = who[order], games[order]
     ends = np.searchsorted(who, np.arange(len(found) + 1))
-    for k in np.flatnonzero(np.diff(ends)):
-        found[k] = np.median(games[ends[k] : ends[k + 1]])
+    met = np.diff(ends) > 0
+    twice = (ends[:-1] + ends[1:])[met]
+    found[met] = (games[(twice - 1) // 2] + games[twice // 2]) / 2
     return found
 
 

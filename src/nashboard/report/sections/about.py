@@ -9,7 +9,7 @@ from nashboard.data.matches import Matches
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.verdict import counts_are_known
 from nashboard.report.blocks import Part, Quote, Section, Sentences, Terms, draw
-from nashboard.report.findings import FULL, Findings, size
+from nashboard.report.findings import MOST_ATTACKED, Findings, size
 
 PACKAGES = ("numpy", "scipy", "polars", "altair", "vl-convert-python")
 PAPER = """@inproceedings{balduzzi2018reevaluating,
@@ -28,7 +28,7 @@ PROGRAM = """@software{{nashboard,
 def describe_method(found: Findings) -> Section:
     """Return how the numbers were made, and their certificates."""
     evaluation = found.evaluation
-    fits = isinstance(evaluation.data, Matches) and len(evaluation.agents) > 1 and size(evaluation) <= FULL
+    fits = isinstance(evaluation.data, Matches) and len(evaluation.agents) > 1 and size(evaluation) <= MOST_ATTACKED
     return Section(
         key="method",
         title="Method and certificates",

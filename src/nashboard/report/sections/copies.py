@@ -2,7 +2,7 @@
 
 from nashboard import charts
 from nashboard.report.blocks import Fold, Part, Section, Sentences, draw, grid
-from nashboard.report.findings import FULL, Findings, size
+from nashboard.report.findings import FULL, MOST_ATTACKED, Findings, size
 
 
 def show_copies(found: Findings) -> Section:
@@ -40,8 +40,10 @@ def outcome(found: Findings) -> list[Part]:
         noisy = grid(every["noisy"], "noisy", caption=f"Noisy copies of {of}", things="tries")
         shown.append(Fold(title="Noisy copies", parts=(noisy,)))
     notes = [*tested.notes, *found.notes["stress"]]
-    if size(found.evaluation) > FULL:
-        notes.append(f"With more than {FULL:,} entries only exact copies are tried here; nashboard stress tries more.")
+    if size(found.evaluation) > MOST_ATTACKED:
+        notes.append(f"With more than {MOST_ATTACKED} entries only exact copies are tried; nashboard stress tries more.")
+    elif size(found.evaluation) > FULL:
+        notes.append(f"With more than {FULL} entries a report tries no noisy copies; nashboard stress does.")
     if notes:
         shown.append(Sentences(lines=tuple(notes), tone="missing", title="About this test"))
     return shown
