@@ -5,7 +5,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from nashboard._cache import kept
+from nashboard._files import cached_text
 
 
 @pytest.fixture
@@ -22,37 +22,37 @@ def never() -> str:
 
 def test_what_is_kept_comes_back_without_being_made_again(folder: Path) -> None:
     text = "let x = '…';\r\n\n"
-    assert kept("some.js", "1.0", lambda: text) == text
+    assert cached_text("some.js", "1.0", lambda: text) == text
     assert [file.name for file in folder.iterdir()] == ["some.js"]
-    assert kept("some.js", "1.0", never) == text
+    assert cached_text("some.js", "1.0", never) == text
 
 
 def test_another_version_takes_its_place(folder: Path) -> None:
-    kept("some.js", "1.0", lambda: "old")
-    assert kept("some.js", "2.0", lambda: "new") == "new"
-    assert kept("some.js", "2.0", never) == "new"
+    cached_text("some.js", "1.0", lambda: "old")
+    assert cached_text("some.js", "2.0", lambda: "new") == "new"
+    assert cached_text("some.js", "2.0", never) == "new"
     assert len(list(folder.iterdir())) == 1
 
 
 @pytest.mark.parametrize("damage", [b"", b"1.0", b"\xff\xfe\n\xff", b"1.0 0000\nother"])
 def test_a_damaged_file_is_made_again(folder: Path, damage: bytes) -> None:
-    kept("some.js", "1.0", lambda: "right")
+    cached_text("some.js", "1.0", lambda: "right")
     (folder / "some.js").write_bytes(damage)
-    assert kept("some.js", "1.0", lambda: "right") == "right"
-    assert kept("some.js", "1.0", never) == "right"
+    assert cached_text("some.js", "1.0", lambda: "right") == "right"
+    assert cached_text("some.js", "1.0", never) == "right"
 
 
 def test_a_cut_file_is_made_again(folder: Path) -> None:
-    kept("some.js", "1.0", lambda: "all of it")
+    cached_text("some.js", "1.0", lambda: "all of it")
     whole = (folder / "some.js").read_bytes()
     (folder / "some.js").write_bytes(whole[:-3])
-    assert kept("some.js", "1.0", lambda: "all of it") == "all of it"
+    assert cached_text("some.js", "1.0", lambda: "all of it") == "all of it"
     assert (folder / "some.js").read_bytes() == whole
 
 
 def test_where_nothing_can_be_kept_it_is_made_each_time(folder: Path) -> None:
     folder.parent.mkdir()
     folder.write_text("a file where the folder should be")
-    assert kept("some.js", "1.0", lambda: "made") == "made"
-    assert kept("some.js", "1.0", lambda: "made again") == "made again"
+    assert cached_text("some.js", "1.0", lambda: "made") == "made"
+    assert cached_text("some.js", "1.0", lambda: "made again") == "made again"
     assert folder.read_text() == "a file where the folder should be"

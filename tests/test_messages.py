@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commands import Run
-from nashboard.cli.messages import spelling
+from nashboard.cli.reading import spelling
 from nashboard.errors import ConvergenceError, InputError
 
 TAKEN = ("source", "read", "missing", "prior", "cyclic_prior", "k", "components")

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from nashboard._screen import on_screen
-from nashboard._tables import Column, Table, width
+from nashboard._tables import Column, Table, on_screen, width
 from nashboard._text import distinct_head, shorten_to
 
 LONG = [f"organisation/model-family-large-v{k:03d}-instruct-2024-05" for k in range(40)]

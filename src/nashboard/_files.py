@@ -1,13 +1,15 @@
-"""Writing files whole or not at all, and temporary folders that are removed.
+"""Writing files whole or not at all, temporary folders that are removed, and a cache of texts.
 
 A file is written beside its target and then moved into its place, so that a run that is killed leaves the old file or
 the new one. While it writes, a run holds a lock on the unfinished part; a part that can be locked was left by a run
-that was killed, and the next write to the same target removes it.
+that was killed, and the next write to the same target removes it. The cache only saves time: where it cannot be
+written, or its content is damaged or of another version, the text is made again.
 """
 
 import contextlib
 import errno
 import glob
+import hashlib
 import os
 import secrets
 import sys
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nashboard._text import either
-from nashboard.errors import InputError, WriteError
+from nashboard.errors import InputError, NashboardError, WriteError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -164,3 +166,25 @@ class Workspace:
     def __exit__(self, *_: object) -> None:
         if self.folder is not None:
             self.folder.cleanup()
+
+
+def cached_text(name: str, version: str, make: Callable[[], str]) -> str:
+    """Return the text that ``make`` returns in this version; the file's first line is the version and its hash."""
+    from platformdirs import user_cache_path
+
+    path = user_cache_path("nashboard", appauthor=False) / name
+    with contextlib.suppress(OSError):
+        label, _, content = path.read_bytes().partition(b"\n")
+        if label == cache_label(version, content):
+            return content.decode()
+    text = make()
+    content = text.encode()
+    with contextlib.suppress(OSError, NashboardError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomically(path, lambda part: part.write_bytes(cache_label(version, content) + b"\n" + content))
+    return text
+
+
+def cache_label(version: str, content: bytes) -> bytes:
+    """Return the first line of a file that keeps this content."""
+    return f"{version} {hashlib.sha256(content).hexdigest()}".encode()

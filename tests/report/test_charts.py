@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from nashboard.charts.labels import Box, placed
-from nashboard.charts.schur_plane import Frame, coordinates, signed_area
+from nashboard.charts.planes import Box, Frame, coordinates, placed, signed_area
 from nashboard.evaluation.board.board import places
 
 NASTY = ["a.b[0]'\"\\<script>", "</script><b>", "__proto__", "x" * 400, "é 名前"]

@@ -9,21 +9,14 @@ Examples
 'Who counts: 3 of 3 agents have weight'
 """
 
-from nashboard.charts.averaging import averages, weights
-from nashboard.charts.bump import method_ranks
-from nashboard.charts.clone_lines import stress
-from nashboard.charts.contribution_bars import contributions
+from nashboard.charts.averages import averages, contributions, weights
+from nashboard.charts.boards import history, leaderboard, tasks
 from nashboard.charts.cycle_graph import cycles
-from nashboard.charts.decisions import history, superiority
 from nashboard.charts.export import save
-from nashboard.charts.forest import leaderboard, ratings, tasks
-from nashboard.charts.heat_maps import payoff_map, score_map
-from nashboard.charts.latent_map import latent
-from nashboard.charts.rating_history import rating_history
-from nashboard.charts.redundancy_map import redundancy
-from nashboard.charts.reliability import calibration
-from nashboard.charts.schur_plane import plane
-from nashboard.charts.slopes import rank_changes
+from nashboard.charts.heat_maps import payoff_map, redundancy, score_map, superiority
+from nashboard.charts.planes import latent, plane
+from nashboard.charts.rank_lines import method_ranks, rank_changes, stress
+from nashboard.charts.ratings import calibration, rating_history, ratings
 from nashboard.charts.theme import themed
 
 __all__ = [

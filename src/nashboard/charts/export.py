@@ -1,4 +1,4 @@
-"""Charts as files: png, svg and pdf by vl-convert, html that needs no network, and the specification as json."""
+"""Charts as files (png, svg, pdf, html without a network, json), and which chart belongs to which result."""
 
 import json
 from collections.abc import Callable
@@ -7,10 +7,27 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nashboard._cache import kept
-from nashboard._files import atomically
+from nashboard._files import atomically, cached_text
+from nashboard.algebra.hodge import Hodge
+from nashboard.algebra.latent import Latent
+from nashboard.algebra.schur import Schur
+from nashboard.charts.averages import weights
+from nashboard.charts.boards import leaderboard
+from nashboard.charts.cycle_graph import cycles
+from nashboard.charts.heat_maps import redundancy
+from nashboard.charts.planes import latent, plane
+from nashboard.charts.rank_lines import method_ranks, stress
+from nashboard.charts.ratings import calibration, rating_history, ratings
 from nashboard.charts.theme import PAGES, Chart, Theme, themed
+from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
+from nashboard.evaluation.audit.audit import Audit
+from nashboard.evaluation.evaluation import Evaluation
+from nashboard.evaluation.stress.stress import Stress
+from nashboard.online.held_out import Calibrations
+from nashboard.online.models import RatingHistory
+from nashboard.ranking.trial import Trials
+from nashboard.ratings.rating import Rating
 
 OFFER = "window.vegaEmbed=vegaEmbed;"  # what the bundle does when it is loaded
 DRAW = "window.vegaEmbed('#chart', JSON.parse(document.getElementById('given').textContent), {actions: false});"
@@ -103,7 +120,7 @@ def as_json(spec: dict[str, Any], _: float) -> bytes:
 @cache
 def drawing_script() -> str:
     """Return Vega, Vega-Lite and Vega-Embed in one script, as vl-convert ships them; bundling takes seconds."""
-    return closed(kept("drawing.js", f"vl-convert {version('vl-convert-python')} {OFFER}", bundled))
+    return closed(cached_text("drawing.js", f"vl-convert {version('vl-convert-python')} {OFFER}", bundled))
 
 
 def bundled() -> str:
@@ -119,3 +136,30 @@ def closed(script: str) -> str:
 
 
 WRITERS: dict[str, Writer] = {".png": png, ".svg": svg, ".pdf": pdf, ".html": html, ".json": as_json}
+
+
+CHARTS: dict[type, Callable[..., Chart]] = {
+    Evaluation: leaderboard,
+    NashAverage: weights,
+    ScoreNashAverage: weights,
+    Schur: plane,
+    Latent: latent,
+    Hodge: cycles,
+    Stress: stress,
+    Audit: redundancy,
+    Rating: ratings,
+    Calibrations: calibration,
+    RatingHistory: rating_history,
+    Trials: method_ranks,
+}
+
+
+def chart_of(result: Any, **options: Any) -> Chart:
+    """Return the chart of a result."""
+    return next(CHARTS[kind] for kind in type(result).__mro__ if kind in CHARTS)(result, **options)
+
+
+def picture_of(result: Any) -> str:
+    """Return the chart of a result as inline SVG on a page of its own colour, which every notebook can show."""
+    svg = WRITERS[".svg"](specification(chart_of(result)), 1).decode()
+    return f'<div style="background:{PAGES["light"]};display:inline-block;padding:8px;max-width:100%">{svg}</div>'

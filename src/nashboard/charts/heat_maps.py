@@ -1,4 +1,4 @@
-"""Heat maps: payoffs of agents against agents, scores of agents on tasks, in an order that shows the structure."""
+"""Heat maps: payoffs, scores, probabilities and distances, in an order that shows the structure."""
 
 from typing import Any
 
@@ -6,17 +6,31 @@ import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._text import listed
+from nashboard._text import listed, number_of
 from nashboard._types import Bools, Floats, Ints
 from nashboard.algebra.operators import divergence, gradient
-from nashboard.charts.rows import axis_of_names, cells, checked_choice, checked_top, more, number, plural, text
+from nashboard.charts.rows import (
+    axis_of_names,
+    cells,
+    checked_choice,
+    checked_kind,
+    checked_side,
+    checked_top,
+    inline,
+    more,
+    number,
+    text,
+)
 from nashboard.charts.theme import Chart, titled
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.errors import InputError
+from nashboard.evaluation.audit.audit import Audit, audit
+from nashboard.evaluation.audit.redundancy import Redundancy
 from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.decide.superiority import Superiority
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")
 
@@ -81,10 +95,10 @@ def payoff_map(
     holes = int((~met).sum() / 2)
     said = [f"Blue: the agent of the row gains; orange: it loses. Sorted by {by}, the best first."]
     if holes:
-        said.append(f"{plural(holes, 'pair')} never met and stay empty.")
+        said.append(f"{number_of(holes, 'pair')} never met and stay empty.")
     if n < len(game.agents):
         said.append(f"The last row and column are means over {len(game.agents) - n + 1:,} further agents.")
-    return titled(chart, title, said, f"Heat map of payoffs among {plural(len(game.agents), 'agent')}. {title}.")
+    return titled(chart, title, said, f"Heat map of payoffs among {number_of(len(game.agents), 'agent')}. {title}.")
 
 
 def game_of(data: Any) -> tuple[Payoffs, Bools]:
@@ -199,7 +213,7 @@ def score_map(data: Scores | ArrayLike, *, top: int = 60) -> Chart:
         digits=4,
     )
     size = cell_size(max(len(agents), len(tasks)))
-    title = f"Scores of {plural(len(scores.agents), 'agent')} on {plural(len(scores.tasks), 'task')}"
+    title = f"Scores of {number_of(len(scores.agents), 'agent')} on {number_of(len(scores.tasks), 'task')}"
     chart = base.mark_rect().encode(
         x=alt.X("column:N", sort=None, axis=slanted("task, the hardest first")),
         y=alt.Y("row:N", sort=None, axis=axis_of_names()),
@@ -216,3 +230,155 @@ def score_map(data: Scores | ArrayLike, *, top: int = 60) -> Chart:
     if hidden:
         said.append(f"Shown are {' and '.join(hidden)}.")
     return titled(chart, title, said, f"Heat map. {title}, sorted by Nash average.")
+
+
+def superiority(found: Superiority, *, top: int = 30) -> Chart:
+    """Draw the probability that the agent of the row is above the agent of the column.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> found = nb.superiority(nb.evaluate(nb.load_dataset("atari"), n_resamples=50))
+    >>> chart = nb.charts.superiority(found)
+    """
+    checked_kind(found, Superiority, "superiority", "superiority returned")
+    names = found.agents[: checked_top(top)]
+    n = len(names)
+    P = np.array(found.matrix[:n, :n])
+    np.fill_diagonal(P, np.nan)
+    base, known = cells(names, names, P, digits=4)
+    x = alt.X("column:N", sort=None, axis=slanted("below"))
+    y = alt.Y("row:N", sort=None, axis=axis_of_names("above"))
+    color = alt.Color(
+        "value:Q",
+        title="probability",
+        scale=alt.Scale(domain=[0, 1], domainMid=0.5, range="diverging", interpolate="lab"),
+        legend=alt.Legend(orient="bottom", gradientLength=220),
+    )
+    tips = [text("row", "above"), text("column", "below"), number("value", "probability", ".2f")]
+    chart = alt.layer(
+        base.mark_text(text="").encode(x=x, y=y),
+        base.transform_filter("isValid(datum.value)").mark_rect().encode(x=x, y=y, color=color, tooltip=tips),
+    )
+    chart = chart.add_params(*known).properties(width=alt.Step(cell_size(n)), height=alt.Step(cell_size(n)))
+    sure = int((np.nan_to_num(P) >= 0.95).sum())
+    title = f"The order of {sure:,} of {n * (n - 1) // 2:,} pairs is known with P of at least 0.95"
+    part = [f"Shown: the first {n:,} of {len(found.agents):,} agents."] if n < len(found.agents) else []
+    said = ["Blue: the agent of the row is above the agent of the column; orange: below.", *part]
+    return titled(chart, title, said, f"Heat map of probabilities among {number_of(n, 'agent')}. {title}.")
+
+
+def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = None, top: int = 60) -> Chart:
+    """Draw how alike entries are: clustered, with groups of clones and near-clones framed.
+
+    Parameters
+    ----------
+    data
+        What `audit` returned, or matches or scores, which are audited first.
+    of
+        ``"tasks"`` or ``"agents"``; by default tasks where there are some.
+    top
+        How many are drawn: all clones, then those that are most like another.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> chart = nb.charts.redundancy(nb.audit(nb.load_dataset("atari")), of="agents")
+    """
+    found, top = redundancy_of(data, of), checked_top(top)
+    D = np.where(np.isfinite(found.distances), found.distances, np.nan)
+    members = {name: k for k, group in enumerate(found.groups) for name in group.members}
+    shown = most_alike(found, D, members, top)
+    order = clustered(D, shown, [members.get(found.names[k], -1) for k in shown])
+    names = [found.names[k] for k in order]
+    np.fill_diagonal(D, 0.0)
+    base, params = cells(names, names, D[np.ix_(order, order)], digits=4)
+    size = cell_size(len(names))
+    apart = D[np.ix_(order, order)][~np.eye(len(order), dtype=np.bool_)]
+    known = apart[np.isfinite(apart)]
+    far = float(f"{np.median(known):.2g}") if known.size and known.max() > 0 else 1.0  # beyond it, far is far
+    tips = [text("row", found.kind[:-1]), text("column", "compared with"), number("value", "distance")]
+    y = alt.Y("row:N", sort=None, axis=axis_of_names())
+    x = alt.X("column:N", sort=None, axis=slanted())
+    layers: list[Any] = [
+        base.transform_filter("isValid(datum.value)").mark_rect().encode(
+            x=x, y=y, tooltip=tips,
+            color=alt.Color("value:Q", title=f"distance ({found.unit}), 0 is the same",
+                            scale=alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
+                            legend=alt.Legend(orient="bottom", gradientLength=220)),
+        )
+    ]  # fmt: skip
+    frames = framed(found, names)
+    if frames:
+        layers.append(
+            alt.Chart(inline(frames)).mark_rect(style="clones").encode(
+                x=alt.X("first:N", sort=None, bandPosition=0), x2=alt.X2("last:N", bandPosition=1),
+                y=alt.Y("first:N", sort=None, bandPosition=0), y2=alt.Y2("last:N", bandPosition=1),
+                tooltip=[text("members", "the same" if all(g.exact for g in found.groups) else "clones")],
+            )
+        )  # fmt: skip
+    count = sum(len(group.members) - 1 for group in found.groups)
+    title = (
+        f"{number_of(count, found.kind[:-1])} of {len(found.names):,} could go: clones of another"
+        if count
+        else f"No two {found.kind} are clones"
+    )
+    said = [f"Neighbours are alike; frames hold clones. Distance: root mean square difference ({found.unit})."]
+    if len(names) < len(found.names):
+        said.append(f"Shown are the {len(names):,} of {len(found.names):,} {found.kind} that are most like another.")
+    return titled(
+        alt.layer(*layers).add_params(*params).properties(width=alt.Step(size), height=alt.Step(size)),
+        title,
+        said,
+        f"Map of distances between {number_of(len(found.names), found.kind[:-1])}, clustered. {title}.",
+    )
+
+
+def redundancy_of(data: Any, of: str | None) -> Redundancy:
+    """Return the redundancy of one side."""
+    if isinstance(data, Redundancy):
+        return data
+    if isinstance(data, Matches | Scores):
+        data = audit(data)
+    if not isinstance(data, Audit):
+        raise InputError(f"redundancy needs what audit returns, matches or scores, not {type(data).__name__}")
+    kinds = {one.kind: one for one in data.redundancy}
+    side = checked_side(of, tasks="tasks" in kinds) if of is not None else next(reversed(kinds))
+    return kinds[side]
+
+
+def most_alike(found: Redundancy, D: Floats, members: dict[str, int], top: int) -> Ints:
+    """Return positions of clones, then of those nearest to another."""
+    off = np.where(np.eye(len(D), dtype=np.bool_) | np.isnan(D), np.inf, D)
+    alone = np.array([name not in members for name in found.names])
+    return np.lexsort([np.arange(len(D)), off.min(axis=1), alone])[:top]
+
+
+def clustered(D: Floats, shown: Ints, groups: list[int]) -> list[int]:
+    """Return positions in the order of the leaves of an average-linkage clustering; clones stay together."""
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+    from scipy.spatial.distance import squareform
+
+    if len(shown) < 3:
+        return [int(k) for k in shown]
+    part = D[np.ix_(shown, shown)].copy()
+    part[np.isnan(part)] = np.nanmax(part, initial=1.0)
+    group = np.array(groups)
+    part[(group[:, None] == group) & (group >= 0)[:, None]] = 0.0  # one group is one branch, whatever lies between
+    np.fill_diagonal(part, 0.0)
+    part = (part + part.T) / 2
+    flat = squareform(part, checks=False)
+    tree = linkage(flat, method="average")
+    leaves = leaves_list(optimal_leaf_ordering(tree, flat) if len(shown) <= 300 else tree)
+    return [int(shown[k]) for k in leaves]
+
+
+def framed(found: Redundancy, names: list[str]) -> list[dict[str, Any]]:
+    """Return a frame per stretch of neighbours that belong to one group."""
+    place = {name: k for k, name in enumerate(names)}
+    frames = []
+    for group in found.groups:
+        at = sorted(place[name] for name in group.members if name in place)
+        if len(at) > 1 and at[-1] - at[0] == len(at) - 1:
+            frames.append({"first": names[at[0]], "last": names[at[-1]], "members": ", ".join(group.members)})
+    return frames

@@ -92,11 +92,6 @@ def more(count: int) -> str:
     return f"and {count:,} more"
 
 
-def plural(count: int, noun: str) -> str:
-    """Return ``1 agent`` or ``3 agents``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def axis_of_names(title: str | None = None, most: int = 34, names: Sequence[str] = (), **options: Any) -> alt.Axis:
     """Return an axis of names, without ticks or a line; a long name keeps its two ends, the whole is in the tooltip.
 

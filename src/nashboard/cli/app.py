@@ -10,6 +10,7 @@ import inspect
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from typing import Annotated, Any
 
 import typer
@@ -27,18 +28,10 @@ from nashboard.cli.influence import influence
 from nashboard.cli.inspect import inspect as inspect_file
 from nashboard.cli.latent import latent
 from nashboard.cli.melo import melo
-from nashboard.cli.messages import spelling
-from nashboard.cli.methods import methods
 from nashboard.cli.nash import nash
 from nashboard.cli.online import online
 from nashboard.cli.options import CONTEXT, Quiet
-from nashboard.cli.paper import paper
-from nashboard.cli.plan import plan
-from nashboard.cli.predict import predict
-from nashboard.cli.rank import rank
-from nashboard.cli.reduce import reduce
-from nashboard.cli.report import report
-from nashboard.cli.streams import (
+from nashboard.cli.output import (
     PIPE_CLOSED,
     TERMINATED,
     check_streams,
@@ -46,6 +39,13 @@ from nashboard.cli.streams import (
     discard_output,
     report_interrupt,
 )
+from nashboard.cli.paper import paper
+from nashboard.cli.plan import plan
+from nashboard.cli.predict import predict
+from nashboard.cli.rank import methods, rank
+from nashboard.cli.reading import spelling
+from nashboard.cli.reduce import reduce
+from nashboard.cli.report import report
 from nashboard.cli.stress import stress
 from nashboard.cli.voters import voters
 from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
@@ -111,6 +111,9 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
     """
     signature = inspect.signature(command)
     reads = "read" in signature.parameters
+    groups: dict[str, Any] = {
+        name: one.annotation for name, one in signature.parameters.items() if is_dataclass(one.annotation)
+    }
 
     @functools.wraps(command)
     def run(*, context: typer.Context, quiet: bool, **values: Any) -> None:
@@ -120,11 +123,13 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
             named = {name: values.pop(name) for name in DATABASE_OPTIONS}
             given = [f"{name}={value}" for name, value in named.items() if value is not None]
             values["read"] = [*(values["read"] or []), *given]
+        for group, kind in groups.items():
+            values[group] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
         try:
             command(**values)
             sys.stdout.flush()  # here rather than when Python ends, where a failure is a traceback
         except NashboardError as error:
-            error.args = (error.render(spelling(signature.parameters)), *error.args[1:])
+            error.args = (error.render(spelling(taken)), *error.args[1:])
             raise
         except KeyboardInterrupt:
             raise typer.Exit(report_interrupt()) from None
@@ -136,13 +141,25 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
     added = {name: Annotated[str | None, option] for name, option in DATABASE_OPTIONS.items()} if reads else {}
     parameters = [
         inspect.Parameter("context", kind, annotation=typer.Context),
-        *(parameter.replace(kind=kind) for parameter in signature.parameters.values()),
+        *(one for parameter in signature.parameters.values() for one in expanded(parameter)),
         *(inspect.Parameter(name, kind, default=None, annotation=what) for name, what in added.items()),
         inspect.Parameter("quiet", kind, default=False, annotation=Quiet),
     ]
+    taken = [parameter.name for parameter in parameters]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def expanded(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    """Return a parameter as an option; one that is a dataclass as an option per field."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    if not is_dataclass(parameter.annotation):
+        return [parameter.replace(kind=kind)]
+    return [
+        inspect.Parameter(field.name, kind, default=field.default, annotation=field.type)
+        for field in fields(parameter.annotation)
+    ]
 
 
 for name, function in COMMANDS.items():

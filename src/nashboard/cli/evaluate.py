@@ -11,7 +11,6 @@ from nashboard._text import either
 from nashboard.cli import options
 from nashboard.cli.options import AsOption, Format, PrintOption, ReadOption, SourceArgument
 from nashboard.cli.output import FORMATS, note, printed_format, say, show, write_table
-from nashboard.cli.reading import choose_agents, complete_scores, keep_connected, source_data
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,26 +19,10 @@ if TYPE_CHECKING:
 
 def evaluate(
     source: SourceArgument,
-    resamples: options.Resamples = options.RESAMPLES,
-    seed: options.Seed = options.SEED,
-    level: options.Level = options.LEVEL,
-    agents: options.Agents = None,
-    exclude: options.Exclude = None,
-    segment: options.Segment = None,
-    min_games: options.MinGames = None,
-    components: options.ComponentsOption = options.Components.error,
-    anchor: options.Anchor = None,
-    scaling: options.ScalingOption = options.Scaling.range,
-    selection: options.SelectionOption = options.Selection.clone_invariant,
-    missing: options.Missing = None,
-    noise: options.NoiseOption = options.Noise.model,
-    no_pool: options.NoPool = False,
-    call: options.Call = None,
-    method: options.MethodOption = None,
+    evaluating: options.Evaluating,
     tasks: options.Tasks = False,
     top: options.Top = None,
     columns: options.Columns = options.ColumnChoice.default,
-    workers: options.Workers = None,
     output: options.OutputOption = None,
     as_format: AsOption = None,
     read: ReadOption = None,
@@ -56,39 +39,22 @@ def evaluate(
       nashboard evaluate two-leagues.csv --components each
       nashboard evaluate dataset:atari -o atari.html
     """
-    from nashboard.data.scores import Scores
     from nashboard.evaluation.evaluate import evaluate as run
 
-    several = segment is not None or components is options.Components.each
+    segment, each = evaluating.segment, evaluating.components is options.Components.each
+    several = segment is not None or each
     refuse_contradictions(several=several, segment=segment, output=output, tasks=tasks)
     if output is not None:  # before the work, which a wrong name would waste
         check_target(output, several=several)
     shown = printed_format(how, output)
-    settings = options.evaluation_settings(
-        resamples=resamples,
-        seed=seed,
-        level=level,
-        anchor=anchor,
-        scaling=scaling,
-        selection=selection,
-        noise=noise,
-        no_pool=no_pool,
-        call=call,
-        methods=method,
-        workers=workers,
-    )
+    settings = evaluating.settings()
     if segment is not None:
         from nashboard.cli.segments import evaluate_segments
 
-        evaluate_segments(source, as_format, read, segment, (agents, exclude), missing, settings, output, shown)
+        evaluate_segments(source, as_format, read, evaluating, output, shown)
         return
-    data = complete_scores(choose_agents(source_data(source, as_format, read), agents, exclude), missing, modelled=True)
-    if isinstance(data, Scores):
-        options.refuse(("anchor", "min_games", "components"), "it is for matches, and these are scores")
-    else:
-        options.refuse(("scaling", "tasks"), "it is for scores of agents on tasks, and these are matches")
-        data = keep_connected(data, components, min_games)
-    if components is options.Components.each:
+    data = evaluating.data(source, as_format, read)
+    if each:
         from nashboard.cli.segments import evaluate_each
 
         evaluate_each(data, settings, output, shown)

@@ -22,7 +22,7 @@ from nashboard.cli.options import (
     refuse,
 )
 from nashboard.cli.output import note, show, show_json
-from nashboard.cli.reading import keep_connected, source_data, varied, whole
+from nashboard.cli.reading import data_to_rank, varied
 
 
 def nash(
@@ -52,17 +52,13 @@ def nash(
     """
     from nashboard.data.scores import Scores
     from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
-    from nashboard.equilibrium.results import NashAverage, check_selection
-    from nashboard.errors import InputError
+    from nashboard.equilibrium.results import check_selection
 
     if how is Format.json:
         refuse(("tasks", "top"), "json contains agents and tasks, all of them")
-    if components is Components.each:
-        raise InputError("--components each is for nashboard evaluate: use --components largest")
     chosen = check_selection(selection.value)
-    data = whole(source_data(source, as_format, read), missing)
+    data = data_to_rank(source, as_format, read, missing, components, min_games)
     if isinstance(data, Scores):
-        refuse(("min_games", "components"), "it is for matches, and these are scores")
         of_scores = nash_average_scores(
             varied(data), selection=chosen, tolerance=tolerance, progress=not Progress.quiet
         )
@@ -72,13 +68,7 @@ def nash(
         table = of_scores.task_table() if tasks else of_scores.table()
         groups = of_scores.task_clone_groups if tasks else of_scores.agent_clone_groups
     else:
-        refuse(("tasks",), "it is for scores of agents on tasks, and these are matches")
-        result: NashAverage = nash_average(
-            keep_connected(data, components, min_games),
-            selection=chosen,
-            tolerance=tolerance,
-            progress=not Progress.quiet,
-        )
+        result = nash_average(data, selection=chosen, tolerance=tolerance, progress=not Progress.quiet)
         if how is Format.json:
             show_json(result.to_dict(), "nash/1")
             return

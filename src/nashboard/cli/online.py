@@ -10,9 +10,8 @@ import typer
 
 from nashboard._text import listed
 from nashboard.cli.options import Format, FormatOption
-from nashboard.cli.output import show, tell
+from nashboard.cli.output import INTERRUPTED, TERMINATED, show, tell, without_native_noise
 from nashboard.cli.reading import reader_options
-from nashboard.cli.streams import INTERRUPTED, TERMINATED, without_native_noise
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:

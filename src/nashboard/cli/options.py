@@ -1,11 +1,12 @@
 """Every option that more than one command takes, once: its name, its meaning and what it accepts.
 
 A command declares ``level: options.Level = options.LEVEL``. Options that would have no effect are refused by
-`refuse`, and `evaluation_settings` translates options into the arguments of `nashboard.evaluate`.
+`refuse`. A parameter that is a dataclass, such as `Evaluating`, stands for all options that are its fields.
 """
 
 from collections.abc import Iterable
 from contextvars import ContextVar
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,10 +17,13 @@ from nashboard._text import nearest
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
+    from nashboard.data.formats.format import Data
     from nashboard.data.games import Games
     from nashboard.data.matches import Matches
 
 LEVEL, RESAMPLES, SEED = 0.95, 200, 0
+FOR_MATCHES = "it is for matches, and these are scores"
+FOR_SCORES = "it is for scores of agents on tasks, and these are matches"
 ROWS = 20  # of a long table on a screen, without --top
 CONTEXT: ContextVar[typer.Context] = ContextVar("CONTEXT")  # of the running command
 
@@ -204,6 +208,59 @@ FailOn = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes; only results and errors.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Evaluating:
+    """The options of commands that evaluate; a command takes them as one parameter."""
+
+    resamples: Resamples = RESAMPLES
+    seed: Seed = SEED
+    level: Level = LEVEL
+    agents: Agents = None
+    exclude: Exclude = None
+    segment: Segment = None
+    min_games: MinGames = None
+    components: ComponentsOption = Components.error
+    anchor: Anchor = None
+    scaling: ScalingOption = Scaling.range
+    selection: SelectionOption = Selection.clone_invariant
+    missing: Missing = None
+    noise: NoiseOption = Noise.model
+    no_pool: NoPool = False
+    call: Call = None
+    method: MethodOption = None
+    workers: Workers = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments of `nashboard.evaluate`."""
+        return {
+            "n_resamples": self.resamples,
+            "rng": self.seed,
+            "level": self.level,
+            "anchor": parse_anchors(self.anchor),
+            "scaling": self.scaling.value,
+            "selection": self.selection.value,
+            "noise": self.noise.value,
+            **({"pool": False} if self.no_pool else {}),
+            **({} if self.call is None else {"call": self.call}),
+            **({} if self.method is None else {"methods": self.method}),
+            "progress": True,
+            "workers": self.workers,
+        }
+
+    def data(self, source: str, as_format: str | None, read: list[str] | None) -> "Data":
+        """Read the data with the agents that are asked for and without holes, and refuse options of other data."""
+        from nashboard.cli.reading import choose_agents, complete_scores, keep_connected, source_data
+        from nashboard.data.scores import Scores
+
+        chosen = choose_agents(source_data(source, as_format, read), self.agents, self.exclude)
+        data = complete_scores(chosen, self.missing, modelled=True)
+        if isinstance(data, Scores):
+            refuse(("anchor", "min_games", "components"), FOR_MATCHES)
+            return data
+        refuse(("scaling", "tasks"), FOR_SCORES)
+        return keep_connected(data, self.components, self.min_games)
+
+
 def given_options() -> dict[str, str]:
     """Return the options of the running command that the user typed, and how they are spelled."""
     context = CONTEXT.get(None)
@@ -241,37 +298,6 @@ def exit_if(found: Any, conditions: Iterable[str] | None, known: Any) -> None:
         typer.echo(f"nashboard: {sentence}", err=True)
     if sentences:
         raise typer.Exit(FAILED)
-
-
-def evaluation_settings(
-    *,
-    resamples: int,
-    seed: int,
-    level: float,
-    anchor: list[str] | None,
-    scaling: Scaling,
-    selection: Selection,
-    noise: Noise,
-    no_pool: bool,
-    call: str | None,
-    methods: list[str] | None,
-    workers: int | None,
-) -> dict[str, Any]:
-    """Return options of the command as arguments of `nashboard.evaluate`."""
-    return {
-        "n_resamples": resamples,
-        "rng": seed,
-        "level": level,
-        "anchor": parse_anchors(anchor),
-        "scaling": scaling.value,
-        "selection": selection.value,
-        "noise": noise.value,
-        **({"pool": False} if no_pool else {}),
-        **({} if call is None else {"call": call}),
-        **({} if methods is None else {"methods": methods}),
-        "progress": True,
-        "workers": workers,
-    }
 
 
 def parse_anchors(given: list[str] | None) -> dict[str, float] | None:

@@ -1,19 +1,20 @@
-"""How every command is told what to read: FILE, ``--as NAME`` and ``-r NAME=VALUE``.
+"""How every command is told what to read: FILE, ``--as NAME`` and ``-r NAME=VALUE``; and how errors spell options.
 
-The readers' options keep their Python names on the command line, and `cli.messages` spells them
-in error messages as they are typed.
+The readers' options keep their Python names on the command line. Errors carry their hints as data
+(`nashboard.errors`); `spelling` spells the options in them as a command takes them.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import shlex
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 from nashboard._progress import show_progress
 from nashboard._text import either, listed, nearest
-from nashboard.cli.output import note
-from nashboard.cli.streams import without_native_noise
-from nashboard.errors import InputError
+from nashboard.cli.options import FOR_MATCHES, FOR_SCORES, Components, refuse, refuse_each
+from nashboard.cli.output import note, without_native_noise
+from nashboard.errors import InputError, Spelling
 
 if TYPE_CHECKING:
     from nashboard.data.formats.format import Data
@@ -134,6 +135,26 @@ def keep_connected(data: "Data", components: str, min_games: int | None) -> "Dat
     left = split_components(left, "largest")[0] if components == "largest" else left
     tell_new_notes(data, left)
     return left
+
+
+def data_to_rank(
+    source: str,
+    as_format: str | None,
+    read: list[str] | None,
+    missing: str | None,
+    components: Components,
+    min_games: int | None,
+) -> "Data":
+    """Read complete scores, or matches of agents that met, and refuse options of the other kind of data."""
+    from nashboard.data.scores import Scores
+
+    refuse_each(components)
+    data = whole(source_data(source, as_format, read), missing)
+    if isinstance(data, Scores):
+        refuse(("min_games", "components"), FOR_MATCHES)
+        return data
+    refuse(("scaling", "tasks"), FOR_SCORES)
+    return keep_connected(data, components, min_games)
 
 
 def tell_new_notes(before: "Data", after: "Data") -> None:
@@ -260,3 +281,45 @@ PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS, t
     "table": verbatim,
     "query": verbatim,
 }
+
+
+DATABASE = ("table", "query")  # options of readers that are also options of the command
+
+
+def spelling(taken: Collection[str]) -> Spelling:
+    """Return how a command with these parameters spells an option; None for an option that it does not have."""
+    reads = "read" in taken or "pairs" in taken
+
+    def spell(name: str, value: object) -> str | None:
+        typed = None if value is None else typed_value(value)
+        if value is not None and typed is None:
+            return None
+        if name in taken or (name in DATABASE and reads):
+            word = f"--{name.replace('_', '-')}"
+            return word if typed is None else f"{word} {shlex.quote(typed)}"
+        if name in PARSERS and reads:
+            return f"-r {name}=..." if typed is None else f"-r {shlex.quote(f'{name}={typed}')}"
+        return None
+
+    return spell
+
+
+def typed_value(value: object) -> str | None:
+    """Return a Python value as it is typed: ``['a', 'b']`` as ``a,b`` and ``{'tie': None}`` as ``tie:none``.
+
+    None where it cannot be typed, such as a name with a comma in a list.
+    """
+    if isinstance(value, dict):
+        parts = [f"{key}:{typed_word(one)}" for key, one in value.items()]
+    elif isinstance(value, list | tuple):
+        parts = [str(one) for one in value]
+    else:
+        return typed_word(value)
+    return None if any("," in part for part in parts) else ",".join(parts)
+
+
+def typed_word(value: object) -> str:
+    """Return one value as it is typed."""
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "true", False: "false"}[value]
+    return f"{value:g}" if isinstance(value, float) else str(value).replace("\t", "\\t")

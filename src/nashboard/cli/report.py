@@ -1,7 +1,8 @@
 """``nashboard report FILE``: one page that people open, read and pass on."""
 
+from dataclasses import fields
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,22 +10,18 @@ from nashboard._progress import show_progress
 from nashboard.cli import options
 from nashboard.cli.options import AsOption, ReadOption, SourceArgument
 from nashboard.cli.output import note
-from nashboard.cli.reading import choose_agents, complete_scores, keep_connected, source_data
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
-    from nashboard.data.formats.format import Data
     from nashboard.evaluation.evaluation import Evaluation
 
 
-EVALUATING = (  # options that a saved evaluation has no use for
-    "resamples", "seed", "level", "agents", "exclude", "segment", "min_games", "components", "anchor", "scaling",
-    "selection", "missing", "noise", "no_pool", "call", "method", "workers", "as_format", "read", "table", "query",
-)  # fmt: skip
+EVALUATING = (*(field.name for field in fields(options.Evaluating)), "as_format", "read", "table", "query")
 
 
 def report(
     source: SourceArgument,
+    evaluating: options.Evaluating,
     output: Annotated[
         str | None,
         typer.Option(
@@ -35,23 +32,6 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="The heading; the name of the file unless given.")] = None,
-    resamples: options.Resamples = options.RESAMPLES,
-    seed: options.Seed = options.SEED,
-    level: options.Level = options.LEVEL,
-    agents: options.Agents = None,
-    exclude: options.Exclude = None,
-    segment: options.Segment = None,
-    min_games: options.MinGames = None,
-    components: options.ComponentsOption = options.Components.error,
-    anchor: options.Anchor = None,
-    scaling: options.ScalingOption = options.Scaling.range,
-    selection: options.SelectionOption = options.Selection.clone_invariant,
-    missing: options.Missing = None,
-    noise: options.NoiseOption = options.Noise.model,
-    no_pool: options.NoPool = False,
-    call: options.Call = None,
-    method: options.MethodOption = None,
-    workers: options.Workers = None,
     look: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     as_format: AsOption = None,
     read: ReadOption = None,
@@ -68,6 +48,7 @@ def report(
       nashboard report dataset:atari -o - > atari.html
     """
     from nashboard.evaluation.document import checked_target
+    from nashboard.evaluation.evaluate import evaluate
     from nashboard.report.build import as_page, write_page
 
     path = None if output == "-" else Path(output or default_name(source))
@@ -80,27 +61,18 @@ def report(
     boards: dict[str, Evaluation] = {}
     found = saved(source)
     if found is not None:
+        # a saved evaluation has no use for these
         options.refuse(EVALUATING, f"{source!r} is a saved evaluation; give it the data to evaluate again")
     else:
-        settings = options.evaluation_settings(
-            resamples=resamples,
-            seed=seed,
-            level=level,
-            anchor=anchor,
-            scaling=scaling,
-            selection=selection,
-            noise=noise,
-            no_pool=no_pool,
-            call=call,
-            methods=method,
-            workers=workers,
-        )
-        data = completed_data(source, as_format, read, (agents, exclude), missing, components, min_games)
-        found = evaluated(data, settings)
-        if segment is not None:
+        if evaluating.components is options.Components.each:
+            raise InputError(
+                "a report shows one board: use --components largest, or nashboard evaluate --components each"
+            )
+        found = evaluate(evaluating.data(source, as_format, read), **evaluating.settings())
+        if evaluating.segment is not None:
             from nashboard.cli.segments import boards_of_segments
 
-            boards, _ = boards_of_segments(source, as_format, read, segment, (agents, exclude), missing, settings)
+            boards, _ = boards_of_segments(source, as_format, read, evaluating)
     with show_progress("Writing the report ...") as progress:
         if path is None:
             text = as_page(found, title=title, say=progress.step, segments=boards)
@@ -140,32 +112,3 @@ def saved(source: str) -> "Evaluation | None":
     from nashboard.evaluation.evaluation import Evaluation
 
     return Evaluation.from_json(path.read_text(encoding="utf-8"))
-
-
-def completed_data(
-    source: str,
-    as_format: str | None,
-    read: list[str] | None,
-    patterns: tuple[list[str] | None, list[str] | None],
-    missing: str | None,
-    components: str,
-    min_games: int | None,
-) -> "Data":
-    """Read what the command line names, with the agents that it asks for and without holes."""
-    from nashboard.data.scores import Scores
-
-    data = complete_scores(choose_agents(source_data(source, as_format, read), *patterns), missing, modelled=True)
-    if isinstance(data, Scores):
-        options.refuse(("anchor", "min_games", "components"), "it is for matches, and these are scores")
-        return data
-    options.refuse(("scaling",), "it is for scores of agents on tasks, and these are matches")
-    if components == options.Components.each:
-        raise InputError("a report shows one board: use --components largest, or nashboard evaluate --components each")
-    return keep_connected(data, components, min_games)
-
-
-def evaluated(data: "Data", settings: dict[str, Any]) -> "Evaluation":
-    """Return the evaluation of data."""
-    from nashboard.evaluation.evaluate import evaluate
-
-    return evaluate(data, **settings)

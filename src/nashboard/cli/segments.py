@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nashboard._tables import MACHINE_FORMATS
-from nashboard.cli.messages import spelling
-from nashboard.cli.options import Format
-from nashboard.cli.output import FORMATS, say, show, tell
-from nashboard.cli.reading import check_missing, choose_agents, complete_scores, reader_options, reading
+from nashboard.cli.options import Evaluating, Format
+from nashboard.cli.output import FORMATS, note, say, show
+from nashboard.cli.reading import check_missing, choose_agents, complete_scores, reader_options, reading, spelling
 
 if TYPE_CHECKING:
     from nashboard._tables import Table
@@ -25,40 +24,34 @@ def evaluate_segments(
     source: str,
     as_format: str | None,
     read: list[str] | None,
-    column: str,
-    patterns: Patterns,
-    missing: str | None,
-    options: dict[str, Any],
+    evaluating: Evaluating,
     output: Path | None,
     how: Format,
 ) -> None:
     """Evaluate every segment and print, or write, the boards and the comparison."""
     from nashboard.evaluation.segments import comparison
 
-    boards, found = boards_of_segments(source, as_format, read, column, patterns, missing, options)
+    boards, found = boards_of_segments(source, as_format, read, evaluating)
+    column = str(evaluating.segment)
     show_boards(boards, column, comparison(boards, column, found.notes), output, how, without=found.without)
 
 
 def boards_of_segments(
-    source: str,
-    as_format: str | None,
-    read: list[str] | None,
-    column: str,
-    patterns: Patterns,
-    missing: str | None,
-    options: dict[str, Any],
+    source: str, as_format: str | None, read: list[str] | None, evaluating: Evaluating
 ) -> "tuple[dict[str, Evaluation], Segments]":
     """Read and evaluate every segment; a segment that cannot be evaluated is named and left out."""
     from nashboard.data.read import read_segments
     from nashboard.errors import InputError
     from nashboard.ratings.rating import checked_anchor
 
+    column, missing, options = str(evaluating.segment), evaluating.missing, evaluating.settings()
+    patterns = evaluating.agents, evaluating.exclude
     with reading(source):
         found = read_segments(source, column, format=as_format, **reader_options(read))
-    for note in found.notes:
-        tell(note)
+    for line in found.notes:
+        note(line)
     for value, why in found.refused.items():
-        tell(f"{column} = {value} left out: {why.render(spelling(('read', 'missing')))}")
+        note(f"{column} = {value} left out: {why.render(spelling(('read', 'missing')))}")
     for data in found.parts.values():
         check_missing(data, missing)  # not a reason to leave a segment out
     if found.parts:
@@ -87,10 +80,10 @@ def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, ho
     boards = evaluate_components(data, **options)
     idle = [group[0] for group in data.components if len(group) == 1]
     if idle:
-        tell(f"left out, since they met nobody: {listed(idle)}")
+        note(f"left out, since they met nobody: {listed(idle)}")
     for name, found in boards.items():
         for warning in found.warnings:
-            tell(f"group of {name}: warning: {warning}")
+            note(f"group of {name}: warning: {warning}")
     show_boards(boards, "group of", summary_of_components(boards), output, how)
 
 
@@ -109,7 +102,7 @@ def show_boards(
 
         text = rendered(boards, column, table, FORMATS[output.suffix.lower()], without)
         atomically(output, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
-        tell(f"Wrote {str(output)!r}.")
+        note(f"Wrote {str(output)!r}.")
     elif how is Format.text:
         for value, found in boards.items():
             typer.echo(f"{column} = {value}")
@@ -152,10 +145,10 @@ def one_segment(
         held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
         found = evaluate(data, **options | {"anchor": held or None})
     except InputError as error:
-        tell(f"{name} left out: {error.render(spelling(('read', 'missing')))}")
+        note(f"{name} left out: {error.render(spelling(('read', 'missing')))}")
         return None
     for warning in found.warnings:
-        tell(f"{name}: warning: {warning}")
+        note(f"{name}: warning: {warning}")
     return found
 
 

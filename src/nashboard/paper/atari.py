@@ -4,7 +4,7 @@ import numpy as np
 
 from nashboard._tables import Column, Table
 from nashboard._types import Floats, Ints
-from nashboard.charts.averaging import averages, weights
+from nashboard.charts.averages import averages, weights
 from nashboard.data.datasets import scores_of
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average_scores

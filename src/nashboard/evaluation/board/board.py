@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import Cell, Column, Table, number
-from nashboard._text import either, listed, nearest
+from nashboard._text import either, listed, nearest, plural
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import whole
 from nashboard.errors import InputError
@@ -309,7 +309,11 @@ def has_games(board: Board) -> bool:
 WEIGHT = "mean share in the maximum-entropy equilibrium"
 AGENT_COLUMNS: tuple[BoardColumn, ...] = (
     BoardColumn(build=rank_column),
-    one_column("agent", "name", lambda b: list(b.names)),
+    BoardColumn(
+        build=lambda board, combine: [
+            (Column(name=plural(1, board.call) if combine else "agent", meaning="name"), list(board.names))
+        ]
+    ),
     BoardColumn(build=gap_column),
     one_column(
         "P(top)", "probability of being in the support of the equilibrium", lambda b: numbers(b.probability_top), 2,

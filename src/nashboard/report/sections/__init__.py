@@ -10,11 +10,8 @@ from nashboard.report.blocks import Section
 from nashboard.report.findings import Findings
 from nashboard.report.sections.about import cite, describe_data, describe_method
 from nashboard.report.sections.answer import show_answer, show_board, show_segments
-from nashboard.report.sections.checks import show_checks
-from nashboard.report.sections.copies import show_copies
-from nashboard.report.sections.methods import show_methods
-from nashboard.report.sections.structure import show_cycles, show_redundancy
-from nashboard.report.sections.tasks import show_skills, show_tasks
+from nashboard.report.sections.structure import show_cycles, show_redundancy, show_skills, show_tasks
+from nashboard.report.sections.trust import show_checks, show_copies, show_methods
 
 SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
     show_answer,

@@ -6,9 +6,9 @@ from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.segments import comparison
 from nashboard.report.blocks import Fold, Part, Section, Sentences, capital, draw, grid
 from nashboard.report.findings import Findings
-from nashboard.report.sections.checks import own_or_audited
+from nashboard.report.sections.trust import own_or_audited
 
-FIRST = 8  # rows on the first screen
+FIRST = 5  # rows on the first screen
 TOP = 30  # rows of a forest plot, lines of a slope chart
 EXPLAINED = 3  # agents whose gap is broken down
 FAILED = 4  # failed checks named on the first screen
@@ -42,23 +42,25 @@ def show_answer(found: Findings) -> Section:
 def compact_board(evaluation: Evaluation) -> Part:
     """Return the first rows with the columns that fit on a phone."""
     table = evaluation.screen()
-    wanted = [k for k, column in enumerate(table.columns) if column.name in ("rank", "agent", "gap", "P(top)")]
+    names = [column.name for column in table.columns]
+    wanted = [names.index(name) for name in ("rank", names[1], "P(top)", "gap") if name in names]
     short = Table(
         columns=tuple(table.columns[k] for k in wanted),
         rows=tuple(tuple(row[k] for k in wanted) for row in table.rows[:FIRST]),
     )
     left = len(table.rows) - len(short.rows)
     notes = (f"{left:,} more below. " * (left > 0) + table.notes[0].capitalize() + ".",) if table.notes else ()
-    named = [column.name for column in short.columns].index("agent")
-    return grid(short, "first", caption="Best first", things="agents", named=named, notes=notes)
+    return grid(short, "first", caption="Best first", things="agents", named=1, notes=notes)
 
 
 def trust_in_short(found: Findings) -> Part:
     """Return how many checks passed, which did not, and the warnings."""
     checks = own_or_audited(found)
     failed = [check for check in checks if check.passed is False]
+    unknown = sum(check.passed is None for check in checks)
     passed = f"{sum(check.passed is True for check in checks)} of {len(checks)} checks passed"
-    lines = [f"{passed}; these did not:" if failed else f"{passed}."]
+    passed += f", {unknown} do not apply" * (unknown > 0)
+    lines = [f"{passed}; these failed:" if failed else f"{passed}."]
     lines += [f"{capital(check.name)}: {check.sentence}." for check in failed[:FAILED]]
     if len(failed) > FAILED:
         lines.append(f"{len(failed) - FAILED} more are listed under Checks.")

@@ -1,4 +1,4 @@
-"""Forest plots: a number per agent (or task) with its interval, one row each, the best first."""
+"""Boards: a number per agent (or task) with its interval, one row each, the best first; and boards over time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from nashboard._text import shortened
+from nashboard._text import number_of, shortened
 from nashboard._types import Floats
 from nashboard.charts.rows import (
     ROW,
@@ -17,14 +17,13 @@ from nashboard.charts.rows import (
     inline,
     more,
     number,
-    plural,
     text,
     unit_words,
 )
 from nashboard.charts.theme import Chart, titled
 from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.decide.history import History
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.ratings.rating import Rating
 
 
 def leaderboard(evaluation: Evaluation, *, top: int = 30) -> Chart:
@@ -60,7 +59,7 @@ def board_chart(board: Board, top: int) -> Chart:
     first = "hardest" if board.kind == "task" else "best"
     names = [f"{len(board.names)}. {row['name']}" for row in rows]  # their ranks differ, but do not tell them apart
     named, bare = (alt.Y("label:N", sort=None, axis=axis) for axis in (axis_of_names(names=names), None))
-    gap = [f"distance to the {first} by Nash average", f"({unit_words(board.unit)})"]
+    gap = [f"distance to the {first}", "by Nash average", f"({unit_words(board.unit)})"]
     nash = sorted({row["style"] for row in rows if not row["folded"]}, reverse=True)
     bars, title = ("weight", "weight") if board.exact else ("top", chance_name(board))
     panels = [
@@ -82,7 +81,7 @@ def board_chart(board: Board, top: int) -> Chart:
         alt.hconcat(*(panel.properties(height=alt.Step(ROW)) for panel in panels), spacing=12),
         f"{at_top} by Nash average",
         said,
-        f"Forest plot of {plural(len(board.names), board.kind)}: {at_top} by Nash average. {said[-1]}",
+        f"Forest plot of {number_of(len(board.names), board.kind)}: {at_top} by Nash average. {said[-1]}",
     )
 
 
@@ -226,44 +225,33 @@ def tooltips(board: Board) -> list[alt.Tooltip]:
     ]
 
 
-def ratings(fit: Rating, *, top: int = 30) -> Chart:
-    """Draw ratings with their 95% intervals, the best first.
+def history(found: History, *, top: int = 6) -> Chart:
+    """Draw the gaps of the best agents over a series of evaluations, with intervals.
 
     Examples
     --------
     >>> import nashboard as nb
-    >>> chart = nb.charts.ratings(nb.elo(nb.load_dataset("alphago")))
+    >>> result = nb.evaluate(nb.load_dataset("alphago"), n_resamples=20)
+    >>> chart = nb.charts.history(nb.history([result, result]))
     """
-    checked_kind(fit, Rating, "ratings", "elo or melo returned")
-    top = checked_top(top)
-    low, high = fit.interval
-    order = np.argsort(-fit.ratings, kind="stable")
-    rows: list[dict[str, Any]] = [
-        {"label": fit.agents[k], "name": fit.agents[k], "rating": fit.ratings[k], "low": low[k], "high": high[k],
-         "games": fit.games[k], "folded": False}
-        for k in order[:top]
-    ]  # fmt: skip
-    rest = order[top:]
-    if len(rest):
-        rows.append(
-            {"label": more(len(rest)), "name": f"{more(len(rest))}, from the lowest to the highest",
-             "low": fit.ratings[rest].min(), "high": fit.ratings[rest].max(), "folded": True}
-        )  # fmt: skip
-    name = fit.label
-    tips = [
-        text("name", "agent"),
-        *(number(field, field, ".0f") for field in ("rating", "low", "high")),
-        number("games", "games", ",.0f"),
+    checked_kind(found, History, "history", "history returned")
+    shown = found.agents[: checked_top(top)]
+    rows = [
+        {"agent": name, "when": label, "gap": -found.gap[k, t], "low": -found.high[k, t], "high": -found.low[k, t]}
+        for k, name in enumerate(shown)
+        for t, label in enumerate(found.labels)
+        if np.isfinite(found.gap[k, t])
     ]
-    y = alt.Y("label:N", sort=None, axis=axis_of_names(names=[row["name"] for row in rows]))
-    base, fields = alt.Chart(inline(rows)), ("rating", "low", "high")
-    chart = forest(base, rows, fields, [f"{name} rating (points)"], ["other"], y, tips)
-    known = bool(np.isfinite(fit.stderr).any())
-    sure = "Bars are 95% intervals." if known else "No bars: these ratings come without standard errors."
-    title = f"{name} puts {shortened(fit.agents[order[0]], 40)} first"
-    return titled(
-        chart.properties(width=420, height=alt.Step(ROW)),
-        title,
-        [f"A lead of 400 points wins 10 games for each game lost. {sure}"],
-        f"Forest plot of {name} ratings of {plural(len(fit.agents), 'agent')}. {title}.",
-    )
+    x = alt.X("when:N", sort=list(found.labels), title=None, axis=alt.Axis(labelAngle=0))
+    color = alt.Color("agent:N", sort=list(shown), title=None, legend=alt.Legend(orient="bottom", columns=2))
+    tips = [text("agent", "agent"), text("when", "evaluation"), number("gap", "distance to the best", ".2f")]
+    side = alt.XOffset("agent:N", sort=list(shown))  # intervals stand beside each other
+    base = alt.Chart(inline(rows)).encode(x=x, xOffset=side, color=color)
+    title = f"minus the gap to the best ({found.unit})"
+    chart = alt.layer(
+        base.mark_rule(opacity=0.5, strokeWidth=3).encode(y=alt.Y("low:Q", title=title), y2="high:Q", tooltip=tips),
+        base.mark_line(point=True).encode(y=alt.Y("gap:Q", title=title), tooltip=tips),
+    ).properties(width=max(260, 90 * len(found.labels)), height=260)
+    headline = f"{number_of(len(shown), 'agent')} in {number_of(len(found.labels), 'evaluation')}"
+    said = ["0 is the best of its evaluation. Bars: intervals of the posterior."]
+    return titled(chart, headline, said, f"Line chart. {headline}.")

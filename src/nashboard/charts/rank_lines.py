@@ -1,21 +1,187 @@
-"""The stress test as lines: the rank of each agent against the number of clones entered, method by method."""
+"""Ranks as lines: from one method to another, across many methods, and while copies are entered."""
 
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
 
-from nashboard._text import listed, shortened
-from nashboard.charts.rows import checked_kind, inline, text
+from nashboard._text import distinct_head, listed, shorten_to, shortened
+from nashboard.charts.rows import ROW, checked_kind, checked_top, inline, text
 from nashboard.charts.theme import Chart, titled
+from nashboard.errors import InputError
+from nashboard.evaluation.board.board import places
+from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.experiment import LABELS, MethodResult
 from nashboard.evaluation.stress.stress import Stress
+from nashboard.ranking.trial import Trials
+
+SLOPE_SIDES: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (
+    ("left", "right", -8, 0),
+    ("right", "left", 8, 1),
+)
+SLOPE_NAME = 34  # characters of a name beside a line
+WAYS = {"same": "tail", "down": "other", "up": "nash"}  # and how their lines look
+
+
+def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
+    """Draw how ranks change from the rating (or the uniform average) to the Nash average.
+
+    Parameters
+    ----------
+    evaluation
+        What `evaluate` returned.
+    top
+        How many agents are drawn: the first by Nash average.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> result = nb.evaluate(nb.load_dataset("alphago"), n_resamples=20)
+    >>> chart = nb.charts.rank_changes(result)
+    """
+    checked_kind(evaluation, Evaluation, "rank_changes", "evaluate returned")
+    top = checked_top(top)
+    board = evaluation.board
+    others = board.uniform_ranks if board.rating is None else places(board.rating.values)
+    second = "uniform average" if board.rating is None else board.rating.name
+    shown = board.order[:top]
+    left = {int(k): place for place, k in enumerate(shown[np.argsort(others[shown], kind="stable")])}
+    head = distinct_head([board.names[k] for k in shown], SLOPE_NAME)
+    rows: list[dict[str, Any]] = []
+    for right, k in enumerate(shown):
+        before, after = int(others[k]), int(board.ranks[k])
+        name = shorten_to(board.names[k], SLOPE_NAME, head)
+        rows.append(
+            {
+                "name": board.names[k],
+                "before": before,
+                "after": after,
+                "left": left[int(k)],
+                "right": right,
+                "left_label": f"{name}\u2002{before}",
+                "right_label": f"{after}\u2002{name}",
+                "way": "up" if after < before else "down" if after > before else "same",
+                "moved": "stays" if after == before else f"{'up' if after < before else 'down'} {abs(after - before)}",
+            }
+        )
+    n = len(rows)
+    base = alt.Chart(inline(rows))
+    tips = [text("name", "agent"), alt.Tooltip("before:Q", title=f"rank by {second}"),
+            alt.Tooltip("after:Q", title="rank by Nash average"), text("moved", "moves")]  # fmt: skip
+    scale = alt.Scale(domain=[-0.7, n - 0.3], reverse=True, nice=False, zero=False)
+    axis = None
+    x = alt.Scale(domain=[0, 1], nice=False)
+    layers = [
+        *(
+            base.transform_filter(f"datum.way == '{way}'").mark_rule(style=style, strokeWidth=2).encode(
+                x=alt.datum(0, scale=x, axis=axis, type="quantitative"), x2=alt.datum(1),
+                y=alt.Y("left:Q", scale=scale, axis=axis), y2="right:Q", tooltip=tips,
+            )
+            for way, style in WAYS.items()
+            if any(row["way"] == way for row in rows)
+        ),
+        *(
+            base.mark_text(style="name", align=align, dx=dx).encode(
+                x=alt.datum(at, scale=x, axis=axis, type="quantitative"),
+                y=alt.Y(f"{side}:Q", scale=scale, axis=axis), text=f"{side}_label:N", tooltip=tips,
+            )
+            for side, align, dx, at in SLOPE_SIDES
+        ),
+    ]  # fmt: skip
+    moved = sum(row["way"] != "same" for row in rows)
+    part = f"the first {n:,} of {len(board.names):,} agents by Nash average" if n < len(board.names) else "all agents"
+    of = f"of the first {n:,}" if n < len(board.names) else f"of {n:,}"
+    changes = "changes" if moved == 1 else "change"
+    title = f"{moved:,} {of} agents {changes} place" if moved else f"Nobody {of} agents changes place"
+    return titled(
+        alt.layer(*layers).properties(width=260, height=max(n, 2) * ROW),
+        title,
+        [f"Left: rank by {second}. Right: rank by Nash average. Shown: {part}.",
+         "Blue: a better place by Nash average; orange: a worse one. Equal numbers on one side are exact ties."],
+        f"Slope chart from ranks by {second} to ranks by Nash average for {part}: {title}.",
+    )  # fmt: skip
+
+
+BUMP_NAME = 28  # characters of a name beside a line
+METHOD_STEP = 62  # pixels between methods
+BOARD = "board"
+
+
+def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
+    """Draw the places of the agents by every method, from the board on the left.
+
+    Parameters
+    ----------
+    trials
+        What ``Evaluation.second_opinions()`` returned.
+    top
+        How many agents are drawn: the first on the board.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> result = nb.evaluate(nb.load_dataset("alphago"))
+    >>> chart = nb.charts.method_ranks(result.second_opinions(["nash", "borda", "schulze"]))
+    """
+    checked_kind(trials, Trials, "method_ranks", "Evaluation.second_opinions returned")
+    top = checked_top(top)
+    if not trials.ranked:
+        raise InputError("no method applies to these data, so there is nothing to draw")
+    agents = trials.agents
+    order = np.argsort(trials.board_ranks, kind="stable")
+    shown = order[:top]
+    head = distinct_head([agents[k] for k in shown], BUMP_NAME)
+    columns = [BOARD, *(one.method for one in trials.ranked)]
+    ranks = [trials.board_ranks, *(one.ranking.ranks for one in trials.ranked if one.ranking is not None)]
+    rows: list[dict[str, Any]] = []
+    for column, by_method in zip(columns, ranks, strict=True):
+        inside = shown[np.argsort(by_method[shown], kind="stable")]
+        at = {int(k): height for height, k in enumerate(inside)}
+        for k in shown:
+            name = shorten_to(agents[k], BUMP_NAME, head)
+            rows.append(
+                {
+                    "agent": agents[k],
+                    "method": column,
+                    "rank": int(by_method[k]),
+                    "height": at[int(k)],
+                    "left": f"{name}\u2002{int(by_method[k])}" if column == columns[0] else "",
+                    "style": int(k == order[0]),
+                }
+            )
+    n = len(shown)
+    base = alt.Chart(inline(rows))
+    x = alt.X("method:N", sort=columns, scale=alt.Scale(padding=0.3),
+              axis=alt.Axis(orient="top", title=None, labelAngle=-40, domain=False, ticks=False))  # fmt: skip
+    y = alt.Y("height:Q", axis=None, scale=alt.Scale(domain=[-0.7, n - 0.3], reverse=True, nice=False, zero=False))
+    tips = [text("agent", "agent"), text("method", "method"), alt.Tooltip("rank:Q", title="rank")]
+    lines = base.mark_line(strokeWidth=1.6, point=alt.OverlayMarkDef(size=36)).encode(x=x, y=y, tooltip=tips)
+    others = lines.transform_filter("datum.style == 0").encode(
+        detail="agent:N", opacity=alt.value(0.75), color=alt.Color("agent:N", legend=None)
+    )
+    first = lines.transform_filter("datum.style == 1").mark_line(
+        style="nash", strokeWidth=4, point=alt.OverlayMarkDef(size=70)
+    )
+    names = base.transform_filter("datum.left != ''").mark_text(style="name", align="right", dx=-10).encode(
+        x=x, y=y, text="left:N", tooltip=tips
+    )  # fmt: skip
+    agree = sum(one.ranking is not None and agents[order[0]] in one.ranking.winners for one in trials.ranked)
+    title = f"{agree:,} of {len(trials.ranked):,} methods put {shorten_to(agents[order[0]], BUMP_NAME, head)} first"
+    part = f"the first {n:,} of {len(agents):,} agents on the board" if n < len(agents) else "all agents"
+    return titled(
+        alt.layer(others, first, names).properties(width=len(columns) * METHOD_STEP, height=max(n, 2) * (ROW + 2)),
+        title,
+        [f"Each line is an agent, each column a method; higher is better. Shown: {part}.",
+         "Lines that cross are agents that two methods order differently. Ties are drawn one below the other."],
+        f"Bump chart of the places of {part} by {len(trials.ranked):,} methods: {title}.",
+    )  # fmt: skip
+
 
 WIDTH, HEIGHT = 200, 260
 COLOURED = 6  # winners with a colour of their own; there are no more that anybody can tell apart
 ALL = 40  # ranks that are drawn in any case
 SPREAD = 0.06  # of a rank, by which those that tie are drawn beside each other: no more, or it reads as an order
-NAMED, NAME = 3, 12  # names in the note on a tie, and characters of each
+NAMED, TIE_NAME = 3, 12  # names in the note on a tie, and characters of each
 NOTE = 20  # pixels that a note needs above its line
 
 
@@ -120,7 +286,7 @@ def tie_notes(steps: list[tuple[int, MethodResult]], winners: list[str]) -> list
             held = {standing.names[k] for k in np.flatnonzero(standing.ranks == rank)}
             coloured = [name for name in winners if name in held]
             if len(coloured) > 1:
-                said = [shortened(name, NAME) for name in coloured[: NAMED if len(held) == NAMED else NAMED - 1]]
+                said = [shortened(name, TIE_NAME) for name in coloured[: NAMED if len(held) == NAMED else NAMED - 1]]
                 rest = len(held) - len(said)
                 rows.append(
                     {
