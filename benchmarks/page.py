@@ -21,23 +21,22 @@ INTRO = """# Benchmarks
 {written}
 
 Each task was measured in one run: all programs on the same data, in turns, each time in a fresh process that has its
-libraries loaded. Imports and the preparation of data are not timed unless a row says so.
+libraries loaded. Imports and the preparation of data are not timed unless a row says so. A program that fails, takes
+longer than the limit or more memory than there is, or answers wrongly, is shown as such. One that gave up on a smaller
+task of the same kind is not tried on a larger one.
 
-- **times**: the ratio of wall times, the median over turns, then the least and the most. Above 1, it is slower than
-  what it is compared with.
-- **CPU, times**: the same of the seconds that the processor worked, all threads and child processes together; other
-  work on the machine changes it less.
-- **s** and **least to most**: the median wall time and its spread over the turns; **CPU s** the median processor time.
-- **MB**: the most memory of any turn while the timed part ran, of the process and its children together, looked at
-  every 20 milliseconds. It is memory that the program needs for itself (anonymous and shared); pages of mapped files,
-  such as libraries or the parquet file, which the system may drop at any time, are not counted. **new MB**: beyond what
-  was held before the timed part began, which is mostly libraries and data.
-- **turns**: how often it ran, fewer times where that takes long; a single turn has no spread.
-- A program that fails, takes longer than the limit or more memory than there is, or answers wrongly, is shown as such
-  with its version. One that gave up on a smaller task of the same kind is not tried on a larger one.
+{columns}
 - **growth**: the slope of log time over log size, fitted to all sizes that a program finished, where there are three or
   more.
 """
+COLUMNS = """\
+- **reference**: the program that the others are compared with, its median wall time and its largest memory.
+- **others**: their wall time as a multiple of the reference, the median over turns. Above 1, they are slower. Processor
+  time, spreads, memory and what each program answered are in `benchmarks/results`."""
+COLUMNS_SMALL = """\
+- **times** and **CPU, times**: ratios of wall and of processor time, the median over turns, then the least and the most.
+- **s**, **CPU s**: median seconds; **MB**: the most memory of any turn, without pages of mapped files, looked at every 20
+  milliseconds; **new MB**: beyond what was held before the timed part began; **turns**: how often it ran."""
 WRITTEN = """\
 Written by `python benchmarks/page.py` from `benchmarks/results`; do not edit. `make bench-full` measures everything;
 `make bench` measures a small version, with a page of its own in `out/benchmarks.md`."""
@@ -85,6 +84,7 @@ def table(rows: list[tuple[str, ...]], texts: int = 2, last: bool = True) -> str
     """Return rows as a table: the first columns are text, the others numbers, the last text again if it is quality."""
     width = len(rows[0])
     ruler = ["---"] * texts + ["---:"] * (width - texts - last) + ["---"] * last
+    ruler = ["---"] * width if rows[0][1] == "reference" else ruler
     lines = [rows[0], tuple(ruler), *rows[1:]]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
@@ -133,11 +133,37 @@ def measured(rows: list[Row]) -> str:
     return "\n\n".join(f"Measured {span(moments)} on {on}{others}." for on, moments in runs.items())
 
 
-def section(content: Row) -> str:
+def compared(row: Row) -> str:
+    """Return a program as a multiple of the reference, or how it failed."""
+    if "failed" in row:
+        return f"{row['who']}: {row['failed'].split(': cvxpy')[0]}"
+    wrong = " (wrong)" if "WRONG" in row["quality"] else ""
+    return f"{row['who']} {small(row['ratio']) if 'ratio' in row else small(row['seconds']) + ' s'}{wrong}"
+
+
+def compact(rows: list[Row]) -> str:
+    """Return a line for each task: the reference, and the others as multiples of it."""
+    tasks: dict[str, list[Row]] = {}
+    for row in rows:
+        tasks.setdefault(row["what"], []).append(row)
+    lines = [("what", "reference", "s", "MB", "others", "quality of the reference")]
+    for what, some in tasks.items():
+        first = next((row for row in some if "failed" not in row), some[0])
+        others = "; ".join(compared(row) for row in some if row is not first)
+        if "failed" in first:
+            lines.append((what, first["who"], "", "", others, first["failed"]))
+        else:
+            lines.append(
+                (what, first["who"], small(first["seconds"]), number(first["peak MB"]), others, first["quality"])
+            )
+    return table(lines, last=False)
+
+
+def section(content: Row, short: bool) -> str:
     """Return one section: what was measured, the table, how it grows, and on what."""
     rows = in_order(content["rows"])
     head = tuple(name.format(content["unit"]) for name in HEAD)
-    shown = table([head, *map(cells, rows)])
+    shown = compact(rows) if short else table([head, *map(cells, rows)])
     return f"## {content['title']}\n\n{content['about']}\n\n{shown}{growth(rows)}\n\n{measured(rows)}\n"
 
 
@@ -150,8 +176,9 @@ def results(folder: Path) -> dict[str, Row]:
 
 def page(small: bool = False) -> str:
     """Return the whole page, of the full version or of the small one."""
-    intro = INTRO.format(written=WRITTEN_SMALL if small else WRITTEN)
-    return "\n".join([intro, *map(section, results(SMALL if small else RESULTS).values())])
+    intro = INTRO.format(written=WRITTEN_SMALL if small else WRITTEN, columns=COLUMNS_SMALL if small else COLUMNS)
+    sections = results(SMALL if small else RESULTS).values()
+    return "\n".join([intro, *(section(content, short=not small) for content in sections)])
 
 
 # What the README shows: a few rows of the table of equilibria.

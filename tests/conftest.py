@@ -1,12 +1,11 @@
 """Settings shared by all tests, and the command that they run."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from commands import Run, in_process
+from commands import Run, run
 
 # The same examples in every run: a failure can be repeated, and a green run stays green.
 settings.register_profile("nashboard", derandomize=True, deadline=None, max_examples=50)
@@ -35,7 +34,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    """Yield what runs the command in this process."""
-    with in_process(monkeypatch, capsys) as run:
-        yield run
+def command() -> Run:
+    """Return what runs the command in this process."""
+    return run

@@ -1,6 +1,9 @@
 """Run a page of documentation: every block in order, in one folder, as a reader would.
 
-- ``python`` blocks share one namespace; ``sh`` blocks are run by bash and have to succeed.
+``python tests/pages.py README.md --write`` replaces what the page shows by what it prints, but for blocks with ``...``.
+
+- ``python`` blocks share one namespace; ``sh`` blocks have to succeed. Plain calls of nashboard run in this process,
+  everything else by bash.
 - A ``text`` block right after one of these is what it prints; ``...`` stands for anything.
 - A block with ``title="name"`` that is not python or sh is a file of that name in the folder.
 - ``<!-- needs: pyspark java -->`` before a block names packages and programs; without them the block is not run.
@@ -11,12 +14,16 @@ import doctest
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+import commands
 
 FENCE = re.compile(
     r'(?:^<!-- needs: ([\w ]+) -->\n+)?^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE
@@ -61,7 +68,11 @@ def lacks(text: str) -> list[str]:
 
 
 def shell(code: str) -> str:
-    """Return what bash prints."""
+    """Return what the commands of a block print."""
+    lines = [line for line in code.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", "\n".join(lines))
+    if all(line.startswith("nashboard ") for line in lines) and not re.search(r"[|&;<>$`*?~{}]", bare):
+        return "".join(commands.run(*shlex.split(line, comments=True)[1:]).stdout for line in lines)
     done = subprocess.run(["bash", "-euo", "pipefail", "-c", code], capture_output=True)
     if done.returncode:
         raise AssertionError(f"exit code {done.returncode} of:\n{code}\n{done.stderr.decode()}")
@@ -82,19 +93,34 @@ def printed_by(block: Block, page: Path, space: dict[str, object]) -> str:
     return ""
 
 
-def run(page: Path) -> None:
-    """Run a page in the current folder; `nashboard` and `python` are those of this interpreter."""
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+def run(page: Path) -> list[tuple[str, str]]:
+    """Run a page in the current folder; return what it shows and what it prints instead, where they differ."""
     space: dict[str, object] = {"__name__": "__main__"}
     printed: str | None = ""
+    wrong = []
     for block in blocks(page.read_text()):
         if block.language != "text":
             printed = None if block.lacks else printed_by(block, page, space)
             continue
-        shown = not block.follows or printed is None or doctest.OutputChecker().check_output(block.code, printed, LOOSE)
-        if not shown:
-            raise AssertionError(f"{page.name} shows\n{block.code}\nbut it prints\n{printed}")
+        unknown = not block.follows or printed is None
+        if not (unknown or doctest.OutputChecker().check_output(block.code, printed or "", LOOSE)):
+            wrong.append((block.code, printed or ""))
+    return wrong
+
+
+def main() -> None:
+    """Run one page in a folder of its own; `nashboard` and `python` are those of this interpreter."""
+    page = Path(sys.argv[1]).resolve()
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        wrong = run(page)
+    if "--write" not in sys.argv:
+        sys.exit("".join(f"{page.name} shows\n{shown}\nbut it prints\n{printed}\n" for shown, printed in wrong) or 0)
+    text = page.read_text()
+    for shown, printed in wrong:
+        text = text if "..." in shown else text.replace(f"```text\n{shown}```", f"```text\n{printed.rstrip()}\n```")
+    page.write_text(text)
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]))
+    main()

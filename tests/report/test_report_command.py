@@ -1,7 +1,5 @@
 """``nashboard report``: what people type."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,16 +8,14 @@ import nashboard as nb
 from commands import Run
 
 
-def run(*arguments: str, where: Path) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(
-        [sys.executable, "-m", "nashboard", "report", *arguments], capture_output=True, text=True, cwd=where
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run every test in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
 
 
-def test_the_report_is_written_and_the_command_says_where(tmp_path: Path) -> None:
-    done = run("dataset:suite-4", "--resamples", "3", "-o", "page.html", "--title", "Four tasks", where=tmp_path)
+def test_the_report_is_written_and_the_command_says_where(tmp_path: Path, command: Run) -> None:
+    done = command("report", "dataset:suite-4", "--resamples", "3", "-o", "page.html", "--title", "Four tasks")
     assert done.stdout == ""
     assert "Wrote the report to 'page.html' (1." in done.stderr
     assert "warning: 3 draws are few" in done.stderr
@@ -28,15 +24,17 @@ def test_the_report_is_written_and_the_command_says_where(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_without_a_name_it_is_called_after_the_file_and_a_saved_evaluation_is_taken_too(tmp_path: Path) -> None:
+def test_without_a_name_it_is_called_after_the_file_and_a_saved_evaluation_is_taken_too(
+    tmp_path: Path, command: Run
+) -> None:
     nb.evaluate(nb.load_dataset("suite-3"), n_resamples=3).report(tmp_path / "three.json")
-    run("three.json", where=tmp_path)
+    command("report", "three.json")
     assert "saved result" in (tmp_path / "three-report.html").read_text(encoding="utf-8")
 
 
-def test_a_dash_writes_to_standard_output(tmp_path: Path) -> None:
+def test_a_dash_writes_to_standard_output(tmp_path: Path, command: Run) -> None:
     nb.evaluate(nb.load_dataset("suite-3"), n_resamples=3).report(tmp_path / "three.json")
-    done = run("three.json", "-o", "-", where=tmp_path)
+    done = command("report", "three.json", "-o", "-")
     assert done.stdout.startswith("<!doctype html>")
     assert done.stdout.rstrip().endswith("</html>")
     assert len(list(tmp_path.iterdir())) == 1
@@ -51,10 +49,7 @@ def test_a_dash_writes_to_standard_output(tmp_path: Path) -> None:
         (["--agents", "nobody"], "no agent matches 'nobody'"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(
-    arguments: list[str], message: str, command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_cannot_be_done_is_one_sentence(arguments: list[str], message: str, command: Run, tmp_path: Path) -> None:
     done = command("report", "dataset:suite-3", *arguments, code=2)
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
