@@ -164,7 +164,7 @@ def rating_history() -> Any:
     for _ in range(400):
         i, j = rng.choice(len(P), 2, replace=False)
         league.update(published.agents[i], published.agents[j], float(rng.random() < P[i, j]))
-    return nb.charts.ratings(league.history())
+    return nb.charts.rating_history(league.history())
 
 
 def method_ranks() -> Any:

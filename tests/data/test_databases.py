@@ -160,7 +160,7 @@ def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "options", "message"),
     [
-        ("sqlite:///{folder}/none.db", {}, "there is no database file .*never made"),
+        ("sqlite:///{folder}/none.db", {}, "there is no database file .*for reading only"),
         ("sqlite:///", {}, "names no file: write sqlite:///games.db"),
         ("sqlite:///{folder}/two.db", {}, "holds the tables 'one' and 'two': pass table= or query="),
         ("sqlite:///{folder}/two.db", {"table": "ones"}, r"no table 'ones' \(did you mean 'one'\?\)"),

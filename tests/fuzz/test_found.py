@@ -88,7 +88,7 @@ def test_half_a_character_in_what_nobody_reads_harms_nothing(tmp_path: Path) -> 
 
 
 def test_a_name_with_half_a_character_is_refused_however_it_comes() -> None:
-    with pytest.raises(nb.InputError, match=r"the agent name 'x\\ud800' holds half a character"):
+    with pytest.raises(nb.InputError, match=r"the agent name 'x\\ud800' contains an unpaired surrogate"):
         nb.Payoffs.from_array([[0, 1], [-1, 0]], agents=["x\ud800", "y"])
 
 

@@ -84,7 +84,7 @@ def rating_history(found: RatingHistory, *, agents: Sequence[str] | None = None,
     >>> league = nb.OnlineElo(history=True)
     >>> for winner, loser in [("ann", "bob"), ("ann", "cat"), ("cat", "bob")]:
     ...     league.update(winner, loser, 1.0)
-    >>> chart = nb.charts.ratings(league.history())
+    >>> chart = nb.charts.rating_history(league.history())
     """
     checked_kind(found, RatingHistory, "rating_history", "history of an online model returned")
     last = dict(zip(found.agent.tolist(), found.rating.tolist(), strict=True))

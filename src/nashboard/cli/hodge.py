@@ -28,10 +28,10 @@ def hodge(
     source: SourceArgument,
     as_format: AsOption = None,
     read: ReadOption = None,
-    what: Annotated[Shown, typer.Option("--show", help="The table to print; json holds both.")] = Shown.ratings,
+    what: Annotated[Shown, typer.Option("--show", help="The table to print; json contains both.")] = Shown.ratings,
     cycles: Annotated[int, typer.Option(help="How many of the strongest cycles to name.", min=0)] = 5,
     split: Annotated[
-        bool, typer.Option(help="Tell local cycles from the harmonic part (slow for millions of pairs).")
+        bool, typer.Option(help="Separate local cycles from the harmonic part (slow for millions of pairs).")
     ] = True,
     how: FormatOption = Format.text,
 ) -> None:

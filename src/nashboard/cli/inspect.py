@@ -8,7 +8,7 @@ from nashboard.cli.reading import source_data
 def inspect(
     source: SourceArgument, as_format: AsOption = None, read: ReadOption = None, how: FormatOption = Format.text
 ) -> None:
-    """Tell what a file holds, on one screen.
+    """Show what a file contains, on one screen.
 
     Its format, agents, tasks, games, coverage, missing cells, copies, and what was left out and why.
 

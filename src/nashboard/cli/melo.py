@@ -28,11 +28,12 @@ def melo(
     cyclic_prior: Annotated[
         str | None,
         typer.Option(
-            metavar="PRIOR", help="How strongly planes are held small: learned, or games; as the prior unless given."
+            metavar="PRIOR",
+            help="Prior of the planes: learned, or a number of games; the same as --prior unless given.",
         ),
     ] = None,
     orthogonal: Annotated[
-        bool, typer.Option(help="Hold the planes orthogonal to the ratings, as the paper does.")
+        bool, typer.Option(help="Keep the planes orthogonal to the ratings, as the paper does.")
     ] = False,
     anchor: Anchor = None,
     as_format: AsOption = None,

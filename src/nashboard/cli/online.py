@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nashboard._text import listed
-from nashboard.cli.options import Format, FormatOption
+from nashboard.cli.options import Format, FormatOption, refuse
 from nashboard.cli.output import INTERRUPTED, TERMINATED, show, tell, without_native_noise
 from nashboard.cli.reading import reader_options
 from nashboard.errors import InputError
@@ -121,6 +121,7 @@ def league_in(
 
     if not state.exists():
         if not k:
+            refuse(("cyclic_rate", "seed"), "plain Elo has no planes, add --k 1 for them")
             return OnlineElo(rate=rate, decay=decay)
         return OnlineMelo(k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=seed or 0)
     model = load(state)

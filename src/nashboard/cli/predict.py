@@ -34,7 +34,7 @@ def predict(
     read: ReadOption = None,
     how: FormatOption = Format.text,
 ) -> None:
-    """Predict how often A beats B. FILE holds matches, or is the state of an online league.
+    """Predict how often A beats B. FILE contains matches, or is the state of an online league.
 
     \b
     Examples:
@@ -45,7 +45,10 @@ def predict(
 
     league = is_state(source)
     if league:
-        refuse(("k", "prior", "as_format", "read"), f"{source!r} is an online league, which has its own ratings")
+        refuse(
+            ("k", "prior", "as_format", "read", "table", "query"),
+            f"{source!r} is an online league, which has its own ratings",
+        )
     rows = (
         from_league(source, first, second)
         if league
@@ -79,8 +82,8 @@ def trust(seen: tuple[Cell, ...]) -> tuple[str, ...]:
         p = (share * games + 1) / (games + 2)
         told = f"its standard error here is about {(p * (1 - p) / (games + 2)) ** 0.5:.2f}"
     return (
-        f"trust 'seen' only where the two met often: {told}",
-        "else mElo, if cycles are real (--k auto asks games held out), and Elo if not: both learn from all games",
+        f"use 'seen' only where the two met often: {told}",
+        "otherwise use mElo where cycles are real (--k auto decides by held-out games), and Elo where they are not",
     )
 
 

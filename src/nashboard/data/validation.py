@@ -12,7 +12,7 @@ from nashboard._text import listed, nearest, shortened
 from nashboard._types import Floats, square
 from nashboard.errors import InputError
 
-HALF_CHARACTER = "holds half a character (a surrogate without its other half), which no table of text can hold"
+HALF_CHARACTER = "contains an unpaired surrogate, which is not valid UTF-8"
 HALF = re.compile(r"[\ud800-\udfff]")
 
 
@@ -30,16 +30,14 @@ def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tu
         raise InputError(f"{kind} number {blank[0] + 1:,} has an empty name: every {kind} needs one")
     cut = [name for name in given if "\0" in name]
     if cut:
-        raise InputError(
-            f"the {kind} name {shortened(cut[0])!r} holds the character NUL, which no table of text can hold: rename it"
-        )
+        raise InputError(f"the {kind} name {shortened(cut[0])!r} contains the character NUL: rename it")
     halves = [name for name in given if HALF.search(name)]
     if halves:
         raise InputError(f"the {kind} name {shortened(halves[0])!a} {HALF_CHARACTER}: rename it")
     twice = [name for name, times in Counter(given).items() if times > 1]
     if twice:
         raise InputError(
-            f"{kind} names must be unique, and {listed(twice)} stand{'s' * (len(twice) == 1)} there more than once"
+            f"{kind} names must be unique: {listed(twice)} {'occurs' if len(twice) == 1 else 'occur'} more than once"
         )
     return tuple(given)
 

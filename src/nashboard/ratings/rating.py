@@ -180,7 +180,7 @@ class Rating(Drawn):
         """Return plain numbers and lists for machines."""
 
 
-RANKS = "interval of the rank; all of them hold together with probability 95%"
+RANKS = "simultaneous rank interval: all of them are right with probability 95%"
 
 
 def span(low: int, high: int) -> str:

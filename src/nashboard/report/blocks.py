@@ -243,8 +243,8 @@ MEANINGS = {
     "in words": "the cycle as a sentence",
 }
 PLAINER = {
-    "share in the maximum-entropy equilibrium": "how much it counts: its share in the mix that nobody can beat (the "
-    "maximum-entropy equilibrium); 0 means that it decides nothing",
+    "share in the maximum-entropy equilibrium": "share in the maximum-entropy equilibrium; 0 means no influence on "
+    "the averages",
 }
 
 

@@ -24,7 +24,7 @@ from nashboard.ranking.trial import Trials
 
 T = TypeVar("T")
 FULL = 30  # entries up to which noisy copies are tried, each of which is evaluated anew
-MOST_ATTACKED = 120  # entries beyond which nobody searches for the fewest copies that put an agent first
+MOST_ATTACKED = 120  # entries beyond which the search for the fewest copies that put an agent first is left out
 MOST_AUDITED = 250  # entries beyond which the audit, which solves a game without each of them, is left to its command
 MOST_STRESSED = 1000  # entries beyond which the stress test is
 MOST_DECOMPOSED = 2000  # agents beyond which planes and cycles are

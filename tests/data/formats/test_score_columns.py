@@ -176,7 +176,7 @@ def test_what_is_called_an_average_and_is_none_is_a_task_and_noted(name: str, tm
 
 def test_a_table_of_averages_alone_has_them_as_tasks(tmp_path: Path) -> None:
     assert nb.read_scores(file_of(tmp_path, "model,seed,Average\nx,1,2\ny,1,3\n")).tasks == ("Average",)
-    with pytest.raises(nb.InputError, match="has no task: besides 'model' there is only 'seed', which is not a task"):
+    with pytest.raises(nb.InputError, match="'model' may name agents, but 'seed' cannot be scores"):
         nb.read_scores(file_of(tmp_path, "model,seed\nx,1\ny,1\n"))
 
 

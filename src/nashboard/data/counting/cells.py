@@ -71,7 +71,7 @@ def make_scores(
     twice = cells.filter(cells.select("agent", "task").is_duplicated())
     if len(twice):
         agent, task = twice.select("agent", "task").row(0)
-        raise InputError(f"{source!r} has more than one score of {agent!r} on {task!r}: each may stand there once")
+        raise InputError(f"{source!r} has more than one score of {agent!r} on {task!r}: each may occur once")
     agents = list(dict.fromkeys(sorted(cells["agent"].unique()) if agents is None else agents))
     tasks = list(dict.fromkeys(sorted(cells["task"].unique()) if tasks is None else tasks))
     if len(agents) < 2:

@@ -53,7 +53,7 @@ def read_opencompass(source: Input) -> Scores:
             continue
         task = dataset if names.count(dataset) == 1 else f"{dataset} ({metric}, {record['mode']})"
         if task in seen:
-            raise InputError(f"{table.name!r}, data row {row:,}: the task {task!r} stands there twice")
+            raise InputError(f"{table.name!r}, data row {row:,}: the task {task!r} occurs twice")
         seen.add(task)
         for model in models:
             cells.append(

@@ -186,9 +186,9 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
         notes += [f"{listed(tasks)} would be metadata beside other scores, and count as tasks here"] if tasks else []
     if not tasks:
         others += table.nested
-        besides = f"there is only {listed(others)}, which is not a task" if others else "there is no column"
+        besides = f"{listed(others)} cannot be scores" if others else "there is no other column"
         raise InputError(
-            f"{source!r} has no task: besides {agent!r} {besides}",
+            f"{source!r} is not recognised as scores or matches: {agent!r} may name agents, but {besides}",
             hint="if rows are matches, name their columns with {a}, {b} and {outcome}",
             option={"a": None, "b": None, "outcome": None},
         )

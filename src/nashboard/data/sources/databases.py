@@ -177,7 +177,7 @@ def find_file(source: str, name: str, kind: Literal["SQLite", "DuckDB"]) -> Path
     if not str(path) or str(path) == ".":
         raise InputError(f"{name!r} names no file: write sqlite:///games.db, with a fourth slash for an absolute path")
     if not path.is_file():
-        raise InputError(f"there is no database file {str(path)!r}: {name!r} is read, and never made")
+        raise InputError(f"there is no database file {str(path)!r}: {name!r} is opened for reading only")
     with path.open("rb") as stream:
         found = find_database(stream.read(16))
     if found not in (None, kind):

@@ -52,12 +52,12 @@ def method_sentences(evaluation: Evaluation) -> tuple[str, ...]:
     """Say how the numbers were made, in a few sentences."""
     scores = evaluation.task_board is not None
     game = (
-        "Agents and tasks play a game: agents want high scores, tasks want low ones. Both sides have a mix that "
-        "cannot be improved; an agent's number is its mean score over the mix of tasks, a task's number minus the "
-        "mean score of the mix of agents."
+        "Agents and tasks play a game: agents want high scores, tasks want low ones. In the equilibrium "
+        "neither side gains by changing its mixture. The Nash average of an agent is its mean score over the mixture "
+        "of tasks; that of a task is minus the mean score of the mixture of agents."
         if scores
-        else "Agents play a game: each wants to win against the others. There is a mix of agents against which nobody "
-        "gains anything; an agent's number is what it gains against that mix, 0 at best."
+        else "Agents play a zero-sum game. The equilibrium is a mixture of agents that no agent beats on average; the "
+        "Nash average of an agent is its expected payoff against that mixture, 0 at best."
     )
     which = {
         "clone-invariant": "Copies count once. Where several mixes qualify, the most even one over different entries "
@@ -78,8 +78,8 @@ def certificate_rows(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
     exact = evaluation.certificates
     gain = exact["exploitability"] / (exact["scale"] or 1.0)
     rows = [
-        ("exploitability", f"{gain:.1e} of the largest payoff: the most anybody could gain by leaving the mix"),
-        ("residual", f"{exact['residual']:.1e}: how far the mix is from the most even one"),
+        ("exploitability", f"{gain:.1e} of the largest payoff: the most that a deviation gains"),
+        ("residual", f"{exact['residual']:.1e}: distance to the equilibrium of maximum entropy"),
         (
             "unique",
             "yes, there is one equilibrium" if exact["unique"] else "no, there are many; the most even is shown",
