@@ -34,9 +34,9 @@ COLUMNS = """\
 - **others**: their wall time as a multiple of the reference, the median over turns. Above 1, they are slower. Processor
   time, spreads, memory and what each program answered are in `benchmarks/results`."""
 COLUMNS_SMALL = """\
-- **times** and **CPU, times**: ratios of wall and of processor time, the median over turns, then the least and the most.
-- **s**, **CPU s**: median seconds; **MB**: the most memory of any turn, without pages of mapped files, looked at every 20
-  milliseconds; **new MB**: beyond what was held before the timed part began; **turns**: how often it ran."""
+- **times** and **CPU, times**: ratios of wall and of processor time, the median over turns, then least and most.
+- **s**, **CPU s**: median seconds; **MB**: the most memory of any turn, without pages of mapped files, looked at
+  every 20 milliseconds; **new MB**: beyond what was held before the timed part began; **turns**: how often it ran."""
 WRITTEN = """\
 Written by `python benchmarks/page.py` from `benchmarks/results`; do not edit. `make bench-full` measures everything;
 `make bench` measures a small version, with a page of its own in `out/benchmarks.md`."""
