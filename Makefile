@@ -28,7 +28,7 @@ DOCS_PROOF := import nashboard, material, mkdocs, mkdocstrings_handlers.python
 help:
 	@echo "make demo    evaluate the bundled Atari table: a leaderboard, and a report in out/atari.html"
 	@echo "make test    run the tests that are fast; make test-all runs all, make coverage measures coverage"
-	@echo "make lint    ruff and mypy --strict over src and tests"
+	@echo "make lint    ruff and mypy --strict over src and tests; make test-lowest tests the lowest supported versions"
 	@echo "make docs    build the documentation into site/: strict, offline"
 	@echo "make bench   measure against peers, a few minutes, into out/benchmarks.md; make bench-full everything"
 	@echo "make clean   remove the environment and all caches"
@@ -50,13 +50,15 @@ test-all: coverage
 coverage: dev-environment
 	@$(PYTEST) -m "not slow" --cov=nashboard --cov-report=term:skip-covered --cov-report=html:out/coverage
 
-# The lowest supported version of every dependency, in an environment of its own.
+# The lowest supported version of every dependency, in an environment of its own: the examples of all docstrings, which
+# use every part, the command and its tables.
 test-lowest:
 	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	@$(PYTHON) .ci/lowest.py > .venv-lowest/constraints.txt
 	@.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/constraints.txt \
 		--editable . pytest hypothesis pandas
-	@OPENBLAS_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -q -m "not slow" tests/algebra tests/equilibrium tests/ratings
+	@OPENBLAS_NUM_THREADS=1 NUMBA_CACHE_DIR=.venv-lowest/numba .venv-lowest/bin/python -m pytest -q -p no:cacheprovider \
+		tests/test_docs.py tests/test_cli.py tests/test_tables.py -k "docstring or test_cli or test_tables"
 
 lint: dev-environment
 	@$(BIN)/ruff check .
