@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from commands import in_process
+from commands import run
 from nashboard.ratings.held_out import calibration_of
 from nashboard.ratings.rating import RATINGS, Rating, RatingMethod, rating_method, register
 from ratings.leagues import planted
@@ -43,9 +43,7 @@ def test_an_unknown_rating_is_named() -> None:
         rating_method("mello")
 
 
-def test_a_new_rating_is_one_registration(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_new_rating_is_one_registration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def win_points(matches: nb.Matches) -> nb.EloRatings:
         """Rate agents by their share of points, on a scale of 400 points."""
         won = np.bincount(matches.pairs.ravel(), np.stack([matches.wins, matches.losses], axis=1).ravel())
@@ -68,6 +66,5 @@ def test_a_new_rating_is_one_registration(
     i, j = matches.pairs.T
     games = [f"{matches.agents[a]},{matches.agents[b]},1" for a, b in (*zip(i, j, strict=True), (1, 0))]
     (tmp_path / "log.csv").write_text("\n".join(["a,b,outcome", *games]))
-    with in_process(monkeypatch, capsys) as run:
-        assert "win points" in run("predict", str(tmp_path / "log.csv"), "agent 1", "agent 2").stdout
-        assert "win points" in run("evaluate", str(tmp_path / "log.csv"), "--method", "win_points").stdout
+    assert "win points" in run("predict", str(tmp_path / "log.csv"), "agent 1", "agent 2").stdout
+    assert "win points" in run("evaluate", str(tmp_path / "log.csv"), "--method", "win_points").stdout
