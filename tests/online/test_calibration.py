@@ -18,10 +18,9 @@ def games_of(x: Floats, a: Any, b: Any, n: int, rng: np.random.Generator) -> Gam
     )  # fmt: skip
 
 
-def tennis(seed: int) -> Games:
+def tennis(seed: int, n: int = 300, rows: int = 3_000) -> Games:
     """A season of many players, most of whom play little, some late; ratings stay."""
     rng = np.random.default_rng(seed)
-    n, rows = 300, 3_000
     active = rng.gamma(0.6, 1.0, n)
     joins = rng.uniform(-0.5, 0.7, n)
     r = rng.normal(0, 0.9, n)
@@ -79,7 +78,7 @@ def test_later_games_are_predicted_no_worse_than_by_a_simple_online_elo(log) -> 
 
 
 def test_melo_vanishes_where_it_does_not_predict() -> None:
-    games = tennis(3)
+    games = tennis(3, n=60, rows=900)
     found = {one.model: one.log_loss for one in nb.calibration(games, by="time", models=["elo", "melo"]).models}
     assert found["mElo, 1 plane"] < found["Elo"] + 0.01
     assert found["mElo, 1 plane"] < np.log(2)
@@ -87,7 +86,7 @@ def test_melo_vanishes_where_it_does_not_predict() -> None:
 
 def test_planes_are_found_by_time_too() -> None:
     rng = np.random.default_rng(0)
-    n, rows = 20, 6_000
+    n, rows = 12, 2_500
     c = rng.normal(0, 1.4, (n, 2))
     a = rng.integers(0, n, rows)
     b = (a + rng.integers(1, n, rows)) % n

@@ -54,7 +54,9 @@ class League:
             raise InputError(f"decay is {decay!r}: it must be a number of games above 0, or None for a constant rate")
         self.k, self.rate, self.cyclic_rate = int(k), None if rate is None else float(rate), float(cyclic_rate)
         self.decay = None if decay is None else float(decay)
-        self.rng = np.random.default_rng(rng)
+        generator = np.random.default_rng(rng)
+        plain = isinstance(generator.bit_generator, np.random.PCG64)  # whose state is a few whole numbers
+        self.rng = generator if plain else np.random.default_rng(generator.integers(2**63))
         self.names: list[str] = []
         self.index: dict[str, int] = {}
         self.played = np.zeros(FIRST_PLACES)

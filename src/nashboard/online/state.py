@@ -33,7 +33,6 @@ from nashboard.online.league import League
 FORMAT, STEPS, FILTERS = "nashboard league", 1, 2
 MOST_FILTERS = 64
 DESCRIPTION = "league.json"
-GENERATORS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: the same league gives the same bytes
 DAMAGED = (
     zipfile.BadZipFile,
@@ -69,7 +68,7 @@ def write_state(path: str | Path, league: League, logs: list[LogPosition]) -> No
         "decay": league.decay,
         "games": league.games,
         "loss": float(league.sums[0]),
-        "rng": plain_state(league.rng.bit_generator.state),
+        "rng": league.rng.bit_generator.state,
         "logs": [asdict(log) for log in logs],
         "agents": league.names,
     }
@@ -173,28 +172,8 @@ def restored(description: dict[str, Any], arrays: dict[str, Floats]) -> tuple[Le
     return league, [LogPosition(**log) for log in description["logs"]]
 
 
-def plain_state(state: Any) -> Any:
-    """Return the state of a generator as plain numbers and lists."""
-    if isinstance(state, dict):
-        return {key: plain_state(value) for key, value in state.items()}
-    if isinstance(state, np.ndarray):
-        return [int(value) for value in state]
-    return state if isinstance(state, str) else int(state)
-
-
 def restored_generator(state: dict[str, Any]) -> np.random.Generator:
     """Return a generator that goes on where the saved one stopped."""
-    if state["bit_generator"] not in GENERATORS:
-        raise ValueError(f"unknown random generator {state['bit_generator']!r}")
-    bits = getattr(np.random, state["bit_generator"])()
-    bits.state = {key: arrays_of(value) for key, value in state.items()}
+    bits = np.random.PCG64()
+    bits.state = state
     return np.random.Generator(bits)
-
-
-def arrays_of(value: Any) -> Any:
-    """Turn lists of numbers back into arrays of words, as numpy wants them."""
-    if isinstance(value, dict):
-        return {key: arrays_of(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return np.array(value, dtype=np.uint64 if max(value, default=0) >= 2**32 else np.uint32)
-    return value

@@ -4,7 +4,7 @@ Symbols: as in `melo_fit`: ``Z`` ratings and planes in logits; at the border rat
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -126,18 +126,7 @@ class MeloRatings(Rating):
     def canonical(self) -> "MeloRatings":
         """Return the same predictions in canonical form, with mean rating 0."""
         r, C = centred(self.ratings, self.cyclic)
-        return MeloRatings(
-            agents=self.agents,
-            ratings=r - r.mean(),
-            cyclic=orthogonal_planes(C)[0],
-            stderr=self.stderr,
-            games=self.games,
-            log_loss=self.log_loss,
-            gradient_norm=self.gradient_norm,
-            made=self.made,
-            ends=self.ends,
-            candidates=self.candidates,
-        )
+        return replace(self, ratings=r - r.mean(), cyclic=orthogonal_planes(C)[0], covariance=None)
 
     @property
     def k(self) -> int:
