@@ -114,8 +114,23 @@ def check_coverage(leagues: Iterator[tuple[Floats, nb.Matches]], **options: Any)
     return float(last)
 
 
-@pytest.mark.parametrize("kind", ["full", "sparse", "newcomer"])
-@pytest.mark.parametrize("noise", ["coins", "draws", "clusters"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("kind", "noise"),
+    [
+        ("full", "coins"),
+        ("sparse", "coins"),
+        ("newcomer", "coins"),
+        ("sparse", "clusters"),
+        pytest.param("full", "draws", marks=SLOW),
+        pytest.param("sparse", "draws", marks=SLOW),
+        pytest.param("newcomer", "draws", marks=SLOW),
+        pytest.param("full", "clusters", marks=SLOW),
+        pytest.param("newcomer", "clusters", marks=SLOW),
+    ],
+)
 def test_intervals_cover_ratings_differences_and_ranks(kind: str, noise: str) -> None:
     draws = "davidson" if noise == "draws" else "half"
     last = check_coverage((play(kind, noise, seed) for seed in range(9000, 9080)), draws=draws)
@@ -126,8 +141,8 @@ def test_intervals_cover_ratings_differences_and_ranks(kind: str, noise: str) ->
     ("kind", "options"),
     [
         ("heavy tails", {}),
-        ("judges", {}),
-        ("drawish", {"draws": "davidson"}),
+        pytest.param("judges", {}, marks=SLOW),
+        pytest.param("drawish", {"draws": "davidson"}, marks=SLOW),
         ("matched", {"prior": 0.01}),  # the learned prior takes agents for drawn at random, and draws the ends together
     ],
 )
@@ -193,14 +208,10 @@ def test_errors_of_large_leagues_are_never_zero_and_as_accurate_as_they_say(
 
 
 def test_melo_errors_keep_the_directions_that_are_known_least() -> None:
-    # the review's case: an unbeaten newcomer among agents with ever more games
-    errors = []
-    for games in (1e4, 1e9):
-        W = np.array([[0, 5, 6, 0], [4, 0, 5, 0], [5, 4, 0, 0], [0, 0, 0, 0]]) * games / 10
-        W[3, :3] = 1
-        errors.append(nb.melo(nb.Matches.from_counts(W), 1, prior=0.01).stderr[3])
-    assert min(errors) > 1000
-    assert max(errors) < 5 * min(errors)
+    # an unbeaten newcomer among agents with very many games
+    W = np.array([[0, 5, 6, 0], [4, 0, 5, 0], [5, 4, 0, 0], [0, 0, 0, 0]]) * 1e8
+    W[3, :3] = 1
+    assert 1000 < nb.melo(nb.Matches.from_counts(W), 1, prior=0.01).stderr[3] < 5000
 
 
 def test_melo_errors_are_those_of_elo_where_planes_vanish() -> None:

@@ -174,6 +174,6 @@ def restored(description: dict[str, Any], arrays: dict[str, Floats]) -> tuple[Le
 
 def restored_generator(state: dict[str, Any]) -> np.random.Generator:
     """Return a generator that goes on where the saved one stopped."""
-    bits = np.random.PCG64()
+    bits: Any = np.random.PCG64()
     bits.state = state
     return np.random.Generator(bits)
