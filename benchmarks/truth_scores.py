@@ -5,13 +5,17 @@
 Every regime draws a true table, measures it with noise, and compares three boards with the truth: the posterior
 (`draw_scores`), the literal Nash average of the measured table (version 1), and the plain mean of the raw scores.
 
-The true gap of an agent is its distance to the best in the Nash average of the noise-free table. Two versions:
+The true gap of an agent is its distance to the best in the Nash average of the noise-free table. Three versions:
 
 - *order*: in the paper's units, tasks scaled to their true range; tasks on which all true scores agree are left out.
   Reported: Kendall's tau-b of the point estimates, and how often the worst agent is called first.
 - *gap*: in the units of the board (the same size of a unit for each task, the same tasks set aside), because an
   interval can only cover a number in its own unit. Reported: coverage of 95% intervals, root mean square error
-  relative to that of literal Nash in its units, calibration of P(top), estimates inside their own interval.
+  relative to that of literal Nash in its units, calibration of P(top), and estimates inside their own interval (those
+  of the board, and plain posterior means).
+- *all*: as *gap*, but with the tasks that were set aside although their true scores differ. Reported: coverage.
+
+Where the noise is unknown the true scores contain the talents on single tasks.
 """
 
 import argparse
@@ -24,7 +28,7 @@ from scipy.stats import kendalltau
 
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average_scores
-from nashboard.evaluation.posterior.scores import draw_scores, solve_tables, to_units
+from nashboard.evaluation.posterior.scores import draw_scores, expected_range, solve_tables, to_units
 
 DRAWS = 200
 
@@ -110,7 +114,9 @@ def runs(rng: np.random.Generator) -> Case:
     return Case(truth=truth, scores=Scores(**{**vars(scores), "runs": np.full(truth.shape, 5)}))
 
 
-def unknown_noise(skills: int, own: float, useless: int = 0) -> Callable[[np.random.Generator], Case]:
+def unknown_noise(
+    skills: int, own: float, useless: int = 0, noise: float = 0.3
+) -> Callable[[np.random.Generator], Case]:
     """Scores of any unit without standard errors; ``own`` is truth that no skill explains."""
 
     def draw(rng: np.random.Generator) -> Case:
@@ -119,7 +125,7 @@ def unknown_noise(skills: int, own: float, useless: int = 0) -> Callable[[np.ran
         truth = a @ rng.dirichlet(np.ones(skills), size=n).T + own * rng.normal(size=(m, n))
         truth = np.hstack([truth, np.zeros((m, useless))])
         unit = 10.0 ** rng.uniform(-1, 3, size=n + useless)
-        y = truth + 0.3 * rng.normal(size=truth.shape)
+        y = truth + noise * rng.normal(size=truth.shape)
         return Case(truth=truth * unit, scores=Scores.from_array(y * unit))
 
     return draw
@@ -142,16 +148,22 @@ REGIMES: dict[str, Callable[[np.random.Generator], Case]] = {
     "unknown noise, 3 skills": unknown_noise(3, 0.0),
     "unknown noise, useless tasks": unknown_noise(2, 0.0, useless=10),
     "unknown noise, own talents": unknown_noise(2, 0.2),
+    "unknown noise, which is 0": unknown_noise(2, 0.3, noise=0.0),
 }
 
 
-def true_gaps(case: Case, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the true gaps in the paper's units and in those of the board; sizes are NaN for tasks set aside."""
-    told, kept = np.ptp(case.truth, axis=0) > 0, np.isfinite(sizes)
-    tables = case.truth[None]
-    paper = to_units(tables[:, :, told], np.ptp(case.truth, axis=0)[told], "range")
-    board = to_units(tables[:, :, kept], sizes[kept], "range")
-    return solve_tables(paper, "clone-invariant")[2][0], solve_tables(board, "clone-invariant")[2][0]
+def true_gaps(case: Case, sizes: np.ndarray, floor: np.ndarray) -> list[np.ndarray]:
+    """Return the true gaps in the paper's units, in those of the board, and in those of the board with all tasks.
+
+    ``sizes`` are NaN for tasks set aside; ``floor`` is the noise floor of every task.
+    """
+    spread, kept = np.ptp(case.truth, axis=0), np.isfinite(sizes)
+    whole = np.where(kept, sizes, np.sqrt(spread**2 + floor**2))
+    found = []
+    for tasks, unit in ((spread > 0, spread), (kept, sizes), (kept | (spread > 0), whole)):
+        units = to_units(case.truth[None][:, :, tasks], unit[tasks], "range")
+        found.append(solve_tables(units, "clone-invariant")[2][0])
+    return found
 
 
 def literal_gaps(scores: Scores) -> np.ndarray:
@@ -161,16 +173,16 @@ def literal_gaps(scores: Scores) -> np.ndarray:
     return found.value - found.skills
 
 
-def run_regime(name: str, tables: int, seed: int, verbose: bool = False) -> dict[str, float]:
+def run_regime(name: str, tables: int, seed: int) -> dict[str, float]:
     """Return the figures of one regime."""
     rows: dict[str, list[float]] = {}
-    covered, inside, top, chance = [], [], [], []
+    covered, covered_all, inside, mean_inside, top, chance = [], [], [], [], [], []
     for k in range(tables):
         rng = np.random.default_rng([seed, k, len(name)])
         case = REGIMES[name](rng)
         found = draw_scores(case.scores, draws=DRAWS, rng=rng)
         sizes = found.facts["sizes"]
-        paper, board = true_gaps(case, sizes)
+        paper, board, whole = true_gaps(case, sizes, 2 * expected_range(len(case.truth)) * found.facts["noise_by_task"])
         label = found.facts["label"]
         gaps, point = found.gaps[:, label], found.point[label]
         literal = literal_gaps(case.scores)
@@ -192,14 +204,18 @@ def run_regime(name: str, tables: int, seed: int, verbose: bool = False) -> dict
             rows.setdefault(column, []).append(float(value))
         low, high = np.quantile(gaps, [0.025, 0.975], axis=0, method="weibull")
         covered.append((low <= board + 1e-9) & (board <= high + 1e-9))
-        inside.append((low <= point + 1e-9) & (point <= high + 1e-9))
+        covered_all.append((low <= whole + 1e-9) & (whole <= high + 1e-9))
+        for estimate, share in ((point, inside), (gaps.mean(axis=0), mean_inside)):
+            share.append((low <= estimate + 1e-9) & (estimate <= high + 1e-9))
         top.append(board <= 1e-9)
         chance.append(p_top)
     figures = {column: float(np.nanmean(values)) for column, values in rows.items()}
     figures["error"] = np.sqrt(figures["error"] / figures.pop("error of Nash"))
     figures["coverage"] = float(np.mean(covered))
+    figures["coverage, all"] = float(np.mean(covered_all))
     figures["P(top) off"] = calibration_error(np.concatenate(chance), np.concatenate(top))
     figures["inside"] = float(np.mean(inside))
+    figures["mean inside"] = float(np.mean(mean_inside))
     return figures
 
 

@@ -135,12 +135,12 @@ def test_tasks_that_say_nothing_or_the_opposite_are_named() -> None:
     assert any("left out" in note for note in found.notes)
 
 
-def test_a_task_whose_differences_are_noise_separates_nobody() -> None:
+def test_a_task_shown_to_differ_by_less_than_noise_is_equivalent() -> None:
     rng = np.random.default_rng(1)
     truth = np.column_stack([np.linspace(0.2, 0.8, 40), np.linspace(0.2, 0.8, 40), np.full(40, 0.5)])
     scores = nb.Scores.from_array(rng.binomial(400, truth) / 400, n=np.full(truth.shape, 400.0))
     status = [finding.status for finding in audit(scores, n_resamples=20).tasks[0].findings]
-    assert status == ["fine", "fine", "within noise"]
+    assert status == ["fine", "fine", "equivalent"]
 
 
 def test_components_name_agents_and_tasks_at_their_ends() -> None:

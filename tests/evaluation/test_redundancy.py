@@ -16,9 +16,9 @@ from nashboard.evaluation.audit.redundancy import (
     distances_of_agents,
     distances_of_rows,
     find_redundancy,
-    holm,
     likeness_of_rows,
 )
+from nashboard.evaluation.posterior.scores import holm
 from nashboard.evaluation.problem import Kind
 from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
 

@@ -14,10 +14,9 @@ from nashboard.evaluation.posterior.duplicates import log_evidence, pool_duplica
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.low_rank import OMEGAS, TAUS, draw_tables, half_cauchy
 from nashboard.evaluation.posterior.scores import (
-    benjamini_hochberg,
     draw_scores,
     expected_range,
-    find_signal,
+    judge_tasks,
     known_noise,
     solve_tables,
     task_sizes,
@@ -239,17 +238,6 @@ def test_evidence_for_copies_is_the_ratio_of_normal_densities() -> None:
 # --- parts
 
 
-def test_without_noise_the_board_is_the_game_of_the_paper() -> None:
-    scores = nb.load_dataset("atari")
-    assert isinstance(scores, nb.Scores)
-    found = draw_scores(scores, draws=5, rng=np.random.default_rng(0), noise="none")
-    literal = nb.nash_average_scores(scores)
-    assert found.weights[0] == pytest.approx(literal.agent_weights, abs=1e-9)
-    assert found.gaps[0] == pytest.approx(literal.value - literal.skills, abs=1e-9)
-    assert found.means is not None
-    assert found.means[0] == pytest.approx(scores.values.mean(axis=1))
-
-
 def test_plain_means_are_the_measured_ones_with_an_interval() -> None:
     scores = noisy_table()
     means = draw_scores(scores, draws=200, rng=np.random.default_rng(0)).means
@@ -281,16 +269,9 @@ def test_standard_errors_of_zero_are_unknown() -> None:
 def test_useless_tasks_are_set_aside_and_others_kept() -> None:
     rng = np.random.default_rng(5)
     truth = np.hstack([np.outer(rng.normal(size=14), np.ones(12)), np.zeros((14, 40))])
-    kept = find_signal(truth + 0.3 * rng.normal(size=truth.shape), np.full(truth.shape, 0.3)).kept
-    assert kept[:12].all()
-    assert kept[12:].sum() <= 1
-
-
-def test_benjamini_hochberg_rejects_the_published_example() -> None:
-    # Benjamini and Hochberg 1995, section 3: 4 of these 15 are rejected at 0.05.
-    p = np.array([1, 4, 19, 95, 201, 278, 298, 344, 459, 3240, 4262, 5719, 6528, 7590, 10000], dtype=np.float64)
-    p /= 10_000
-    assert benjamini_hochberg(p, 0.05).sum() == 4
+    found = judge_tasks(truth + 0.3 * rng.normal(size=truth.shape), np.full(truth.shape, 0.3))
+    assert set(found.state[:12]) == {"tells agents apart"}
+    assert "tells agents apart" not in found.state[12:]
 
 
 def test_the_expected_range_is_the_tabulated_constant() -> None:

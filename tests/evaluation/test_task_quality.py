@@ -1,11 +1,11 @@
-"""Tests of tasks: separate agents, within noise, or unknown."""
+"""Tests of tasks: they tell agents apart, are equivalent within a bound, or unknown."""
 
 import numpy as np
 import pytest
 
 import nashboard as nb
 from nashboard.evaluation.audit.audit import audit
-from nashboard.evaluation.audit.task_quality import assess_noise
+from nashboard.evaluation.posterior.scores import TaskState, fill_noise, judge_tasks
 
 AGENTS, TASKS, NOISE = 14, 400, 0.03
 
@@ -20,23 +20,23 @@ def table(spread: float, seed: int, agents: int = AGENTS) -> nb.Scores:
     return nb.Scores.from_array(y, stderr=np.full(truth.shape, NOISE))
 
 
-def share(scores: nb.Scores, status: str) -> float:
-    return assess_noise(scores, 0.05).status.count(status) / len(scores.tasks)
+def share(scores: nb.Scores, status: TaskState) -> float:
+    return judge_tasks(scores.values, fill_noise(scores)).state.count(status) / len(scores.tasks)
 
 
 def test_tasks_that_all_separate_agents_are_never_called_noise() -> None:
     scores = table(2.0, seed=0)
-    assert share(scores, "fine") > 0.99
-    assert share(scores, "within noise") == 0.0
+    assert share(scores, "tells agents apart") > 0.99
+    assert share(scores, "equivalent") == 0.0
 
 
 def test_useless_tasks_are_rarely_said_to_separate_agents() -> None:
-    assert share(table(0.0, seed=1), "fine") <= 0.05
-    assert share(table(0.0, seed=1), "within noise") > 0.4
+    assert share(table(0.0, seed=1), "tells agents apart") <= 0.05 / 20
+    assert share(table(0.0, seed=1), "equivalent") > 0.4
 
 
-def test_within_noise_is_wrong_for_at_most_one_task_in_twenty() -> None:
-    assert share(table(1.0, seed=2), "within noise") <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / TASKS)
+def test_equivalent_is_wrong_for_at_most_one_task_in_twenty() -> None:
+    assert share(table(1.0, seed=2), "equivalent") <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / TASKS)
 
 
 def test_few_agents_cannot_show_that_a_task_is_noise() -> None:
@@ -44,9 +44,32 @@ def test_few_agents_cannot_show_that_a_task_is_noise() -> None:
 
 
 def test_tasks_of_unknown_noise_are_not_tested() -> None:
-    found = assess_noise(nb.Scores.from_array(np.random.default_rng(0).normal(size=(8, 5))), 0.05)
-    assert np.isnan(found.p_noise).all()
-    assert set(found.status) == {"fine"}
+    scores = nb.Scores.from_array(np.random.default_rng(0).normal(size=(8, 5)))
+    found = judge_tasks(scores.values, fill_noise(scores))
+    assert np.isnan(found.p_value).all()
+    assert set(found.state) == {"unknown"}
+
+
+def test_a_useless_task_takes_part_in_few_boards() -> None:
+    rng = np.random.default_rng(8)
+    alarms = [
+        judge_tasks(rng.normal(size=(9, 25)), np.ones((9, 25))).state.count("tells agents apart") for _ in range(400)
+    ]
+    assert np.mean(np.array(alarms) > 0) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_the_verdict_says_why_tasks_are_set_aside() -> None:
+    rng = np.random.default_rng(9)
+    truth = np.hstack([np.outer(np.linspace(-1, 1, 14), np.ones(5)), np.zeros((14, 6))])
+    scores = nb.Scores.from_array(truth + 0.05 * rng.normal(size=truth.shape), stderr=np.full(truth.shape, 0.05))
+    said = " ".join(nb.evaluate(scores, n_resamples=20).verdict)
+    assert "5 of 11 tasks tell the agents apart" in said
+    assert "by less than the noise of one score" in said
+    assert "are within noise" not in said
+    nothing = nb.Scores.from_array(0.05 * rng.normal(size=truth.shape), stderr=np.full(truth.shape, 0.05))
+    assert "No single task tells the agents apart beyond noise" in " ".join(
+        nb.evaluate(nothing, n_resamples=20).verdict
+    )
 
 
 @pytest.mark.parametrize(("shift", "status"), [(0.0, "near the ceiling"), (1.2, "near the floor")])

@@ -13,10 +13,10 @@ from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.matches import Matches, whole
 from nashboard.errors import InputError
-from nashboard.evaluation.audit.redundancy import holm
 from nashboard.evaluation.board.board import ranges
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
+from nashboard.evaluation.posterior.scores import holm
 from nashboard.ratings.rating import checked_anchor
 
 

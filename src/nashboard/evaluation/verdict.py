@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import count
-from nashboard._text import listed
+from nashboard._text import listed, number_of
 from nashboard._types import Floats
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
@@ -24,6 +24,7 @@ SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation m
 LARGE_CYCLES = 0.5  # log-odds, 87 Elo points: where cycles may be larger, nothing is said against them
 SMALL_SHARE = 0.1  # of the variance of the payoffs: a cyclic part below it hardly changes the order
 MOST_COMPARED = 1000  # agents of which all pairs are compared
+IDENTIFIED = 3  # agents and tasks from which a shared skill and what it leaves over can be told apart
 MENTIONED = 0.05  # others are named from this probability on
 
 
@@ -160,36 +161,49 @@ def count_unclear(gaps: Floats, level: float) -> tuple[int, int]:
 
 
 def task_sentence(problem: Problem, tasks: Board | None) -> str:
-    """Return which tasks tell agents apart or decide, and which were set aside because no signal was found."""
+    """Return which tasks tell agents apart, or decide, and why the others were set aside."""
     assert tasks is not None
-    facts, n = problem.draws.facts, len(tasks.names)
-    aside, unpredicted = (set(facts.get(name, ())) for name in ("set_aside", "unpredicted"))
-    if not aside:
-        order = np.argsort(-tasks.weights, kind="stable")
-        decide = [tasks.names[k] for k in order if tasks.probability_top[k] >= LIKELY]
-        if not decide or len(decide) == n:
-            return ""
-        return f"{len(decide):,} of {n:,} tasks decide{'s' * (len(decide) == 1)} who is first: {listed(decide, NAMED)}."
+    n, call, facts = len(tasks.names), problem.settings.call, problem.draws.facts
+    aside, told = list_tasks(problem, tasks, "set_aside"), list_tasks(problem, tasks, "told_apart")
+    if not told and "told_apart" in facts:
+        return f"No single task tells the {call} apart beyond noise."
+    if aside:
+        unpredicted, alike = (len(list_tasks(problem, tasks, key)) for key in ("unpredicted", "equivalent"))
+        reasons = {
+            "{} differ{s} by less than the noise of one score": alike,
+            "{} show{s} no difference beyond noise in these data": len(aside) - unpredicted - alike,
+            "{} {are} not predicted by the others, so skill and noise cannot be told apart there": unpredicted,
+        }
+        said = [
+            text.format(f"{k:,}", s="s" * (k == 1), are="is" if k == 1 else "are") for text, k in reasons.items() if k
+        ]
+        does = f"tell{'s' * (len(told) == 1)} the {call} apart"
+        if facts.get("noise") == "residual":
+            does = f"share{'s' * (len(told) == 1)} skills"
+        return f"{len(told):,} of {n:,} tasks {does}: {listed(told, 3)}. Set aside: {'; '.join(said)}."
+    decide = [tasks.names[k] for k in np.argsort(-tasks.weights, kind="stable") if tasks.probability_top[k] >= LIKELY]
+    if not decide or len(decide) == n:
+        return ""
+    verb = "decides" if len(decide) == 1 else "decide"
+    return f"{len(decide):,} of {n:,} tasks {verb} who is first: {listed(decide, NAMED)}."
+
+
+def list_tasks(problem: Problem, tasks: Board, fact: str) -> list[str]:
+    """Return the tasks, copies included, that a fact of the model lists."""
     assert isinstance(problem.merged, Scores)
     assert problem.tasks is not None
-    classes = [problem.merged.tasks[k] for k in problem.tasks.label]  # the task that each task is a copy of
-    found = []
-    if aside > unpredicted:  # a test of known noise found no differences between agents
-        kept = [name for name, task in zip(tasks.names, classes, strict=True) if task not in aside]
-        left = sum(task in aside - unpredicted for task in classes)
-        others = f"On {left:,} others no signal was found: they are" if left > 1 else "One without signal is"
-        verb = f"tell{'s' * (len(kept) == 1)} the {problem.settings.call} apart"
-        found.append(f"{len(kept):,} of {n:,} tasks {verb}: {listed(kept, 3)}. {others} set aside.")
-    if unpredicted:
-        gone = [name for name, task in zip(tasks.names, classes, strict=True) if task in unpredicted]
-        verb = "are" if len(gone) > 1 else "is"
-        found.append(f"{len(gone):,} of {n:,} tasks {verb} set aside, not predicted by the others: {listed(gone, 3)}.")
-    return " ".join(found)
+    listed_ = set(problem.draws.facts.get(fact, ()))
+    return [
+        name
+        for name, k in zip(tasks.names, problem.tasks.label, strict=True)
+        if problem.merged.tasks[int(k)] in listed_
+    ]
 
 
 NOISE = {
-    "residual": "No standard errors are known: what {skills} not explain is taken as noise.",
-    "mixed": "Standard errors are known for some tasks; on the others what shared skills do not explain is the noise.",
+    "few": "No standard errors are known, and so few scores cannot show them: intervals rest on the model's prior.",
+    "residual": "No standard errors are known: any part of what {skills} not explain may be noise.",
+    "mixed": "Standard errors are known for some tasks; on the others what shared skills do not explain may be noise.",
 }
 
 
@@ -198,9 +212,13 @@ def noise_sentence(problem: Problem) -> str:
     facts = problem.draws.facts
     if problem.literal:
         return "The scores are taken as exact: there are no intervals." if len(problem.draws) == 1 else ""
-    rank = facts.get("rank")
-    skills = "one shared skill does" if rank == 1 else f"{rank or 'a few'} shared skills do"
-    return NOISE.get(str(facts.get("noise")), "").format(skills=skills)
+    noise = str(facts.get("noise"))
+    if noise == "residual" and min(problem.expected.shape) < IDENTIFIED:
+        return NOISE["few"]
+    skills = [rank for rank, count in facts.get("ranks", {}).items() if count >= len(problem.draws) / 20]
+    number = f"{min(skills, default=1)}" + f" to {max(skills, default=1)}" * (len(skills) > 1)
+    said = "one shared skill does" if number == "1" else f"{number} shared skills do"
+    return NOISE.get(noise, "").format(skills=said)
 
 
 def size_sentence(problem: Problem) -> str:
@@ -216,7 +234,7 @@ def size_sentence(problem: Problem) -> str:
     if isinstance(data, Scores):
         holes = int(data.missing.sum())
         missing = f", {holes:,} of {data.missing.size:,} scores missing" if holes else ""
-        return f"{n:,} {call}, {len(data.tasks):,} tasks{missing}."
+        return f"{n:,} {call}, {number_of(len(data.tasks), 'tasks')}{missing}."
     return f"{n:,} {call}, payoffs {'as given' if problem.literal else 'with errors'}."
 
 

@@ -35,6 +35,7 @@ from nashboard._types import Bools, Floats, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
+from nashboard.evaluation.posterior.scores import holm
 from nashboard.evaluation.problem import Data, Kind, Problem
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
 
@@ -508,25 +509,6 @@ def distances_of_rows(S: Floats) -> Floats:
     for a, b in near:  # cancellation: subtract first
         gap[a, b] = ((S[a] - S[b]) ** 2).sum()
     return np.asarray(np.sqrt(gap / S.shape[1]))
-
-
-def holm(p: Floats, level: float) -> Bools:
-    """Return which hypotheses are rejected by Holm's rule: P(any true one among them) is at most ``level``.
-
-    Reference: Holm 1979, A simple sequentially rejective multiple test procedure.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nashboard.evaluation.audit.redundancy import holm
-    >>> holm(np.array([0.01, 0.04, 0.03]), 0.05)
-    array([ True, False, False])
-    """
-    order = np.argsort(p, kind="stable")
-    passed = p[order] <= level / np.arange(len(p), 0, -1)
-    rejected = np.zeros(len(p), dtype=np.bool_)
-    rejected[order] = np.logical_and.accumulate(passed) if len(p) else passed
-    return rejected
 
 
 def cliques(alike: Bools, distance: Floats) -> list[list[int]]:

@@ -10,8 +10,7 @@ from nashboard._types import Floats
 from nashboard.algebra.latent import Component, latent
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part, name_some
-from nashboard.evaluation.audit.redundancy import holm
-from nashboard.evaluation.posterior.scores import benjamini_hochberg, known_noise
+from nashboard.evaluation.posterior.scores import fill_noise, holm, judge_tasks
 from nashboard.evaluation.problem import Problem
 
 PASSED, FAILED = 0.95, 0.05
@@ -22,7 +21,7 @@ TaskStatus = Literal[
     "the same for everybody",
     "everybody passes",
     "everybody fails",
-    "within noise",
+    "equivalent",
     "unknown",
     "wrong way",
     "near the ceiling",
@@ -34,8 +33,8 @@ MEANINGS: dict[TaskStatus, str] = {
     "the same for everybody": "one score for all agents: it separates nobody",
     "everybody passes": f"a share of at least {PASSED:g} for every agent",
     "everybody fails": f"a share of at most {FAILED:g} for every agent",
-    "within noise": "shown: the true standard deviation between agents is smaller than the noise of one score",
-    "unknown": "these data show neither that agents differ nor that they differ by less than noise",
+    "equivalent": "shown: the true standard deviation between agents is smaller than the noise of one score",
+    "unknown": "these data show neither that agents differ nor that they differ by less than the noise of one score",
     "wrong way": "agents that are good elsewhere are bad here, more than by chance",
     "near the ceiling": f"half of the agents or more have a share of at least {PASSED:g}: the best look alike",
     "near the floor": f"half of the agents or more have a share of at most {FAILED:g}",
@@ -75,8 +74,7 @@ class TaskQuality(Part):
     findings
         One per task.
     level
-        Error of the tests: false discovery rate for differences beyond noise (Benjamini-Hochberg), one-sided error of
-        the bound of the spread, and for wrong directions any error at all (Holm).
+        Error of the test for wrong directions (Holm). Differences beyond noise are tested as on the board, at 5%.
     """
 
     components: tuple[Component, ...]
@@ -129,7 +127,7 @@ class TaskQuality(Part):
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether every task separates agents, and in the direction of the others."""
-        idle = self.having("the same for everybody", "everybody passes", "everybody fails", "within noise")
+        idle = self.having("the same for everybody", "everybody passes", "everybody fails", "equivalent")
         unknown = self.having("unknown")
         wrong, leaning = self.having("wrong way"), self.having("leans wrong")
         saturated = self.having("everybody passes", "everybody fails", "near the ceiling", "near the floor")
@@ -194,24 +192,35 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     """Assess every task of the raw table; components and correlations come from the scores in task units."""
     raw, comparable = problem.given, problem.scaled
     assert isinstance(raw, Scores)
-    if not set(comparable.tasks) <= set(raw.tasks):  # items that were pooled into tasks
-        assert isinstance(problem.data, Scores)
-        raw = problem.data
+    data, merged, classes = problem.data, problem.merged, problem.tasks
+    assert isinstance(data, Scores)
+    assert isinstance(merged, Scores)
+    assert classes is not None
+    if not set(data.tasks) <= set(raw.tasks):  # items that were pooled into tasks
+        raw = data
     S = comparable.values
     found = latent(comparable, k=min(COMPONENTS, min(S.shape) - 1))
     place = {task: k for k, task in enumerate(comparable.tasks)}
     r = correlations(S)
     correlation = np.array([r[place[task]] if task in place else np.nan for task in raw.tasks])
-    noise = assess_noise(raw, level)
+    tests = judge_tasks(merged.values, fill_noise(merged))
+    column_of = dict(zip(data.tasks, classes.label, strict=True))
     unpredicted = set(problem.draws.facts.get("unpredicted", ()))
     wrong = ~np.isnan(correlation)
     wrong[wrong] = holm(negative_by_chance(correlation[wrong], len(S)), level)
     findings = []
     for k, (task, column) in enumerate(zip(raw.tasks, raw.values.T, strict=True)):
-        status = saturation(column, raw.scaling) or ("unknown" if task in unpredicted else noise.status[k])
-        if status == "fine" and wrong[k]:
+        at = column_of.get(task)  # None: the same for everybody
+        p_noise, bound = (np.nan, np.nan) if at is None else (tests.p_value[at], tests.bound[at])
+        told = at is not None and (
+            tests.state[at] == "tells agents apart" or (p_noise != p_noise and task not in unpredicted)
+        )
+        status: TaskStatus = "fine"
+        if not told:
+            status = saturation(column, raw.scaling) or ("unknown" if bound != bound or bound >= 1 else "equivalent")
+        elif wrong[k]:
             status = "wrong way"
-        elif status == "fine":
+        else:
             status = near_limit(column, raw.scaling) or ("leans wrong" if correlation[k] < 0 else "fine")
         findings.append(
             TaskFinding(
@@ -220,8 +229,8 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
                 mean=float(np.nanmean(column)),
                 highest=float(np.nanmax(column)),
                 correlation=float(correlation[k]),
-                p_noise=float(noise.p_noise[k]),
-                spread_bound=float(noise.spread_bound[k]),
+                p_noise=float(p_noise),
+                spread_bound=float(bound),
                 status=status,
             )
         )
@@ -234,7 +243,7 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
 
 
 def saturation(column: Floats, scaling: str) -> TaskStatus | None:
-    """Return how a task fails to separate anybody, whatever the noise."""
+    """Return how a task without shown differences fails to separate anybody."""
     low, high = float(np.nanmin(column)), float(np.nanmax(column))
     if is_share(column, scaling) and low >= PASSED:
         return "everybody passes"
@@ -254,53 +263,6 @@ def near_limit(column: Floats, scaling: str) -> TaskStatus | None:
 def is_share(column: Floats, scaling: str) -> bool:
     """Return whether raw scores may be shares of something."""
     return bool(scaling == "raw" and np.nanmin(column) >= 0 and np.nanmax(column) <= 1)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NoiseTests:
-    """Whether agents differ beyond noise, by task: test, upper bound of their spread, and the answer."""
-
-    p_noise: Floats
-    spread_bound: Floats
-    status: tuple[TaskStatus, ...]
-
-
-def assess_noise(scores: Scores, level: float) -> NoiseTests:
-    """Test every task in both directions.
-
-    With ``T = sum w (y - mean)^2``, ``w`` the precision of each score: "agents do not differ" is rejected if a central
-    chi-square exceeds ``T`` too rarely, with a false discovery rate of ``level`` over tasks. "They differ by the noise
-    of one score or more (root mean square)" is rejected if the noncentrality that ``T`` still allows is below the
-    degrees of freedom. If neither is rejected the answer is unknown. Tasks of unknown noise are not tested.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import nashboard as nb
-    >>> y = np.linspace(0, 1, 12)[:, None] * [1.0, 0.1, 0.0]
-    >>> assess_noise(nb.Scores.from_array(y, stderr=np.full((12, 3), 0.03)), 0.05).status
-    ('fine', 'unknown', 'within noise')
-    """
-    from scipy.special import chdtrc, chndtrinc
-
-    E = known_noise(scores)
-    known = np.isfinite(E) & ~scores.missing
-    w = np.where(known, 1 / np.where(known, E, 1.0) ** 2, 0.0)
-    values = np.where(known, scores.values, 0.0)
-    mean = (w * values).sum(axis=0) / np.maximum(w.sum(axis=0), 1e-300)
-    T = (w * (values - mean) ** 2).sum(axis=0)
-    counted = known.sum(axis=0)
-    tested = (counted >= 2) & (counted > (~scores.missing).sum(axis=0) / 2)
-    freedom = np.maximum(counted - 1, 1)
-    p = np.where(tested, chdtrc(freedom, T), np.nan)
-    differ = np.zeros(len(p), dtype=np.bool_)
-    differ[tested] = benjamini_hochberg(p[tested], level)
-    largest = chndtrinc(np.maximum(T, 1e-12), freedom, level)  # the noncentrality at which so small a T is a rare event
-    bound = np.where(tested, np.sqrt(np.maximum(np.nan_to_num(largest), 0.0) / freedom), np.nan)
-    answers: list[TaskStatus] = []
-    for k in range(len(p)):
-        answers.append("fine" if differ[k] or not tested[k] else "within noise" if bound[k] < 1 else "unknown")
-    return NoiseTests(p_noise=p, spread_bound=bound, status=tuple(answers))
 
 
 def correlations(S: Floats) -> Floats:

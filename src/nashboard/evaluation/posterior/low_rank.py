@@ -10,8 +10,13 @@ In units of each task (mean 0, spread of the agents about 1), for agent i and ta
     tau[j]  ~ lognormal around tau0, a factor of two either way; tau0 half-Cauchy, learned over all tasks
     e[i, j] ~ N(0, V[i, j])        noise that is known; 0 where it is not
 
-Where the noise of a task is known, the true score includes ``c``. Where it is not, ``c`` and the noise cannot be
-told apart, and the true score is what the skills explain: the residual is an upper bound of the noise.
+Where the noise of a task is known, ``c`` is talent, and the true score contains it. Where it is not known, ``c`` is
+talent and noise, and no table shows in which shares. Each draw then takes another share of its variance as talent, from
+Jeffreys' prior of a share, beta(1/2, 1/2): from all noise (the true score is what skills explain) to all talent (the
+true score is the score).
+
+A task may come in several versions, one for each level of guessing (`scores.FLOORS`). The version is drawn with
+difficulty and loadings integrated out.
 
 A Gibbs sampler draws from the posterior. ``c`` is integrated out of every step but the last; ``tau`` and ``tau0`` are
 drawn together on a grid, so the chain mixes well even where ``tau`` is near 0.
@@ -19,7 +24,7 @@ drawn together on a grid, so the chain mixes well even where ``tau`` is near 0.
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, log, pi, sin, sqrt
 from typing import Any
 
 import numba
@@ -30,7 +35,7 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.batch import cores
 
 MAX_RANK = 5
-BURN, THIN = 200, 10  # sweeps before the first draw, and from one draw to the next
+BURN, THIN = 200, 5  # sweeps before the first draw, and from one draw to the next
 FOLDS, FEW_FOLDS, LARGE = 5, 2, 20_000  # parts that are left out in turn; fewer for tables of more cells than LARGE
 HELD_OUT_SWEEPS = (60, 100)  # before the first and until the last draw of a chain that predicts cells left out
 OUTLIER = 0.01  # density of cells that no rank explains, in units of a task
@@ -42,9 +47,10 @@ TOGETHER = 2_000_000  # cells that the chain visits in one call: well under a se
 
 types: Any = numba.types
 FLOAT, INT = types.float64, types.int64
-MATRIX, VECTOR = types.Array(FLOAT, 2, "C", readonly=True), types.Array(FLOAT, 1, "C", readonly=True)
+CUBE, MATRIX, VECTOR = (types.Array(FLOAT, k, "C", readonly=True) for k in (3, 2, 1))
 FLAGS = types.Array(types.boolean, 1, "C", readonly=True)
-OUT3, OUT2, OUT1 = types.Array(FLOAT, 3, "C"), types.Array(FLOAT, 2, "C"), types.Array(FLOAT, 1, "C")
+OUT3, OUT2, OUT1 = (types.Array(FLOAT, k, "C") for k in (3, 2, 1))
+PLACES, PLACES2 = (types.Array(types.intp, k, "C") for k in (1, 2))
 RNG = types.npy_rng
 
 
@@ -55,30 +61,40 @@ class TableDraws:
     tables: Floats  # (S, m, n)
     tau: Floats  # (S, n)
     tau0: Floats  # (S,)
+    version: Ints  # (S, n)
 
 
-def _solve_normal(P: Floats, x: Floats, rng: np.random.Generator) -> None:
-    """Replace ``x`` by a draw from N(P^-1 x, P^-1); ``P`` is overwritten by its Cholesky factor."""
-    k = len(x)
-    for i in range(k):
+def _factor(P: Floats, x: Floats) -> float:
+    """Replace ``P`` by its Cholesky factor C and ``x`` by C^-1 x; return (x' P^-1 x - log det P) / 2."""
+    total = 0.0
+    for i in range(len(x)):
         for j in range(i + 1):
             s = P[i, j]
             for h in range(j):
                 s -= P[i, h] * P[j, h]
             P[i, j] = sqrt(max(s, 1e-300)) if i == j else s / P[j, j]
-    for i in range(k):
         for h in range(i):
             x[i] -= P[i, h] * x[h]
         x[i] /= P[i, i]
+        total += 0.5 * x[i] ** 2 - log(P[i, i])
+    return total
+
+
+factor = compiled(FLOAT(OUT2, OUT1))(_factor)
+
+
+def _draw_normal(C: Floats, x: Floats, rng: np.random.Generator) -> None:
+    """Replace ``x`` by a draw from N(C'^-1 x, (C C')^-1)."""
+    k = len(x)
     for i in range(k):
         x[i] += rng.standard_normal()
     for i in range(k - 1, -1, -1):
         for h in range(i + 1, k):
-            x[i] -= P[h, i] * x[h]
-        x[i] /= P[i, i]
+            x[i] -= C[h, i] * x[h]
+        x[i] /= C[i, i]
 
 
-solve_normal = compiled(types.void(types.Array(FLOAT, 2, "C"), types.Array(FLOAT, 1, "C"), RNG))(_solve_normal)
+draw_normal = compiled(types.void(OUT2, OUT1, RNG))(_draw_normal)
 
 
 def _pick(logs: Floats, rng: np.random.Generator) -> int:
@@ -95,12 +111,48 @@ def _pick(logs: Floats, rng: np.random.Generator) -> int:
     return len(logs) - 1
 
 
-pick = compiled(INT(types.Array(FLOAT, 1, "C"), RNG))(_pick)
+pick = compiled(INT(OUT1, RNG))(_pick)
+
+
+def _regress(
+    Y: Floats, V: Floats, seen: Floats, A: Floats, j: int, tau2: float, mu: Floats, omega2: Floats, P: Floats, x: Floats
+) -> float:
+    """Regress task ``j`` on the skills: `factor` the precision, return the log density of its scores."""
+    K = A.shape[1]
+    P[:, :] = 0.0
+    x[:] = 0.0
+    P[0, 0] = 1.0 / DIFFICULTY_VARIANCE
+    for k in range(K):
+        P[k + 1, k + 1] = 1.0 / omega2[k]
+        x[k + 1] = mu[k] / omega2[k]
+    density, product = 0.0, 1.0
+    for i in range(len(A)):
+        if seen[i, j] > 0.0:
+            v = V[i, j] + tau2
+            w = 1.0 / v
+            density -= 0.5 * w * Y[i, j] ** 2
+            product *= v
+            if i % 8 == 7:  # few logarithms: they are most of the work
+                density -= 0.5 * log(product)
+                product = 1.0
+            P[0, 0] += w
+            x[0] += w * Y[i, j]
+            for k in range(K):
+                wa = w * A[i, k]
+                P[k + 1, 0] += wa
+                x[k + 1] += wa * Y[i, j]
+                for h in range(k + 1):
+                    P[k + 1, h + 1] += wa * A[i, h]
+    return density - 0.5 * log(product) + factor(P, x)
+
+
+regress = compiled(FLOAT(*4 * [MATRIX], INT, FLOAT, VECTOR, VECTOR, OUT2, OUT1))(_regress)
 
 
 def _sample(
     Y: Floats,
     V: Floats,
+    prior: Floats,
     seen: Floats,
     known: Bools,
     taus: Floats,
@@ -117,78 +169,58 @@ def _sample(
     mu: Floats,
     omega2: Floats,
     at: Ints,
+    version: Ints,
     tables: Floats,
     tau_draws: Floats,
+    version_draws: Ints,
     density: Floats,
 ) -> None:
-    """Run the chain on from its state, ``A`` to ``at``; fill draws, and add up predictive densities of unseen cells."""
-    m, n = Y.shape
+    """Run the chain on from its state, ``A`` to ``version``; fill draws, add up densities of unseen cells."""
+    H, m, n = Y.shape
     K = A.shape[1]
     G = len(taus)
     ll = np.zeros((n, G))
-    P = np.zeros((K + 1, K + 1))
-    x = np.zeros(K + 1)
-    PA = np.zeros((K, K))
-    xa = np.zeros(K)
-    logs = np.zeros(G)
-    logw = np.zeros(len(omegas))
+    P, x = np.zeros((K + 1, K + 1)), np.zeros(K + 1)
+    PA, xa = np.zeros((K, K)), np.zeros(K)
+    logs, logw, logv = np.zeros(G), np.zeros(len(omegas)), np.zeros(H)
     tau2s, product = taus**2, np.ones(G)
     unknown = np.zeros(n, dtype=np.bool_)
     for j in range(n):
-        unknown[j] = V[:, j].max() == 0.0
-    kept = len(tables)
-    for sweep in range(burn + thin * kept):
-        # Difficulty and loadings of each task.
+        unknown[j] = V[0, :, j].max() == 0.0
+    for sweep in range(burn + thin * len(tables)):
+        # Difficulty and loadings of each task, and its version.
         for j in range(n):
-            tau2 = taus[at[j]] ** 2
-            P[:, :] = 0.0
-            x[:] = 0.0
-            P[0, 0] = 1.0 / DIFFICULTY_VARIANCE
-            for k in range(K):
-                P[k + 1, k + 1] = 1.0 / omega2[k]
-                x[k + 1] = mu[k] / omega2[k]
-            for i in range(m):
-                if seen[i, j] > 0.0:
-                    w = 1.0 / (V[i, j] + tau2)
-                    P[0, 0] += w
-                    x[0] += w * Y[i, j]
-                    for k in range(K):
-                        wa = w * A[i, k]
-                        P[k + 1, 0] += wa
-                        x[k + 1] += wa * Y[i, j]
-                        for h in range(k + 1):
-                            P[k + 1, h + 1] += wa * A[i, h]
-            solve_normal(P, x, rng)
+            tau2 = tau2s[at[j]]
+            if H > 1 and prior[1:, j].max() > -np.inf:
+                for v in range(H):
+                    logv[v] = prior[v, j] + regress(Y[v], V[v], seen, A, j, tau2, mu, omega2, P, x)
+                version[j] = pick(logv, rng)
+            regress(Y[version[j]], V[version[j]], seen, A, j, tau2, mu, omega2, P, x)
+            draw_normal(P, x, rng)
             b[j] = x[0]
-            for k in range(K):
-                L[j, k] = x[k + 1]
+            L[j] = x[1:]
         # Skills of each agent.
-        if K > 0:
-            for i in range(m):
-                PA[:, :] = 0.0
-                xa[:] = 0.0
-                for k in range(K):
-                    PA[k, k] = 1.0
-                for j in range(n):
-                    if seen[i, j] > 0.0:
-                        w = 1.0 / (V[i, j] + taus[at[j]] ** 2)
-                        for k in range(K):
-                            wl = w * L[j, k]
-                            xa[k] += wl * (Y[i, j] - b[j])
-                            for h in range(k + 1):
-                                PA[k, h] += wl * L[j, h]
-                solve_normal(PA, xa, rng)
-                for k in range(K):
-                    A[i, k] = xa[k]
+        for i in range(m if K > 0 else 0):
+            PA[:, :] = 0.0
+            xa[:] = 0.0
+            for k in range(K):
+                PA[k, k] = 1.0
+            for j in range(n):
+                if seen[i, j] > 0.0:
+                    w = 1.0 / (V[version[j], i, j] + tau2s[at[j]])
+                    for k in range(K):
+                        wl = w * L[j, k]
+                        xa[k] += wl * (Y[version[j], i, j] - b[j])
+                        for h in range(k + 1):
+                            PA[k, h] += wl * L[j, h]
+            factor(PA, xa)
+            draw_normal(PA, xa, rng)
+            A[i] = xa
         # Mean and spread of the loadings.
         for k in range(K):
-            precision, mean = 1.0 + n / omega2[k], 0.0
-            for j in range(n):
-                mean += L[j, k] / omega2[k]
-            mu[k] = mean / precision + rng.standard_normal() / sqrt(precision)
-            square = 0.0
-            for j in range(n):
-                square += (L[j, k] - mu[k]) ** 2
+            precision = 1.0 + n / omega2[k]
+            mu[k] = L[:, k].sum() / omega2[k] / precision + rng.standard_normal() / sqrt(precision)
+            square = ((L[:, k] - mu[k]) ** 2).sum()
             for g in range(len(omegas)):
                 logw[g] = omega_prior[g] - n * log(omegas[g]) - square / (2.0 * omegas[g] ** 2)
             omega2[k] = omegas[pick(logw, rng)] ** 2
@@ -197,7 +229,7 @@ def _sample(
             ll[j, :], product[:], square_sum, count = 0.0, 1.0, 0.0, 0
             for i in range(m):
                 if seen[i, j] > 0.0:
-                    r = Y[i, j] - b[j]
+                    r = Y[version[j], i, j] - b[j]
                     for k in range(K):
                         r -= L[j, k] * A[i, k]
                     count += 1
@@ -205,10 +237,10 @@ def _sample(
                         square_sum += r * r
                         continue
                     for g in range(G):
-                        v = V[i, j] + tau2s[g]
-                        product[g] *= v
-                        ll[j, g] -= 0.5 * r * r / v
-                    if count % 8 == 0:  # few logarithms: they are most of the work
+                        spread = V[version[j], i, j] + tau2s[g]
+                        product[g] *= spread
+                        ll[j, g] -= 0.5 * r * r / spread
+                    if count % 8 == 0:
                         for g in range(G):
                             ll[j, g] -= 0.5 * log(product[g])
                             product[g] = 1.0
@@ -225,58 +257,59 @@ def _sample(
                 for g in range(G):
                     total += local[h, g] * exp(ll[j, g] - top)
                 logs[h] += log(max(total, 1e-300)) + top
-        h = pick(logs, rng)
+        tau0 = pick(logs, rng)
         for j in range(n):
             for g in range(G):
-                logs[g] = ll[j, g] + log(max(local[h, g], 1e-300))
+                logs[g] = ll[j, g] + log(max(local[tau0, g], 1e-300))
             at[j] = pick(logs, rng)
         # Keep a draw: true scores, and how well unseen cells are predicted.
         if sweep >= burn and (sweep - burn) % thin == thin - 1:
             s = (sweep - burn) // thin
+            talent = sin(0.5 * pi * rng.random()) ** 2  # of the variance that is not known to be noise
+            tau_draws[s, n] = taus[tau0]
             for j in range(n):
-                tau = taus[at[j]]
-                tau_draws[s, j] = tau
+                tau2 = tau2s[at[j]]
+                tau_draws[s, j] = taus[at[j]]
+                version_draws[s, j] = version[j]
+                own = tau2 if known[j] else talent * tau2
                 for i in range(m):
                     t = b[j]
                     for k in range(K):
                         t += L[j, k] * A[i, k]
-                    v = V[i, j] + tau**2
+                    spread = V[version[j], i, j] + tau2
+                    off = Y[version[j], i, j] - t
                     if seen[i, j] == 0.0:
-                        density[i, j] += exp(-0.5 * (Y[i, j] - t) ** 2 / v) / sqrt(v)
-                    if known[j]:
-                        share = tau**2 / v if seen[i, j] > 0.0 and v > 0.0 else 0.0
-                        t += share * (Y[i, j] - t) + tau * sqrt(1.0 - share) * rng.standard_normal()
-                    tables[s, i, j] = t
-            tau_draws[s, n] = taus[h]
+                        density[i, j] += exp(-0.5 * off**2 / spread) / sqrt(spread)
+                    share = own / spread if seen[i, j] > 0.0 and spread > 0.0 else 0.0
+                    tables[s, i, j] = t + share * off + sqrt(own * (1.0 - share)) * rng.standard_normal()
 
 
 sample = compiled(
     types.void(
-        *3 * [MATRIX],
-        FLAGS,
-        VECTOR,
-        MATRIX,
-        *3 * [VECTOR],
-        INT,
-        INT,
-        RNG,
-        OUT2,
-        OUT1,
-        OUT2,
-        OUT1,
-        OUT1,
-        types.Array(types.intp, 1, "C"),
-        OUT3,
-        OUT2,
-        OUT2,
+        *2 * [CUBE], *2 * [MATRIX], FLAGS, VECTOR, MATRIX, *3 * [VECTOR], INT, INT, RNG,
+        OUT2, OUT1, OUT2, OUT1, OUT1, PLACES, PLACES, OUT3, OUT2, PLACES2, OUT2,
     )
-)(_sample)
+)(_sample)  # fmt: skip
 
 
-def draw_tables(Y: Floats, V: Floats, known: Bools, *, rank: int, draws: int, rng: np.random.Generator) -> TableDraws:
-    """Draw true tables from the posterior; ``Y`` (m, n) has NaN where a score is missing, ``V`` known variances."""
-    tables, tau, _ = run_chain(Y, V, known, np.isfinite(Y), rank, draws, BURN, THIN, rng)
-    return TableDraws(tables=tables, tau=tau[:, :-1], tau0=tau[:, -1])
+def draw_tables(
+    Y: Floats,
+    V: Floats,
+    known: Bools,
+    *,
+    rank: int,
+    draws: int,
+    rng: np.random.Generator,
+    prior: Floats | None = None,
+) -> TableDraws:
+    """Draw true tables from the posterior.
+
+    ``Y`` (m, n) has NaN where a score is missing, ``V`` known variances. With versions of the tasks both are (H, m, n),
+    and ``prior`` (H, n) contains log probabilities, with the terms of the densities that do not depend on the model.
+    """
+    Y, V = (table.reshape(-1, *table.shape[-2:]) for table in (Y, V))
+    tables, tau, version, _ = run_chain(Y, V, known, np.isfinite(Y[0]), rank, draws, BURN, THIN, rng, prior)
+    return TableDraws(tables=tables, tau=tau[:, :-1], tau0=tau[:, -1], version=version)
 
 
 def run_chain(
@@ -289,31 +322,33 @@ def run_chain(
     burn: int,
     thin: int,
     rng: np.random.Generator,
-) -> tuple[Floats, Floats, Floats]:
-    """Run the sampler on the cells that are ``seen``; return tables, tau and densities of finite cells unseen."""
-    m, n = Y.shape
+    prior: Floats | None = None,
+) -> tuple[Floats, Floats, Ints, Floats]:
+    """Run the sampler on the cells that are ``seen``; return tables, tau, versions and densities of cells unseen."""
+    H, m, n = Y.shape
     tables, tau, density = np.zeros((draws, m, n)), np.zeros((draws, n + 1)), np.zeros((m, n))
+    versions = np.zeros((draws, n), dtype=np.intp)
     filled, V = (np.ascontiguousarray(table) for table in (np.where(np.isfinite(Y), Y, 0.0), V))
-    zero_allowed = bool((V[seen] > 0).all())
     taus, tau_prior = TAUS.copy(), half_cauchy(TAUS, TAU_SCALE)
-    local = np.exp(-0.5 * (np.log2(np.maximum(taus, 2.0**-30))[:, None] - np.log2(np.maximum(taus, 2.0**-30))) ** 2)
+    octaves = np.log2(np.maximum(taus, 2.0**-30))
+    local = np.exp(-0.5 * np.subtract.outer(octaves, octaves) ** 2)
     local[0], local[:, 0] = 0.0, 0.0
     local[0, 0] = 1.0
-    if not zero_allowed:
+    if not (V[0][seen] > 0).all():  # without known noise tau is not 0
         taus, tau_prior, local = taus[1:], tau_prior[1:], local[1:, 1:]
     local = np.ascontiguousarray(local / local.sum(axis=1, keepdims=True))
-    state = (first_skills(filled, seen, rank), np.zeros(n), np.zeros((n, rank)), np.zeros(rank), np.ones(rank))
-    at = np.full(n, len(taus) // 2)
+    state = (first_skills(filled[0], seen, rank), np.zeros(n), np.zeros((n, rank)), np.zeros(rank), np.ones(rank))
+    at, version = np.full(n, len(taus) // 2), np.zeros(n, dtype=np.intp)
     size = max(1, TOGETHER // (thin * m * n))
     for start in range(0, draws, size):  # compiled code cannot be interrupted: Ctrl-C is heard between portions
         part = slice(start, start + size)
         sample(
-            filled, V, np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(known),
+            filled, V, np.zeros((H, n)) if prior is None else prior,
+            np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(known),
             taus, local, tau_prior, OMEGAS, half_cauchy(OMEGAS, OMEGA_SCALE),
-            0 if start else burn, thin, rng, *state, at, tables[part], tau[part], density,
+            0 if start else burn, thin, rng, *state, at, version, tables[part], tau[part], versions[part], density,
         )  # fmt: skip
-    density /= draws
-    return tables, tau, density
+    return tables, tau, versions, density / max(draws, 1)
 
 
 def half_cauchy(grid: Floats, scale: float) -> Floats:
@@ -339,37 +374,42 @@ def first_skills(filled: Floats, seen: Bools, rank: int) -> Floats:
 class RankChoice:
     """How many skills predict cells that were left out.
 
-    ``densities`` is the mean log predictive density by rank, from 0. ``gain`` is that of the chosen rank over rank 0,
-    summed over the cells of each task, and ``gain_error`` its standard error.
+    ``counts`` is the number of draws to take from each rank, from 0. ``unpredicted`` are tasks on which skills are of
+    no use, although they are on the others: the gain in log predictive density of the best rank over rank 0 is not
+    above 0, and below its mean over all tasks, both by 95% intervals.
     """
 
-    rank: int
-    densities: Floats
-    gain: Floats
-    gain_error: Floats
+    counts: Ints
+    unpredicted: Bools
 
 
-def choose_rank(Y: Floats, V: Floats, known: Bools, rng: np.random.Generator, max_rank: int = MAX_RANK) -> RankChoice:
-    """Choose the smallest rank that predicts cells left out as well as the best rank, within one standard error.
+def weigh_ranks(Y: Floats, V: Floats, known: Bools, draws: int, rng: np.random.Generator) -> RankChoice:
+    """Weigh ranks by how well they predict cells left out (pseudo-Bayesian model averaging with a Bayesian bootstrap).
 
-    Ranks are tried upwards; the search stops after two that do not improve.
+    For each draw the cells get random weights, and the rank that predicts best with these weights is taken: ranks that
+    the data cannot tell apart share the draws. Ranks are tried upwards; the search stops after two that do not improve.
+
+    Reference: Yao, Vehtari, Simpson and Gelman 2018, Using stacking to average Bayesian predictive distributions.
     """
+    from scipy.special import stdtrit
+
     m, n = Y.shape
-    count = np.isfinite(Y).sum()
-    parts = FEW_FOLDS if count > LARGE else FOLDS
-    folds = np.where(np.isfinite(Y), rng.permutation(m * n).reshape(m, n) % parts, -1)
+    seen = np.isfinite(Y)
+    parts = FEW_FOLDS if seen.sum() > LARGE else FOLDS
+    folds = np.where(seen, rng.permutation(m * n).reshape(m, n) % parts, -1)
     tried: list[Floats] = []
-    for rank in range(max(min(max_rank, m - 2, n - 2), 0) + 1):
+    for rank in range(max(min(MAX_RANK, m - 2, n - 2), 1) + 1):
         tried.append(held_out_densities(Y, V, known, rank, folds, rng))
         if rank - int(np.argmax([np.nanmean(one) for one in tried])) >= 2:
             break
-    means = np.array([np.nanmean(one) for one in tried])
-    best = tried[int(np.argmax(means))]
-    close = [np.nanmean(best - one) <= np.nanstd(best - one) / np.sqrt(count) for one in tried]
-    rank = max(int(np.argmax(close)), min(1, len(tried) - 1))
-    gain = tried[rank] - tried[0]
-    error = np.sqrt(np.isfinite(gain).sum(axis=0)) * np.nanstd(gain, axis=0)
-    return RankChoice(rank=max(rank, 1), densities=means, gain=np.nansum(gain, axis=0), gain_error=error)
+    cells = np.stack([one[seen] for one in tried[1:]])
+    best = 1 + np.array([int(np.argmax(cells @ rng.standard_exponential(cells.shape[1]))) for _ in range(draws)])
+    gain = np.where(seen, tried[1 + int(np.argmax(cells.sum(axis=1)))] - tried[0], 0.0)
+    count = np.maximum(seen.sum(axis=0), 2)
+    mean = gain.sum(axis=0) / count
+    variance = (np.where(seen, gain - mean, 0.0) ** 2).sum(axis=0) / (count - 1)
+    error = stdtrit(count - 1, 0.975) * np.sqrt(variance / count)
+    return RankChoice(counts=np.bincount(best), unpredicted=(mean <= error) & (mean + error < gain[seen].mean()))
 
 
 def held_out_densities(Y: Floats, V: Floats, known: Bools, rank: int, folds: Ints, rng: np.random.Generator) -> Floats:
@@ -383,7 +423,7 @@ def held_out_densities(Y: Floats, V: Floats, known: Bools, rank: int, folds: Int
     def run(fold: int) -> None:
         out = folds == fold
         burn, kept = HELD_OUT_SWEEPS
-        _, _, density = run_chain(Y, V, known, np.isfinite(Y) & ~out, rank, kept, burn, 1, streams[fold])
+        density = run_chain(Y[None], V[None], known, np.isfinite(Y) & ~out, rank, kept, burn, 1, streams[fold])[3]
         found[out] = np.log(density[out] + OUTLIER)
 
     with ThreadPoolExecutor(max_workers=cores()) as pool:

@@ -18,6 +18,7 @@ from nashboard.equilibrium.batch import cores, nash_averages
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.ratings.hierarchical import (
+    TAU_SCALE,
     HierarchicalFit,
     MeasuredPairs,
     ModelDraws,
@@ -31,6 +32,7 @@ MOST_EXPECTED = 4_000  # agents up to which the matrix of expected payoffs is ma
 BLOCK = 64  # games that are solved in one stack
 CONTENDERS = 24  # agents that a large game starts with
 LEAST_ERROR = 1e-6  # relative to the payoffs: a standard error of 0 is taken as this
+CYCLES_MATTER = 0.1  # share of the variance of payoffs from which cycles change the order, as in the verdict
 CLOSE = 1e-10  # gain against the equilibrium, relative to the largest payoff, that counts as rounding
 
 
@@ -72,9 +74,9 @@ def draw_payoffs(
 ) -> Draws:
     """Draw payoffs and equilibria from the same model for payoffs with standard errors, on their own scale.
 
-    Measured payoffs are normal around ``r_i - r_j + c_ij``. Log-odds keep their unit, for which the priors are meant;
-    other payoffs are divided by three times their root mean square while the model is fitted, so that the prior of tau
-    has a scale of 0.3 of a typical payoff: cycles are common in games whose payoffs are not win rates.
+    Measured payoffs are normal around ``r_i - r_j + c_ij``. Log-odds keep their unit, for which priors are meant. Of
+    other payoffs nothing is known about cycles, so the prior gives even odds that they matter: while the model is
+    fitted the unit is such that at the prior median of tau cycles have the share ``CYCLES_MATTER`` of the variance.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
     errors = payoffs.errors()
@@ -84,7 +86,7 @@ def draw_payoffs(
     known = np.isfinite(errors[i, j])
     i, j = i[known], j[known]
     size = float(np.sqrt((payoffs.A[i, j] ** 2).mean())) if known.any() else 1.0
-    unit = 1.0 if payoffs.scale == "logit" or not size > 0 else 3 * size
+    unit = 1.0 if payoffs.scale == "logit" or not size > 0 else CYCLES_MATTER**0.5 / TAU_SCALE * size
     measured, error = payoffs.A[i, j] / unit, np.maximum(errors[i, j] / unit, LEAST_ERROR)
     pairs = MeasuredPairs(n=len(payoffs.agents), i=i, j=j, measured=measured, variance=error**2)
     found = draw_games(fit_pairs(payoffs.agents, pairs), draws, rng, workers, advance)

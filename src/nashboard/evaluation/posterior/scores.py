@@ -1,7 +1,7 @@
 """Draws of the truth behind a score table: denoise, put tasks in units, solve every draw.
 
 1. `known_noise`: standard errors of the scores, where the data have them.
-2. `find_signal`: tasks on which the agents differ by no more than noise are set aside.
+2. `judge_tasks`: tasks that show no difference between agents beyond noise are set aside.
 3. `low_rank`: a hierarchical model of the other tasks draws true tables.
 4. `to_units`: regrets in units of the task, with a noise floor.
 5. Every drawn table is a game of agents against tasks; its Nash average gives gaps and weights.
@@ -18,13 +18,15 @@ from nashboard.equilibrium.batch import nash_averages_scores
 from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.posterior.draws import Draws
-from nashboard.evaluation.posterior.duplicates import Pools, pool_duplicates
-from nashboard.evaluation.posterior.low_rank import choose_rank, draw_tables
+from nashboard.evaluation.posterior.duplicates import pool_duplicates
+from nashboard.evaluation.posterior.low_rank import TableDraws, draw_tables, weigh_ranks
 
-NoiseModel = Literal["model", "none"]
+TaskState = Literal["tells agents apart", "equivalent", "unknown"]
 
-FALSE_SIGNALS = 0.01  # expected share of useless tasks among those kept (Benjamini-Hochberg): one can decide a board
+USELESS = 0.05  # largest probability that any useless task takes part in a board: what 95% intervals leave for errors
 SKILLS = 6  # in tables of known noise; the prior removes those that the data do not support
+FLOORS = np.array([0.0, 0.1, 0.2, 0.25, 1 / 3, 0.5])  # levels of guessing: no, or one of 10, 5, 4, 3, 2 options
+ROUNDS, ROUGH = 2, 20  # rough chains before the last, and their draws: where shares are carried over to log-odds
 STACKED = 400  # agents and tasks up to which games are solved as a stack
 LEAST_NOISE = 1e-9  # of the largest score of a task: a smaller standard error is rounding
 LEAST_NUMBER = 1e-100  # and so is a smaller one of any task: its square, and one over it, are still numbers
@@ -32,14 +34,18 @@ KEPT_CELLS = 2e7  # drawn tables are kept up to this many numbers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Signal:
-    """Which tasks tell agents apart beyond noise.
+class TaskTests:
+    """Whether agents differ on each task, tested in both directions.
 
-    ``p_value`` is the probability of such differences by noise alone, NaN where the noise of the task is unknown.
+    ``p_value`` is the probability of such differences by noise alone. ``bound`` is an upper 95% confidence bound of the
+    true standard deviation between agents, as a multiple of the noise of one score. Both are NaN where the noise of the
+    task is unknown. The state is ``"tells agents apart"`` where noise alone is rejected (Holm over tasks),
+    ``"equivalent"`` where the bound is below 1, else ``"unknown"``.
     """
 
     p_value: Floats
-    kept: Bools
+    bound: Floats
+    state: tuple[TaskState, ...]
 
 
 def draw_scores(
@@ -48,7 +54,6 @@ def draw_scores(
     draws: int,
     rng: np.random.Generator,
     scaling: Scaling = "range",
-    noise: NoiseModel = "model",
     selection: Selection = "clone-invariant",
     pool: bool = True,
     rank: int | None = None,
@@ -65,16 +70,13 @@ def draw_scores(
         Source of randomness.
     scaling
         Units of the tasks, as in `Scores.scale`; tables that are scaled already stay as they are.
-    noise
-        ``"model"``: scores are noisy, by their standard errors or, where these are unknown, by what a few skills do not
-        explain. ``"none"``: the table is exact; only missing cells are drawn.
     selection
         As in `nash_average_scores`.
     pool
         Treat agents that the data show to be the same as one agent that was measured more often. They share a row of
         the draws: ``facts["label"]`` is the row of each agent.
     rank
-        Number of skills; None: 6 where the noise is known, else the number that best predicts scores left out.
+        Number of skills; None: 6 where the noise is known, else those that best predict scores left out.
 
     Examples
     --------
@@ -86,34 +88,28 @@ def draw_scores(
     array([1., 0., 0.])
     """
     higher = np.where(scores.lower_is_better, -scores.values, scores.values) + 0.0
-    stderr = np.full(higher.shape, np.nan) if noise == "none" else known_noise(scores)
-    known: Bools = np.asarray(np.isfinite(stderr).any(axis=0))
-    rounding = np.maximum(LEAST_NOISE * np.nanmax(np.abs(higher), axis=0), LEAST_NUMBER)
-    stderr = fill_noise(np.maximum(stderr, rounding), scores.missing)  # what is not known stays so
-    signal = find_signal(higher, stderr)
-    if noise == "none" and not scores.missing.any():
-        model = exact_model(higher)
-    else:
-        shares = known & find_shares(scores)
-        model = fit_model(higher, stderr, known, shares, signal.kept, draws, rng, rank, pool=pool)
-        if noise == "none":
-            model = exact_model(np.where(scores.missing, model.tables, higher))
+    stderr = fill_noise(scores)
+    known: Bools = np.asarray((stderr > 0).any(axis=0))
+    state = judge_tasks(scores.values, stderr).state
+    told = np.array([not known[k] or one == "tells agents apart" for k, one in enumerate(state)])
+    shares = known & find_shares(scores)
+    model = fit_model(higher, stderr, known, shares, told, draws, rng, rank, pool=pool)
     kept = model.kept
     how = scaling if scores.scaling == "raw" else "none"
     sizes = task_sizes(model.tables[:, :, kept], model.floor[kept], how)
-    units = to_units(model.tables[:, :, kept], sizes, how)
-    label = model.pools
+    label = model.label
     first, size = np.unique(label, return_index=True)[1], np.bincount(label)
-    units = units[:, first]
+    units = to_units(model.tables[:, first][:, :, kept], sizes, how)
     weights, task_weights, gaps = solve_tables(units, selection)
     sign = np.where(scores.lower_is_better, -1.0, 1.0)
     facts = {
-        "noise": describe_noise(noise, known),
+        "noise": "known" if known.all() else "mixed" if known.any() else "residual",
         "known_noise": known,
         "set_aside": tuple(task for task, is_kept in zip(scores.tasks, kept, strict=True) if not is_kept),
-        "unpredicted": tuple(task for k, task in enumerate(scores.tasks) if not kept[k] and not known[k]),
         "kept": kept,
-        "p_signal": signal.p_value,
+        "told_apart": tuple(task for task, is_told in zip(scores.tasks, model.told, strict=True) if is_told),
+        "equivalent": tuple(task for task, one in zip(scores.tasks, state, strict=True) if one == "equivalent"),
+        "unpredicted": tuple(task for k, task in enumerate(scores.tasks) if not known[k] and not model.told[k]),
         "label": label,
         "pools": tuple(
             tuple(scores.agents[k] for k in np.flatnonzero(label == group)) for group in np.flatnonzero(size > 1)
@@ -176,67 +172,83 @@ def find_shares(scores: Scores) -> Bools:
     return np.asarray((low >= 0) & (high <= 1) & ~scores.lower_is_better & (scores.scaling == "raw"))
 
 
-def fill_noise(stderr: Floats, missing: Bools) -> Floats:
-    """Give scores without a standard error the root mean square of their task; 0 where the task has none."""
+def fill_noise(scores: Scores) -> Floats:
+    """Return standard errors of all scores: those unknown are the root mean square of their task, 0 if it has none."""
+    stderr = known_noise(scores)
+    rounding = np.maximum(LEAST_NOISE * np.nanmax(np.abs(scores.values), axis=0), LEAST_NUMBER)
+    stderr = np.maximum(stderr, rounding)  # what is not known stays so
     some = np.isfinite(stderr)
     typical = np.sqrt((np.where(some, stderr, 0.0) ** 2).sum(axis=0) / np.maximum(some.sum(axis=0), 1))
-    return np.where(missing, 0.0, np.where(some, stderr, typical))
+    return np.where(scores.missing, 0.0, np.where(some, stderr, typical))
 
 
-def find_signal(S: Floats, stderr: Floats, level: float = FALSE_SIGNALS) -> Signal:
-    """Test every task for differences between agents beyond noise (chi-square), Benjamini-Hochberg over tasks.
+def judge_tasks(S: Floats, stderr: Floats, level: float = USELESS) -> TaskTests:
+    """Test every task in both directions.
 
-    Tasks of unknown noise cannot be tested and are kept. If no task passes, all are kept: then the board is undecided.
+    ``T``, the sum of squared distances from the mean in standard errors, is chi-square where all agents are equal.
+    Where they differ it is noncentral; noncentrality over degrees of freedom is their variance in units of the noise.
+    Tasks whose standard errors are 0, that is unknown, are not tested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.linspace(0, 1, 12)[:, None] * [1.0, 0.1, 0.0]
+    >>> judge_tasks(y, np.full((12, 3), 0.03)).state
+    ('tells agents apart', 'unknown', 'equivalent')
     """
-    from scipy.special import chdtrc
+    from scipy.special import chdtrc, chndtrinc
 
     seen = np.isfinite(S) & (stderr > 0)
     w = np.where(seen, 1 / np.where(seen, stderr, 1.0) ** 2, 0.0)
     values = np.where(seen, S, 0.0)
     mean = (w * values).sum(axis=0) / np.maximum(w.sum(axis=0), 1e-300)
-    spread = (w * (values - mean) ** 2).sum(axis=0)
+    T = (w * (values - mean) ** 2).sum(axis=0)
     counted = seen.sum(axis=0)
     tested = counted >= 2
-    p = np.where(tested, chdtrc(np.maximum(counted - 1, 1), spread), np.nan)
-    kept = ~tested
-    kept[tested] = benjamini_hochberg(p[tested], level)
-    return Signal(p_value=p, kept=kept if kept.any() else np.ones_like(kept))
+    freedom = np.maximum(counted - 1, 1)
+    p = np.where(tested, chdtrc(freedom, T), np.nan)
+    differ = np.zeros(len(p), dtype=np.bool_)
+    differ[tested] = holm(p[tested], level)
+    largest = chndtrinc(np.maximum(T, 1e-12), freedom, level)  # the noncentrality at which so small a T is a rare event
+    bound = np.where(tested, np.sqrt(np.maximum(np.nan_to_num(largest), 0.0) / freedom), np.nan)
+    states: list[TaskState] = []
+    for apart, small in zip(differ, bound < 1, strict=True):
+        states.append("tells agents apart" if apart else "equivalent" if small else "unknown")
+    return TaskTests(p_value=p, bound=bound, state=tuple(states))
 
 
-def benjamini_hochberg(p: Floats, level: float) -> Bools:
-    """Return which hypotheses are rejected with a false discovery rate of at most ``level``."""
+def holm(p: Floats, level: float) -> Bools:
+    """Return which hypotheses are rejected by Holm's rule: P(any true one among them) is at most ``level``.
+
+    Reference: Holm 1979, A simple sequentially rejective multiple test procedure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> holm(np.array([0.01, 0.04, 0.03]), 0.05)
+    array([ True, False, False])
+    """
     order = np.argsort(p, kind="stable")
-    below = p[order] <= level * np.arange(1, len(p) + 1) / max(len(p), 1)
+    passed = p[order] <= level / np.arange(len(p), 0, -1)
     rejected = np.zeros(len(p), dtype=np.bool_)
-    if below.any():
-        rejected[order[: np.flatnonzero(below)[-1] + 1]] = True
+    rejected[order] = np.logical_and.accumulate(passed) if len(p) else passed
     return rejected
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableModel:
-    """Drawn tables of all tasks, higher better; which tasks are kept, the floor of each, and the noise of each cell."""
+    """Drawn tables of all tasks, higher better; the floor of each task, and the noise of each cell.
+
+    ``told`` are the tasks that tell agents apart. They are kept; if there are none all are, and the board is undecided.
+    """
 
     tables: Floats  # (S, m, n)
+    told: Bools
     kept: Bools
     floor: Floats
     noise: Floats  # (m, n)
-    pools: Ints  # the pool of each agent
+    label: Ints  # the pool of each agent
     facts: dict[str, Any]
-
-
-def exact_model(tables: Floats) -> TableModel:
-    """Return tables without noise."""
-    n = tables.shape[-1]
-    whole = tables.reshape(-1, *tables.shape[-2:])
-    return TableModel(
-        tables=whole,
-        kept=np.ones(n, dtype=np.bool_),
-        floor=np.zeros(n),
-        noise=np.zeros(whole.shape[1:]),
-        pools=np.arange(whole.shape[1]),
-        facts={},
-    )
 
 
 def fit_model(
@@ -244,48 +256,104 @@ def fit_model(
     stderr: Floats,
     known: Bools,
     shares: Bools,
-    kept: Bools,
+    told: Bools,
     draws: int,
     rng: np.random.Generator,
     rank: int | None,
     *,
     pool: bool,
 ) -> TableModel:
-    """Fit the tasks that are kept and draw true tables, in the units of ``S``.
+    """Fit the tasks that tell agents apart and draw true tables, in the units of ``S``.
 
-    Shares of known noise are modelled as log-odds, in which a skill is a straight line up to the ceiling. Tasks of
-    unknown noise are set aside if the skills do not predict their cells better than the mean does.
+    Shares of known noise are modelled as log-odds beyond guessing, in which a skill is a straight line. Tasks of
+    unknown noise are set aside if they are shown not to share the skills of the others.
     """
-    Z, error = S.copy(), stderr.copy()
-    Z[:, shares], error[:, shares] = to_log_odds(S[:, shares], stderr[:, shares])
-    centre, unit = task_units(Z, error)
-    Y, V = (Z - centre) / unit, (error / unit) ** 2
-    facts: dict[str, Any] = {}
-    if rank is None and not known[kept].all():
-        choice = choose_rank(Y[:, kept], V[:, kept], known[kept], rng)
-        unpredicted = ~known[kept] & (choice.gain <= choice.gain_error)
-        kept = kept.copy()
-        kept[np.flatnonzero(kept)[unpredicted]] = unpredicted.all()
-        facts, rank = {"held_out": choice.densities}, choice.rank
     m, n = S.shape
-    rank = min(SKILLS if rank is None else rank, max(m - 1, 1), max(int(kept.sum()) - 1, 1))
-    pools = Pools(label=np.arange(m), Y=Y[:, kept], V=V[:, kept])
+    kept = told if told.any() else ~told
+    typical = np.sqrt((stderr**2).sum(axis=0) / np.isfinite(S).sum(axis=0))
+    label = np.arange(m)
     if pool and known[kept].all() and m > 2:
-        pools = pool_duplicates(pools.Y, pools.V)
-    found = draw_tables(pools.Y, pools.V, known[kept], rank=rank, draws=draws, rng=rng)
-    tables = np.empty((draws, m, n))
-    tables[:, :, kept] = found.tables[:, pools.label]
-    tables[:, :, ~kept] = draw_plain(Y[:, ~kept], V[:, ~kept], draws, rng)
-    tables = tables * unit + centre
-    tables[:, :, shares] = 1 / (1 + np.exp(-tables[:, :, shares]))
-    noise = np.sqrt((stderr**2).sum(axis=0) / np.isfinite(S).sum(axis=0))
-    residual = np.sqrt((found.tau**2).mean(axis=0)) * unit[kept]
-    noise[kept] = np.where(known[kept], noise[kept], residual)
-    noise[~kept] = np.where(known[~kept], noise[~kept], unit[~kept])
-    cells = np.where(known, stderr, noise)
-    floor = np.where(kept, 2 * expected_range(len(pools.Y)) * noise, np.nan)
-    facts |= {"rank": rank, "tau": float(found.tau0.mean()), "noise_by_task": noise}
-    return TableModel(tables=tables, kept=kept, floor=floor, noise=cells, pools=pools.label, facts=facts)
+        first = Versions(S[:, kept], stderr[:, kept], shares[kept], FLOORS[:1])
+        label = pool_duplicates(first.Y[0], first.V[0]).label
+        S, stderr = pool_rows(S, stderr, label)
+    data = Versions(S, stderr, shares, FLOORS if shares.any() else FLOORS[:1])
+    ranks = np.array([SKILLS if rank is None else rank])
+    counts = np.array([draws])
+    if rank is None and not known[kept].all():
+        choice = weigh_ranks(data.Y[0][:, kept], data.V[0][:, kept], known[kept], draws, rng)
+        told = told.copy()
+        told[kept] &= known[kept] | ~choice.unpredicted
+        kept = told if told.any() else kept
+        ranks, counts = np.flatnonzero(choice.counts), choice.counts[choice.counts > 0]
+    ranks = np.clip(ranks, 1, max(min(len(S) - 1, int(kept.sum()) - 1), 1))
+
+    def draw(rank: int, count: int) -> TableDraws:
+        Y, V, prior = (np.ascontiguousarray(part[..., kept]) for part in (data.Y, data.V, data.prior))
+        return draw_tables(Y, V, known[kept], rank=rank, draws=count, rng=rng, prior=prior)
+
+    expected = S.copy()
+    for _ in range(ROUNDS if shares[kept].any() else 0):
+        rough = draw(int(ranks[0]), ROUGH)
+        expected[:, kept] = data.to_scores(rough.tables, rough.version, kept).mean(axis=0)
+        data = Versions(S, stderr, shares, FLOORS, expected)
+    found = [draw(int(one), int(count)) for one, count in zip(ranks, counts, strict=True)]
+    version = np.concatenate([one.version for one in found])
+    tables = np.empty((draws, len(S), n))
+    tables[:, :, kept] = data.to_scores(np.concatenate([one.tables for one in found]), version, kept)
+    plain = draw_plain(data.Y[0][:, ~kept], data.V[0][:, ~kept], draws, rng)
+    tables[:, :, ~kept] = data.to_scores(plain, np.zeros((draws, int((~kept).sum())), dtype=np.intp), ~kept)
+    unit = data.unit[0]
+    tau = np.concatenate([one.tau for one in found])
+    noise = np.where(known, typical, unit)
+    noise[kept] = np.where(known[kept], noise[kept], np.sqrt((tau**2).mean(axis=0)) * unit[kept])
+    cells = np.where(known, stderr, noise)[label]
+    floor = np.where(kept, 2 * expected_range(len(S)) * noise, np.nan)
+    facts = {"rank": int(ranks[counts.argmax()]), "ranks": dict(zip(ranks.tolist(), counts.tolist(), strict=True))}
+    facts |= {"tau": float(np.concatenate([one.tau0 for one in found]).mean()), "noise_by_task": noise}
+    return TableModel(tables=tables[:, label], told=told, kept=kept, floor=floor, noise=cells, label=label, facts=facts)
+
+
+def pool_rows(S: Floats, stderr: Floats, label: Ints) -> tuple[Floats, Floats]:
+    """Return one row for each pool: the mean score, weighted by precision, and its standard error."""
+    member = np.arange(label.max() + 1)[:, None] == label
+    w = member @ np.where(np.isfinite(S), 1 / np.where(stderr > 0, stderr, 1.0) ** 2, 0.0)
+    total = member @ np.where(np.isfinite(S), np.nan_to_num(S) / np.where(stderr > 0, stderr, 1.0) ** 2, 0.0)
+    some = w > 0
+    weight = np.where(some, w, 1.0)
+    return np.where(some, total / weight, np.nan), np.where(some & (stderr.max(axis=0) > 0), weight**-0.5, 0.0)
+
+
+class Versions:
+    """Scores ``Y`` and variances ``V`` (H, m, n) in units of each task, for each level of guessing of tasks of shares.
+
+    ``prior`` (H, n) contains log probabilities, with the terms of the densities that do not depend on the model.
+    """
+
+    def __init__(
+        self, S: Floats, stderr: Floats, shares: Bools, floors: Floats, expected: Floats | None = None
+    ) -> None:
+        """Carry shares over to log-odds at the ``expected`` ones, at first at themselves."""
+        Z, error = np.repeat(S[None], len(floors), axis=0), np.repeat(stderr[None], len(floors), axis=0)
+        self.prior = np.full((len(floors), S.shape[1]), -np.inf)
+        self.prior[0] = 0.0
+        at = S if expected is None else expected
+        for k, floor in enumerate(floors):
+            found = to_log_odds(S[:, shares], stderr[:, shares], float(floor), at[:, shares])
+            Z[k][:, shares], error[k][:, shares], self.prior[k, shares] = found
+        units = [task_units(*one) for one in zip(Z, error, strict=True)]
+        self.centre, self.unit = (np.stack(part) for part in zip(*units, strict=True))
+        self.Y, self.V = (Z - self.centre[:, None]) / self.unit[:, None], (error / self.unit[:, None]) ** 2
+        self.prior -= np.isfinite(S).sum(axis=0) * np.log(self.unit)
+        self.shares = shares
+
+    def to_scores(self, tables: Floats, version: Ints, tasks: Bools) -> Floats:
+        """Return drawn tables (S, m, n) of some tasks as scores, given the version of each task in each draw."""
+        columns = np.flatnonzero(tasks)
+        tables = tables * self.unit[version, columns][:, None] + self.centre[version, columns][:, None]
+        shares = self.shares[tasks]
+        floor = FLOORS[version[:, None, shares]]
+        tables[:, :, shares] = floor + (1 - floor) / (1 + np.exp(-tables[:, :, shares]))
+        return tables
 
 
 def draw_plain(Y: Floats, V: Floats, draws: int, rng: np.random.Generator) -> Floats:
@@ -295,17 +363,26 @@ def draw_plain(Y: Floats, V: Floats, draws: int, rng: np.random.Generator) -> Fl
     return np.asarray(np.where(missing, 0.0, Y) + spread * rng.standard_normal((draws, *Y.shape)))
 
 
-def to_log_odds(p: Floats, stderr: Floats) -> tuple[Floats, Floats]:
-    """Return empirical log-odds of shares and their standard errors.
+def to_log_odds(p: Floats, stderr: Floats, floor: float, expected: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return log-odds of shares beyond the level of guessing, their standard errors, and log densities by task.
 
     A standard error is turned into the number of items that has it; shares of 0 and 1 have the task's typical number.
+    The normal likelihood of a share is carried over at the expected one, at least half a standard error above the level
+    of guessing. The log densities are its terms that do not depend on the log-odds.
     """
     inside = (p > 0) & (p < 1) & (stderr > 0)
     items = np.where(inside, p * (1 - p) / np.where(inside, stderr, 1.0) ** 2, np.nan)
     typical = np.exp(np.nanmean(np.log(items), axis=0)) if inside.any(axis=0).all() else 1.0
     items = np.maximum(np.where(inside, items, typical), 1.0)
-    solved, failed = p * items + 0.5, (1 - p) * items + 0.5
-    return np.log(solved / failed), np.where(np.isnan(p), 0.0, np.sqrt(1 / solved + 1 / failed))
+    share = (p * items + 0.5) / (items + 1)
+    error = np.sqrt(share * (1 - share) / items)
+    low, high = floor + 0.5 * error, 1 - 0.5 / (items + 1)
+    near = np.clip(np.where(np.isnan(expected), share, expected), np.minimum(low, high), high)
+    known = (near - floor) / (1 - floor)
+    slope = 1 / (known * (1 - known) * (1 - floor))
+    density = np.log(slope * error) - 0.5 * (np.minimum(share - floor, 0.0) / error) ** 2
+    odds = np.log(known / (1 - known)) + (share - near) * slope
+    return odds, np.where(np.isnan(p), 0.0, error * slope), np.nansum(density, axis=0)
 
 
 def task_units(S: Floats, stderr: Floats) -> tuple[Floats, Floats]:
@@ -393,10 +470,3 @@ def widen(values: Floats, kept: Bools) -> Floats:
     whole = np.zeros((*values.shape[:-1], len(kept)))
     whole[..., kept] = values
     return whole
-
-
-def describe_noise(noise: NoiseModel, known: Bools) -> str:
-    """Return the noise that was used: ``"none"``, ``"known"``, ``"residual"`` or ``"mixed"``."""
-    if noise == "none":
-        return "none"
-    return "known" if known.all() else "mixed" if known.any() else "residual"
