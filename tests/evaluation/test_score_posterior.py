@@ -218,7 +218,7 @@ def test_different_agents_are_rarely_pooled() -> None:
     for seed in range(30):
         scores, _ = table_with_copies(0, seed)
         noise = known_noise(scores)
-        label = pool_duplicates(scores.values, noise**2).label
+        label = pool_duplicates(scores.values, noise**2)
         pooled += 12 - len(np.unique(label))
     assert pooled <= 6  # of 360 agents
 

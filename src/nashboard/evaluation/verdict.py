@@ -215,8 +215,8 @@ def noise_sentence(problem: Problem) -> str:
     noise = str(facts.get("noise"))
     if noise == "residual" and min(problem.expected.shape) < IDENTIFIED:
         return NOISE["few"]
-    skills = [rank for rank, count in facts.get("ranks", {}).items() if count >= len(problem.draws) / 20]
-    number = f"{min(skills, default=1)}" + f" to {max(skills, default=1)}" * (len(skills) > 1)
+    least, most = (int(np.quantile(facts.get("ranks", (1,)), level, method="nearest")) for level in (0.05, 0.95))
+    number = f"{least}" + f" to {most}" * (most > least)
     said = "one shared skill does" if number == "1" else f"{number} shared skills do"
     return NOISE.get(noise, "").format(skills=said)
 
@@ -301,7 +301,7 @@ def model_facts(problem: Problem) -> dict[str, Any]:
     """Return the facts of the model that json can contain."""
     found: dict[str, Any] = {}
     for key, value in problem.draws.facts.items():
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) or key == "ranks":
             continue
         if isinstance(value, tuple | list):
             found[key] = list(value)

@@ -43,7 +43,6 @@ MOST_TRAITS = 223  # agents up to which planes of rotation are tried, as for the
 ROUNDS = 3  # of fitting the pooled matches and looking for groups again
 WIDER = (0.3, 1.0)  # values of tau that are tried beside the fitted one, which many copies make too small
 ENOUGH = float(np.log(SURE / (1 - SURE)))
-ODDS = 4.0  # posterior odds from which entries are pooled: a missed copy and a false one cost about the same
 COMPATIBLE = 4.0  # standard deviations of a chi-square beyond which two rows are different without further tests
 ROUNDING = 1e-12  # of the variance of all tasks together: smaller noise is lost in a sum with it
 
@@ -330,20 +329,6 @@ def compare_entries(Y, N, active, variances, tau, places, evidence, largest, onl
             largest[a, b] = largest[b, a] = bound if shared > 0 else np.inf
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Pools:
-    """Groups of rows that are shown to be the same: the group of each row, and pooled scores and noise per group."""
-
-    label: Ints
-    Y: Floats
-    V: Floats
-
-    @property
-    def sizes(self) -> Ints:
-        """Number of rows of each group."""
-        return np.bincount(self.label)
-
-
 def log_evidence(d: Floats, v: Floats, G: Floats) -> Floats:
     """Return the log Bayes factor for "the same" of pairs of rows ``(k, n)``; places with infinite ``v`` do not count.
 
@@ -393,8 +378,8 @@ def compatible(d: Floats, v: Floats) -> Bools:
     return np.asarray((places > 0) & (T - places <= COMPATIBLE * np.sqrt(2 * places)))
 
 
-def pool_duplicates(Y: Floats, V: Floats) -> Pools:
-    """Pool rows that are the same with posterior odds of at least ``ODDS``, the clearest pair first.
+def pool_duplicates(Y: Floats, V: Floats) -> Ints:
+    """Return the pool of each row: rows that are the same with probability ``SURE`` are pooled, the clearest first.
 
     ``Y`` (m, n) has NaN where a score is missing. The prior is a Chinese restaurant process of concentration m: two
     single rows are the same with odds 1 to m, a row and a pool of ten with odds 10 to m. After each merge the pooled
@@ -412,7 +397,7 @@ def pool_duplicates(Y: Floats, V: Floats) -> Pools:
         evidence[i, i + 1 :] = compare_with(i, np.arange(i + 1, m), y, v, size, G)
     while m > 1:
         i, j = divmod(int(evidence.argmax()), m)
-        if evidence[i, j] < np.log(ODDS * m):
+        if evidence[i, j] < ENOUGH + np.log(m):
             break
         w = 1 / v[i] + 1 / v[j]
         y[i] = np.where(w > 0, (y[i] / v[i] + y[j] / v[j]) / np.where(w > 0, w, 1.0), 0.0)
@@ -424,9 +409,7 @@ def pool_duplicates(Y: Floats, V: Floats) -> Pools:
         others = np.flatnonzero(alive & (np.arange(m) != i))
         fresh = compare_with(i, others, y, v, size, G)
         evidence[np.minimum(i, others), np.maximum(i, others)] = fresh
-    groups, label = np.unique(label, return_inverse=True)
-    gone = ~np.isfinite(v[groups])
-    return Pools(label=label, Y=np.where(gone, np.nan, y[groups]), V=np.where(gone, 0.0, v[groups]))
+    return np.unique(label, return_inverse=True)[1]
 
 
 def compare_with(i: int, others: Ints, y: Floats, v: Floats, size: Floats, G: Floats) -> Floats:

@@ -143,7 +143,7 @@ def _regress(
                 x[k + 1] += wa * Y[i, j]
                 for h in range(k + 1):
                     P[k + 1, h + 1] += wa * A[i, h]
-    return density - 0.5 * log(product) + factor(P, x)
+    return float(density - 0.5 * log(product) + factor(P, x))
 
 
 regress = compiled(FLOAT(*4 * [MATRIX], INT, FLOAT, VECTOR, VECTOR, OUT2, OUT1))(_regress)

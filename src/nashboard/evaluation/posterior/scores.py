@@ -56,7 +56,6 @@ def draw_scores(
     scaling: Scaling = "range",
     selection: Selection = "clone-invariant",
     pool: bool = True,
-    rank: int | None = None,
 ) -> Draws:
     """Draw true tables from their posterior and solve each of them.
 
@@ -75,8 +74,6 @@ def draw_scores(
     pool
         Treat agents that the data show to be the same as one agent that was measured more often. They share a row of
         the draws: ``facts["label"]`` is the row of each agent.
-    rank
-        Number of skills; None: 6 where the noise is known, else those that best predict scores left out.
 
     Examples
     --------
@@ -93,7 +90,7 @@ def draw_scores(
     state = judge_tasks(scores.values, stderr).state
     told = np.array([not known[k] or one == "tells agents apart" for k, one in enumerate(state)])
     shares = known & find_shares(scores)
-    model = fit_model(higher, stderr, known, shares, told, draws, rng, rank, pool=pool)
+    model = fit_model(higher, stderr, known, shares, told, draws, rng, pool=pool)
     kept = model.kept
     how = scaling if scores.scaling == "raw" else "none"
     sizes = task_sizes(model.tables[:, :, kept], model.floor[kept], how)
@@ -104,9 +101,7 @@ def draw_scores(
     sign = np.where(scores.lower_is_better, -1.0, 1.0)
     facts = {
         "noise": "known" if known.all() else "mixed" if known.any() else "residual",
-        "known_noise": known,
         "set_aside": tuple(task for task, is_kept in zip(scores.tasks, kept, strict=True) if not is_kept),
-        "kept": kept,
         "told_apart": tuple(task for task, is_told in zip(scores.tasks, model.told, strict=True) if is_told),
         "equivalent": tuple(task for task, one in zip(scores.tasks, state, strict=True) if one == "equivalent"),
         "unpredicted": tuple(task for k, task in enumerate(scores.tasks) if not known[k] and not model.told[k]),
@@ -259,7 +254,6 @@ def fit_model(
     told: Bools,
     draws: int,
     rng: np.random.Generator,
-    rank: int | None,
     *,
     pool: bool,
 ) -> TableModel:
@@ -270,16 +264,15 @@ def fit_model(
     """
     m, n = S.shape
     kept = told if told.any() else ~told
+    given, label = stderr, np.arange(m)
     typical = np.sqrt((stderr**2).sum(axis=0) / np.isfinite(S).sum(axis=0))
-    label = np.arange(m)
     if pool and known[kept].all() and m > 2:
         first = Versions(S[:, kept], stderr[:, kept], shares[kept], FLOORS[:1])
-        label = pool_duplicates(first.Y[0], first.V[0]).label
+        label = pool_duplicates(first.Y[0], first.V[0])
         S, stderr = pool_rows(S, stderr, label)
     data = Versions(S, stderr, shares, FLOORS if shares.any() else FLOORS[:1])
-    ranks = np.array([SKILLS if rank is None else rank])
-    counts = np.array([draws])
-    if rank is None and not known[kept].all():
+    ranks, counts = np.array([SKILLS]), np.array([draws])
+    if not known[kept].all():
         choice = weigh_ranks(data.Y[0][:, kept], data.V[0][:, kept], known[kept], draws, rng)
         told = told.copy()
         told[kept] &= known[kept] | ~choice.unpredicted
@@ -306,10 +299,14 @@ def fit_model(
     tau = np.concatenate([one.tau for one in found])
     noise = np.where(known, typical, unit)
     noise[kept] = np.where(known[kept], noise[kept], np.sqrt((tau**2).mean(axis=0)) * unit[kept])
-    cells = np.where(known, stderr, noise)[label]
+    cells = np.where(known, given, noise)
     floor = np.where(kept, 2 * expected_range(len(S)) * noise, np.nan)
-    facts = {"rank": int(ranks[counts.argmax()]), "ranks": dict(zip(ranks.tolist(), counts.tolist(), strict=True))}
-    facts |= {"tau": float(np.concatenate([one.tau0 for one in found]).mean()), "noise_by_task": noise}
+    facts = {
+        "rank": int(ranks[counts.argmax()]),
+        "ranks": tuple(np.repeat(ranks, counts).tolist()),
+        "tau": float(np.concatenate([one.tau0 for one in found]).mean()),
+        "noise_by_task": noise,
+    }
     return TableModel(tables=tables[:, label], told=told, kept=kept, floor=floor, noise=cells, label=label, facts=facts)
 
 
