@@ -1,4 +1,4 @@
-"""Would another suite agree? Suites of tasks drawn with repetition from the tasks at hand."""
+"""How much first place depends on the choice of tasks: suites drawn with repetition from the tasks at hand."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from nashboard.evaluation.problem import Problem
 def resample_suites(problem: Problem) -> Floats:
     """Return the share of suites, drawn from the tasks, in which each class of agents is at the top.
 
-    A task that is drawn twice is a copy, which counts once: what matters is which tasks were drawn at all. Scores are
-    the expected ones in task units, so this is sampling of tasks, not noise of scores.
+    A task that is drawn twice is a copy, which counts once, so a suite has about 63% of the tasks. Scores are the
+    expected ones in task units: tasks are sampled, noise is left out.
     """
     S = problem.expected[:, problem.kept_tasks]
     n = S.shape[1]
@@ -38,5 +38,5 @@ def suite_table(problem: Problem) -> Table:
             Column(name="P(top)", meaning="probability of being at the top on this suite", decimals=2),
         ),
         rows=tuple((posterior.agents[k], float(shares[k]), float(posterior.probability_top[k])) for k in order),
-        notes=("tasks are drawn with repetition: would another suite of this kind agree?",),
+        notes=("tasks are drawn with repetition, so a suite has about 63% of them; noise of scores is left out",),
     )
