@@ -15,6 +15,7 @@ from nashboard.evaluation.problem import Problem
 
 PASSED, FAILED = 0.95, 0.05
 COMPONENTS = 3
+UNJUDGED: tuple["TaskStatus", ...] = ("unknown", "everybody passes", "everybody fails")
 
 TaskStatus = Literal[
     "fine",
@@ -127,15 +128,14 @@ class TaskQuality(Part):
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether every task separates agents, and in the direction of the others."""
-        idle = self.having("the same for everybody", "everybody passes", "everybody fails", "equivalent")
-        unknown = self.having("unknown")
+        idle, unknown = self.having("the same for everybody", "equivalent"), self.having(*UNJUDGED)
         wrong, leaning = self.having("wrong way"), self.having("leans wrong")
         saturated = self.having("everybody passes", "everybody fails", "near the ceiling", "near the floor")
         return (
             Check(
                 name="every task separates agents",
                 passed=False if idle else None if unknown else True,
-                sentence=f"{len(idle):,} of {len(self.findings):,} tasks separate nobody{name_some(idle)}"
+                sentence=f"{len(idle):,} of {len(self.findings):,} tasks separate nobody beyond noise{name_some(idle)}"
                 + (f"; {len(unknown):,} cannot be judged with these data{name_some(unknown)}" if unknown else ""),
             ),
             Check(
@@ -210,18 +210,20 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     wrong[wrong] = holm(negative_by_chance(correlation[wrong], len(S)), level)
     findings = []
     for k, (task, column) in enumerate(zip(raw.tasks, raw.values.T, strict=True)):
-        at = column_of.get(task)  # None: the same for everybody
-        p_noise, bound = (np.nan, np.nan) if at is None else (tests.p_value[at], tests.bound[at])
-        told = at is not None and (
-            tests.state[at] == "tells agents apart" or (p_noise != p_noise and task not in unpredicted)
+        at = column_of.get(task)  # None: constant
+        p_noise, bound, state = (
+            (np.nan, np.nan, "") if at is None else (tests.p_value[at], tests.bound[at], tests.state[at])
         )
-        status: TaskStatus = "fine"
-        if not told:
-            status = saturation(column, raw.scaling) or ("unknown" if bound != bound or bound >= 1 else "equivalent")
-        elif wrong[k]:
-            status = "wrong way"
+        status: TaskStatus | None = saturation(column, raw.scaling)
+        if status == "the same for everybody":
+            pass
+        elif state == "equivalent":
+            status = "equivalent"
+        elif state != "tells agents apart" and (status or p_noise == p_noise or task in unpredicted):
+            status = status or "unknown"
         else:
-            status = near_limit(column, raw.scaling) or ("leans wrong" if correlation[k] < 0 else "fine")
+            status = "wrong way" if wrong[k] else near_limit(column, raw.scaling)
+            status = status or ("leans wrong" if correlation[k] < 0 else "fine")
         findings.append(
             TaskFinding(
                 task=task,
@@ -243,13 +245,13 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
 
 
 def saturation(column: Floats, scaling: str) -> TaskStatus | None:
-    """Return how a task without shown differences fails to separate anybody."""
+    """Return how a task fails to separate agents, whatever the noise."""
     low, high = float(np.nanmin(column)), float(np.nanmax(column))
+    if low == high:
+        return "the same for everybody"
     if is_share(column, scaling) and low >= PASSED:
         return "everybody passes"
-    if is_share(column, scaling) and high <= FAILED:
-        return "everybody fails"
-    return "the same for everybody" if low == high else None
+    return "everybody fails" if is_share(column, scaling) and high <= FAILED else None
 
 
 def near_limit(column: Floats, scaling: str) -> TaskStatus | None:

@@ -244,6 +244,8 @@ def find_contributions(problem: Problem) -> dict[str, tuple[Contribution, ...]]:
         bests = np.einsum("sc,sck->sk", draws.weights, draws.payoffs) if scores else np.zeros_like(W)
         terms = np.einsum("sk,sck->ck", W, draws.payoffs) / len(W) - (W * bests).mean(axis=0)
         ends = (draws.payoffs, W, bests) if len(W) > 1 else None
+    mean = draws.gaps.mean(axis=0)  # the estimate may leave out its tails
+    terms *= np.divide(draws.point, mean, out=np.ones_like(mean), where=mean > 0)[:, None]
     inside = np.array(sorted(np.flatnonzero(weights > 0), key=lambda k: names[k]), dtype=np.intp)
     order = np.argsort(-np.abs(terms[:, inside]), axis=1, kind="stable")[:, :KEPT]
     columns = inside[order]
