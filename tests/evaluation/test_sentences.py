@@ -19,6 +19,7 @@ from nashboard._types import Floats
 N = r"[\d,]+"
 P = r"\d\.\d\d"
 WHO = r"\S+( \d+)?"
+REASON = "(differs? by less than|shows? no difference|(is|are) not predicted by the others, so skill and) .*"
 NAMES = r".+ \(\d\.\d\d\)( and [\d,]+ more)?"
 
 
@@ -116,6 +117,10 @@ def evaluation(case: str) -> nb.Evaluation:
         return nb.evaluate(nb.Scores.from_array(values, n=np.full(values.shape, 400.0)))
     if case == "guessed, noise unknown":
         return nb.evaluate(nb.Scores.from_array(table("guessed").values))
+    if case == "noise":
+        return nb.evaluate(nb.Scores.from_array(rng.binomial(300, 0.5, (6, 4)) / 300, n=np.full((6, 4), 300.0)))
+    if case == "few":
+        return nb.evaluate(nb.Scores.from_array([[0.81, 0.70, 0.55], [0.78, 0.72, 0.50]]))
     if case == "exact atari":
         return nb.evaluate(from_name("atari"), noise="none")
     if case == "exact scores":
@@ -149,21 +154,22 @@ VERDICT = {
     r"No near-duplicates found\.": {"cycle"},
     rf"(No near-duplicates found; )?{N} of {N} pairs of \w+ cannot be ordered with these data\.": {"ladder", "even"},
     r"(No near-duplicates found; all|All) pairs of \w+ can be ordered\.": {"steep"},
-    rf"{N} of {N} tasks tells? the \w+ apart: .*\. (On {N} others no signal was found: they are|One .*) set aside\.": {
-        "guessed",
+    rf"{N} of {N} tasks (tells? the \w+ apart|shares? skills): .*\. Set aside: ({N} {REASON}(; )?)+\.": {
+        "guessed", "guessed, noise unknown",
     },
-    rf"{N} of {N} tasks (is|are) set aside, not predicted by the others: .*\.": {"guessed, noise unknown"},
+    r"No single task tells the \w+ apart beyond noise\.": {"noise"},
     rf"{N} of {N} tasks decides? who is first: .*\.": {"exact atari"},
-    r"No standard errors are known: what (one shared skill does|\S+ shared skills do) not explain .* as noise\.": {
+    r"No standard errors are known: any part of what (one shared .* does|.* shared skills do) not .* be noise\.": {
         "unknown", "guessed, noise unknown",
     },
-    r"Standard errors are known for some tasks; on the others what shared skills do not explain is the noise\.": {
+    r"No standard errors are known, and so few scores cannot show them: intervals rest on the model's prior\.": {"few"},
+    r"Standard errors are known for some tasks; on the others what shared skills do not explain may be noise\.": {
         "mixed",
     },
     r"The scores are taken as exact: there are no intervals\.": {"exact scores"},
     rf"{WHO} moves (up|down) from place [\d-]+ by (Elo|mean) to [\d-]+(, mostly because of .*)?\.": {"strong cycles"},
     rf"{N} \w+, {N} (games|win rates), (every pair|\d+% of the pairs) met\.": {"ladder", "star", "rates"},
-    rf"{N} \w+, {N} tasks(, {N} of {N} scores missing)?\.": {"plain", "holes"},
+    rf"{N} \w+, {N} tasks?(, {N} of {N} scores missing)?\.": {"plain", "holes"},
     r"\d+ agents, payoffs (as given|with errors)\.": {"payoffs", "payoffs with errors"},
 }  # fmt: skip
 WARNINGS = {
