@@ -59,7 +59,7 @@ NEGLIGIBLE = 7.0  # log-density below the peak beyond which the grid is cut
 HOPELESS = 50.0  # log-density below the peak beyond which larger values of tau are not tried
 FEW_GAMES, SWEEPS = 25.0, 8  # agents with fewer games are moved by so many Metropolis steps in every draw
 LEAST_DISPERSION = 0.1
-PRIOR_GAMES = 20.0  # games' worth of evidence that clusters do not matter, before they are measured
+PRIOR_GAMES = 10.0  # games' worth of evidence that clusters do not matter, before they are measured
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -430,8 +430,8 @@ def measure_dispersion(matches: Matches) -> float:
     Of single games it is ``1 - sum(d) / 4 / sum(n p (1 - p))`` around smoothed shares ``p``. With clusters it is
     measured between them, around each pair's own share ``q``: if the points of a cluster with ``m`` of the pair's ``N``
     games have variance ``phi m q (1 - q)``, then ``sum (points - q m)^2`` has mean ``phi q (1 - q) (N - sum m^2 / N)``,
-    and ``phi`` is the ratio of both sides, summed over all pairs. A few games' worth of prior evidence keeps it away
-    from 0 where pairs have hardly any cluster.
+    and ``phi`` is the ratio of both sides, summed over all pairs. A few games' worth of prior evidence for single
+    games, on the scale of its logarithm, keeps it away from 0 where pairs have hardly any cluster.
     """
     points = matches.wins + matches.draws / 2
     share = (points + 0.5) / (matches.games + 1)
@@ -448,8 +448,9 @@ def measure_dispersion(matches: Matches) -> float:
     q = np.bincount(pair, won, minlength=pairs) / N
     mean = float((q * (1 - q) * (N - np.bincount(pair, m**2, minlength=pairs) / N)).sum())
     scatter = float(((won - q[pair] * m) ** 2).sum())
-    prior = PRIOR_GAMES / 4
-    return max((scatter + prior * single) / (mean + prior), LEAST_DISPERSION)
+    measured = max(scatter / mean, LEAST_DISPERSION) if mean > 0 else single
+    known = 4 * mean / (4 * mean + PRIOR_GAMES)
+    return float(max(measured**known * single ** (1 - known), LEAST_DISPERSION))
 
 
 def fit_grid(counts: Pairs, system: System) -> Modes:
