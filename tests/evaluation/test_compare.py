@@ -6,7 +6,7 @@ from scipy import stats
 
 import nashboard as nb
 from nashboard.errors import InputError
-from nashboard.evaluation.decide.paired import adjust_holm, run_clustered_t, run_mcnemar, run_paired_t, run_welch
+from nashboard.evaluation.decide.significance import adjust_holm, run_clustered_t, run_mcnemar, run_paired_t, run_welch
 
 
 def play(x: np.ndarray, games: np.ndarray, rng: np.random.Generator) -> nb.Matches:
@@ -106,7 +106,7 @@ def test_a_real_difference_is_found() -> None:
 def test_looking_after_every_game_keeps_the_error_rate() -> None:
     rng = np.random.default_rng(5)
     wrong, runs, games = 0, 2000, 400
-    from nashboard.evaluation.decide.sequential import log_e_value
+    from nashboard.evaluation.decide.significance import log_e_value
 
     for _ in range(runs):
         won = np.cumsum(rng.random(games) < 0.5)

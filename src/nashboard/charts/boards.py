@@ -22,7 +22,7 @@ from nashboard.charts.rows import (
 )
 from nashboard.charts.theme import Chart, titled
 from nashboard.evaluation.board.board import Board
-from nashboard.evaluation.decide.history import History
+from nashboard.evaluation.decide.changes import History
 from nashboard.evaluation.evaluation import Evaluation
 
 

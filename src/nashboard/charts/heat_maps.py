@@ -30,7 +30,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.audit.audit import Audit, audit
 from nashboard.evaluation.audit.redundancy import Redundancy
 from nashboard.evaluation.board.board import Board
-from nashboard.evaluation.decide.superiority import Superiority
+from nashboard.evaluation.decide.compare import Superiority
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")
 

@@ -40,8 +40,8 @@ def changes(
       nashboard changes main.json branch.json --fail-on worse,first-changed
     """
     from nashboard.evaluation.decide.changes import changes as run
+    from nashboard.evaluation.decide.changes import history
     from nashboard.evaluation.decide.gates import CHANGES, check_names
-    from nashboard.evaluation.decide.history import history
 
     options.refuse_each(components)
     check_names(fail_on or (), CHANGES)

@@ -56,10 +56,9 @@ def compare(
     from nashboard.data.matches import Matches
     from nashboard.data.scores import Scores
     from nashboard.errors import InputError
-    from nashboard.evaluation.decide.compare import Comparison
+    from nashboard.evaluation.decide.compare import Comparison, superiority
     from nashboard.evaluation.decide.compare import compare as run
     from nashboard.evaluation.decide.gates import COMPARE, check_names
-    from nashboard.evaluation.decide.superiority import superiority
     from nashboard.evaluation.evaluate import evaluate
 
     check_names(fail_on or (), COMPARE)

@@ -331,6 +331,14 @@ class Matches(Tabular):
                 option={"components": "largest"},
             )
 
+    def require_counts(self) -> None:
+        """Raise an error for win rates without numbers of games: nothing is known about their errors."""
+        if NO_COUNTS in self.origin.notes:
+            raise InputError(
+                "these are win rates without numbers of games, so that their errors are unknown",
+                hint="give the games of each pair, as in Matches.from_win_rates(P, games=100)",
+            )
+
     def select(self, agents: Iterable[str]) -> "Matches":
         """Return the matches among the named agents only, in the order given."""
         kept = positions(agents, self.agents, kind="agent")

@@ -7,24 +7,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._tables import Column, Table, Tabular, number
-from nashboard._types import Floats
+from nashboard._tables import Cell, Column, Table, Tabular, number
+from nashboard._types import Floats, Ints, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, either, nearest
-from nashboard.evaluation.decide.paired import (
+from nashboard.evaluation.decide.significance import (
     POWER,
     Estimate,
     adjust_holm,
+    confidence_sequence,
+    e_value,
     estimate_t,
     run_clustered_t,
     run_mcnemar,
     run_paired_t,
     run_welch,
 )
-from nashboard.evaluation.decide.sequential import confidence_sequence, e_value
-from nashboard.evaluation.decide.strengths import head_to_head, require_counts, results_of_pair
 from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
 
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
@@ -326,7 +326,7 @@ def compare_scores(
 
 def compare_matches(matches: Matches, a: str, others: Sequence[str], level: float, anytime: bool) -> list[Comparison]:
     """Compare an agent with others by ratings of the hierarchical model, or by their own games alone."""
-    require_counts(matches)
+    matches.require_counts()
     i = matches.agents.index(a)
     if anytime:
         return [compare_own_games(matches, a, other, level) for other in others]
@@ -374,6 +374,45 @@ def compare_ratings(matches: Matches, fit: HierarchicalFit, i: int, j: int, leve
     if games:
         note = f"{a} scored {wins + draws / 2:g} of {games:g} in games between the two"
     return from_estimate(a, b, found, unit="Elo points", counted="games", notes=(note,))
+
+
+def head_to_head(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]:
+    """Return posterior mean and variance of the log-odds that ``i`` beats ``j``, over the whole grid of sigma and tau.
+
+    Given sigma and tau, the difference of ratings ``d`` has variance ``V``. A pair with information ``D`` of its own
+    has ``x = d + c``, where ``E[x | d]`` has slope ``s = 1 / (1 + tau^2 D)`` in ``d`` and ``Var[x | d] = tau^2 s``.
+    So ``Var[x] = tau^2 s + s^2 V``: own games and games against common opponents count as much as they tell.
+    """
+    kept = np.flatnonzero(fit.weights > 1e-3 * fit.weights.max())
+    weights = fit.weights[kept] / fit.weights[kept].sum()
+    sigma, tau = fit.grid[kept].T
+    contrast = np.zeros((len(kept), len(fit.agents)))
+    contrast[:, i], contrast[:, j] = 1.0, -1.0
+    solved = fit.system.solve(fit.modes.curvature[kept], 1 / sigma**2, contrast)
+    centre = fit.modes.ratings[kept] + np.array([fit.skewness_shift(int(g)) for g in kept])
+    means, variances, slope = centre[:, i] - centre[:, j], solved[:, i] - solved[:, j], np.ones(len(kept))
+    pair = pair_row(fit.counts.i, fit.counts.j, i, j)
+    if pair is not None:
+        sign = 1.0 if i < j else -1.0
+        means = means + sign * tau**2 * fit.modes.slope[kept, pair]
+        slope = 1 - tau**2 * fit.modes.curvature[kept, pair]
+    mean = float(weights @ means)
+    return mean, float(weights @ (tau**2 * slope + slope**2 * variances + (means - mean) ** 2))
+
+
+def pair_row(first: Ints, second: Ints, i: int, j: int) -> int | None:
+    """Return the row of a pair, or None where the two never met."""
+    row = np.flatnonzero((first == min(i, j)) & (second == max(i, j)))
+    return int(row[0]) if row.size else None
+
+
+def results_of_pair(matches: Matches, i: int, j: int) -> tuple[float, float, float]:
+    """Return wins, draws and losses of ``i`` against ``j``."""
+    k = pair_row(matches.pairs[:, 0], matches.pairs[:, 1], i, j)
+    if k is None:
+        return 0.0, 0.0, 0.0
+    own, other = (matches.wins, matches.losses) if i < j else (matches.losses, matches.wins)
+    return float(own[k]), float(matches.draws[k]), float(other[k])
 
 
 def compare_own_games(matches: Matches, a: str, b: str, level: float) -> Comparison:
@@ -467,3 +506,65 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Superiority(Tabular):
+    """``matrix[i, j]``: the probability that agent i is above agent j on the board, ties half; best agents first."""
+
+    agents: tuple[str, ...]
+    matrix: Floats
+
+    def __post_init__(self) -> None:
+        read_only(self.matrix)
+
+    def table(self) -> Table:
+        """Return a row and a column per agent."""
+        rows: list[tuple[Cell, ...]] = [
+            (name, *(None if i == j else float(p) for j, p in enumerate(self.matrix[i])))
+            for i, name in enumerate(self.agents)
+        ]
+        return Table(
+            columns=(Column(name="P(row above column)"), *(Column(name=name, decimals=2) for name in self.agents)),
+            rows=tuple(rows),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"agents": list(self.agents), "matrix": self.matrix.tolist()}
+
+    def __repr__(self) -> str:
+        return f"Superiority({len(self.agents):,} agents)"
+
+
+def superiority(evaluation: Any, *, top: int | None = None) -> Superiority:
+    """Return the probability that each agent is above each other agent on the board.
+
+    Parameters
+    ----------
+    evaluation
+        What `evaluate` returned.
+    top
+        Only the first agents of the board.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> found = nb.superiority(nb.evaluate(nb.load_dataset("atari"), n_resamples=50), top=3)
+    >>> bool(found.matrix[0, 2] > 0.5)
+    True
+    """
+    posterior = evaluation.posterior
+    if posterior.source is None:
+        raise InputError("a saved evaluation does not contain the draws: evaluate the data")
+    if posterior.draws == 1:
+        raise InputError("the data were taken as exact, so that there are no probabilities: their noise is unknown")
+    order = posterior.order[:top]
+    gaps = posterior.source.gaps[:, posterior.classes[order]]
+    tie = 1e-9 * posterior.source.gaps.max(axis=1, keepdims=True)
+    n = len(order)
+    matrix = np.full((n, n), 0.5)
+    for i in range(n):
+        lead = gaps - gaps[:, [i]]
+        matrix[i] = ((lead > tie) + 0.5 * (np.abs(lead) <= tie)).mean(axis=0)
+    return Superiority(agents=tuple(posterior.agents[k] for k in order), matrix=matrix)

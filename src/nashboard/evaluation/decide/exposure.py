@@ -11,7 +11,6 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError, nearest
-from nashboard.evaluation.decide.strengths import require_counts
 from nashboard.ratings.hierarchical import fit_hierarchical
 
 WORLDS = 2000
@@ -96,7 +95,7 @@ def exposure(matches: Matches, *, families: Mapping[str, Iterable[str]] | None =
     >>> nb.exposure(nb.Matches.from_counts([[0, 6, 9], [4, 0, 18], [1, 2, 0]])).share.round(2).tolist()
     [0.25, 0.38, 0.38]
     """
-    require_counts(matches)
+    matches.require_counts()
     matches.require_connected()
     fit = fit_hierarchical(matches)
     games = matches.games_per_agent

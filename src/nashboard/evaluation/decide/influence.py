@@ -19,7 +19,6 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.compare import comparable_values
-from nashboard.evaluation.decide.strengths import require_counts
 
 CHALLENGERS = 8  # agents behind the first that are tried as the new first
 AHEAD = 1e-8  # lead in log-odds that is more than rounding
@@ -176,7 +175,7 @@ def influence_of_votes(matches: Matches) -> Influence:
     """Find votes: by influence, confirmed and trimmed by fits, and by search where that is feasible."""
     from nashboard.ratings.hierarchical import fit_hierarchical
 
-    require_counts(matches)
+    matches.require_counts()
     matches.require_connected()
     counts = np.stack([getattr(matches, name) for name in OUTCOMES], axis=1)
     if (counts != counts.round()).any():

@@ -16,8 +16,7 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, nearest
-from nashboard.evaluation.decide.strengths import added_information, rating_covariance, require_counts, typical_tau
-from nashboard.ratings.hierarchical import fit_hierarchical
+from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
 
 ROUNDS = 60  # portions in which the games are handed out
 CONTENDERS = 40  # agents that can get games; the others are very unlikely to matter
@@ -185,7 +184,7 @@ def beliefs_about_matches(matches: Matches, *, cycles: bool = True) -> Beliefs:
     With ``cycles``, games of one pair tell about ratings only up to the cyclic part of that pair. Without, the question
     is about the pair itself.
     """
-    require_counts(matches)
+    matches.require_counts()
     matches.require_connected()
     fit = fit_hierarchical(matches)
     V = rating_covariance(fit)
@@ -215,6 +214,35 @@ def beliefs_about_matches(matches: Matches, *, cycles: bool = True) -> Beliefs:
         direction=direction,
         information=information,
     )
+
+
+def rating_covariance(fit: HierarchicalFit) -> Floats:
+    """Return the posterior covariance of the ratings at the average information over the grid."""
+    W = fit.weights @ fit.modes.curvature
+    precision = float(fit.weights @ (1 / fit.grid[:, 0] ** 2))
+    n, (i, j) = len(fit.agents), (fit.counts.i, fit.counts.j)
+    H = np.zeros((n, n))
+    H[i, j] = H[j, i] = -W
+    H[np.arange(n), np.arange(n)] = precision - H.sum(axis=1)
+    return np.asarray(np.linalg.inv(H))
+
+
+def typical_tau(fit: HierarchicalFit) -> float:
+    """Return the posterior median of tau: where it cannot be learned, its mean is mostly the tail of the prior."""
+    order = np.argsort(fit.grid[:, 1], kind="stable")
+    half = int(np.searchsorted(np.cumsum(fit.weights[order]), 0.5))
+    return float(fit.grid[order[min(half, len(order) - 1)], 1])
+
+
+def added_information(variance: Floats | float, tau: float, before: Any, games: Any) -> Any:
+    """Return what more games of a pair tell about the difference of its ratings.
+
+    ``D`` games' worth of information about the pair is ``D / (1 + tau^2 D)`` about the ratings: the rest is about the
+    cyclic part of this pair. ``variance`` is that of one result.
+    """
+    after = variance * (before + games)
+    before = variance * before
+    return after / (1 + tau**2 * after) - before / (1 + tau**2 * before)
 
 
 def beliefs_about_scores(scores: Scores) -> Beliefs:
