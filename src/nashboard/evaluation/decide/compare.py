@@ -346,13 +346,16 @@ def compare_ratings(matches: Matches, fit: HierarchicalFit, i: int, j: int, leve
     from scipy.special import expit, ndtri
 
     mean, variance = head_to_head(fit, i, j)
-    found = estimate_t("hierarchical model", mean, float(np.sqrt(variance)), np.inf, 1, level)
+    inflation, clusters = measure_inflation(matches, fit, i, j)
+    variance *= inflation
+    test = "hierarchical model" if clusters is None else "hierarchical model, errors robust to clusters"
+    found = estimate_t(test, mean, float(np.sqrt(variance)), np.inf if clusters is None else clusters - 1, 1, level)
     wins, draws, losses = results_of_pair(matches, i, j)
     games, chance = wins + draws + losses, float(expit(mean))
     needed = None
     if mean:
         wanted = ((float(ndtri((1 + level) / 2)) + float(ndtri(POWER))) / mean) ** 2 - 1 / variance
-        needed = games + wanted * fit.counts.dispersion / (chance * (1 - chance))
+        needed = games + wanted * fit.counts.dispersion * inflation / (chance * (1 - chance))
     found = replace(
         found,
         difference=mean * POINTS_PER_LOGIT,
@@ -398,6 +401,40 @@ def head_to_head(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]:
         slope = 1 - tau**2 * fit.modes.curvature[kept, pair]
     mean = float(weights @ means)
     return mean, float(weights @ (tau**2 * slope + slope**2 * variances + (means - mean) ** 2))
+
+
+def measure_inflation(matches: Matches, fit: HierarchicalFit, i: int, j: int) -> tuple[float, int | None]:
+    """Return by what factor clusters raise the variance of a comparison beyond the model's, and how many there are.
+
+    The model's dispersion knows that votes of one cluster on one pair agree. A voter with a taste also agrees with
+    itself over many pairs, which the squared scores of whole clusters show (a sandwich estimate, never below 1).
+    """
+    split = matches.clusters
+    if split is None:
+        return 1.0, None
+    g = int(np.argmax(fit.weights))
+    sigma, tau = fit.grid[g]
+    first, second, counts = fit.counts.i, fit.counts.j, fit.counts
+    contrast = np.zeros(len(fit.agents))
+    contrast[i], contrast[j] = 1.0, -1.0
+    W = fit.modes.curvature[g]
+    solved = fit.system.solve(W[None], np.array([1 / sigma**2]), contrast[None])[0]
+    shrink = 1 - tau**2 * W  # a result moves the ratings, and the cyclic part of its own pair
+    effect = (solved[first] - solved[second]) * shrink
+    own = pair_row(first, second, i, j)
+    if own is not None:
+        effect = effect * shrink[own]
+        effect[own] += (1.0 if i < j else -1.0) * tau**2 * shrink[own]
+    x = fit.modes.ratings[g]
+    p = 1 / (1 + np.exp(x[second] - x[first] - fit.modes.cyclic[g]))
+    played = split.wins + split.draws + split.losses
+    score = effect[split.pair] * (split.wins + split.draws / 2 - played * p[split.pair]) / counts.dispersion
+    total = np.bincount(split.cluster, score, minlength=split.size)
+    clusters = int((np.bincount(split.cluster, np.abs(effect[split.pair]), minlength=split.size) > 0).sum())
+    if clusters < 2:
+        raise InputError("all games belong to one cluster: a comparison needs at least two")
+    model = float((effect**2 * p * (1 - p) * counts.games.sum(axis=1)).sum())
+    return max(1.0, float((total**2).sum()) * clusters / (clusters - 1) / model), clusters
 
 
 def pair_row(first: Ints, second: Ints, i: int, j: int) -> int | None:

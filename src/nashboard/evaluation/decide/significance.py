@@ -88,13 +88,20 @@ def run_paired_t(d: Floats, level: float) -> Estimate:
 def run_clustered_t(d: Floats, cluster: Any, level: float) -> Estimate:
     """Return the t-test of the mean difference with errors that are robust to correlation within clusters.
 
-    ``var = G / (G - 1) sum_g (sum_{k in g} (d_k - mean))^2 / n^2`` with ``G - 1`` degrees of freedom.
+    ``var = sum_g (sum_{k in g} (d_k - mean))^2 / (1 - n_g / n) / n^2`` (CR2; Bell and McCaffrey 2002). The degrees of
+    freedom are Satterthwaite's for items that agree completely within clusters: ``G - 1`` where clusters have equal
+    sizes, fewer where some are much larger than others.
     """
-    _, label = np.unique(np.asarray(cluster), return_inverse=True)
-    sums = np.bincount(label, weights=d - d.mean())
-    G = len(sums)
-    stderr = float(np.sqrt(G / (G - 1) * (sums**2).sum()) / len(d))
-    found = estimate_t("cluster-robust t-test", float(d.mean()), stderr, G - 1, len(d), level)
+    label = np.unique(np.asarray(cluster), return_inverse=True)[1]
+    size = np.bincount(label)
+    n, G = len(d), len(size)
+    scale = 1 / np.sqrt(1 - size / n)
+    sums = scale * np.bincount(label, weights=d - d.mean())
+    M = scale[:, None] * (np.eye(G) - size[:, None] / n) * size
+    squares = M @ M.T
+    df = float(np.trace(squares) ** 2 / (squares**2).sum())
+    stderr = float(np.sqrt((sums**2).sum()) / n)
+    found = estimate_t("cluster-robust t-test", float(d.mean()), stderr, df, n, level)
     return replace(found, details={**found.details, "clusters": G})
 
 

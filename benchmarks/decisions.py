@@ -1,0 +1,491 @@
+"""Are the error rates and probabilities of compare, changes, plan, voters, exposure, sprt and reduce what they claim?
+
+    python benchmarks/decisions.py [--runs 2000] [--seed 0] [--part alarms ...] [--record FILE]
+
+Every part simulates data whose truth is known, and prints a table: what is claimed, and how often it came true. ``--runs``
+is the number of draws per regime of the cheap parts; expensive parts take a fraction of it.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+import nashboard as nb
+from nashboard.data.matches import Clusters
+from nashboard.evaluation.decide.significance import log_e_value
+from nashboard.evaluation.decide.voters import KINDS
+
+Rng = np.random.Generator
+Array = np.ndarray[Any, Any]
+Row = dict[str, Any]
+POINTS = 400 / np.log(10)
+
+
+def names(n: int) -> list[str]:
+    return [f"a{k:02}" for k in range(n)]
+
+
+def play(x: Array, games: Array | int, rng: Rng, draws: float = 0.0) -> nb.Matches:
+    """Return matches with log-odds ``x`` of expected points; a share of the games is drawn."""
+    n = len(x)
+    i, j = np.triu_indices(n, 1)
+    count = np.broadcast_to(np.asarray(games), (n, n))[i, j]
+    tied = rng.binomial(count, draws)
+    won = rng.binomial(count - tied, expit(x[i, j]))
+    met = count > 0
+    return nb.Matches(
+        agents=tuple(names(n)),
+        pairs=np.stack([i, j], axis=1)[met],
+        wins=won[met].astype(float),
+        draws=tied[met].astype(float),
+        losses=(count - tied - won)[met].astype(float),
+    )
+
+
+def log_odds(r: Array, tau: float, rng: Rng) -> Array:
+    c = np.triu(tau * rng.standard_normal((len(r), len(r))), 1)
+    return np.asarray(r[:, None] - r + c - c.T)
+
+
+def some_pairs(n: int, share: float, rng: Rng) -> Array:
+    return np.asarray((rng.random((n, n)) < share) | np.eye(n, k=1, dtype=bool))
+
+
+def twins(n: int, tau: float, rng: Rng, lead: float = 0.0) -> Array:
+    """Return log-odds in which the first two agents have equal ratings, but for a lead, and are even with each other."""
+    r = rng.normal(0, 0.6, n)
+    r[0] = r[1] + lead
+    x = log_odds(r, tau, rng)
+    x[0, 1], x[1, 0] = lead, -lead
+    return x
+
+
+def clustered_votes(rng: Rng, voters: int, votes: int, same_pair: bool, lead: float = 0.0) -> nb.Matches:
+    """Return votes of voters (or on prompts) with tastes of their own; the first two agents are equal but for a lead."""
+    n = 8
+    r = rng.normal(0, 0.6, n)
+    r[0] = r[1] + lead
+    cluster = np.repeat(np.arange(voters), votes)
+    i = rng.integers(0, n, voters)[cluster] if same_pair else rng.integers(0, n, len(cluster))
+    step = rng.integers(1, n, voters)[cluster] if same_pair else rng.integers(1, n, len(cluster))
+    j = (i + step) % n
+    i, j = np.minimum(i, j), np.maximum(i, j)
+    taste = rng.normal(0, 1.0, (voters, n))[cluster]
+    rows = np.arange(len(cluster))
+    y = rng.random(len(cluster)) < expit(1.2 * (r[i] - r[j]) + taste[rows, i] - taste[rows, j])
+    pairs, pair = np.unique(i * n + j, return_inverse=True)
+    won, lost = np.bincount(pair, y), np.bincount(pair, ~y)
+    matches = nb.Matches(
+        agents=tuple(names(n)),
+        pairs=np.stack([pairs // n, pairs % n], axis=1),
+        wins=won,
+        draws=np.zeros(len(pairs)),
+        losses=lost,
+    )
+    split = Clusters(size=voters, cluster=cluster, pair=pair, wins=1.0 * y, draws=0.0 * y, losses=1.0 * ~y)
+    return replace(matches, clusters=split)
+
+
+MATCHES: dict[str, Callable[[Rng, float], nb.Matches]] = {
+    "dense: 10 agents, 20 games per pair": lambda rng, lead: play(twins(10, 0.0, rng, lead), 20, rng),
+    "sparse: 30% of pairs met, 6 games": lambda rng, lead: play(
+        twins(10, 0.0, rng, lead), 6 * some_pairs(10, 0.3, rng), rng
+    ),
+    "cyclic: tau 0.4, 8 games": lambda rng, lead: play(twins(10, 0.4, rng, lead), 8, rng),
+    "two agents, 50 games": lambda rng, lead: play(twins(2, 0.0, rng, lead), 50, rng),
+    "half of the games drawn": lambda rng, lead: play(twins(6, 0.0, rng, lead), 30, rng, draws=0.5),
+    "150 prompts with 6 votes on one pair": lambda rng, lead: clustered_votes(rng, 150, 6, True, lead),
+    "60 voters with tastes, 20 votes each": lambda rng, lead: clustered_votes(rng, 60, 20, False, lead),
+}
+
+
+def item_scores(rng: Rng, clusters: int, size: Array | int, spread: float, binary: bool) -> tuple[nb.Scores, list[int]]:
+    """Return two equal agents on clustered items; clusters differ in how well they suit each agent."""
+    label = np.repeat(np.arange(clusters), size)
+    effect = rng.normal(0, spread, (2, clusters))[:, label] + rng.normal(0, 1.0, clusters)[label]
+    values = effect + rng.normal(0, 1, effect.shape)
+    return nb.Scores.from_array(1.0 * (values > 0) if binary else expit(values), agents=["a", "b"]), label.tolist()
+
+
+def skewed_tasks(rng: Rng) -> tuple[nb.Scores, None]:
+    return nb.Scores.from_array(np.exp(rng.normal(0, 0.7, (2, 12))), agents=["a", "b"]), None
+
+
+ITEMS: dict[str, Callable[[Rng], tuple[nb.Scores, list[int] | None]]] = {
+    "200 items, 0 or 1": lambda rng: (item_scores(rng, 200, 1, 0.0, True)[0], None),
+    "30 items, 0 or 1": lambda rng: (item_scores(rng, 30, 1, 0.0, True)[0], None),
+    "12 tasks with skewed scores": skewed_tasks,
+    "40 clusters of 5 items, 0 or 1": lambda rng: item_scores(rng, 40, 5, 0.8, True),
+    "15 clusters of 1 to 20 items": lambda rng: item_scores(rng, 15, rng.integers(1, 21, 15), 0.8, False),
+}
+
+
+def measure_alarms(runs: int, seed: int) -> list[Row]:
+    """Compare two equal agents: how often is a difference claimed, and does the 95% interval contain 0?"""
+    rows = []
+    for label, make in MATCHES.items():
+        rng = np.random.default_rng([seed, 1])
+        found = [nb.compare(make(rng, 0.0), "a00", "a01") for _ in range(runs)]
+        power = [nb.compare(make(rng, 0.5), "a00", "a01") for _ in range(max(runs // 10, 20))]
+        rows.append(alarm_row(label, found) | {"power": share([one.verdict == "better" for one in power])})
+    for label, items in ITEMS.items():
+        rng = np.random.default_rng([seed, 2])
+        drawn = [items(rng) for _ in range(runs)]
+        found = [nb.compare(scores, "a", "b", clusters=clusters) for scores, clusters in drawn]
+        rows.append(alarm_row(label, found))
+    return rows
+
+
+def alarm_row(label: str, found: list[Any]) -> Row:
+    inside = share([one.low <= 0 <= one.high for one in found])
+    return {"regime": label, "draws": len(found), "alarms": share([one.p_value <= 0.05 for one in found])} | {
+        "coverage": inside
+    }
+
+
+def share(values: Any) -> float:
+    return round(float(np.mean(values)), 4)
+
+
+def measure_looks(runs: int, seed: int) -> list[Row]:
+    """Look after every game at two equal agents, and stop at the first claim."""
+    rows = []
+    for draws, games in ((0.0, 1000), (0.5, 1000)):
+        rng = np.random.default_rng([seed, 3])
+        wrong = 0
+        for _ in range(runs):
+            decisive = rng.random(games) >= draws
+            won = np.cumsum((rng.random(games) < 0.5) & decisive)
+            e = log_e_value(won, np.cumsum(decisive) - won, np.array([0.5]))
+            wrong += bool(e.max() >= np.log(20))
+        label = f"confidence sequence, {games:,} looks, {draws:.0%} draws"
+        rows.append({"regime": label, "draws": runs, "false claims": round(wrong / runs, 4)})
+    for label, correlation in (("independent games", 0.0), ("biased openings", 1.5)):
+        errors = []
+        for elo, wrong_answer in ((0.0, "accept"), (60.0, "reject")):
+            rng = np.random.default_rng([seed, 4])
+            ends = [play_sprt(rng, elo, correlation) for _ in range(runs)]
+            errors.append(share([end == wrong_answer for end in ends]))
+        row = {"regime": f"sprt 0 against 60 Elo, pairs of games, {label}", "draws": runs}
+        rows.append(row | {"false claims": errors[0], "misses": errors[1]})
+    return rows
+
+
+def play_sprt(rng: Rng, elo: float, bias: float) -> str:
+    """Play pairs of games with reversed sides until the test decides; ``bias`` of an opening favours one side."""
+    cut = 0.8  # half-width of draws in log-odds
+    opening = bias * rng.standard_normal(4000)
+    lead = solve_lead(elo, bias, cut)
+    points = np.zeros(4000, dtype=int)
+    for side in (1.0, -1.0):
+        u = np.log(1 / rng.random(4000) - 1)  # logistic noise
+        result = lead + side * opening + u
+        points += 2 * (result > cut) + (np.abs(result) <= cut)
+    counts = np.zeros(5)
+    for k in range(4000):
+        counts[points[k]] += 1
+        decision = nb.sprt(counts, elo0=0, elo1=60).decision
+        if decision != "continue":
+            return decision
+    return "continue"
+
+
+def solve_lead(elo: float, bias: float, cut: float) -> float:
+    """Return the lead in log-odds whose expected score, over openings, is that of so many Elo points."""
+    from scipy.optimize import brentq
+
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    weights = weights / weights.sum()
+
+    def excess(lead: float) -> float:
+        x = lead + bias * nodes
+        score = weights @ (expit(x - cut) + (expit(x + cut) - expit(x - cut)) / 2)
+        return float(score - 1 / (1 + 10 ** (-elo / 400)))
+
+    return float(brentq(excess, -5, 5))
+
+
+def table_of_items(truth: Array, items: int, rng: Rng) -> nb.Scores:
+    values = rng.binomial(items, truth) / items
+    n = np.full(truth.shape, float(items))
+    return nb.Scores(
+        agents=tuple(names(len(truth))),
+        tasks=tuple(f"t{k}" for k in range(truth.shape[1])),
+        values=values,
+        lower_is_better=np.zeros(truth.shape[1], bool),
+        stderr=np.sqrt(np.maximum(values * (1 - values), 0.5 / items) / items),
+        n=n,
+        runs=np.ones(truth.shape, int),
+    )
+
+
+def two_logs(n: int, tau: float, games: int, met: float, rng: Rng) -> tuple[Any, Any]:
+    x, played = log_odds(rng.normal(0, 0.6, n), tau, rng), games * some_pairs(n, met, rng)
+    return play(x, played, rng), play(x, played, rng)
+
+
+def grown_log(rng: Rng) -> tuple[Any, Any]:
+    """Return a log and the same log with as many new games."""
+    x = log_odds(rng.normal(0, 0.6, 8), 0.0, rng)
+    old, new = play(x, 15, rng), play(x, 15, rng)
+    return old, replace(old, wins=old.wins + new.wins, losses=old.losses + new.losses)
+
+
+def two_tables(rng: Rng, agents: int = 8, tasks: int = 6) -> tuple[Any, Any]:
+    truth = expit(rng.normal(0, 0.7, (agents, 1)) + rng.normal(0, 0.7, tasks) + rng.normal(0, 0.2, (agents, tasks)))
+    return table_of_items(truth, 200, rng), table_of_items(truth, 200, rng)
+
+
+PAIRS_OF_DATA: dict[str, Callable[[Rng], tuple[Any, Any]]] = {
+    "ladder, 6 agents, 20 games": lambda rng: two_logs(6, 0.0, 20, 1.0, rng),
+    "mild cycles, 12 agents, 40% met, 10 games": lambda rng: two_logs(12, 0.15, 10, 0.4, rng),
+    "strong cycles, 8 agents, 20 games": lambda rng: two_logs(8, 0.7, 20, 1.0, rng),
+    "new log contains the old": grown_log,
+    "score tables, 8 agents, 6 tasks of 200 items": two_tables,
+}
+
+
+def measure_changes(runs: int, seed: int) -> list[Row]:
+    """Evaluate the same truth twice: how often does an agent seem to have moved?"""
+    rows = []
+    for label, make in PAIRS_OF_DATA.items():
+        rng = np.random.default_rng([seed, 5])
+        alarms, inside, firsts = [], [], []
+        for k in range(runs):
+            old, new = (nb.evaluate(data, n_resamples=200, rng=k) for data in make(rng))
+            found = nb.changes(old, new)
+            alarms.append(bool(found.moved))
+            inside += [move.low <= 0 <= move.high for move in found.moves]
+            firsts.append(found.first_changed)
+        row = {"regime": label, "draws": runs, "any alarm": share(alarms), "coverage": share(inside)}
+        rows.append(row | {"first changed": share(firsts)})
+    return rows
+
+
+def cast_votes(rng: Rng, kinds: Array, votes: int, agents: int = 8) -> tuple[list[Array], Array]:
+    """Return votes and the log-likelihood ratio of "does not look" that knows the truth."""
+    n = len(kinds) * votes
+    r = rng.normal(0, 1.0, agents)
+    voter = np.repeat(np.arange(len(kinds)), votes)
+    i = rng.integers(0, agents, n)
+    j = (i + rng.integers(1, agents, n)) % agents
+    p = expit(r[i] - r[j])
+    side = rng.beta(20, 1, len(kinds))[voter]
+    choices = [p, np.full(n, 0.5), side, 1 - side]
+    y = 1.0 * (rng.random(n) < np.choose(kinds[voter], choices))
+
+    def total(q: Array) -> Array:
+        return np.bincount(voter, np.where(y == 1, np.log(q), np.log1p(-q)), minlength=len(kinds))
+
+    shares = np.bincount(kinds, minlength=4)[1:] / max((kinds > 0).sum(), 1)
+    others = np.stack([total(np.clip(q, 1e-9, 1 - 1e-9)) for q in (choices[1], np.full(n, 0.95), np.full(n, 0.05))])
+    with np.errstate(divide="ignore"):
+        mixture = np.logaddexp.reduce(others + np.log(shares)[:, None], axis=0)
+    return [voter, i, j, y], mixture - total(p)
+
+
+VOTERS = {
+    "40 votes each, 20% do not look": (40, (80, 8, 6, 6)),
+    "10 votes each, 20% do not look": (10, (160, 20, 10, 10)),
+    "40 votes each, half vote at random": (40, (50, 50, 0, 0)),
+    "40 votes each, all attentive": (40, (100, 0, 0, 0)),
+}
+
+
+def measure_voters(runs: int, seed: int) -> list[Row]:
+    """Is P(attentive) the share of attentive voters, and are the others found as well as with the truth?"""
+    rows = []
+    for label, (votes, counts) in VOTERS.items():
+        rng = np.random.default_rng([seed, 6])
+        chance, attentive, areas, suspects = [], [], [], []
+        kinds = np.repeat(np.arange(len(KINDS)), counts)
+        for _ in range(runs):
+            data, ratio = cast_votes(rng, kinds, votes)
+            found = nb.voters(*data)
+            order = np.argsort(np.array(found.voters, dtype=int))
+            chance.append(found.probability[order, 0])
+            attentive.append(kinds == 0)
+            suspects += [kinds[int(name)] == 0 for name in found.suspects]
+            if (kinds > 0).any():
+                areas.append([area(found.evidence[order], kinds > 0), area(ratio, kinds > 0)])
+        row = {"regime": label, "draws": runs} | calibration(np.concatenate(chance), np.concatenate(attentive))
+        row["attentive suspects"] = share(suspects) if suspects else 0.0
+        if areas:
+            own, known = np.mean(areas, axis=0)
+            row |= {"AUC": round(own, 3), "AUC, truth known": round(known, 3)}
+        rows.append(row)
+    return rows
+
+
+def area(score: Array, positive: Array) -> float:
+    """Return the area under the ROC curve, ties half."""
+    a, b = score[positive][:, None], score[~positive]
+    return float(((a > b) + 0.5 * (a == b)).mean())
+
+
+def calibration(claimed: Array, true: Array) -> Row:
+    """Return the mean claim, how often it was true, and their mean distance in bins of the claim."""
+    bins = np.minimum((claimed * 10).astype(int), 9)
+    size = np.bincount(bins, minlength=10)
+    gap = np.abs(np.bincount(bins, claimed, minlength=10) - np.bincount(bins, true, minlength=10))
+    return {"claimed": share(claimed), "true": share(true), "off": round(float(gap.sum() / size.sum()), 4)}
+
+
+def measure_inflation(runs: int, seed: int) -> list[Row]:
+    """Enter several equal variants: by how much does the best of them look better than it is?"""
+    rows = []
+    for variants, games in ((3, 10), (10, 10), (10, 40)):
+        rng = np.random.default_rng([seed, 7])
+        claimed, seen = [], []
+        for _ in range(runs):
+            r = np.concatenate([np.zeros(variants), rng.normal(0, 0.6, 10)])
+            matches = play(log_odds(r, 0.0, rng), games, rng)
+            found = nb.exposure(matches, families={"lab": names(variants)})
+            claimed.append(found.inflation["lab"])
+            seen.append(found.ratings[:variants].max() - (r - r.mean())[0] * POINTS)
+        error = float(np.std(seen) / np.sqrt(runs))
+        row = {"regime": f"{variants} variants, {games} games per pair", "draws": runs}
+        rows.append(row | {"claimed": round(float(np.mean(claimed)), 1), "seen": round(float(np.mean(seen)), 1)})
+        rows[-1]["error of seen"] = round(error, 1)
+    return rows
+
+
+def measure_plans(runs: int, seed: int) -> list[Row]:
+    """Play as planned: is the answer right as often as the plan expects, now, after it, and after the games needed?"""
+    rows = []
+    for label, n, tau, games in (
+        ("12 agents, ladder", 12, 0.0, 4),
+        ("12 agents, mild cycles", 12, 0.15, 4),
+        ("6 agents, 10 games", 6, 0.05, 10),
+    ):
+        rng = np.random.default_rng([seed, 8])
+        results = []
+        for k in range(runs):
+            r = rng.normal(0, 0.6, n)
+            x = log_odds(r, tau, rng)
+            old = play(x, games, rng)
+            found = nb.plan(old, games=400, probability=0.8, rng=k)
+            after = follow(old, x, found, rng)
+            enough = None
+            if found.needed and found.needed <= 20_000:
+                longer = nb.plan(old, games=found.needed, probability=0.8, rng=k)
+                enough = best_is(follow(old, x, longer, rng), r)
+            results.append((found.probability, best_is(old, r), found.expected, best_is(after, r), enough))
+        now, right, expected, then, enough_all = zip(*results, strict=True)
+        reached = [one for one in enough_all if one is not None]
+        row = {"regime": label, "draws": runs, "P now": share(now), "right now": share(right)}
+        row |= {"expected": share(expected), "right then": share(then), "goal": 0.8}
+        rows.append(row | {"right after needed": share(reached) if reached else None, "of": len(reached)})
+    return rows
+
+
+def follow(old: nb.Matches, x: Array, plan: nb.Plan, rng: Rng) -> nb.Matches:
+    """Return the old games and those of a plan."""
+    place = {name: k for k, name in enumerate(old.agents)}
+    games = np.zeros(x.shape, dtype=int)
+    for (a, b), count in zip(plan.pairs, plan.counts, strict=True):
+        i, j = sorted((place[a], place[b]))
+        games[i, j] = count
+    games[tuple(old.pairs.T)] += 0
+    new = play(x, games, rng)
+    wins = np.zeros(x.shape)
+    for one in (old, new):
+        i, j = one.pairs.T
+        wins[i, j] += one.wins
+        wins[j, i] += one.losses
+    return nb.Matches.from_counts(wins, agents=list(old.agents))
+
+
+def best_is(matches: nb.Matches, r: Array) -> bool:
+    """Return whether the agent with the highest posterior mean rating is the true best."""
+    from nashboard.ratings.hierarchical import fit_hierarchical
+
+    return int(np.argmax(fit_hierarchical(matches).ratings)) == int(np.argmax(r))
+
+
+def measure_reductions(runs: int, seed: int) -> list[Row]:
+    """Reduce a suite with some agents, then enter others: are their decided pairs kept, and is the order still true?"""
+    from scipy.stats import kendalltau
+
+    rows = []
+    for label, items, spread in (("one skill", 60, 0.0), ("three skills", 60, 0.8)):
+        rng = np.random.default_rng([seed, 9])
+        results = []
+        for _ in range(runs):
+            skills = rng.normal(0, 1.0, (24, 3)) * spread + rng.normal(0, 0.8, (24, 1))
+            truth = expit(1.5 * (skills[:, rng.integers(0, 3, items)] - rng.normal(0, 1, items)))
+            values = truth + rng.normal(0, 0.1, truth.shape)
+            old, new = values[:12], values[12:]
+            scores = nb.Scores.from_array(old)
+            found = nb.reduce_suite(scores)
+            kept = [scores.tasks.index(name) for name in found.kept]
+            guess = rng.choice(items, len(kept), replace=False)
+            lead, low = paired_leads(new)
+            decided = low > 0
+            order = [kendalltau(truth[12:].mean(axis=1), new[:, part].mean(axis=1))[0] for part in (kept, guess)]
+            full = kendalltau(truth[12:].mean(axis=1), new.mean(axis=1))[0]
+            same = lead[decided][:, kept].mean(axis=1) > 0
+            results.append((len(kept) / items, found.held_out, same.mean(), *order, full))
+        keys = ("kept", "held_out claimed", "held out, seen", "order", "order, random tasks", "order, all tasks")
+        row = {"regime": label, "draws": runs}
+        rows.append(row | dict(zip(keys, (share(one) for one in zip(*results, strict=True)), strict=True)))
+    return rows
+
+
+def paired_leads(values: Array) -> tuple[Array, Array]:
+    """Return leads of the better over the worse agent of each pair, and the lower end of their mean at 95%."""
+    from scipy.stats import t
+
+    i, j = np.triu_indices(len(values), 1)
+    flip = values[i].mean(axis=1) < values[j].mean(axis=1)
+    lead = np.where(flip[:, None], values[j] - values[i], values[i] - values[j])
+    n = values.shape[1]
+    return lead, lead.mean(axis=1) - t.isf(0.025, n - 1) * lead.std(axis=1, ddof=1) / np.sqrt(n)
+
+
+PARTS: dict[str, tuple[Callable[[int, int], list[Row]], int]] = {  # a function, and what --runs is divided by
+    "alarms": (measure_alarms, 1),
+    "looks": (measure_looks, 1),
+    "changes": (measure_changes, 7),
+    "voters": (measure_voters, 40),
+    "inflation": (measure_inflation, 10),
+    "plans": (measure_plans, 10),
+    "reductions": (measure_reductions, 40),
+}
+
+
+def show(rows: list[Row]) -> None:
+    """Print rows as a Markdown table."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    print(f"| {' | '.join(keys)} |\n|{'---|' * len(keys)}")
+    for row in rows:
+        print(f"| {' | '.join(str(row.get(key, '')) for key in keys)} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", nargs="*", choices=[*PARTS], default=[*PARTS])
+    parser.add_argument("--record", type=Path)
+    options = parser.parse_args()
+    results = {}
+    for part in options.part:
+        measure, less = PARTS[part]
+        print(f"\n## {part}: {(measure.__doc__ or '').splitlines()[0]}\n", flush=True)
+        results[part] = measure(max(options.runs // less, 2), options.seed)
+        show(results[part])
+        sys.stdout.flush()
+    if options.record:
+        options.record.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
