@@ -1,12 +1,22 @@
 """Comparisons of two agents: tests equal those of scipy and statsmodels, and error rates are as claimed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import nashboard as nb
 from nashboard.errors import InputError
-from nashboard.evaluation.decide.significance import adjust_holm, run_clustered_t, run_mcnemar, run_paired_t, run_welch
+from nashboard.evaluation.decide.significance import (
+    adjust_holm,
+    log_e_value,
+    run_clustered_t,
+    run_mcnemar,
+    run_paired_t,
+    run_welch,
+)
+from simulations import decisions
 
 
 def play(x: np.ndarray, games: np.ndarray, rng: np.random.Generator) -> nb.Matches:
@@ -42,19 +52,37 @@ def test_paired_and_welch_tests_equal_scipy() -> None:
     assert welch.p_value == pytest.approx(stats.ttest_ind(x, z, equal_var=False).pvalue, abs=1e-9)
 
 
-def test_clustered_test_equals_statsmodels() -> None:
+def test_clusters_of_equal_sizes_equal_statsmodels() -> None:
     api = pytest.importorskip("statsmodels.api")
     rng = np.random.default_rng(1)
-    groups = rng.integers(0, 15, 120)
+    groups = np.repeat(np.arange(15), 8)
     d = 0.2 + rng.normal(0, 1, 15)[groups] + rng.normal(0, 1, 120)
-    groups = np.unique(groups, return_inverse=True)[1]
     options = {"groups": groups, "use_correction": False, "df_correction": True}
     model = api.OLS(d, np.ones((120, 1))).fit(cov_type="cluster", cov_kwds=options, use_t=True)
-    G = groups.max() + 1
-    stderr = model.bse[0] * np.sqrt(G / (G - 1))
+    stderr = model.bse[0] * np.sqrt(15 / 14)
     found = run_clustered_t(d, groups, 0.95)
     assert found.details["stderr"] == pytest.approx(stderr, abs=1e-9)
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(d.mean() / stderr), G - 1), abs=1e-9)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(d.mean() / stderr), 14), abs=1e-9)
+
+
+def test_clusters_of_unequal_sizes_equal_the_matrix_formulas_of_bell_and_mccaffrey() -> None:
+    rng = np.random.default_rng(2)
+    size = np.array([1, 3, 3, 8, 20, 2])
+    groups, n = np.repeat(np.arange(6), size), size.sum()
+    d = rng.normal(0, 1, n) + rng.normal(0, 1, 6)[groups]
+    found = run_clustered_t(d, groups, 0.95)
+    residual_maker = np.eye(n) - 1 / n
+    rows = []
+    for g in range(6):
+        inside = groups == g
+        values, vectors = np.linalg.eigh(residual_maker[np.ix_(inside, inside)])
+        root = vectors @ np.diag(values**-0.5) @ vectors.T
+        rows.append(residual_maker[:, inside] @ root @ np.ones(inside.sum()) / n)
+    G = np.array(rows)
+    assert found.details["stderr"] == pytest.approx(float(np.sqrt(((G @ d) ** 2).sum())), rel=1e-9)
+    together = 1.0 * (groups[:, None] == groups)  # items agree completely within clusters
+    Q = G @ together @ G.T
+    assert found.details["df"] == pytest.approx(np.trace(Q) ** 2 / np.trace(Q @ Q), rel=1e-9)
 
 
 def test_holm_equals_statsmodels() -> None:
@@ -75,22 +103,33 @@ def test_intervals_of_shares_cover() -> None:
     assert 0.93 <= inside / 1000 <= 0.99
 
 
+def most_alarms(runs: int) -> float:
+    """Return the share of alarms that a test with an error of 5% exceeds in one of 200 simulations."""
+    return float(stats.binom.ppf(0.995, runs, 0.05)) / runs
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("share", "games", "tau"), [(1.0, 20, 0.0), (0.3, 6, 0.0), (1.0, 8, 0.4)], ids=["dense", "sparse", "cyclic"]
-)
-def test_equal_agents_are_rarely_told_apart(share: float, games: int, tau: float) -> None:
-    rng = np.random.default_rng(3)
-    alarms, runs = 0, 200
-    for _ in range(runs):
-        r = np.concatenate([[0.2, 0.2], rng.normal(0, 0.6, 8)])
-        c = np.triu(tau * rng.standard_normal((10, 10)), 1)
-        c[0, 1] = 0.0
-        met = rng.random((10, 10)) < share
-        met |= np.eye(10, k=1, dtype=bool)
-        matches = play(r[:, None] - r + c - c.T, games * met, rng)
-        alarms += nb.compare(matches, "a00", "a01").verdict != "undecided"
-    assert alarms / runs <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / runs)
+@pytest.mark.parametrize("regime", list(decisions.MATCHES))
+def test_equal_agents_are_rarely_told_apart(regime: str) -> None:
+    rng = np.random.default_rng(31)
+    found = [nb.compare(decisions.MATCHES[regime](rng, 0.0), "a00", "a01") for _ in range(120)]
+    assert np.mean([one.p_value <= 0.05 for one in found]) <= most_alarms(120)
+
+
+@pytest.mark.parametrize("regime", list(decisions.ITEMS))
+def test_equal_agents_are_rarely_told_apart_by_items(regime: str) -> None:
+    rng = np.random.default_rng(32)
+    drawn = [decisions.ITEMS[regime](rng) for _ in range(300)]
+    found = [nb.compare(scores, "a", "b", clusters=clusters) for scores, clusters in drawn]
+    assert np.mean([one.p_value <= 0.05 for one in found]) <= most_alarms(300)
+
+
+def test_voters_with_tastes_widen_a_comparison() -> None:
+    matches = decisions.clustered_votes(np.random.default_rng(33), 60, 20, False)
+    alone = replace(matches, clusters=None)
+    clustered, plain = (nb.compare(data, "a00", "a01") for data in (matches, alone))
+    assert clustered.high - clustered.low > 1.1 * (plain.high - plain.low)
+    assert "clusters" in clustered.test
 
 
 @pytest.mark.slow
@@ -105,15 +144,10 @@ def test_a_real_difference_is_found() -> None:
 
 def test_looking_after_every_game_keeps_the_error_rate() -> None:
     rng = np.random.default_rng(5)
-    wrong, runs, games = 0, 2000, 400
-    from nashboard.evaluation.decide.significance import log_e_value
-
-    for _ in range(runs):
-        won = np.cumsum(rng.random(games) < 0.5)
-        lost = np.arange(1, games + 1) - won
-        e = [log_e_value(float(x), float(y), np.array([0.5]))[0] for x, y in zip(won[::4], lost[::4], strict=True)]
-        wrong += max(e) >= np.log(20)
-    assert wrong / runs <= 0.05
+    runs, games = 2000, 400
+    won = np.cumsum(rng.random((runs, games)) < 0.5, axis=1)
+    e = log_e_value(won, np.arange(1, games + 1) - won, np.array([0.5]))
+    assert (e.max(axis=1) >= np.log(20)).mean() <= 0.05
 
 
 def test_a_sequence_agrees_with_the_comparison() -> None:
@@ -123,23 +157,12 @@ def test_a_sequence_agrees_with_the_comparison() -> None:
     assert 0 < found.low < 400 / np.log(10) * np.log(4) < found.high
 
 
-def test_sprt_keeps_its_error_rates() -> None:
+@pytest.mark.parametrize("bias", [0.0, 1.5], ids=["independent", "biased openings"])
+def test_sprt_with_pairs_of_games_keeps_its_error_rates(bias: float) -> None:
     rng = np.random.default_rng(6)
-    accepted = {0.0: 0, 20.0: 0}
-    for elo in accepted:
-        score = 1 / (1 + 10 ** (-elo / 400))
-        half = score - 0.5
-        p = np.array([0.25 - half, 0.5, 0.25 + half])  # losses, draws, wins
-        for _ in range(150):
-            counts = np.zeros(3)
-            for _ in range(400):
-                counts += rng.multinomial(50, p)
-                decision = nb.sprt(counts, elo0=0, elo1=20).decision
-                if decision != "continue":
-                    break
-            accepted[elo] += decision == "accept"
-    assert accepted[0.0] / 150 <= 0.09
-    assert accepted[20.0] / 150 >= 0.9
+    for elo, wrong in ((0.0, "accept"), (60.0, "reject")):
+        ends = [decisions.play_sprt(rng, elo, bias) for _ in range(60)]
+        assert np.mean([end == wrong for end in ends]) <= most_alarms(60)
 
 
 def test_items_are_compared_in_pairs_and_several_agents_by_holm() -> None:

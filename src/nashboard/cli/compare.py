@@ -42,7 +42,8 @@ def compare(
     """Compare agents: difference with interval, p-value, probability, verdict, and how much more data would decide.
 
     Scores are paired over items or tasks. Matches use games between the two and against common opponents. Several
-    agents are compared with Holm's correction. Without names, all pairs: the probability that one is above the other.
+    agents are compared with Holm's correction. Without names, all pairs: the probability that one is above the other;
+    if there are two agents only, these are compared.
     --fail-on takes worse, not-better, undecided and different, and ends with exit code 3.
 
     \b
@@ -65,6 +66,9 @@ def compare(
     data = source_data(source, as_format, read)
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: compare takes matches or scores")
+    if a is None and len(data.agents) == 2:
+        options.refuse(("top",), "there are two agents only")
+        a = data.agents[0]
     if a is None:
         options.refuse(("margin", "over", "anytime", "fail_on"), "they are for two agents or more: name them")
         with show_progress("Evaluating ..."):

@@ -13,7 +13,10 @@ from nashboard.cli.reading import reader_options
 
 def voters(
     source: SourceArgument,
-    voter: Annotated[str, typer.Option(metavar="COLUMN", help="The column that says who voted.")],
+    voter: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column that says who voted; voter, worker, judge, ... if not given."),
+    ] = None,
     item: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of what was voted on, to measure agreement.")
     ] = None,
@@ -26,7 +29,7 @@ def voters(
 
     \b
     Examples:
-      nashboard voters votes.csv --voter worker
+      nashboard voters votes.csv
       nashboard voters votes.csv --voter worker --item prompt_id --format json
     """
     from nashboard.errors import InputError

@@ -58,6 +58,8 @@ class Changes(Tabular):
         Every agent that both have, the largest relative change first.
     first_before, first_after
         Who is first with a probability of at least 1/2, or None.
+    same_first
+        Probability that an agent drawn from the top of the old board is also drawn from that of the new one.
     noise_known
         Whether both evaluations say how noisy they are; if not, no move is called real.
     causes
@@ -71,6 +73,7 @@ class Changes(Tabular):
     moves: tuple[Move, ...]
     first_before: str | None
     first_after: str | None
+    same_first: float
     noise_known: bool
     causes: tuple[Cause, ...]
 
@@ -81,20 +84,21 @@ class Changes(Tabular):
 
     @property
     def first_changed(self) -> bool:
-        """Whether first place was decided before and another agent holds it now, or nobody does."""
-        return self.first_before is not None and self.first_before != self.first_after
+        """Whether first place was decided before, and the same agent is at the top of both with a chance below 5%."""
+        return self.first_before is not None and self.same_first <= 1 - self.level
 
     @property
     def summary(self) -> tuple[str, ...]:
         """The answer in a few sentences."""
-        first = {True: "First place is undecided", False: ""}
         if self.first_before == self.first_after:
-            lines = [f"{self.first_after} is still first." if self.first_after else f"{first[True]}, as before."]
-        elif self.first_after is None:
-            lines = [f"{first[True]}; {self.first_before} was first before."]
+            lines = [
+                f"{self.first_after} is still first." if self.first_after else "First place is undecided, as before."
+            ]
         else:
-            before = f"{self.first_before} was before" if self.first_before else "before, first place was undecided"
-            lines = [f"{self.first_after} is first now; {before}."]
+            now = f"{self.first_after} is first now" if self.first_after else "First place is undecided now"
+            before = f"{self.first_before} was first before" if self.first_before else "it was undecided before"
+            sure = "" if self.first_changed else "; that may be noise"
+            lines = [f"{now}; {before}{sure}."]
         up = [move.agent for move in self.moves if move.beyond_noise and move.relative > 0]
         down = [move.agent for move in self.moves if move.beyond_noise and move.relative < 0]
         if not self.noise_known:
@@ -156,7 +160,12 @@ class Changes(Tabular):
         """Return plain data."""
         return {
             "summary": list(self.summary),
-            "first": {"before": self.first_before, "after": self.first_after, "changed": self.first_changed},
+            "first": {
+                "before": self.first_before,
+                "after": self.first_after,
+                "changed": self.first_changed,
+                "same": self.same_first,
+            },
             "entered": list(self.entered),
             "left": list(self.left),
             "moves": [vars(move) for move in self.moves],
@@ -230,6 +239,7 @@ def changes(old: Any, new: Any) -> Changes:
         moves=tuple(moves),
         first_before=first_of(before),
         first_after=first_of(after),
+        same_first=min(1.0, float(before.probability_top[i] @ after.probability_top[j])),
         noise_known=noisy,
         causes=find_causes(old, new, [move.agent for move in moves if move.beyond_noise]),
     )

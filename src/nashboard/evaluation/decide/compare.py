@@ -25,7 +25,7 @@ from nashboard.evaluation.decide.significance import (
     run_paired_t,
     run_welch,
 )
-from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
+from nashboard.ratings.hierarchical import HierarchicalFit, PairCounts, fit_hierarchical
 
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
 Over = Literal["tasks", "runs"]
@@ -412,9 +412,11 @@ def measure_inflation(matches: Matches, fit: HierarchicalFit, i: int, j: int) ->
     split = matches.clusters
     if split is None:
         return 1.0, None
+    counts = fit.counts
+    assert isinstance(counts, PairCounts)
     g = int(np.argmax(fit.weights))
     sigma, tau = fit.grid[g]
-    first, second, counts = fit.counts.i, fit.counts.j, fit.counts
+    first, second = counts.i, counts.j
     contrast = np.zeros(len(fit.agents))
     contrast[i], contrast[j] = 1.0, -1.0
     W = fit.modes.curvature[g]

@@ -1,6 +1,6 @@
 """Exposure: who is sampled how often, what equal exposure would change, and how much trying many variants inflates."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +11,11 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError, nearest
-from nashboard.ratings.hierarchical import fit_hierarchical
+from nashboard.ratings.elo import EloRatings, elo
+from nashboard.ratings.likelihood import PairTotals
+from nashboard.ratings.newton import normal_mode
 
-WORLDS = 2000
+WORLDS = 200  # replays behind the inflation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -25,7 +27,7 @@ class Exposure(Tabular):
     games, share
         Games of each agent, and their share; an even schedule gives everybody ``1 / n``.
     ratings, reweighted
-        Elo ratings as the games were played, and with every pair weighted inversely to its number of games.
+        Elo ratings as the games were played, and with pairs weighted inversely to their numbers of games.
     inflation
         For each family of variants: how many Elo points the best of them is expected to gain by noise alone.
     """
@@ -51,7 +53,7 @@ class Exposure(Tabular):
                 Column(name="games", decimals=0),
                 Column(name="exposure", meaning="games relative to an even schedule; 1 is even", decimals=2),
                 Column(name="Elo", meaning="rating as the games were played", decimals=0),
-                Column(name="Elo, even", meaning="rating with every pair weighted alike", decimals=0),
+                Column(name="Elo, even", meaning="rating with pairs weighted inversely to their games", decimals=0),
             ),
             rows=tuple(
                 (
@@ -80,14 +82,19 @@ class Exposure(Tabular):
         return f"Exposure({len(self.agents):,} agents, {even.min():.2f} to {even.max():.2f} of an even schedule)"
 
 
-def exposure(matches: Matches, *, families: Mapping[str, Iterable[str]] | None = None, rng: int = 0) -> Exposure:
+def exposure(
+    matches: Matches, *, families: Mapping[str, Iterable[str]] | None = None, least_games: float = 50, rng: int = 0
+) -> Exposure:
     """Measure exposure, and what it does to the ratings.
 
     Parameters
     ----------
     families
         Variants that one owner entered, ``{"lab": ["lab-a", "lab-b"]}``: the best of N equal variants looks better
-        than it is.
+        than it is. By how much is simulated: games between the same pairs, with all variants equally strong.
+    least_games
+        Pairs are weighted inversely to their games, but those with fewer games than this as if they had so many, so
+        that single games do not decide; as in arena-rank.
 
     Examples
     --------
@@ -97,34 +104,48 @@ def exposure(matches: Matches, *, families: Mapping[str, Iterable[str]] | None =
     """
     matches.require_counts()
     matches.require_connected()
-    fit = fit_hierarchical(matches)
     games = matches.games_per_agent
-    factor = matches.games.mean() / matches.games
-    even = replace(
-        matches,
-        wins=matches.wins * factor,
-        draws=matches.draws * factor,
-        losses=matches.losses * factor,
-        clusters=None,
-        sides=None,
-    )
-    draws = fit.draw(400, np.random.default_rng(rng)).ratings
-    inflation = {}
+    fit = elo(matches)
+    places = {}
     for name, members in (families or {}).items():
-        places = []
         for member in members:
             if member not in matches.agents:
                 raise InputError(f"there is no agent {member!r}{nearest(member, matches.agents)}", option="families")
-            places.append(matches.agents.index(member))
-        if len(places) > 1:
-            error = float(np.sqrt(np.mean(draws[:, places].var(axis=0))))
-            luck = np.random.default_rng(rng).standard_normal((WORLDS, len(places))).max(axis=1).mean()
-            inflation[name] = float(luck * error * POINTS_PER_LOGIT)
+        places[name] = [matches.agents.index(member) for member in members]
     return Exposure(
         agents=matches.agents,
         games=games,
         share=games / games.sum(),
-        ratings=fit.ratings * POINTS_PER_LOGIT,
-        reweighted=fit_hierarchical(even).ratings * POINTS_PER_LOGIT,
-        inflation=inflation,
+        ratings=fit.ratings,
+        reweighted=elo(reweight_pairs(matches, least_games)).ratings,
+        inflation={
+            name: simulate_inflation(matches, fit, family, np.random.default_rng(rng))
+            for name, family in places.items()
+            if len(family) > 1
+        },
     )
+
+
+def reweight_pairs(matches: Matches, least_games: float) -> Matches:
+    """Return the matches with every pair weighted by ``1 / max(games, least_games)``; the number of games stays."""
+    factor = 1 / np.maximum(matches.games, least_games)
+    factor *= matches.n_games / float((factor * matches.games).sum())
+    counts = {name: getattr(matches, name) * factor for name in ("wins", "draws", "losses")}
+    return replace(matches, **counts, clusters=None, sides=None)
+
+
+def simulate_inflation(matches: Matches, fit: EloRatings, family: Sequence[int], rng: np.random.Generator) -> float:
+    """Return by how many Elo points the best of equally strong variants exceeds their mean, on average over replays."""
+    truth = fit.ratings / POINTS_PER_LOGIT
+    truth[family] = truth[family].mean()
+    i, j = matches.pairs.T
+    chance = 1 / (1 + np.exp(truth[j] - truth[i]))
+    decisive = (matches.games - matches.draws).round().astype(int)
+    luck = []
+    for _ in range(WORLDS):
+        won = rng.binomial(decisive, chance) + matches.draws / 2
+        r = truth.copy()
+        totals = PairTotals(agents=len(r), i=i, j=j, won=won, lost=matches.games - won)
+        normal_mode(totals, r, (POINTS_PER_LOGIT / fit.sigma) ** 2)
+        luck.append(float(r[family].max() - r[family].mean()))
+    return float(np.mean(luck)) * POINTS_PER_LOGIT

@@ -46,7 +46,7 @@ COMPARE = (
 CHANGES = (
     Condition(
         name="first-changed",
-        meaning="first place was decided and is no longer held by the same agent",
+        meaning="another agent took first place, beyond noise",
         holds=lambda found: found.summary[0] if found.first_changed else "",
     ),
     Condition(

@@ -1,31 +1,42 @@
-"""Which votes, or tasks, decide first place? The smallest set whose removal changes it.
+"""Which votes, voters, items or tasks decide first place? The smallest set whose removal changes it.
 
-For ratings, a first-order (Newton) approximation says how far one vote moves the lead of the first over a challenger
-(Broderick, Giordano and Meager 2020; Huang et al. 2026). Votes are removed in that order, the model is fitted again,
-and the set is trimmed until every vote in it is needed. On small logs all smaller sets are searched, which proves
-the size. Whatever is returned was confirmed by fitting the model to the remaining data.
+A judge says who is first: Elo, the board of `evaluate`, or the plain mean of a table. A first-order approximation says
+how far the lead of the first over a challenger changes if one unit goes (Broderick, Giordano and Meager 2020; Huang et
+al. 2026). Units are removed in that order, the judge is asked again, and the set is trimmed until every unit in it is
+needed. On small data all smaller sets are searched, which proves the size. Whatever is returned was confirmed by
+fitting the model to the remaining data.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from nashboard._tables import Column, Table, Tabular
 from nashboard._types import Floats, Ints
+from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError
+from nashboard.equilibrium.nash_average import nash_average
+from nashboard.errors import InputError, either
 from nashboard.evaluation.decide.compare import comparable_values
+from nashboard.evaluation.evaluate import evaluate
+from nashboard.evaluation.posterior.matches import expected_payoffs
+from nashboard.ratings.hierarchical import fit_hierarchical
+from nashboard.ratings.likelihood import PairTotals, pair_totals
+from nashboard.ratings.newton import learn_sigma, normal_mode, ridge_solver
 
-CHALLENGERS = 8  # agents behind the first that are tried as the new first
-AHEAD = 1e-8  # lead in log-odds that is more than rounding
-EXHAUSTIVE = 30_000  # fits that a proof by search may take
+By = Literal["votes", "voters", "items", "tasks"]
+Judged = Literal["elo", "board", "mean"]
+AHEAD = 1e-8  # a lead that is more than rounding
 OUTCOMES = ("wins", "draws", "losses")
 RESULTS = ("win", "draw", "loss")
 POINTS = np.array([1.0, 0.5, 0.0])
+MOST_ROWS = 5  # rows of a log that are listed for each kind of vote
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -37,48 +48,50 @@ class Influence(Tabular):
     first, new_first
         Who is first with all data, and without the set.
     rows
-        What to remove: agent a, agent b, outcome for a, and how many; for scores the tasks.
+        What to remove: for votes agent a, agent b, the outcome for a, how many, and the rows of the log where they are
+        known; for voters, items and tasks their name and how many votes or columns that are.
     removed, total
         Size of the set, and of the data.
     minimal
         Whether it is proved that no smaller set changes first place.
+    by, judge
+        What is removed, and who judges: ``"elo"``, ``"board"`` or ``"mean"``.
     """
 
     first: str
     new_first: str
-    rows: tuple[tuple[str, str, str, int], ...]
+    rows: tuple[tuple[Any, ...], ...]
     removed: int
     total: int
     minimal: bool
-    kind: str
+    by: By
+    judge: Judged
 
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""
-        noun = "vote" if self.kind == "matches" else "task"
         share = 100 * self.removed / self.total
         proof = "no smaller set does" if self.minimal else "a smaller set may exist"
+        means = {"elo": "by Elo", "board": "on the board", "mean": "by mean score"}[self.judge]
         return (
-            f"Without {self.removed:,} of {self.total:,} {noun}s ({share:.2g}%), {self.new_first} is first instead of "
-            f"{self.first}; {proof}."
+            f"Without {self.removed:,} of {self.total:,} {self.by} ({share:.2g}%), {self.new_first} is first {means} "
+            f"instead of {self.first}; {proof}."
         )
 
     def table(self) -> Table:
         """Return what to remove."""
-        if self.kind == "scores":
-            return Table(
-                columns=(Column(name="task"),), rows=tuple((row[0],) for row in self.rows), notes=(self.sentence,)
-            )
-        return Table(
-            columns=(
-                Column(name="a"),
-                Column(name="b"),
-                Column(name="outcome", meaning="of a against b"),
-                Column(name="votes", meaning="how many of these to remove"),
-            ),
-            rows=self.rows,
-            notes=(self.sentence,),
+        columns: tuple[Column, ...] = (
+            Column(name="a"),
+            Column(name="b"),
+            Column(name="outcome", meaning="of a against b"),
+            Column(name="votes", meaning="how many of these to remove"),
+            Column(name="rows", meaning="of the log, the first is 1; any others like these do as well"),
         )
+        if self.by == "voters":
+            columns = (Column(name="voter"), Column(name="votes", meaning="cast by this voter"))
+        elif self.by != "votes":
+            columns = (Column(name=self.by[:-1]), Column(name="lead", meaning=f"of {self.first} over {self.new_first}"))
+        return Table(columns=columns[: len(self.rows[0])], rows=self.rows, notes=(self.sentence,))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -88,217 +101,374 @@ class Influence(Tabular):
         return f"Influence({self.removed:,} of {self.total:,} decide between {self.first!r} and {self.new_first!r})"
 
 
-def influence(data: Matches | Scores) -> Influence:
-    """Find the smallest set of votes (matches) or tasks (scores) whose removal changes who is first.
+def influence(data: Matches | Games | Scores, *, by: By | None = None, judge: Judged | None = None) -> Influence:
+    """Find the smallest set of votes, voters, items or tasks whose removal changes who is first.
 
-    Matches are judged by Elo ratings with the prior that all data suggest, scores by the plain mean.
+    Parameters
+    ----------
+    data
+        `Matches`, `Scores`, or `Games` (as `read_games` returns them), which name the rows and the voters.
+    by
+        What is removed. Matches: ``"votes"`` (default), or ``"voters"``: whole clusters, as read with ``cluster=``.
+        Scores: columns are ``"items"`` (default where all are 0 or 1) or ``"tasks"``; of item-level scores ``"tasks"``
+        removes all items of a task at once.
+    judge
+        Who says which agent is first: ``"elo"`` (default for matches; the prior that all data suggest is kept),
+        ``"mean"`` (default for scores: the plain mean of the columns) or ``"board"``, the smallest gap of `evaluate`.
 
     Examples
     --------
     >>> import nashboard as nb
     >>> matches = nb.Matches.from_counts([[0, 6, 9], [4, 0, 9], [1, 2, 0]], agents=["A", "B", "C"])
     >>> nb.influence(matches).sentence
-    'Without 3 of 31 votes (9.7%), B is first instead of A; no smaller set does.'
+    'Without 3 of 31 votes (9.7%), B is first by Elo instead of A; no smaller set does.'
     """
-    if isinstance(data, Matches):
-        return influence_of_votes(data)
     if isinstance(data, Scores):
-        return influence_of_tasks(data)
-    raise InputError(f"influence takes Matches or Scores, not {type(data).__name__}")
+        check_choice("by", by, ("items", "tasks"))
+        check_choice("judge", judge, ("mean", "board"))
+        return influence_on_scores(data, by, judge or "mean")
+    if not isinstance(data, Matches | Games):
+        raise InputError(f"influence takes Matches, Games or Scores, not {type(data).__name__}")
+    check_choice("by", by, ("votes", "voters"))
+    check_choice("judge", judge, ("elo", "board"))
+    return influence_on_matches(data, by or "votes", judge or "elo")
 
 
-def influence_of_tasks(scores: Scores) -> Influence:
-    """Find tasks: for each challenger, removing the tasks with the largest lead of the first is optimal."""
-    scores.require_complete()
-    values, _, _ = comparable_values(scores)
-    order = np.argsort(-values.mean(axis=1), kind="stable")
-    first, best = int(order[0]), None
-    for challenger in map(int, order[1:]):
-        lead = values[first] - values[challenger]
-        falling = np.argsort(-lead, kind="stable")
-        left = lead.sum() - np.cumsum(lead[falling])
-        enough = np.flatnonzero(left[:-1] < 0)
-        if enough.size and (best is None or enough[0] + 1 < len(best[1])):
-            best = challenger, falling[: enough[0] + 1]
+def check_choice(option: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    """Refuse what these data cannot answer."""
+    if value is not None and value not in allowed:
+        raise InputError(f"{option} is {value!r}: for these data use {either(allowed)}", option=option)
+
+
+def find_smallest(judge: "Judge", first: int) -> tuple[Ints | None, bool]:
+    """Return the smallest removal found that changes first place, and whether all smaller ones were searched."""
+    order = np.argsort(-judge.standings(np.zeros_like(judge.capacity)), kind="stable")
+    best: Ints | None = None
+    for challenger in [int(k) for k in order if k != first][: judge.challengers]:
+        take = np.zeros_like(judge.capacity)
+        for _ in range(3):  # effects change as units go: order them again at the removal that was found
+            effect = judge.effects(take, first, challenger)
+            shorter = shortest_prefix(judge, effect, first, None if best is None else int(best.sum()) - 1)
+            if shorter is None:
+                break
+            best = take = shorter
     if best is None:
-        raise InputError(f"{scores.agents[first]!r} leads on every task: no removal of tasks changes first place")
-    kept = np.setdiff1d(np.arange(len(scores.tasks)), best[1])
-    new = int(np.argmax(values[:, kept].mean(axis=1)))
-    return Influence(
-        first=scores.agents[first],
-        new_first=scores.agents[new],
-        rows=tuple((scores.tasks[k], "", "", 1) for k in best[1]),
-        removed=len(best[1]),
-        total=len(scores.tasks),
-        minimal=True,
-        kind="scores",
-    )
+        return None, False
+    best = trim(judge, best, first)
+    smaller, searched = search_smaller(judge, first, int(best.sum()))
+    return (best if smaller is None else smaller), searched
+
+
+def changes_first(judge: "Judge", take: Ints, first: int) -> bool:
+    """Return whether somebody else is first without these units."""
+    found = judge.standings(take)
+    return bool(found.max() > found[first] + AHEAD)
+
+
+def shortest_prefix(judge: "Judge", effect: Floats, first: int, most: int | None) -> Ints | None:
+    """Return the fewest units, those with the largest effect first, that change first place; None beyond ``most``."""
+    order = np.argsort(effect, kind="stable")
+    order = order[effect[order] < 0]
+    ends = np.cumsum(judge.capacity[order])
+
+    def prefix(size: int) -> Ints:
+        take = np.zeros_like(judge.capacity)
+        take[order] = np.clip(size - (ends - judge.capacity[order]), 0, judge.capacity[order])
+        return take
+
+    limit = min(int(ends[-1]) if ends.size else 0, int(judge.capacity.sum()) - 1, most if most is not None else 2**62)
+    low, high = 0, 1
+    while high < limit and not changes_first(judge, prefix(high), first):
+        low, high = high, 2 * high
+    high = min(high, limit)
+    if high <= low or not changes_first(judge, prefix(high), first):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if changes_first(judge, prefix(middle), first) else (middle, high)
+    return prefix(high)
+
+
+def trim(judge: "Judge", take: Ints, first: int) -> Ints:
+    """Put units back one at a time, as long as first place stays changed."""
+    tried = 0
+    for k in np.flatnonzero(take):
+        while take[k] and take.sum() > 1 and tried < judge.trims:
+            trial = take.copy()
+            trial[k] -= 1
+            tried += 1
+            if not changes_first(judge, trial, first):
+                break
+            take = trial
+    return take
+
+
+def search_smaller(judge: "Judge", first: int, size: int) -> tuple[Ints | None, bool]:
+    """Return a smaller removal if a search of all of them finds one, and whether there were few enough to search."""
+    kinds = len(judge.capacity)
+    if sum(comb(kinds + k - 1, k) for k in range(1, size)) > judge.fits:
+        return None, False
+    for k in range(1, size):
+        for chosen in combinations_with_replacement(range(kinds), k):
+            take = np.bincount(chosen, minlength=kinds)
+            if (take <= judge.capacity).all() and changes_first(judge, take, first):
+                return take, True
+    return None, True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Ladder:
-    """Bradley-Terry ratings with a normal prior, fitted by Newton's method from a warm start."""
+class EloJudge:
+    """Elo ratings with the prior that all data suggest; ``units`` (k, 3p) are the votes of one unit of each kind.
 
-    n: int
-    i: Ints
-    j: Ints
-    precision: float
+    Every judge has ``standings(take)``, a number per agent (the best the highest) fitted without ``take`` (k,) units of
+    each kind, and ``effects``, how the lead of the first over a challenger changes, to first order, if one more unit
+    goes. There are ``capacity`` units of each kind. The other fields limit the work: ``challengers`` that are tried,
+    ``fits`` for a proof by search, and ``trims``.
+    """
 
-    def fit(self, counts: Floats, start: Floats) -> Floats:
-        """Return the ratings; ``counts`` is (p, 3) wins, draws and losses."""
-        games, points = counts.sum(axis=1), counts @ POINTS
-        r = start
-        for _ in range(50):
-            p = 1 / (1 + np.exp(r[self.j] - r[self.i]))
-            gradient = self.sums(points - games * p) - self.precision * r
-            step = np.linalg.solve(self.hessian(games * p * (1 - p)), gradient)
-            largest = np.abs(step).max()
-            r = r + step / max(1.0, largest)
-            if largest < 1e-10:
-                break
+    matches: Matches
+    units: csr_array
+    capacity: Ints
+    sigma: float
+    challengers: int = 8
+    fits: int = 20_000
+    trims: int = 1_000
+
+    def counts(self, take: Ints) -> Floats:
+        """Return (p, 3) wins, draws and losses that are left."""
+        all_votes = np.stack([getattr(self.matches, name) for name in OUTCOMES], axis=1)
+        return np.asarray(all_votes - (self.units.T @ take).reshape(all_votes.shape))
+
+    def totals(self, take: Ints) -> PairTotals:
+        """Return the points that are left."""
+        counts = self.counts(take)
+        i, j = self.matches.pairs.T
+        won = counts @ POINTS
+        return PairTotals(agents=len(self.matches.agents), i=i, j=j, won=won, lost=counts.sum(axis=1) - won)
+
+    def standings(self, take: Ints) -> Floats:
+        """Return the ratings in log-odds."""
+        totals, r = self.totals(take), np.zeros(len(self.matches.agents))
+        for _ in range(2):  # the second call adds the step that brings a lead to rounding
+            normal_mode(totals, r, 1 / self.sigma**2)
         return r
 
-    def sums(self, values: Floats) -> Floats:
-        """Return sums over each agent's pairs, minus where it is the second."""
-        n = self.n
-        return np.asarray(np.bincount(self.i, values, minlength=n) - np.bincount(self.j, values, minlength=n))
-
-    def hessian(self, W: Floats) -> Floats:
-        """Return ``B' W B`` plus the prior's precision."""
-        H = np.zeros((self.n, self.n))
-        H[self.i, self.j] = H[self.j, self.i] = -W
-        H[np.arange(self.n), np.arange(self.n)] = self.precision - H.sum(axis=1)
-        return H
+    def effects(self, take: Ints, first: int, challenger: int) -> Floats:
+        """Return what one vote moves: ``-(e_first - e_challenger)' H^-1 (e_i - e_j) (y - p)``."""
+        r, (i, j) = self.standings(take), self.matches.pairs.T
+        p = 1 / (1 + np.exp(r[j] - r[i]))
+        contrast = np.zeros(len(r))
+        contrast[first], contrast[challenger] = 1.0, -1.0
+        games = self.counts(take).sum(axis=1)
+        g = ridge_solver(len(r), i, j, games * p * (1 - p), 1 / self.sigma**2)(contrast)
+        return np.asarray(self.units @ (-(g[i] - g[j])[:, None] * (POINTS - p[:, None])).ravel())
 
 
-def influence_of_votes(matches: Matches) -> Influence:
-    """Find votes: by influence, confirmed and trimmed by fits, and by search where that is feasible."""
-    from nashboard.ratings.hierarchical import fit_hierarchical
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoardJudge(EloJudge):
+    """The board of `evaluate`: the agent with the smallest gap is first."""
 
+    challengers: int = 3
+    fits: int = 400
+    trims: int = 60
+
+    def left(self, take: Ints) -> Matches:
+        """Return the matches that are left."""
+        return with_counts(self.matches, self.counts(take))
+
+    def standings(self, take: Ints) -> Floats:
+        """Return minus the gaps; nobody stands anywhere if the rest cannot be evaluated."""
+        return board_standings(self.matches.agents, lambda: self.left(take))
+
+    def effects(self, take: Ints, first: int, challenger: int) -> Floats:
+        """Return what one vote moves on average against the equilibrium: through ratings, and through its own pair."""
+        counts = self.counts(take)
+        counts[counts.sum(axis=1) == 0, 1] = 1e-6  # pairs without votes stay in the list
+        fit = fit_hierarchical(with_counts(self.matches, counts))
+        weight = nash_average(expected_payoffs(fit)).weights
+        g = int(np.argmax(fit.weights))
+        sigma, tau = fit.grid[g]
+        i, j, r, W = fit.counts.i, fit.counts.j, fit.modes.ratings[g], fit.modes.curvature[g]
+        contrast = np.zeros(len(r))
+        contrast[first], contrast[challenger] = 1.0, -1.0
+        solved = fit.system.solve(W[None], np.array([1 / sigma**2]), contrast[None])[0]
+        pull = solved[i] - solved[j] + tau**2 * (contrast[i] * weight[j] - contrast[j] * weight[i])
+        p = 1 / (1 + np.exp(r[j] - r[i] - fit.modes.cyclic[g]))
+        effect = -((1 - tau**2 * W) * pull)[:, None] * (POINTS - p[:, None])
+        return np.asarray(self.units @ effect.ravel())
+
+
+def board_standings(agents: tuple[str, ...], rest: Any) -> Floats:
+    """Return minus the gaps of the board, -inf for agents that are not on it, and zeros where there is no board."""
+    try:
+        posterior = evaluate(rest(), methods=("nash",)).posterior
+    except InputError:
+        return np.zeros(len(agents))
+    gap = dict(zip(posterior.agents, posterior.gap, strict=True))
+    return np.array([-gap.get(name, np.inf) for name in agents])
+
+
+def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influence:
+    """Find votes or voters."""
+    games = data if isinstance(data, Games) else None
+    matches = data.matches() if isinstance(data, Games) else data
     matches.require_counts()
     matches.require_connected()
     counts = np.stack([getattr(matches, name) for name in OUTCOMES], axis=1)
     if (counts != counts.round()).any():
         raise InputError("influence needs whole numbers of votes, and some counts are fractions")
-    sigma = fit_hierarchical(matches).sigma
-    i, j = matches.pairs.T
-    ladder = Ladder(n=len(matches.agents), i=i, j=j, precision=1 / sigma**2)
-    ratings = ladder.fit(counts, np.zeros(ladder.n))
-    first = int(np.argmax(ratings))
-    found = None
-    for challenger in map(int, np.argsort(-ratings, kind="stable")[1 : 1 + CHALLENGERS]):
-        removal = overtake(ladder, counts, ratings, first, challenger)
-        if removal is not None and (found is None or removal.sum() < found.sum()):
-            found = removal
-    if found is None:
-        raise InputError(
-            f"no set of votes was found whose removal changes first place: {matches.agents[first]!r} stays"
+    split = matches.clusters
+    kinds = np.argwhere(counts > 0)
+    if by == "votes":
+        k = np.arange(len(kinds))
+        units = csr_array((np.ones(len(k)), (k, 3 * kinds[:, 0] + kinds[:, 1])), shape=(len(k), counts.size))
+        capacity = counts[tuple(kinds.T)].astype(np.intp)
+    elif split is None:
+        raise InputError("who cast which vote is not known", hint="name the column of voters when reading, cluster=")
+    else:
+        cells = [(split.cluster, 3 * split.pair + k, getattr(split, name)) for k, name in enumerate(OUTCOMES)]
+        rows, columns, values = (np.concatenate(part) for part in zip(*cells, strict=True))
+        units = csr_array((values, (rows, columns)), shape=(split.size, counts.size))
+        capacity = np.ones(split.size, dtype=np.intp)
+    plain = replace(matches, clusters=None, sides=None)
+    make = EloJudge if judge == "elo" else BoardJudge
+    asked = make(matches=plain, units=units, capacity=capacity, sigma=learn_sigma(pair_totals(plain)).sigma)
+    first, new, take, minimal = ask(asked, matches.agents, by)
+    chosen = np.flatnonzero(take)
+    if by == "votes":
+        i, j = matches.pairs.T
+        place = None if games is None else rows_by_kind(games)
+        named: Iterable[tuple[Any, ...]] = (
+            (
+                matches.agents[i[pair]],
+                matches.agents[j[pair]],
+                RESULTS[outcome],
+                int(take[k]),
+                *(() if place is None else (list_rows(place[int(i[pair]), int(j[pair]), int(outcome)], int(take[k])),)),
+            )
+            for k, (pair, outcome) in zip(chosen, kinds[chosen], strict=True)
         )
-    smaller = search_smaller(ladder, counts, ratings, first, int(found.sum()))
-    found = found if smaller is None or smaller is False else smaller
-    new = int(np.argmax(ladder.fit(counts - found, ratings)))
+    else:
+        names = games.cluster_names if games is not None else [f"cluster {k + 1}" for k in range(len(capacity))]
+        named = ((names[k], int(units[[k]].sum())) for k in chosen)
     return Influence(
         first=matches.agents[first],
         new_first=matches.agents[new],
-        rows=tuple(
-            (
-                matches.agents[i[k]],
-                matches.agents[j[k]],
-                RESULTS[outcome],
-                int(found[k, outcome]),
-            )
-            for k, outcome in np.argwhere(found)
-        ),
-        removed=int(found.sum()),
-        total=int(counts.sum()),
-        minimal=smaller is not False,
-        kind="matches",
+        rows=tuple(named),
+        removed=int(take.sum()),
+        total=int(capacity.sum()),
+        minimal=minimal,
+        by=by,
+        judge=judge,
     )
 
 
-def overtake(ladder: Ladder, counts: Floats, ratings: Floats, first: int, challenger: int) -> Floats | None:
-    """Return a removal (p, 3) after which the challenger is ahead of the first; each vote in it is needed."""
-    left, r = counts.copy(), ratings
-    most = counts.sum()
-    while r[challenger] <= r[first] + AHEAD:
-        effect = vote_effects(ladder, left, r, first, challenger)
-        effect[left <= 0] = np.inf
-        order = np.argsort(effect.ravel(), kind="stable")
-        order = order[effect.ravel()[order] < 0]
-        if not order.size or counts.sum() - left.sum() > most / 2:
-            return None
-        lead = r[first] - r[challenger] + AHEAD
-        flat = left.ravel()
-        for k in order:  # about half of what the approximation asks for: effects change as votes go
-            take = min(flat[k], max(1.0, np.floor(0.5 * lead / -effect.ravel()[k])))
-            flat[k] -= take
-            lead += take * effect.ravel()[k]
-            if lead <= (r[first] - r[challenger] + AHEAD) / 2:
-                break
-        r = ladder.fit(left, r)
-    return trim(ladder, counts, counts - left, r, first, challenger)
+def ask(judge: "Judge", agents: tuple[str, ...], by: By) -> tuple[int, int, Ints, bool]:
+    """Return who is first, who is first without the smallest removal, the removal, and whether it is minimal."""
+    first = int(np.argmax(judge.standings(np.zeros_like(judge.capacity))))
+    take, minimal = find_smallest(judge, first)
+    if take is None:
+        hint = "single items may: use {option} items" if by == "tasks" else None
+        raise InputError(
+            f"no set of {by} was found whose removal changes first place: {agents[first]!r} stays first",
+            hint=hint,
+            option="by",
+        )
+    return first, int(np.argmax(judge.standings(take))), take, minimal
 
 
-def vote_effects(ladder: Ladder, counts: Floats, r: Floats, first: int, challenger: int) -> Floats:
-    """Return (p, 3) how the lead of the first over the challenger changes if one such vote goes."""
-    games = counts.sum(axis=1)
-    p = 1 / (1 + np.exp(r[ladder.j] - r[ladder.i]))
-    contrast = np.zeros(ladder.n)
-    contrast[first], contrast[challenger] = 1.0, -1.0
-    g = np.linalg.solve(ladder.hessian(games * p * (1 - p)), contrast)
-    return np.asarray(-(g[ladder.i] - g[ladder.j])[:, None] * (POINTS[None, :] - p[:, None]))
+def rows_by_kind(games: Games) -> dict[tuple[int, int, int], list[int]]:
+    """Return the rows of a log, from 1, by both agents (as numbered in its matches) and the outcome for the first."""
+    used = np.unique(np.concatenate([games.first, games.second]))
+    a, b = np.searchsorted(used, games.first), np.searchsorted(used, games.second)
+    flip = a > b
+    outcome = np.stack([games.wins, games.draws, games.losses], axis=1).argmax(axis=1)
+    outcome = np.where(flip, 2 - outcome, outcome)
+    found: dict[tuple[int, int, int], list[int]] = {}
+    for row, key in enumerate(zip(*np.where(flip, (b, a), (a, b)).tolist(), outcome.tolist(), strict=True), 1):
+        found.setdefault(key, []).append(row)
+    return found
 
 
-def trim(ladder: Ladder, counts: Floats, removal: Floats, r: Floats, first: int, challenger: int) -> Floats:
-    """Put votes back, the least effective first, as long as the challenger stays ahead."""
-    removal = removal.copy()
-    while True:
-        effect = vote_effects(ladder, counts - removal, r, first, challenger)
-        for k in np.argsort(-np.where(removal > 0, effect, -np.inf).ravel(), kind="stable"):
-            place = np.unravel_index(k, removal.shape)
-            if removal[place] <= 0:
-                return removal
-            trial = removal.copy()
-            trial[place] -= 1
-            again = ladder.fit(counts - trial, r)
-            if again[challenger] > again[first] + AHEAD:
-                removal, r = trial, again
-                break
-        else:
-            return removal
+def list_rows(rows: list[int], count: int) -> str:
+    """Return the first rows of a kind as text."""
+    shown = ", ".join(f"{row:,}" for row in rows[: min(count, MOST_ROWS)])
+    return shown if count <= MOST_ROWS else f"{shown}, ..."
 
 
-def search_smaller(ladder: Ladder, counts: Floats, ratings: Floats, first: int, size: int) -> Any:
-    """Return a smaller removal, None if a search of all of them finds none, False if there are too many to search."""
-    kinds = np.argwhere(counts > 0)
-    if sum(comb(len(kinds) + k - 1, k) for k in range(1, size)) > EXHAUSTIVE:
-        return False
-    for k in range(1, size):
-        for chosen in combinations_with_replacement(range(len(kinds)), k):
-            removal = np.zeros_like(counts)
-            np.add.at(removal, tuple(kinds[list(chosen)].T), 1.0)
-            if (removal > counts).any():
-                continue
-            r = ladder.fit(counts - removal, ratings)
-            if r.max() > r[first] + AHEAD:
-                return removal
-    return None
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableJudge:
+    """Scores by the plain mean, or by the board; ``group`` (n,) is the unit of each column."""
+
+    scores: Scores
+    values: Floats
+    group: Ints
+    by_board: bool
+    capacity: Ints
+    challengers: int
+    fits: int
+    trims: int
+
+    def kept(self, take: Ints) -> Ints:
+        """Return the columns that are left."""
+        return np.flatnonzero(~np.asarray(take, dtype=bool)[self.group])
+
+    def standings(self, take: Ints) -> Floats:
+        """Return mean scores, or minus the gaps of the board."""
+        kept = self.kept(take)
+        if not self.by_board:
+            return np.asarray(self.values[:, kept].mean(axis=1))
+        return board_standings(
+            self.scores.agents, lambda: self.scores.select(tasks=[self.scores.tasks[k] for k in kept])
+        )
+
+    def effects(self, take: Ints, first: int, challenger: int) -> Floats:
+        """Return minus the lead on each unit, exact for the mean: the order of removal that lowers it fastest."""
+        lead = self.values[first] - self.values[challenger]
+        return np.asarray(-np.bincount(self.group, lead, minlength=len(self.capacity)), dtype=np.float64)
 
 
-def without_votes(matches: Matches, found: Influence) -> Matches:
-    """Return the matches without the votes of a removal."""
-    counts = {name: np.array(getattr(matches, name)) for name in OUTCOMES}
-    place = {(matches.agents[a], matches.agents[b]): k for k, (a, b) in enumerate(matches.pairs)}
-    name_of = dict(zip(RESULTS, OUTCOMES, strict=True))
-    for a, b, outcome, votes in found.rows:
-        counts[name_of[outcome]][place[a, b]] -= votes
-    kept = sum(counts.values()) > 0
-    return replace(
-        matches,
-        pairs=matches.pairs[kept],
-        wins=counts["wins"][kept],
-        draws=counts["draws"][kept],
-        losses=counts["losses"][kept],
-        clusters=None,
-        sides=None,
+Judge = EloJudge | TableJudge
+
+
+def influence_on_scores(scores: Scores, by: By | None, judge: Judged) -> Influence:
+    """Find columns, or groups of columns."""
+    scores.require_complete()
+    values, _, _ = comparable_values(scores)
+    names, group = list(scores.tasks), np.arange(len(scores.tasks))
+    if scores.groups is not None and by != "items":
+        labels, group = np.unique(np.asarray(scores.groups), return_inverse=True)
+        names = [str(label) for label in labels]
+    by_board = judge == "board"
+    asked = TableJudge(
+        scores=scores,
+        values=values,
+        group=group,
+        by_board=by_board,
+        capacity=np.ones(len(names), dtype=np.intp),
+        challengers=3 if by_board else len(scores.agents),
+        fits=200 if by_board else 20_000,
+        trims=60 if by_board else 1_000,
     )
+    items = scores.groups is None and bool(np.isin(scores.values, (0.0, 1.0)).all())
+    by = by or ("items" if items else "tasks")
+    first, new, take, minimal = ask(asked, scores.agents, by)
+    exact = not by_board and len(names) == len(scores.tasks)  # removing the largest leads is then optimal
+    lead = -asked.effects(take, first, new)
+    return Influence(
+        first=scores.agents[first],
+        new_first=scores.agents[new],
+        rows=tuple((names[k], float(lead[k])) for k in sorted(np.flatnonzero(take), key=lambda k: -lead[k])),
+        removed=int(take.sum()),
+        total=len(names),
+        minimal=minimal or exact,
+        by=by,
+        judge=judge,
+    )
+
+
+def with_counts(matches: Matches, counts: Floats) -> Matches:
+    """Return the matches with other wins, draws and losses (p, 3); pairs without games are left out."""
+    kept = counts.sum(axis=1) > 0
+    left = dict(zip(OUTCOMES, counts[kept].T, strict=True))
+    return replace(matches, pairs=matches.pairs[kept], clusters=None, sides=None, **left)

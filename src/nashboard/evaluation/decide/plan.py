@@ -1,9 +1,10 @@
 """`plan`: which pairs (or cells of a table) to measure next, and what that is expected to bring.
 
 The unknown is a vector of strengths with a Gaussian posterior ``N(m, V)``. Measuring a pair adds information ``d``
-about one difference ``e' r``, so that ``V`` becomes ``V - d V e e' V / (1 + d e' V e)``. A goal is a set of
-differences whose sign matters; games go, a few at a time, where they most reduce the sum of the probabilities that a
-sign is wrong.
+about one difference ``e' r``, so that ``V`` becomes ``V - d V e e' V / (1 + d e' V e)``. Two draws of the truth may
+disagree about the goal: one has ``i`` first, the other ``j``. The probability of that is the weight of the difference
+between ``i`` and ``j``, as in Thompson sampling of duels, and games go, a few at a time, where they most reduce the
+weighted sum of the variances of these differences.
 """
 
 from dataclasses import dataclass, field
@@ -18,9 +19,13 @@ from nashboard.data.scores import Scores
 from nashboard.errors import InputError, nearest
 from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
 
+UNITS = {"pairs": "games", "cells": "items", "items": "items"}
+MEANINGS = {"pairs": "games to play next", "cells": "items to run next", "items": "new items to run on both"}
 ROUNDS = 60  # portions in which the games are handed out
-CONTENDERS = 40  # agents that can get games; the others are very unlikely to matter
+CONTENDERS = 40  # agents that can get games: those that matter most, then those with the highest ratings
+MOST_CONTRASTS = 400  # pairs of agents whose difference counts
 WORLDS, TRUTHS = 200, 1000  # simulated futures, and truths in each, behind the expected probability
+Target = str | int | tuple[str, str]
 MOST_GAMES = 10**9
 MOST_AGENTS = 150  # agents whose pairs are considered at all, by the upper end of their ratings
 
@@ -50,7 +55,8 @@ class Plan(Tabular):
     target
         The goal in words.
     pairs, counts
-        What to measure, and how often; for scores an agent and a task, and the number of items.
+        What to measure, and how often: games between two agents; new items for both of two agents (item-level scores);
+        or items for an agent on a task (scores with known numbers of items).
     probability, expected, expected_even
         Probability that the current answer is right: now, expected after the plan, and expected after an even schedule
         of as many games.
@@ -73,7 +79,7 @@ class Plan(Tabular):
     @property
     def sentence(self) -> str:
         """What the plan brings, in a few sentences."""
-        unit = "games" if self.kind == "pairs" else "items"
+        unit = UNITS[self.kind]
         brings = (
             f"{self.games:,} {unit} as planned are expected to raise the probability of knowing {self.target} from "
             f"{percent(self.probability)} to {percent(self.expected)} (spread evenly: {percent(self.expected_even)})."
@@ -81,18 +87,20 @@ class Plan(Tabular):
         if self.needed is None:
             return f"{brings} No number of {unit} is expected to reach {percent(self.goal)}."
         if self.needed == 0:
-            return f"The data already give {percent(self.probability)} for {self.target}."
+            return (
+                f"The data already give {percent(self.probability)} for {self.target}; {self.games:,} more {unit} as "
+                f"planned are expected to give {percent(self.expected)}."
+            )
         return f"{brings} About {self.needed:,} {unit} are needed for {percent(self.goal)}."
 
     def table(self) -> Table:
         """Return the schedule, most games first: columns a, b, games."""
-        unit = "games" if self.kind == "pairs" else "items"
         order = sorted(np.flatnonzero(self.counts), key=lambda k: (-int(self.counts[k]), self.pairs[k]))
         return Table(
             columns=(
                 Column(name="a", meaning="agent"),
-                Column(name="b", meaning="opponent" if self.kind == "pairs" else "task"),
-                Column(name="games", meaning=f"{unit} to measure next"),
+                Column(name="b", meaning={"pairs": "opponent", "cells": "task", "items": "other agent"}[self.kind]),
+                Column(name="games", meaning=MEANINGS[self.kind]),
             ),
             rows=tuple((*self.pairs[k], int(self.counts[k])) for k in order),
             notes=self.notes,
@@ -121,7 +129,7 @@ def plan(
     data: Matches | Scores,
     *,
     games: int = 1000,
-    target: str | int | tuple[str, str] = "top",
+    target: Target = "top",
     probability: float = 0.95,
     rng: int | np.random.Generator = 0,
 ) -> Plan:
@@ -130,7 +138,7 @@ def plan(
     Parameters
     ----------
     data
-        `Matches`, or `Scores` with known numbers of items.
+        `Matches`, item-level `Scores` (a column per item), or `Scores` with known numbers of items.
     games
         The budget: games between pairs, or items.
     target
@@ -156,24 +164,32 @@ def plan(
             "pairs",
         )
     elif isinstance(data, Scores):
-        beliefs, kind = beliefs_about_scores(data), "cells"
+        known = bool(((data.stderr > 0) & (data.n > 0)).all())
+        beliefs, kind = (beliefs_about_scores(data), "cells") if known else (beliefs_about_items(data), "items")
     else:
         raise InputError(f"plan takes Matches or Scores, not {type(data).__name__}")
     random = np.random.default_rng(rng)
     state = int(random.integers(2**32))
-    words, above, below = find_contrasts(beliefs, target)
-    counts, after = allocate(beliefs, above, below, int(games))
+    words = describe_target(beliefs, target)
+    contrasts = weigh_contrasts(beliefs, target, state)
+    counts, after = allocate(beliefs, contrasts, int(games))
     even = np.full(len(beliefs.rows), games / len(beliefs.rows))
+    now = expected_probability(beliefs, beliefs.covariance, target, state)
+    # data never lower what is expected: anything below is the error of the simulation
+    then, then_even = (
+        max(now, expected_probability(beliefs, covariance, target, state))
+        for covariance in (after, measure(beliefs, even))
+    )
     return Plan(
         target=words,
         pairs=beliefs.rows,
         counts=counts,
         games=int(games),
-        probability=expected_probability(beliefs, beliefs.covariance, target, state),
-        expected=expected_probability(beliefs, after, target, state),
-        expected_even=expected_probability(beliefs, measure(beliefs, even), target, state),
+        probability=now,
+        expected=then,
+        expected_even=then_even,
         goal=probability,
-        needed=games_needed(beliefs, above, below, target, probability, state),
+        needed=games_needed(beliefs, contrasts, target, probability, state),
         kind=kind,
     )
 
@@ -245,16 +261,33 @@ def added_information(variance: Floats | float, tau: float, before: Any, games: 
     return after / (1 + tau**2 * after) - before / (1 + tau**2 * before)
 
 
-def beliefs_about_scores(scores: Scores) -> Beliefs:
-    """Return mean scores over the tasks, and what more items of one task tell about one agent."""
+def beliefs_about_items(scores: Scores) -> Beliefs:
+    """Return mean scores over the items, and what new items, run on two agents, tell about their difference."""
     scores.require_complete()
-    items = scores.n
-    known = (scores.stderr > 0) & (items > 0)
-    if not known.all():
+    if scores.groups is None and not np.isin(scores.values, (0.0, 1.0)).all():
         raise InputError(
             "a plan for scores needs a standard error and a number of items for every score",
             hint="read item-level results, or a table with columns for stderr and n",
         )
+    values = np.where(scores.lower_is_better, -scores.values, scores.values)
+    m, n = values.shape
+    covariance = (np.cov(values) + 1e-6 * np.eye(m)) / n
+    i, j = np.triu_indices(m, 1)
+    direction = np.eye(m)[i] - np.eye(m)[j]
+    per_item = n * np.einsum("qn,nm,qm->q", direction, covariance, direction)
+    return Beliefs(
+        agents=scores.agents,
+        mean=values.mean(axis=1),
+        covariance=covariance,
+        rows=tuple((scores.agents[a], scores.agents[b]) for a, b in zip(i, j, strict=True)),
+        direction=direction,
+        information=lambda done, more: np.full(len(i), more) / per_item,
+    )
+
+
+def beliefs_about_scores(scores: Scores) -> Beliefs:
+    """Return mean scores over the tasks, and what more items of one task tell about one agent."""
+    items = scores.n
     m, t = scores.values.shape
     sign = np.where(scores.lower_is_better, -1.0, 1.0)
     per_item = (scores.stderr**2 * items).ravel()
@@ -279,70 +312,74 @@ def beliefs_about_scores(scores: Scores) -> Beliefs:
     )
 
 
-def find_contrasts(beliefs: Beliefs, target: str | int | tuple[str, str]) -> tuple[str, Ints, Ints]:
-    """Return the goal in words, and the pairs (above, below) whose order decides it."""
-    order = np.argsort(-beliefs.mean, kind="stable")
-    n = len(order)
-    if target == "top":
-        return "who is first", np.repeat(order[:1], n - 1), order[1:]
+def describe_target(beliefs: Beliefs, target: Target) -> str:
+    """Return the goal in words; an unknown one is an error."""
+    n = len(beliefs.agents)
+    if target == "top" or (target == 1 and not isinstance(target, bool)):
+        return "who is first"
     if target == "order":
-        return "the whole order", order[:-1], order[1:]
+        return "the whole order"
     if isinstance(target, int) and not isinstance(target, bool):
         if not 1 <= target < n:
             raise InputError(f"the target is the first {target}: it must be from 1 to {n - 1}", option="target")
-        above, below = np.meshgrid(order[:target], order[target:], indexing="ij")
-        return f"the first {target}" if target > 1 else "who is first", above.ravel(), below.ravel()
+        return f"the first {target}"
     if isinstance(target, tuple) and len(target) == 2:
-        places = []
         for name in target:
             if name not in beliefs.agents:
                 raise InputError(f"there is no agent {name!r}{nearest(str(name), beliefs.agents)}", option="target")
-            places.append(beliefs.agents.index(name))
-        a, b = sorted(places, key=lambda k: -beliefs.mean[k])
-        if a == b:
+        if target[0] == target[1]:
             raise InputError(f"{target[0]!r} cannot be compared with itself", option="target")
-        return f"whether {target[0]} is better than {target[1]}", np.array([a]), np.array([b])
+        return f"whether {target[0]} is better than {target[1]}"
     raise InputError(f"there is no target {target!r}: use 'top', 'order', a number or two names", option="target")
 
 
-def allocate(beliefs: Beliefs, above: Ints, below: Ints, games: int) -> tuple[Ints, Floats]:
+def weigh_contrasts(beliefs: Beliefs, target: Target, state: int) -> tuple[Ints, Ints, Floats]:
+    """Return pairs of agents, and the probability that two draws of the truth disagree about their part in the goal."""
+    if isinstance(target, tuple):
+        a, b = (beliefs.agents.index(name) for name in target)
+        return np.array([a]), np.array([b]), np.ones(1)
+    random = np.random.default_rng(state)
+    truths = beliefs.mean + random.standard_normal((TRUTHS, len(beliefs.mean))) @ factor(beliefs.covariance).T
+    k = target if isinstance(target, int) else 1
+    if target == "order":
+        above = np.stack([(truths > truths[:, [k]]).mean(axis=0) for k in range(len(beliefs.mean))])
+    else:
+        inside = np.zeros(truths.shape)
+        np.put_along_axis(inside, np.argpartition(-truths, k - 1, axis=1)[:, :k], 1.0, axis=1)
+        above = inside.T @ (1 - inside) / TRUTHS
+    i, j = np.triu_indices(len(beliefs.mean), 1)
+    weight = (above * above.T)[i, j]
+    chosen = np.argsort(-weight, kind="stable")[:MOST_CONTRASTS]
+    chosen = chosen[weight[chosen] > 1e-3 * weight[chosen[0]]]
+    if not chosen.size:  # all draws agree: what is left to learn about is the closest pair of neighbours
+        order = np.argsort(-beliefs.mean, kind="stable")
+        k = int(np.argmin(-np.diff(beliefs.mean[order]))) if target == "order" else k - 1
+        return order[[k]], order[[k + 1]], np.ones(1)
+    return i[chosen], j[chosen], weight[chosen]
+
+
+def allocate(beliefs: Beliefs, contrasts: tuple[Ints, Ints, Floats], games: int) -> tuple[Ints, Floats]:
     """Return how often to measure what, and the covariance that is expected afterwards.
 
-    In each portion the games go to the measurement that most reduces the sum over contrasts of ``P(wrong sign)``.
+    In each portion the games go to the measurement that most reduces the weighted sum of the variances of contrasts.
     """
-    from scipy.special import ndtr
-
+    above, below, weight = contrasts
     V = beliefs.covariance
-    lead = beliefs.mean[above] - beliefs.mean[below]
     counts = np.zeros(len(beliefs.rows))
-    candidates = np.flatnonzero(useful(beliefs, above, below))
+    matter = np.bincount(above, weight, minlength=len(V)) + np.bincount(below, weight, minlength=len(V))
+    kept = np.zeros(len(V), dtype=np.bool_)
+    kept[np.lexsort([-beliefs.mean, -matter])[:CONTENDERS]] = True
+    candidates = np.flatnonzero(((beliefs.direction != 0) <= kept).all(axis=1))
     E = beliefs.direction[candidates]
-    portions = np.diff(np.linspace(0, games, min(ROUNDS, games) + 1).round())
-    for portion in portions:
+    for portion in np.diff(np.linspace(0, games, min(ROUNDS, games) + 1).round()):
         gain = beliefs.information(counts, portion)[candidates]
         VE = V @ E.T
-        effect = VE[above] - VE[below]
         own = np.einsum("qn,nq->q", E, VE)
-        spread = V[above, above] + V[below, below] - 2 * V[above, below]
-        left = np.maximum(spread[:, None] - gain / (1 + gain * own) * effect**2, 1e-300)
-        wrong = ndtr(-lead[:, None] / np.sqrt(left)).sum(axis=0)
-        best = int(np.argmin(wrong))
+        saved = gain / (1 + gain * own) * (weight @ (VE[above] - VE[below]) ** 2)
+        best = int(np.argmax(saved))
         counts[candidates[best]] += portion
         V = V - gain[best] / (1 + gain[best] * own[best]) * np.outer(VE[:, best], VE[:, best])
     return counts.astype(np.intp), V
-
-
-def useful(beliefs: Beliefs, above: Ints, below: Ints) -> Bools:
-    """Return which measurements involve only agents that are likely to matter."""
-    V, m = beliefs.covariance, beliefs.mean
-    spread = np.sqrt(np.maximum(V[above, above] + V[below, below] - 2 * V[above, below], 1e-300))
-    z = (m[above] - m[below]) / spread
-    closest = np.full(len(m), np.inf)
-    np.minimum.at(closest, above, z)
-    np.minimum.at(closest, below, z)
-    kept = np.zeros(len(m), dtype=np.bool_)
-    kept[np.argsort(closest, kind="stable")[:CONTENDERS]] = True
-    return np.asarray(((beliefs.direction != 0) <= kept).all(axis=1))
 
 
 def measure(beliefs: Beliefs, counts: Floats) -> Floats:
@@ -355,7 +392,7 @@ def measure(beliefs: Beliefs, counts: Floats) -> Floats:
     return np.asarray(np.linalg.inv(precision))
 
 
-def expected_probability(beliefs: Beliefs, after: Floats, target: Any, state: int) -> float:
+def expected_probability(beliefs: Beliefs, after: Floats, target: Target, state: int) -> float:
     """Return the expected probability that the then best answer is right, once the covariance is ``after``.
 
     The future mean is ``N(mean, covariance - after)``; given it, strengths are ``N(future mean, after)``.
@@ -379,7 +416,7 @@ def expected_probability(beliefs: Beliefs, after: Floats, target: Any, state: in
     return total / WORLDS
 
 
-def answers_right(mean: Floats, truth: Floats, target: Any) -> Bools:
+def answers_right(mean: Floats, truth: Floats, target: Target) -> Bools:
     """Return in which draws of the truth the answer that the mean gives is right."""
     if target == "order":
         return np.asarray((np.diff(truth[:, np.argsort(-mean)], axis=1) <= 0).all(axis=1))
@@ -395,11 +432,13 @@ def factor(V: Floats) -> Floats:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def games_needed(beliefs: Beliefs, above: Ints, below: Ints, target: Any, probability: float, state: int) -> int | None:
+def games_needed(
+    beliefs: Beliefs, contrasts: tuple[Ints, Ints, Floats], target: Target, probability: float, state: int
+) -> int | None:
     """Return the smallest budget (to about 5%) whose plan is expected to reach the probability."""
 
     def reached(games: int) -> bool:
-        after = allocate(beliefs, above, below, games)[1]
+        after = allocate(beliefs, contrasts, games)[1]
         return expected_probability(beliefs, after, target, state) >= probability
 
     if expected_probability(beliefs, beliefs.covariance, target, state) >= probability:

@@ -156,8 +156,8 @@ def e_value(wins: float, losses: float, *, strength: float = 0.5) -> float:
     return float(np.exp(log_e_value(wins, losses, np.array([strength]))[0]))
 
 
-def log_e_value(wins: float, losses: float, strength: Floats) -> Floats:
-    """Return logarithms of e-values for many strengths."""
+def log_e_value(wins: Any, losses: Any, strength: Any) -> Floats:
+    """Return logarithms of e-values; all arguments may be arrays."""
     from scipy.special import betaln, xlog1py, xlogy
 
     mixture = betaln(MIXTURE + wins, MIXTURE + losses) - betaln(MIXTURE, MIXTURE)

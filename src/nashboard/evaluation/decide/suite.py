@@ -52,10 +52,14 @@ class Reduction(Tabular):
         """The answer in one sentence."""
         if not self.decided:
             return f"The {len(self.tasks):,} tasks decide no pair of agents at {self.level:.0%}."
+        kept = f"{len(self.kept):,} of {len(self.tasks):,} tasks keep the order"
+        if self.decided == 1:
+            kept = f"{kept} of the only pair that the full suite decides at {self.level:.0%}"
+            return f"{kept}; one pair does not show whether they suit other agents."
+        later = "" if np.isnan(self.held_out) else f"; of an agent that is entered later {percent(self.held_out)}"
         return (
-            f"{len(self.kept):,} of {len(self.tasks):,} tasks keep the order of {self.preserved:,} of {self.decided:,} "
-            f"pairs ({percent(self.preserved / self.decided)}) that the full suite decides at {self.level:.0%}; for an "
-            f"agent that was not used to choose them {percent(self.held_out)}."
+            f"{kept} of {self.preserved:,} of {self.decided:,} pairs ({percent(self.preserved / self.decided)}) that "
+            f"the full suite decides at {self.level:.0%}{later}."
         )
 
     def table(self) -> Table:
@@ -99,8 +103,8 @@ def reduce_suite(scores: Scores, *, level: float = 0.95, share: float = 1.0) -> 
     """Find a small set of tasks (or items) that keeps the order of the agents, as far as the full suite decides it.
 
     A pair of agents is decided where a paired t-test over the tasks rejects equal means at ``level``. Tasks are chosen
-    greedily until, for ``share`` of all pairs, the mean lead over the chosen tasks lies within the interval of the
-    full suite and decided pairs keep their order.
+    greedily, among those whose scores differ, until, for ``share`` of all pairs, the mean lead over the chosen tasks
+    lies within the interval of the full suite and decided pairs keep their order.
 
     Parameters
     ----------
@@ -121,24 +125,28 @@ def reduce_suite(scores: Scores, *, level: float = 0.95, share: float = 1.0) -> 
     scores.require_complete()
     if not 0 < share <= 1:
         raise InputError(f"the share is {share!r}: it must lie in (0, 1]", option="share")
-    values, _, _ = comparable_values(scores)
-    pairs = measure_pairs(values, level)
-    kept = choose_tasks(pairs, share)
     low, high = scores.values.min(axis=0), scores.values.max(axis=0)
     constant = low == high
+    differing = np.flatnonzero(~constant)
+    values = comparable_values(scores)[0][:, differing]
+    pairs = measure_pairs(values, level)
+    chosen = choose_tasks(pairs, share)
+    kept = differing[chosen].tolist()
     in_shares = bool((low >= 0).all() and (high <= 1).all())
     saturated = ((low >= 1 - SATURATED) | (high <= SATURATED)) & ~constant if in_shares else np.zeros(len(low), bool)
     names = scores.tasks
+    adds = np.zeros(len(names), dtype=np.intp)
+    adds[differing] = pairs_lost(values, level)
     return Reduction(
         tasks=names,
         kept=tuple(names[k] for k in kept),
         dropped=tuple(names[k] for k in range(len(names)) if k not in set(kept)),
         decided=int(pairs.decided.sum()),
-        preserved=int((pairs.decided & (pairs.leads[:, kept].sum(axis=1) > 0)).sum()) if kept else 0,
+        preserved=int((pairs.decided & (pairs.leads[:, chosen].sum(axis=1) > 0)).sum()),
         held_out=check_held_out(values, level, share),
         saturated=pick(names, saturated),
         constant=pick(names, constant),
-        adds=pairs_lost(values, level),
+        adds=adds,
         level=level,
     )
 
@@ -179,7 +187,7 @@ def measure_pairs(values: Floats, level: float) -> Pairs:
 
     n = values.shape[1]
     if n < 2:
-        raise InputError("a suite with one task cannot be reduced")
+        raise InputError("a suite with fewer than two tasks that tell agents apart cannot be reduced")
     i, j = np.triu_indices(len(values), 1)
     flip = values[i].mean(axis=1) < values[j].mean(axis=1)
     first, second = np.where(flip, j, i), np.where(flip, i, j)

@@ -15,10 +15,24 @@ from nashboard._tables import Column, Table, Tabular
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.read import read_games
-from nashboard.errors import InputError
+from nashboard.errors import InputError, listed, number_of
+from nashboard.ratings.likelihood import PairTotals
+from nashboard.ratings.newton import normal_mode
 
 KINDS = ("attentive", "random", "first side", "second side")
 ONE_SIDED = 20.0  # a one-sided voter takes its side with a probability from Beta(20, 1): 95% on average
+VOTER_COLUMNS = (
+    "voter",
+    "worker",
+    "judge",
+    "annotator",
+    "rater",
+    "user",
+    "voter_id",
+    "worker_id",
+    "judge_id",
+    "user_id",
+)
 SPREAD = 1.5  # prior standard deviation of ratings, log-odds
 ROUNDS = 30
 
@@ -85,7 +99,10 @@ class Voters(Tabular):
                 )
                 for k in order
             ),
-            notes=(f"{len(self.suspects):,} of {len(self.voters):,} voters do not seem to look at the answers.",)
+            notes=(
+                f"{number_of(len(self.suspects), 'voters')} of {len(self.voters):,} "
+                f"{'does' if len(self.suspects) == 1 else 'do'} not seem to look at the answers.",
+            )
             + ((f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()),
         )
 
@@ -159,21 +176,38 @@ def voters(
     return examine(names, who, agents, i, j, y, None if item is None else np.asarray(item).astype(str))
 
 
-def read_voters(source: Any, *, voter: str, item: str | None = None, **options: Any) -> Voters:
+def read_voters(source: Any, *, voter: str | None = None, item: str | None = None, **options: Any) -> Voters:
     """Examine the voters of a log, read as by `read_games`; rows with fractions of a vote are refused.
 
     Parameters
     ----------
     voter, item
-        Columns: who voted, and what was voted on.
+        Columns: who voted (by default one with a usual name, such as voter, worker or judge), and what was voted on.
     """
-    games = read_games(source, cluster=voter, **options)
+    games = read_games(source, cluster=voter or find_column(source, options), **options)
     items = None if item is None else read_games(source, cluster=item, **options).cluster
     assert games.cluster is not None
     outcome = games.wins + games.draws / 2
     names = np.array(games.cluster_names)[games.cluster]
     agents = np.array(games.agents)
     return voters(names, agents[games.first], agents[games.second], outcome, item=items)
+
+
+def find_column(source: Any, options: Any) -> str:
+    """Return the column that says who voted, by its name."""
+    for name in VOTER_COLUMNS:
+        try:
+            read_games(source, cluster=name, **options)
+        except InputError as error:
+            if repr(name) not in str(error):
+                raise
+        else:
+            return name
+    raise InputError(
+        f"no column says who voted: none is called {listed(VOTER_COLUMNS, 99)}",
+        hint="name the column with {option}",
+        option="voter",
+    )
 
 
 def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, item: Any) -> Voters:
@@ -246,15 +280,17 @@ def one_sided_votes(who: Ints, own: Any, other: Any, tie: Any, tie_rate: float, 
 
 
 def rate(n: int, i: Ints, j: Ints, y: Floats, weight: Floats, start: Floats) -> Floats:
-    """Return Bradley-Terry ratings of weighted votes with a normal prior, by Newton's method."""
-    from nashboard.evaluation.decide.influence import Ladder
-
+    """Return Bradley-Terry ratings of weighted votes with a normal prior."""
     low, high = np.minimum(i, j), np.maximum(i, j)
     pair, where = np.unique(low * n + high, return_inverse=True)
-    points = np.bincount(where, weight * np.where(i == low, y, 1 - y))
-    games = np.bincount(where, weight)
-    ladder = Ladder(n=n, i=pair // n, j=pair % n, precision=1 / SPREAD**2)
-    return ladder.fit(np.stack([points, np.zeros(len(pair)), games - points], axis=1), start)
+    won, lost = (
+        np.bincount(where, weight * points).astype(np.float64)
+        for points in (np.where(i == low, y, 1 - y), np.where(i == low, 1 - y, y))
+    )
+    totals = PairTotals(agents=n, i=pair // n, j=pair % n, won=won, lost=lost)
+    r = start.copy()
+    normal_mode(totals, r, 1 / SPREAD**2)
+    return r
 
 
 def alpha_of_votes(unit: Ints, value: Floats) -> float:
