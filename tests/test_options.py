@@ -120,6 +120,9 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--format": ([LOG, LOG], ["--format", "md"]),
     },
     "influence": {
+        "--judge": ([LOG], ["--judge", "board"]),
+        "--voter": ([LOG], ["--voter", "language"]),
+        "--by": ([SCORES], ["--by", "items"]),
         "--min-games": ([LOG], ["--min-games", "20"]),
         "--components": ([LOG], ["--components", "each"]),
         "--format": ([LOG], ["--format", "md"]),
