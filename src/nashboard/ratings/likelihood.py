@@ -125,6 +125,18 @@ def pair_totals(matches: Matches, prior: float = 0.0, *, sigma: float | None = N
     )
 
 
+def with_normal_prior(n: int, i: Ints, j: Ints, won: Floats, lost: Floats, sigma: float) -> PairTotals:
+    """Return points of pairs of ``n`` agents with a prior of a standard deviation ``sigma`` in logits."""
+    return PairTotals(
+        agents=n,
+        i=np.concatenate([i, np.arange(n)]),
+        j=np.concatenate([j, np.full(n, n)]),
+        won=np.concatenate([won, np.zeros(n)]),
+        lost=np.concatenate([lost, np.zeros(n)]),
+        precision=1 / sigma**2,
+    )
+
+
 def with_points(totals: PairTotals, won: Floats, lost: Floats) -> PairTotals:
     """Return the totals with other points on the pairs that were played; the prior stays."""
     new = totals.won.copy(), totals.lost.copy()

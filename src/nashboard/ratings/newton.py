@@ -159,6 +159,13 @@ def newton(totals: PairTotals, r: Floats, free: Bools, *, close: float = 0.0) ->
     )
 
 
+def fit_totals(totals: PairTotals, start: Floats) -> Floats:
+    """Return the ratings of the agents in logits, mean 0, from a start; every agent may move."""
+    r = np.append(start, 0.0)
+    newton(totals, r, np.ones(r.size, dtype=bool))
+    return r[:-1] - r[:-1].mean()
+
+
 def halved(totals: PairTotals, x: Floats, dx: Floats, slope: float) -> float:
     """Return the length, halved from 1, at which a step ``dx`` from leads ``x`` makes the loss fall (Armijo)."""
     length, start = 1.0, totals.loss(x)

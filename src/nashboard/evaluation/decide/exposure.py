@@ -12,8 +12,8 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError, nearest
 from nashboard.ratings.elo import EloRatings, elo
-from nashboard.ratings.likelihood import PairTotals
-from nashboard.ratings.newton import normal_mode
+from nashboard.ratings.likelihood import with_normal_prior
+from nashboard.ratings.newton import fit_totals
 
 WORLDS = 200  # replays behind the inflation
 
@@ -144,8 +144,7 @@ def simulate_inflation(matches: Matches, fit: EloRatings, family: Sequence[int],
     luck = []
     for _ in range(WORLDS):
         won = rng.binomial(decisive, chance) + matches.draws / 2
-        r = truth.copy()
-        totals = PairTotals(agents=len(r), i=i, j=j, won=won, lost=matches.games - won)
-        normal_mode(totals, r, (POINTS_PER_LOGIT / fit.sigma) ** 2)
+        totals = with_normal_prior(len(truth), i, j, won, matches.games - won, fit.sigma / POINTS_PER_LOGIT)
+        r = fit_totals(totals, truth)
         luck.append(float(r[family].max() - r[family].mean()))
     return float(np.mean(luck)) * POINTS_PER_LOGIT

@@ -27,8 +27,8 @@ from nashboard.evaluation.decide.compare import comparable_values
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.ratings.hierarchical import fit_hierarchical
-from nashboard.ratings.likelihood import PairTotals, pair_totals
-from nashboard.ratings.newton import learn_sigma, normal_mode, ridge_solver
+from nashboard.ratings.likelihood import PairTotals, with_normal_prior
+from nashboard.ratings.newton import fit_totals, learn_sigma, solver
 
 By = Literal["votes", "voters", "items", "tasks"]
 Judged = Literal["elo", "board", "mean"]
@@ -244,23 +244,21 @@ class EloJudge:
         counts = self.counts(take)
         i, j = self.matches.pairs.T
         won = counts @ POINTS
-        return PairTotals(agents=len(self.matches.agents), i=i, j=j, won=won, lost=counts.sum(axis=1) - won)
+        return with_normal_prior(len(self.matches.agents), i, j, won, counts.sum(axis=1) - won, self.sigma)
 
     def standings(self, take: Ints) -> Floats:
         """Return the ratings in log-odds."""
-        totals, r = self.totals(take), np.zeros(len(self.matches.agents))
-        for _ in range(2):  # the second call adds the step that brings a lead to rounding
-            normal_mode(totals, r, 1 / self.sigma**2)
-        return r
+        return fit_totals(self.totals(take), np.zeros(len(self.matches.agents)))
 
     def effects(self, take: Ints, first: int, challenger: int) -> Floats:
         """Return what one vote moves: ``-(e_first - e_challenger)' H^-1 (e_i - e_j) (y - p)``."""
-        r, (i, j) = self.standings(take), self.matches.pairs.T
+        r, totals, (i, j) = self.standings(take), self.totals(take), self.matches.pairs.T
         p = 1 / (1 + np.exp(r[j] - r[i]))
-        contrast = np.zeros(len(r))
+        contrast = np.zeros(len(r) + 1)
         contrast[first], contrast[challenger] = 1.0, -1.0
-        games = self.counts(take).sum(axis=1)
-        g = ridge_solver(len(r), i, j, games * p * (1 - p), 1 / self.sigma**2)(contrast)
+        nodes = np.append(r, 0.0)
+        curvatures = totals.derivatives(nodes[totals.i] - nodes[totals.j])[1]
+        g = solver(len(nodes), totals.i, totals.j, curvatures, np.ones(len(nodes), dtype=bool), rtol=1e-6)(contrast)
         return np.asarray(self.units @ (-(g[i] - g[j])[:, None] * (POINTS - p[:, None])).ravel())
 
 
@@ -332,7 +330,7 @@ def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influe
         capacity = np.ones(split.size, dtype=np.intp)
     plain = replace(matches, clusters=None, sides=None)
     make = EloJudge if judge == "elo" else BoardJudge
-    asked = make(matches=plain, units=units, capacity=capacity, sigma=learn_sigma(pair_totals(plain)).sigma)
+    asked = make(matches=plain, units=units, capacity=capacity, sigma=learn_sigma(plain).sigma)
     first, new, take, minimal = ask(asked, matches.agents, by)
     chosen = np.flatnonzero(take)
     if by == "votes":

@@ -16,8 +16,8 @@ from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.read import read_games
 from nashboard.errors import InputError, listed, number_of
-from nashboard.ratings.likelihood import PairTotals
-from nashboard.ratings.newton import normal_mode
+from nashboard.ratings.likelihood import with_normal_prior
+from nashboard.ratings.newton import fit_totals
 
 KINDS = ("attentive", "random", "first side", "second side")
 ONE_SIDED = 20.0  # a one-sided voter takes its side with a probability from Beta(20, 1): 95% on average
@@ -287,10 +287,7 @@ def rate(n: int, i: Ints, j: Ints, y: Floats, weight: Floats, start: Floats) -> 
         np.bincount(where, weight * points).astype(np.float64)
         for points in (np.where(i == low, y, 1 - y), np.where(i == low, 1 - y, y))
     )
-    totals = PairTotals(agents=n, i=pair // n, j=pair % n, won=won, lost=lost)
-    r = start.copy()
-    normal_mode(totals, r, 1 / SPREAD**2)
-    return r
+    return fit_totals(with_normal_prior(n, pair // n, pair % n, won, lost, SPREAD), start)
 
 
 def alpha_of_votes(unit: Ints, value: Floats) -> float:
