@@ -163,7 +163,7 @@ def fit_totals(totals: PairTotals, start: Floats) -> Floats:
     """Return the ratings of the agents in logits, mean 0, from a start; every agent may move."""
     r = np.append(start, 0.0)
     newton(totals, r, np.ones(r.size, dtype=bool))
-    return r[:-1] - r[:-1].mean()
+    return np.asarray(r[:-1] - r[:-1].mean(), dtype=np.float64)
 
 
 def halved(totals: PairTotals, x: Floats, dx: Floats, slope: float) -> float:
