@@ -435,7 +435,7 @@ def measure_inflation(matches: Matches, fit: HierarchicalFit, i: int, j: int) ->
     clusters = int((np.bincount(split.cluster, np.abs(effect[split.pair]), minlength=split.size) > 0).sum())
     if clusters < 2:
         raise InputError("all games belong to one cluster: a comparison needs at least two")
-    model = float((effect**2 * p * (1 - p) * counts.games.sum(axis=1)).sum())
+    model = float((effect**2 * p * (1 - p) * counts.games).sum())
     return max(1.0, float((total**2).sum()) * clusters / (clusters - 1) / model), clusters
 
 
