@@ -55,7 +55,7 @@ def test_a_wrong_option_is_refused(options: dict[str, Any], message: str) -> Non
 @pytest.mark.parametrize(
     ("A", "message"),
     [
-        ([[0, 3], [-2, 0]], "'agent 1' against 'agent 2' is 3, but 'agent 2' against 'agent 1' is -2, not -3"),
+        ([[0, 3], [-2, 0]], "'agent 1' against 'agent 2' is 3, the other way -2, not -3"),
         ([[1, 0], [0, 0]], "'agent 1' against itself is 1, not 0; symmetrise=True"),
         ([[0, 3]], "must be square.*not 1 x 2"),
         ([[0, np.nan], [np.nan, 0]], "a payoff must be finite"),
