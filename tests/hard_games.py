@@ -90,10 +90,20 @@ def dense(rng: np.random.Generator, m: int, n: int) -> Matrix:
     return rng.normal(size=(m, n))
 
 
+def counts(rng: np.random.Generator, m: int, n: int) -> Matrix:
+    """Log-odds of a few games: values repeat, and sums of them tie."""
+    games = int(rng.integers(2, 14))
+    wins = rng.integers(0, games + 1, size=(m, n))
+    return np.log(wins + 0.5) - np.log(games - wins + 0.5)
+
+
+# families whose ties are exact, or far above rounding: linear programs can judge who has weight
+CLEAN = ("counts", "integer", "tenths", "zero-one", "ladder", "cycles")
+
 HARD: dict[str, Table] = {
     "wild": wild, "wild-rows": wild_rows, "crumbs": crumbs, "integer": whole, "tenths": tenths, "zero-one": zero_one,
     "ladder": ladder, "cycles": cycles, "clones": clones, "near-clones": near_clones, "rule-clones": rule_clones,
-    "dense": dense,
+    "dense": dense, "counts": counts,
 }  # fmt: skip
 
 

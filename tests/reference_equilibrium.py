@@ -10,6 +10,10 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+
+Array = NDArray[np.float64]
 
 
 def solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
@@ -84,3 +88,38 @@ def exact_value(S: list[list[Fraction]]) -> Fraction:
             factor = row[enter]
             if factor:
                 row[:] = [a - factor * b for a, b in zip(row, pivot, strict=True)]
+
+
+def weight_ranges(F: Array, value: float) -> Array:
+    """Return the smallest and largest weight of each column over all ``x`` with ``F x <= value``, by linear programs.
+
+    Payoffs should be of size 1. The value is rounded, so equations may be off by a little (``1e-10``).
+    """
+    k = F.shape[1]
+    ends = np.zeros((2, k))
+    for j in range(k):
+        for row, sign in enumerate((1.0, -1.0)):
+            goal = np.zeros(k)
+            goal[j] = sign
+            found = linprog(
+                goal, A_ub=F, b_ub=np.full(len(F), value + 1e-10), A_eq=np.ones((1, k)), b_eq=[1.0],
+                options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+            )  # fmt: skip
+            assert found.status == 0, found.message
+            ends[row, j] = sign * found.fun
+    return ends
+
+
+def require_right_claim(
+    F: Array, value: float, weights: Array, label: NDArray[np.intp], unique: bool, what: str
+) -> None:
+    """Refuse a claim about uniqueness, or about who has weight, that linear programs over all equilibria refute."""
+    firsts = np.unique(label)
+    totals = np.bincount(label, weights=weights, minlength=len(weights))[firsts]
+    low, high = weight_ranges(F[:, firsts], value)
+    spread = float((high - low).max())
+    assert not (unique and spread > 1e-6), f"{what} claim to be unique, but a weight ranges over {spread:.1e}"
+    assert unique or spread > 1e-8 or len(firsts) == 1, f"{what} claim to be many, but no weight moves"
+    assert not ((high < 1e-8) & (totals > 1e-7)).any(), f"{what} without weight in any equilibrium have some"
+    assert not ((high > 1e-5) & (totals == 0)).any(), f"{what} with weight in some equilibrium have none"
+    assert not ((totals > 0) & (totals < 1e-12)).any(), f"a weight of {what} is rounding"

@@ -7,7 +7,7 @@
 Each case is solved, and solved again with the players in another order and some entered several times. A case fails
 where a solve raises, where a certificate exceeds 1e-9, where a weight is negative or they do not add up to 1, where
 the value is not the one of an exact solve in fractions, and where order or copies move a weight, an average or who is
-a clone of whom. Families are those of ``tests/hard_games.py``; case k of a family is the same on every machine.
+a clone of whom. Where ties are exact, linear programs also judge who has weight and whether equilibria are many. Families are those of ``tests/hard_games.py``; case k of a family is the same on every machine.
 """
 
 import argparse
@@ -27,10 +27,10 @@ sys.path[:0] = [str(Path(__file__).parents[1])]  # the tests import one another 
 
 import nashboard as nb  # noqa: E402 - found only after the line above
 from equilibrium_games import Matrix, rng_of  # noqa: E402 - as above
-from hard_games import HARD, hard_game, hard_table  # noqa: E402 - as above
+from hard_games import CLEAN, HARD, hard_game, hard_table  # noqa: E402 - as above
 from long_runs import recorded  # noqa: E402 - as above
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores  # noqa: E402 - as above
-from reference_equilibrium import exact_value  # noqa: E402 - as above
+from reference_equilibrium import exact_value, require_right_claim  # noqa: E402 - as above
 
 TIGHT = 1e-9
 BATCH = 4  # every so many cases the stack of games is asked too
@@ -90,6 +90,8 @@ def check_game(family: str, seed: int) -> None:
     if seed % BATCH == 0:
         weights = nash_averages(A[None]).weights[0]
         assert np.abs(weights - result.weights).max() <= TIGHT, "the stack of games has another answer"
+    if seed % BATCH == 1 and family in CLEAN and scale > 0:
+        require_right_claim(A / scale, 0.0, *before, result.unique, "agents")
 
 
 def check_table(family: str, seed: int) -> None:
@@ -121,6 +123,10 @@ def check_table(family: str, seed: int) -> None:
         stack = nash_averages_scores(S[None])
         apart = max(np.abs(stack.agent_weights[0] - p).max(), np.abs(stack.task_weights[0] - q).max())
         assert apart <= TIGHT, "the stack of tables has another answer"
+    if seed % BATCH == 1 and family in CLEAN and spread > 0:
+        K, v = S / spread, result.value / spread
+        require_right_claim(K, v, q, tasks, result.tasks_unique, "tasks")
+        require_right_claim(-K.T, -v, p, agents, result.agents_unique, "agents")
 
 
 def gains(A: list[list[Fraction]], weights: Matrix) -> Fraction:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 
 import nashboard as nb
 from equilibrium_games import seeds
-from hard_games import HARD, hard_game, hard_table
+from hard_games import CLEAN, HARD, hard_game, hard_table
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
-from reference_equilibrium import exact_value
+from reference_equilibrium import exact_value, require_right_claim
 
 TIGHT = 1e-9
 families = pytest.mark.parametrize("family", HARD)
@@ -51,3 +51,38 @@ def test_tables_have_the_value_of_an_exact_solve_and_the_same_weights_in_a_stack
     stack = nash_averages_scores(S[None])
     np.testing.assert_allclose(stack.agent_weights[0], result.agent_weights, atol=TIGHT)
     np.testing.assert_allclose(stack.task_weights[0], result.task_weights, atol=TIGHT)
+
+
+@pytest.mark.parametrize(("seed", "support"), [(52, (1, 2, 4, 6)), (327, (0, 2))])
+def test_a_tie_without_weight_is_not_a_member_of_the_only_equilibrium(seed: int, support: tuple[int, ...]) -> None:
+    """The square system of the tied agents has one solution, in which one of them has weight 0 to the last bit."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 8))
+    wins = np.zeros((n, n))
+    i, j = np.triu_indices(n, 1)
+    wins[i, j] = rng.integers(1, 12, i.size)
+    wins[j, i] = 12 - wins[i, j]
+    A = np.log(wins + 0.5) - np.log(wins.T + 0.5)
+    result = nb.nash_average(A)
+    assert not result.unique
+    assert result.support == tuple(f"agent {k + 1}" for k in support)
+    assert tuple(np.flatnonzero(result.weights)) == support
+    assert not nash_averages(A[None]).unique[0]
+    require_right_claim(A / np.abs(A).max(), 0.0, result.weights, np.arange(n), result.unique, "agents")
+
+
+@pytest.mark.parametrize("family", CLEAN)
+def test_claims_about_uniqueness_and_support_agree_with_linear_programs(family: str) -> None:
+    for seed in range(6):
+        A, S = hard_game(family, seed, most=6), hard_table(family, seed, most=5)
+        scale, spread = np.abs(A).max(), np.ptp(S)
+        if scale > 0:
+            game = nb.nash_average(A)
+            label = np.array([np.flatnonzero((A == row).all(axis=1))[0] for row in A])
+            require_right_claim(A / scale, 0.0, game.weights, label, game.unique, "agents")
+        if spread > 0:
+            table = nb.nash_average_scores(S)
+            v = table.value / spread
+            rows, columns = (np.array([np.flatnonzero((T == row).all(axis=1))[0] for row in T]) for T in (S, S.T))
+            require_right_claim(S / spread, v, table.task_weights, columns, table.tasks_unique, "tasks")
+            require_right_claim(-S.T / spread, -v, table.agent_weights, rows, table.agents_unique, "agents")

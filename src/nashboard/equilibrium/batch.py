@@ -77,7 +77,7 @@ def nash_averages(games: ArrayLike, *, selection: Selection = "clone-invariant")
             p[k] = c.spread(p[k, : len(c.first)])
     averages = (A @ p[..., None])[..., 0]
     exploitability = np.maximum(averages.max(axis=1), 0.0)
-    unique &= exploitability <= TOLERANCE * size
+    unique &= (exploitability <= TOLERANCE * size) & (size > 0)  # in a flat game every mixture is an equilibrium
     for k, one in solve_singly(np.flatnonzero(~unique), lambda k: nash_average(A[k], selection=selection), len(A[0])):
         p[k], averages[k], unique[k] = one.weights, one.averages, one.unique
         exploitability[k], residual[k] = one.exploitability, one.residual
@@ -119,7 +119,8 @@ def nash_averages_scores(tables: ArrayLike, *, selection: Selection = "clone-inv
     difficulties = -(p[:, None, :] @ S)[:, 0]
     values = (p * skills).sum(axis=1)
     exploitability = np.maximum(np.maximum(skills.max(axis=1) - values, values + difficulties.max(axis=1)), 0.0)
-    unique &= exploitability <= TOLERANCE * np.ptp(S, axis=(1, 2))
+    spread = np.ptp(S, axis=(1, 2))
+    unique &= (exploitability <= TOLERANCE * spread) & (spread > 0)
     left = np.flatnonzero(~unique)
     for k, one in solve_singly(left, lambda k: nash_average_scores(S[k], selection=selection), min(m, n)):
         p[k], q[k], values[k], unique[k] = one.agent_weights, one.task_weights, one.value, one.unique
@@ -293,7 +294,8 @@ def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tup
     margins = v[:, group] - (K @ p[..., None])[..., 0]
     norm = np.abs(inverse).sum(axis=1).max(axis=1)
     regular = (norm * np.sqrt(N) * ZERO < 1) & (norm * N * EPS < TOLERANCE)
-    proved = regular & np.where(support, p > 0, margins > ZERO).all(axis=1)
+    moved = ZERO * (np.abs(inverse) @ (np.abs(A) @ np.abs(x)[..., None]))[:, :N, 0]  # as `face` has it for one game
+    proved = regular & np.where(support, p > moved, margins > ZERO).all(axis=1)
     p = np.maximum(p, 0.0)
     p = p / np.maximum(np.add.reduceat(p, starts, axis=1), 1e-300)[:, group]
     log_p = np.log(np.where(support, np.maximum(p, 1e-300), 1.0))

@@ -37,6 +37,12 @@ class Classes:
     size: Ints
     loose: Bools
 
+    @staticmethod
+    def all_differ(n: int) -> "Classes":
+        """Return the classes of players of whom no two are alike."""
+        each = np.arange(n)
+        return Classes(label=each, first=each, size=np.ones(n, dtype=np.intp), loose=np.zeros(n, dtype=np.bool_))
+
     @property
     def trivial(self) -> bool:
         """Whether nobody has a clone."""
@@ -179,7 +185,7 @@ def classes_of(players: Players) -> Classes:
     rising = players.sums[order]
     gaps = rising[1:] - rising[:-1] > players.gap
     if gaps.all():
-        return Classes(label=leader, first=leader, size=np.ones(len(leader), dtype=np.intp), loose=loose)
+        return Classes.all_differ(len(order))
     for run in split_runs(order, gaps):
         for group, differ in group_members(players, np.sort(run)):
             first = group.min()

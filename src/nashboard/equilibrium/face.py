@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import twofold
 from nashboard.equilibrium.entropy import Margins, independent_equations, maximum_entropy, only_point
-from nashboard.equilibrium.thresholds import EPS, SOLVED, ZERO
+from nashboard.equilibrium.thresholds import EPS, SMALL_WEIGHT, SOLVED, ZERO
 
 Apply = Callable[[Floats], Floats]
 
@@ -263,7 +263,7 @@ def find_side_face(
     M = columns.take(tight.nonzero()[0], axis=0)
     unit = power_of_two(M) if v == 0 else 1.0  # where zero means something, a block has its own scale
     found = face(M, x[own], v, unit=unit, degenerate=attempt.degenerate, zero=attempt.zero)
-    if found is None or not (found.x > 0).all():
+    if found is None or not (found.x > 0).all() or any_weight_is_rounding(found, attempt.zero):
         return None
     G = columns.take((~tight).nonzero()[0], axis=0)
     margins = found.v - G @ found.x
@@ -271,6 +271,25 @@ def find_side_face(
     if (margins <= attempt.zero * size).any():
         return None
     return SideFace(F=F, own=own, tight=tight, found=found, G=G, margins=margins)
+
+
+def any_weight_is_rounding(found: Face, zero: float) -> bool:
+    """Whether changes by a share ``zero`` of each payoff could have made some weight, so that it may be zero.
+
+    To first order a weight ``x_i`` moves by at most ``zero |z| (|A| |x|)`` with ``A'z = e_i``. This does not depend on the
+    units of single players, so that weights of any size are told from zero in badly scaled games.
+    """
+    small = np.flatnonzero(found.x < SMALL_WEIGHT * found.x.max())
+    if not small.size:
+        return False
+    free = found.bordered.shape[1] - len(found.x)  # the column of the value, where that is an unknown
+    terms = np.abs(found.bordered) @ np.abs(np.append(found.x, [found.v / found.unit] * free))
+    for k in small:
+        unit = np.zeros(found.bordered.shape[1])
+        unit[k] = 1.0
+        if found.x[k] <= zero * float(np.abs(found.pulls_back[0](unit)) @ terms):
+            return True
+    return False
 
 
 def solve_side(side: SideFace, log_m: Floats) -> SideSolution:

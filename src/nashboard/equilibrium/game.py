@@ -66,8 +66,7 @@ class AgentsGame:
             classes = identical_rows(model.A, scale, scale, same)
         elif isinstance(model, RatingsModel):
             scale = model.scale()
-            rows = model.signatures()
-            classes = identical_rows(rows, scale, largest(rows), same)
+            classes = model.classes(scale, same)
         else:
             scale = sampled_scale(model, agents)
             classes = identical_agents(model.size, lambda k: columns_of(model, k), model.product, same * scale)

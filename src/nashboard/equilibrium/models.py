@@ -20,8 +20,10 @@ from numpy.typing import ArrayLike
 from nashboard._types import Floats, Ints, floats, frozen_copy, refuse_unreal
 from nashboard.data.payoffs import ROUNDING
 from nashboard.data.validation import checked_names
+from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
 from nashboard.errors import InputError
 
+SLICE = 4096  # agents at a time whose payoffs fit the caches
 SAMPLE = 32  # agents of a large model whose payoffs are checked against each other
 
 
@@ -163,12 +165,27 @@ class RatingsModel:
         at = np.unique(np.append(far, [self.ratings.argmin(), self.ratings.argmax()]))
         best = 0.0
         for _ in range(rounds):
-            rows = np.abs(self.block(at, slice(None)))
-            largest = float(rows.max(initial=0.0))
-            if largest <= best:
+            reached, partner = np.zeros((2, len(at)))
+            for start in range(0, self.size, SLICE):
+                rows = np.abs(self.block(at, slice(start, start + SLICE)))
+                new = rows.argmax(axis=1)
+                values = rows[np.arange(len(at)), new]
+                partner = np.where(values > reached, start + new, partner)
+                reached = np.maximum(values, reached)
+            if reached.max() <= best:
                 break
-            best, at = largest, np.unique(rows.argmax(axis=1))
+            best, at = float(reached.max()), np.unique(partner).astype(np.intp)
         return best
+
+    def classes(self, scale: float, zero: float) -> Classes:
+        """Sort the agents into classes by their payoffs; nearly always one product shows that all differ."""
+        weights = irrational_weights(self.size)
+        size = largest(self.ratings) + largest(self.cyclic) ** 2 * self.cyclic.shape[1]
+        gap = 2 * (zero * scale + float(np.spacing(size))) * float(weights.sum())
+        if (np.diff(np.sort(self.product(weights))) > gap).all():
+            return Classes.all_differ(self.size)
+        rows = self.signatures()
+        return identical_rows(rows, scale, largest(rows), zero)
 
     def signatures(self) -> Floats:
         """Return rows whose distances bound the largest difference between the payoffs of two agents.

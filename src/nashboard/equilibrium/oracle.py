@@ -112,7 +112,7 @@ def opening(game: Game) -> list[Ints]:
             members.append(np.arange(size))
             continue
         most = max(OPENING, 2 * other if len(sizes) == 2 and size >= WIDE * other else 0)
-        members.append(np.sort(np.argsort(-gain, kind="stable")[:most]))
+        members.append(np.sort(np.argpartition(-gain, most)[:most]))
     return members
 
 

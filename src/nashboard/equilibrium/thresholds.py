@@ -37,6 +37,8 @@ ZERO = 2.0**-40
 TOLERANCE = 1e-9
 # Payoffs in a narrower type are known to a few units in the last place; equilibria up to this multiple are the same.
 NARROW = 2.0
+# Weights below this share of the largest are compared with what changes of the payoffs by the rule could make of them.
+SMALL_WEIGHT = 1e-6
 # What rounding leaves of equations that have a solution.
 SOLVED = 64 * EPS
 # What the last bits of weights and of the value are worth in a sum of their products.
