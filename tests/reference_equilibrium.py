@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-
 Array = NDArray[np.float64]
 
 

@@ -7,7 +7,8 @@
 Each case is solved, and solved again with the players in another order and some entered several times. A case fails
 where a solve raises, where a certificate exceeds 1e-9, where a weight is negative or they do not add up to 1, where
 the value is not the one of an exact solve in fractions, and where order or copies move a weight, an average or who is
-a clone of whom. Where ties are exact, linear programs also judge who has weight and whether equilibria are many. Families are those of ``tests/hard_games.py``; case k of a family is the same on every machine.
+a clone of whom. Where ties are exact, linear programs also judge who has weight and whether equilibria are many.
+Families are those of ``tests/hard_games.py``; case k of a family is the same on every machine.
 """
 
 import argparse

@@ -16,7 +16,7 @@ from nashboard.equilibrium.clones import Classes, between_classes, identical_age
 from nashboard.equilibrium.game import AgentsGame
 from nashboard.equilibrium.models import Matrix as Payoffs
 from nashboard.equilibrium.models import RatingsModel
-from nashboard.equilibrium.thresholds import ZERO
+from nashboard.equilibrium.precision import ZERO
 
 TIGHT = 1e-9
 Indices = NDArray[np.intp]

@@ -14,7 +14,7 @@ from nashboard.equilibrium.clones import identical_rows
 from nashboard.equilibrium.face import SideSolution
 from nashboard.equilibrium.game import SMALL
 from nashboard.equilibrium.models import RatingsModel, swapped
-from nashboard.equilibrium.thresholds import COMPLEMENTARY, ZERO
+from nashboard.equilibrium.precision import COMPLEMENTARY, ZERO
 
 CIRCLE = np.array([[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0.0]])
 

@@ -157,11 +157,6 @@ def test_a_large_matrix_is_used_without_a_copy_when_it_is_antisymmetric() -> Non
     A = antisymmetric(np.random.default_rng(2).normal(size=(1100, 1100)))
     assert matrix_of(A).A is A
     noisy = A.copy()
-    noisy[0, 1] *= 1 + 1e-16 + 1e-15
-    rounded = matrix_of(noisy)
-    assert rounded.A is noisy
-    block = rounded.block(np.arange(3), np.arange(3))
-    np.testing.assert_array_equal(block, -block.T)
     noisy[0, 1] *= 1 + 1e-10
     own = matrix_of(noisy).A
     np.testing.assert_array_equal(own, -own.T)

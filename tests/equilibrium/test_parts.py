@@ -20,14 +20,14 @@ from equilibrium_games import (
     seeds,
     signs,
 )
-from nashboard.equilibrium import twofold
+from nashboard.equilibrium import precision
 from nashboard.equilibrium.central_path import central_path, dense_game, rectangular_game, stacked_game
 from nashboard.equilibrium.certificate import Certificate, entropy_residual, require_certified
 from nashboard.equilibrium.clones import identical_rows
 from nashboard.equilibrium.entropy import Margins, maximum_entropy
+from nashboard.equilibrium.precision import ZERO
 from nashboard.equilibrium.results import tied_ranks
 from nashboard.equilibrium.solver import missed, solve
-from nashboard.equilibrium.thresholds import ZERO
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -36,7 +36,7 @@ numbers = st.floats(-1e6, 1e6, allow_nan=False)
 def test_twofold_products_keep_what_rounding_drops(rows: list[list[float]]) -> None:
     M = np.array(rows)
     x = np.array([1.0, -1.0, 1e-9, 3.0, 1 / 3, -7.0, 1e9])
-    high, low = twofold.product(M, x)
+    high, low = precision.product(M, x)
     for k, row in enumerate(rows):
         exact = sum((Fraction(a) * Fraction(b) for a, b in zip(row, x.tolist(), strict=True)), Fraction(0))
         size = sum(abs(Fraction(a) * Fraction(b)) for a, b in zip(row, x.tolist(), strict=True))
@@ -44,7 +44,7 @@ def test_twofold_products_keep_what_rounding_drops(rows: list[list[float]]) -> N
 
 
 def test_twofold_products_of_nothing_are_zero() -> None:
-    high, low = twofold.product(np.zeros((3, 0)), np.zeros(0))
+    high, low = precision.product(np.zeros((3, 0)), np.zeros(0))
     assert not high.any()
     assert not low.any()
 

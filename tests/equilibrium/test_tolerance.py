@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, dense, disjoint_cycles, low_rank, rng_of, seeds, signs
-from nashboard.equilibrium.tolerance import bound_of_movement
+from nashboard.equilibrium.entropy import bound_of_movement
 
 TIGHT = 1e-9
 

@@ -122,7 +122,7 @@ def antisymmetric_array(values: ArrayLike, *, copy: bool = True) -> Floats:
         )
     if not len(A):
         raise InputError("the payoff matrix is empty: it needs at least one agent")
-    largest = max(float(np.abs(A[block]).max()) for block in blocks(len(A)))
+    largest = max(float(A.max()), -float(A.min()))
     if not np.isfinite(largest):
         i, j = np.argwhere(~np.isfinite(A))[0]
         raise InputError(
@@ -160,6 +160,8 @@ def worst_gap(A: Floats) -> tuple[float, tuple[int, int]]:
     worst, where = 0.0, (0, 0)
     for rows in blocks(len(A), size=TILE):
         for columns in blocks(len(A), size=TILE, start=rows.start):
+            if np.array_equal(A[rows, columns], -A[columns, rows].T):
+                continue
             gap = np.abs(A[rows, columns] / 2 + A[columns, rows].T / 2)  # halves: no overflow
             if gap.max() > worst:
                 i, j = np.unravel_index(int(gap.argmax()), gap.shape)
@@ -191,5 +193,8 @@ def unit_scale(values: Any) -> float:
 
 def frobenius(A: Floats) -> float:
     """Return the norm of all entries, without overflow and without a copy of ``A``."""
+    plain = float(np.linalg.norm(A))
+    if 1e-140 < plain < 1e140:
+        return plain
     scale = unit_scale(A)
     return float(np.hypot.reduce([float(np.linalg.norm(A[b] / scale)) for b in blocks(len(A))])) * scale

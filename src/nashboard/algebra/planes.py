@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import hessenberg, qr, svd
+from scipy.linalg import hessenberg, svd
 
 from nashboard._types import Floats
 from nashboard.algebra.flows import EPS, unit_scale
@@ -131,66 +131,93 @@ def leading_planes(
     """Return the ``k`` strongest planes ``(Q, strengths)`` and their residual.
 
     ``product`` maps an ``(n, b)`` block X to ``A X``. Mostly one vector and its images are enough. A strength that
-    repeats has only one plane in their space: a short search in what the planes leave over shows that, and then blocks
-    of vectors are used.
+    repeats has only one plane in their space: a short search in what the planes leave over shows that, and then another
+    vector finds the next ones there.
 
     Raises
     ------
     ConvergenceError
         The residual stays above ``tolerance`` times the largest strength.
     """
-    found = planes_by_one_vector(product, n, k, tolerance=tolerance, most_products=most_products)
-    if found is not None:
-        return found
-    return planes_by_blocks(product, n, k, tolerance=tolerance, most_products=most_products)
+    rng = np.random.default_rng(SEED)
+    Q, s, worst = np.empty((n, 0)), np.empty(0), 0.0
+    while True:
+        new, strengths, reached = planes_by_one_vector(
+            product, Q, k, rng, largest=float(s.max(initial=0.0)), tolerance=tolerance, most_products=most_products
+        )
+        order = np.argsort(-np.append(s, strengths), kind="stable")
+        s = np.append(s, strengths)[order]
+        Q = np.hstack([Q, new]).reshape(n, -1, 2)[:, order].reshape(n, -1)
+        worst = max(worst, reached)
+        if len(s) >= k and not (s[k - 1] > 0 and missed_plane(product, Q, float(s[k - 1]), rng)):
+            return *canonical(Q[:, : 2 * k], s[:k], n, 1.0), worst
 
 
 def planes_by_one_vector(
-    product: Product, n: int, k: int, *, tolerance: float, most_products: int
-) -> tuple[Floats, Floats, float] | None:
-    """Return the ``k`` strongest planes from the images of one vector, nothing where those do not settle or repeat.
+    product: Product,
+    known: Floats,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    largest: float,
+    tolerance: float,
+    most_products: int,
+) -> tuple[Floats, Floats, float]:
+    """Return up to ``k`` strongest planes of what the ``known`` ones leave over, from the images of one vector.
 
-    The Lanczos method for antisymmetric matrices with full orthogonalisation and thick restarts: memory O(n k).
+    The Lanczos method for antisymmetric matrices with full orthogonalisation and thick restarts: memory O(n k). Fewer
+    planes are returned where these images span less; ``largest`` is the largest strength so far.
     """
-    keep = 2 * (k + 5)
-    most = max(60, 3 * keep)
-    if n <= 2 * most:
-        return None
-    rng = np.random.default_rng(SEED)
+    n = len(known)
+    room = n - known.shape[1]
+    keep = min(2 * (k + 5), room)
+    most = min(max(60, 3 * keep), room)
     V, W, H = np.empty((n, most), order="F"), np.empty((n, most), order="F"), np.zeros((most, most))
-    v = rng.normal(size=n)
+    v = outside_of(known, rng.normal(size=n))
     v /= np.linalg.norm(v)
-    size, check, products, largest = 0, 2 * k + 8, 0, 0.0
-    while products < most_products:
-        w = product(v[:, None])[:, 0]
-        products += 1
+    size, check, reached = 0, 2 * k + 8, np.inf
+    for _ in range(most_products):
+        w = outside_of(known, product(v[:, None])[:, 0])
         V[:, size], W[:, size] = v, w
         fresh = V[:, : size + 1].T @ w
         largest = max(largest, float(np.linalg.norm(w)))
         if abs(fresh[size]) > 1e-9 * largest:
-            refuse_symmetric_part(fresh[size:, None], largest)
+            raise InputError("the operator is not antisymmetric: x' A x must be zero for every x")
         H[:size, size], H[size, :size] = fresh[:size], -fresh[:size]
         size += 1
         v = w - V[:, :size] @ fresh
         v -= V[:, :size] @ (V[:, :size].T @ v)
         left = float(np.linalg.norm(v))
-        if left <= 100 * EPS * largest:
-            return None  # the images of one vector span too little
-        v /= left
-        if size < check and size < most:
-            continue
+        ended = left <= 100 * EPS * largest or size == room  # the images span no more: their planes are exact
+        if not ended:
+            v /= left
+            if size < check and size < most:
+                continue
         Y, s = dense_planes(H[:size, :size])
-        Q = V[:, :size] @ Y[:, : 2 * k]
-        reached = plane_residual(W[:, :size] @ Y[:, : 2 * k], Q, s[:k])
-        if reached <= tolerance:
-            return None if missed_plane(product, Q, float(s[k - 1]), rng) else (*canonical(Q, s[:k], n, 1.0), reached)
+        some = min(k, size // 2)
+        Q = V[:, :size] @ Y[:, : 2 * some]
+        reached = plane_residual(W[:, :size] @ Y[:, : 2 * some], Q, s[:some], largest)
+        if ended or reached <= tolerance:
+            return Q, s[:some], reached
         if size == most:
             V[:, :keep], W[:, :keep] = V @ Y[:, :keep], W @ Y[:, :keep]
             H[:] = 0.0
             H[:keep, :keep] = turned(np.eye(keep), s[: keep // 2])
             size = keep
         check = size + max(6, size // 5)
-    return None
+    raise ConvergenceError(
+        f"the {k} strongest of {n // 2:,} planes are known only to a residual of {reached:.1e} of the "
+        f"largest strength after {most_products:,} products, not to {tolerance:.0e}: "
+        f"their strengths lie too close together; ask for fewer planes, or for all of them (k=None)"
+    )
+
+
+def outside_of(known: Floats, v: Floats) -> Floats:
+    """Return what a vector has outside of some orthonormal columns; twice is enough."""
+    if known.shape[1]:
+        for _ in range(2):
+            v = v - known @ (known.T @ v)
+    return v
 
 
 def missed_plane(product: Product, Q: Floats, weakest: float, rng: np.random.Generator, steps: int = 12) -> bool:
@@ -211,80 +238,7 @@ def missed_plane(product: Product, Q: Floats, weakest: float, rng: np.random.Gen
     return float(np.linalg.norm(H, 2)) > weakest * (1 + 1e-9)
 
 
-def planes_by_blocks(
-    product: Product, n: int, k: int, *, tolerance: float, most_products: int, columns: int = 400
-) -> tuple[Floats, Floats, float]:
-    """Return what `leading_planes` does, also where strengths repeat.
-
-    ``product`` maps an ``(n, b)`` block X to ``A X``. A block is wider than ``2 k``, so that a strength which
-    repeats is found as often as it occurs. The basis grows to some ``columns`` (at least six blocks) and
-    restarts from its best planes. Time is the products plus O(n columns^2) per restart, memory
-    O(n columns).
-
-    Raises
-    ------
-    ConvergenceError
-        The residual stays above ``tolerance`` times the largest strength.
-    """
-    rng = np.random.default_rng(SEED)
-    width = -(-(2 * k + 4) // 8) * 8  # multiples of eight suit matrix products
-    most = min(width + max(6, columns // width) * width, n)
-    V, W, H = np.empty((n, most + width)), np.empty((n, most + width)), np.zeros((most + width,) * 2)
-    size, check, products, reached, largest = 0, 2 * width, 0, np.inf, 0.0
-    block = orthonormal(rng.normal(size=(n, width)), V[:, :0], floor=0.0)
-    while products < most_products:
-        new = slice(size, size + block.shape[1])
-        V[:, new], W[:, new] = block, product(block)
-        products += block.shape[1]
-        size = new.stop
-        fresh = V[:, :size].T @ W[:, new]
-        largest = max(largest, float(np.linalg.norm(W[:, new], axis=0).max()))
-        refuse_symmetric_part(fresh[new], largest)
-        H[:size, new], H[new, :size] = fresh, -fresh.T
-        H[new, new] = (fresh[new] - fresh[new].T) / 2
-        block = orthonormal(W[:, new], V[:, :size], floor=100 * EPS * largest)
-        exhausted = not block.shape[1]  # the space holds all that the start can reach
-        full = size + max(block.shape[1], 1) > most
-        if size < check and not exhausted and not full:
-            continue
-        Y, s = dense_planes(H[:size, :size])
-        if size >= 2 * k:
-            Q = V[:, :size] @ Y[:, : 2 * k]
-            reached = plane_residual(W[:, :size] @ Y[:, : 2 * k], Q, s[:k])
-            if reached <= tolerance or size >= n:
-                return *canonical(Q, s[:k], n, 1.0), reached
-        if full and size > width:  # go on from the best planes of this space
-            V[:, :width], W[:, :width] = V[:, :size] @ Y[:, :width], W[:, :size] @ Y[:, :width]
-            H[:width, :width] = turned(np.eye(width), s[: width // 2])
-            size = width
-        if exhausted:
-            block = orthonormal(rng.normal(size=(n, width)), V[:, :size], floor=1e-8)[:, : n - size]
-        check = max(size + 2 * width, size * 6 // 5)
-    raise ConvergenceError(
-        f"the {k} strongest of {n // 2:,} planes are known only to a residual of {reached:.1e} of the "
-        f"largest strength after {products:,} products, not to {tolerance:.0e}: "
-        f"their strengths lie too close together; ask for fewer planes, or for all of them (k=None)"
-    )
-
-
-def orthonormal(X: Floats, V: Floats, *, floor: float) -> Floats:
-    """Return an orthonormal basis of what the columns of ``X`` add to the space of ``V``."""
-    for _ in range(2):  # twice is enough
-        X = X - V @ (V.T @ X)
-        Q, R, _ = qr(X, mode="economic", pivoting=True, check_finite=False)
-        X = np.asarray(Q[:, np.abs(np.diagonal(R)) > floor], dtype=np.float64)
-        floor = 1e-8
-    return X
-
-
-def plane_residual(AQ: Floats, Q: Floats, s: Floats) -> float:
+def plane_residual(AQ: Floats, Q: Floats, s: Floats, largest: float = 0.0) -> float:
     """Return the largest ``|A q - Q L Q' q|`` over the columns, relative to the largest strength."""
-    if not s.size or s[0] == 0:
-        return 0.0
-    return float(np.linalg.norm(AQ / s[0] - turned(Q, s / s[0]), axis=0).max())
-
-
-def refuse_symmetric_part(H: Floats, largest: float) -> None:
-    """Raise an error if a projection of the operator shows that it is not antisymmetric."""
-    if np.abs(H + H.T).max() > 1e-9 * largest:
-        raise InputError("the operator is not antisymmetric: x' A x must be zero for every x")
+    unit = max(float(s.max(initial=0.0)), largest)
+    return float(np.linalg.norm(AQ / unit - turned(Q, s / unit), axis=0).max(initial=0.0)) if unit else 0.0

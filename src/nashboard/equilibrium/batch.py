@@ -22,8 +22,8 @@ from nashboard.equilibrium.central_path import Iterate, beginning, newton_step, 
 from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
 from nashboard.equilibrium.game import collapse, near_one
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.precision import ENOUGH, EPS, TOLERANCE, ZERO
 from nashboard.equilibrium.results import Selection, check_selection
-from nashboard.equilibrium.thresholds import ENOUGH, EPS, TOLERANCE, ZERO
 from nashboard.errors import InputError
 
 TOGETHER = 64  # games in a stack: enough to spread the overhead, few enough for the caches
@@ -270,7 +270,7 @@ def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tup
     """Return the equilibria on given supports and their residuals, not finite where it is not proved unique.
 
     Solve ``K p = E'v, E p = 1`` on the support (other players' equations are ``p_i = 0``). The proof: the
-    system is regular by the rule of `thresholds`, all weights are positive and all margins of the others too. And
+    system is regular by the rule of `precision`, all weights are positive and all margins of the others too. And
     it is so regular that rounding cannot move a weight by more than the tolerance: the others need the twofold
     precision of the solver for single games.
     """

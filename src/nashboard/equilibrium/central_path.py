@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from nashboard._types import Floats, Ints
-from nashboard.equilibrium.thresholds import TINY
+from nashboard.equilibrium.precision import TINY
 
 Solve = Callable[[Floats, Floats], tuple[Floats, Floats]]
 

@@ -30,9 +30,9 @@ import numpy as np
 from scipy.linalg.lapack import dgecon, dgetrf, dgetri
 
 from nashboard._types import Floats
-from nashboard.equilibrium import twofold
+from nashboard.equilibrium import precision
 from nashboard.equilibrium.face import SideSolution
-from nashboard.equilibrium.thresholds import COMPLEMENTARY, EPS, ROUNDING, TOLERANCE
+from nashboard.equilibrium.precision import COMPLEMENTARY, EPS, ROUNDING, TOLERANCE
 from nashboard.errors import ConvergenceError
 
 INVERTED = 512  # larger systems are not inverted: the estimate of the norm of the inverse is good to about a third
@@ -92,7 +92,7 @@ def value_between(S: Floats, agents: SideSolution, tasks: SideSolution) -> float
     """Return what the mixtures of agents and tasks get against each other."""
     rows, columns = agents.weights.nonzero()[0], tasks.weights.nonzero()[0]
     p, q = agents.weights.take(rows), tasks.weights.take(columns)
-    high, low = twofold.product(S.take(rows, axis=0).take(columns, axis=1), q)
+    high, low = precision.product(S.take(rows, axis=0).take(columns, axis=1), q)
     return float(p @ high + p @ low)
 
 
@@ -104,7 +104,7 @@ def entropy_residual(F: Floats, side: SideSolution, opponents: SideSolution, log
     y = np.where(tight, side.y, np.maximum(side.y, 0.0))
     used = y.nonzero()[0]
     F_used = F.take(used, axis=0).take(own.nonzero()[0], axis=1)
-    high, low = twofold.product(np.ascontiguousarray(F_used.T), y[used], side.y_low[used])
+    high, low = precision.product(np.ascontiguousarray(F_used.T), y[used], side.y_low[used])
     top = int(np.argmax(x))  # differences first, they may be tiny; not to a weight that has all but faded
     exponent = log_m[own] - ((high - high[top]) + (low - low[top]))
     q = np.exp(exponent - exponent.max())
@@ -114,7 +114,7 @@ def entropy_residual(F: Floats, side: SideSolution, opponents: SideSolution, log
     if not loose.any():
         return apart
     pressing = F_used[loose]
-    high, low = twofold.product(pressing, x)
+    high, low = precision.product(pressing, x)
     slack = np.abs((value - high) - low) - ROUNDING * (abs(value) + np.abs(pressing) @ x)
     return max(apart, float(y[used][loose] @ np.maximum(slack, 0.0)))
 

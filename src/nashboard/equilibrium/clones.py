@@ -1,6 +1,6 @@
 """Clones: players that nobody can tell apart by their payoffs.
 
-Two players are identical when all their payoffs are the same, by the rule of `thresholds`. Since identical
+Two players are identical when all their payoffs are the same, by the rule of `precision`. Since identical
 players are also identical as opponents, one pass is enough: classes of the collapsed game stay distinct.
 The game is solved between classes, and each class shares its weight evenly among its members, which is what
 makes the answer independent of how often somebody enters (property P1 of the paper, see the docs).
@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from nashboard._types import Bools, Floats, Ints, read_only
-from nashboard.equilibrium.thresholds import ZERO
+from nashboard.equilibrium.precision import ZERO
 
 CELLS = 1 << 22  # how many cells are compared at a time
 

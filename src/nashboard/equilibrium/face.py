@@ -20,9 +20,9 @@ from scipy.linalg import svd
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from nashboard._types import Bools, Floats, Ints
-from nashboard.equilibrium import twofold
+from nashboard.equilibrium import precision
 from nashboard.equilibrium.entropy import Margins, independent_equations, maximum_entropy, only_point
-from nashboard.equilibrium.thresholds import EPS, SMALL_WEIGHT, SOLVED, ZERO
+from nashboard.equilibrium.precision import EPS, SMALL_WEIGHT, SOLVED, ZERO
 
 Apply = Callable[[Floats], Floats]
 
@@ -164,7 +164,7 @@ def refine(A: Floats, point: Floats, goal: Floats, apply: Apply, loss: float = 1
 
 def equation_error(A: Floats, point: Floats, goal: Floats) -> Floats:
     """Return ``A point - goal``."""
-    high, low = twofold.product(A, point)
+    high, low = precision.product(A, point)
     return (high - goal) + low
 
 
@@ -276,8 +276,8 @@ def find_side_face(
 def any_weight_is_rounding(found: Face, zero: float) -> bool:
     """Whether changes by a share ``zero`` of each payoff could have made some weight, so that it may be zero.
 
-    To first order a weight ``x_i`` moves by at most ``zero |z| (|A| |x|)`` with ``A'z = e_i``. This does not depend on the
-    units of single players, so that weights of any size are told from zero in badly scaled games.
+    To first order a weight ``x_i`` moves by at most ``zero |z| (|A| |x|)`` with ``A'z = e_i``. This does not depend on
+    the units of single players, so that weights of any size are told from zero in badly scaled games.
     """
     small = np.flatnonzero(found.x < SMALL_WEIGHT * found.x.max())
     if not small.size:
@@ -309,10 +309,10 @@ def solve_side(side: SideFace, log_m: Floats) -> SideSolution:
     target, target_low = log_m - choice.log_x, np.zeros(len(x))
     pressing = z.nonzero()[0]
     if pressing.size:  # multipliers may be huge, so nothing is dropped; lambda takes what is common
-        high, low = twofold.product(np.ascontiguousarray(G.take(pressing, axis=0).T), z.take(pressing))
+        high, low = precision.product(np.ascontiguousarray(G.take(pressing, axis=0).T), z.take(pressing))
         top = int(np.argmax(x))
-        push, push_low = twofold.two_sum(high, -high[top])
-        target, target_low = twofold.two_sum(target, -push)
+        push, push_low = precision.two_sum(high, -high[top])
+        target, target_low = precision.two_sum(target, -push)
         target_low = target_low - (push_low + (low - low[top]))
     dual, dual_low, off = find_multipliers(found, target, target_low)
     y, y_low, weights, inner = (np.zeros(n) for n in (len(side.F), len(side.F), len(side.own), len(side.own)))
@@ -336,7 +336,7 @@ def describe_terms(found: Face, G: Floats) -> Terms:
     """Return the terms of a face as they stand in the game.
 
     Weights add up to 1, so that the value can be taken from every payoff: rows then add up to zero. A margin that is
-    the same all over the face, by the rule of `thresholds`, cannot become tight.
+    the same all over the face, by the rule of `precision`, cannot become tight.
     """
     change = np.maximum.reduce(np.abs(G @ found.Z), axis=1, initial=0.0)
     moving = change > ZERO * np.maximum.reduce(np.abs(G), axis=1)
@@ -355,8 +355,8 @@ def find_multipliers(found: Face, target: Floats, target_low: Floats, rounds: in
     best = dual, dual_low, left
     for pull_back in found.pulls_back:
         for _ in range(rounds):
-            dual, dual_low = twofold.two_sum(dual, dual_low + pull_back(left))
-            high, low = twofold.product(transposed, dual, dual_low)
+            dual, dual_low = precision.two_sum(dual, dual_low + pull_back(left))
+            high, low = precision.product(transposed, dual, dual_low)
             left = (target - high) + (target_low - low)
             off = float(np.abs(left).max())
             if not off < 0.5 * least:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._types import Floats, Ints, floats, refuse_unreal
+from nashboard.algebra.flows import antisymmetric_array, antisymmetric_part
 from nashboard.algebra.hodge import Hodge
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import ROUNDING, Payoffs, payoffs
@@ -32,12 +33,11 @@ from nashboard.equilibrium.models import (
     sampled_scale,
     written_out,
 )
+from nashboard.equilibrium.precision import EPS, NARROW, ZERO
 from nashboard.equilibrium.results import Selection
-from nashboard.equilibrium.thresholds import EPS, NARROW, ZERO
 from nashboard.errors import InputError
 
 SMALL = 1024  # up to this size a copy costs nothing
-BLOCK = 256  # large matrices are checked in square blocks of this size, which fit the caches
 CELLS = 1 << 25  # how many cells of a model's columns are in memory at a time
 
 
@@ -263,31 +263,10 @@ def matrix_of(data: ArrayLike, precision: float = 0.0) -> Matrix:
         A = floats(data, "the payoff matrix", ndim=2)
         square = A.shape[0] == A.shape[1] and bool(np.isfinite(A).all())
         if square and len(A) and np.abs(A + A.T).max() <= 4 * precision * np.abs(A).max():
-            return Matrix(A=A / 2 - A.T / 2)
-        return Matrix(A=Payoffs.from_array(A).A)
-    if not isinstance(data, np.ndarray) or data.dtype != np.float64 or data.ndim != 2 or len(data) <= SMALL:
-        return Matrix(A=Payoffs.from_array(data).A)
-    refuse_unreal(data, "the payoff matrix")
-    A = np.asarray(data)
-    if A.shape[0] != A.shape[1]:
-        return Matrix(A=Payoffs.from_array(A).A)  # raises
-    scale, gap = largest(A), 0.0
-    starts = range(0, len(A), BLOCK)
-    with np.errstate(invalid="ignore", over="ignore"):  # infinities are found below
-        for i in starts:
-            for j in range(i, len(A), BLOCK):
-                both = A[i : i + BLOCK, j : j + BLOCK] + A[j : j + BLOCK, i : i + BLOCK].T
-                gap = float(np.maximum(gap, np.abs(both, out=both).max()))  # a NaN stays a NaN
-    if not gap <= ROUNDING * scale < np.inf:
-        Payoffs.from_array(A)  # raises, and says where
-    if gap <= 4 * np.spacing(scale) and A.flags.c_contiguous:
-        return Matrix(A=A, exact=gap == 0)
-    own = np.empty_like(A, order="C")
-    for i in starts:
-        for j in starts:
-            a, b = A[i : i + BLOCK, j : j + BLOCK], A[j : j + BLOCK, i : i + BLOCK].T
-            own[i : i + BLOCK, j : j + BLOCK] = a / 2 - b / 2
-    return Matrix(A=own)
+            return Matrix(A=antisymmetric_part(A))
+    if isinstance(data, np.ndarray):
+        refuse_unreal(data, "the payoff matrix")
+    return Matrix(A=np.ascontiguousarray(antisymmetric_array(data, copy=False)))
 
 
 def ratings_model(data: Any) -> RatingsModel:

@@ -32,9 +32,9 @@ from nashboard.equilibrium.game import AgentsGame
 from nashboard.equilibrium.models import Matrix, largest
 from nashboard.equilibrium.nash_average import Mixtures, describe_agents, nash_average, nash_average_scores
 from nashboard.equilibrium.oracle import OracleSolution, find_equilibrium
+from nashboard.equilibrium.precision import COMPLEMENTARY, GAINS, TOLERANCE, ZERO
 from nashboard.equilibrium.results import NashAverage
 from nashboard.equilibrium.solver import Solution
-from nashboard.equilibrium.thresholds import COMPLEMENTARY, GAINS, TOLERANCE, ZERO
 from nashboard.errors import InputError
 
 SPARE = 4  # a face is grown from pivots where it has so many times as many agents with weight

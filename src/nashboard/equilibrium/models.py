@@ -47,13 +47,9 @@ class PayoffModel(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Matrix:
-    """An antisymmetric matrix as a `PayoffModel`; nothing is copied.
-
-    ``exact`` is false where the last bits of the two directions disagree; blocks then average them.
-    """
+    """An antisymmetric matrix as a `PayoffModel`; nothing is copied."""
 
     A: Floats
-    exact: bool = True
 
     @property
     def size(self) -> int:
@@ -66,8 +62,7 @@ class Matrix:
 
     def block(self, rows: Ints, columns: Ints) -> Floats:
         """Payoffs of some agents against some others."""
-        block = self.A[np.ix_(rows, columns)]
-        return block if self.exact else block / 2 - self.A[np.ix_(columns, rows)].T / 2
+        return self.A[np.ix_(rows, columns)]
 
     def product(self, weights: Floats) -> Floats:
         """Average payoff against a mixture; only the rows of agents with weight are read."""

@@ -20,6 +20,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.certificate import Certificate, require_certified
 from nashboard.equilibrium.clones import Classes
+from nashboard.equilibrium.entropy import check_tolerance, most_even_mixtures
 from nashboard.equilibrium.game import (
     AgentsGame,
     Game,
@@ -32,7 +33,6 @@ from nashboard.equilibrium.models import PayoffModel
 from nashboard.equilibrium.oracle import find_equilibrium, rough_equilibrium
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.equilibrium.solver import Progress, report_to
-from nashboard.equilibrium.tolerance import check_tolerance, most_even_mixtures
 from nashboard.errors import ConvergenceError
 
 
@@ -81,7 +81,7 @@ def nash_average(
     tolerance
         Allow this exploitability, in the unit of the payoffs, and return the most even mixture (over classes of
         identical agents) among all that have at most this. Weights are then continuous in the payoffs, see
-        `nashboard.equilibrium.tolerance`. By default 0 for doubles, the exact equilibrium; for arrays in a narrower
+        `nashboard.equilibrium.entropy`. By default 0 for doubles, the exact equilibrium; for arrays in a narrower
         type, 2 units in the last place of the largest payoff, so that single and double precision nearly agree.
     progress
         Show progress on standard error where that is a terminal.

@@ -22,8 +22,8 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.central_path import central_path, dense_game, rectangular_game
 from nashboard.equilibrium.certificate import Certificate, certify
 from nashboard.equilibrium.game import Game
-from nashboard.equilibrium.solver import Progress, Solution, silent, solve, system_size
-from nashboard.equilibrium.thresholds import GAINS, ROUGH, ZERO
+from nashboard.equilibrium.precision import GAINS, ROUGH, ZERO
+from nashboard.equilibrium.solver import Progress, Solution, round_to, silent, solve, system_size
 
 DIRECT = 256  # groups up to this size take part as a whole
 OPENING = 48  # how many players of a group the search starts with
@@ -44,9 +44,9 @@ class OracleSolution:
 
     def certificate(self, log_m: Sequence[Floats]) -> Certificate:
         """Return what payoffs and weights prove; ``log_m`` the log-multiplicities of all classes."""
-        return certify(
-            self.F, self.solution.sides, [part[some] for part, some in zip(log_m, self.members, strict=True)]
-        )
+        among = [part[some] for part, some in zip(log_m, self.members, strict=True)]
+        proved = certify(round_to(self.F, self.solution.rounded), self.solution.sides, among)
+        return replace(proved, condition=float("inf")) if self.solution.rounded else proved
 
 
 def find_equilibrium(

@@ -10,7 +10,7 @@ from nashboard._display import Drawn
 from nashboard._tables import Column, Table, as_html
 from nashboard._text import either, nearest
 from nashboard._types import Floats, Ints, read_only
-from nashboard.equilibrium.thresholds import TOLERANCE
+from nashboard.equilibrium.precision import TOLERANCE
 from nashboard.errors import InputError
 
 Selection = Literal["clone-invariant", "maxent"]

@@ -7,7 +7,7 @@ A game has one group of players, agents against agents with ``F`` antisymmetric,
 2. follow the central path to the middle of the set of equilibria (`central_path`);
 3. as soon as the supports settle, prove the optimal face of each side (`face`);
 4. maximise entropy on it (`entropy`), and accept what the certificate accepts (`certificate`);
-5. where rounding decides, solve a small game in fractions (`exact`).
+5. where differences near rounding decide, do the same with payoffs rounded to a multiple of the rule of zero.
 
 Both sides of a table share their supports but not their choice: each maximises its own entropy over its own
 optimal mixtures.
@@ -22,11 +22,10 @@ import numpy as np
 from nashboard._progress import Progress as Reporter
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints
-from nashboard.equilibrium import exact
 from nashboard.equilibrium.central_path import Iterate, PathGame, central_path, dense_game, rectangular_game
 from nashboard.equilibrium.certificate import entropy_residual, value_between
 from nashboard.equilibrium.face import Attempt, SideFace, SideSolution, find_side_face, solve_side
-from nashboard.equilibrium.thresholds import DEGENERATE, LAST_GAP, LAST_ZERO, LOOK, TOLERANCE, ZERO
+from nashboard.equilibrium.precision import DEGENERATE, LAST_GAP, LAST_ZERO, LOOK, ROUNDED, TOLERANCE, ZERO
 from nashboard.errors import ConvergenceError
 
 Progress = Callable[[int, float], None]
@@ -48,10 +47,14 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Solution:
-    """The equilibrium mixtures of all groups of players, and how many linear systems were solved."""
+    """The equilibrium mixtures of all groups of players, and how many linear systems were solved.
+
+    ``rounded`` is the unit that payoffs had to be rounded to, 0 where they are as they came.
+    """
 
     sides: tuple[SideSolution, ...]
     iterations: int
+    rounded: float = 0.0
 
     @property
     def value(self) -> float:
@@ -87,11 +90,10 @@ def system_size(F: Floats, groups: int) -> int:
     return m if groups == 1 else int((m * m * n) ** (1 / 3))
 
 
-def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solution:
+def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress, rounded: float = 0.0) -> Solution:
     """Follow the central path until a face is proved on which the best mixture is certain.
 
-    Where there is none, a small game is solved in fractions; of a large one the first solution that was found is
-    returned, and its certificate says what was reached.
+    Where there is none, differences near the rule of zero decide: the payoffs are then rounded to a multiple of it.
     """
     sides = sides_of(F, len(log_m))
     before: Bools | None = None
@@ -107,17 +109,23 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
             if faces is not None:
                 found = maximise_entropy(sides, faces, log_m, count)
                 if is_certain(sides, found, log_m):
-                    return found
+                    return replace(found, rounded=rounded)
                 doubtful = doubtful or found
         fine += attempt.last
         if doubtful is not None and fine >= FINE:
             break
         before = support
-    if F.size <= exact.MOST_CELLS:
-        return maximise_entropy(sides, [exact.exact_side(side.F) for side in sides], log_m, count)
+    coarser = next((unit for unit in ROUNDED if unit > rounded), None)
+    if coarser is not None:
+        return follow_path(round_to(F, coarser), log_m, progress, coarser)
     if doubtful is not None:
-        return doubtful
+        return replace(doubtful, rounded=rounded)
     raise missed(x)
+
+
+def round_to(F: Floats, unit: float) -> Floats:
+    """Return payoffs rounded to multiples of a power of two; as they are where it is 0."""
+    return np.round(F / unit) * unit if unit else F
 
 
 def sides_of(F: Floats, groups: int) -> tuple[Side, ...]:

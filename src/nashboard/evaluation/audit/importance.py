@@ -14,8 +14,8 @@ import numpy as np
 from nashboard._tables import Column, Table
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
+from nashboard.equilibrium.precision import TOLERANCE
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, tied_ranks
-from nashboard.equilibrium.thresholds import TOLERANCE
 from nashboard.errors import ConvergenceError
 from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.problem import Kind, Problem
