@@ -193,7 +193,8 @@ def unit_scale(values: Any) -> float:
 
 def frobenius(A: Floats) -> float:
     """Return the norm of all entries, without overflow and without a copy of ``A``."""
-    plain = float(np.linalg.norm(A))
+    with np.errstate(over="ignore", under="ignore"):
+        plain = float(np.linalg.norm(A))
     if 1e-140 < plain < 1e140:
         return plain
     scale = unit_scale(A)

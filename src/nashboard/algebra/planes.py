@@ -126,13 +126,21 @@ def triangular(z: Complexes, leaders: int | None = None) -> Complexes:
 
 
 def leading_planes(
-    product: Product, n: int, k: int, *, tolerance: float, most_products: int
+    product: Product,
+    n: int,
+    k: int,
+    *,
+    norm: float,
+    tolerance: float,
+    most_products: int,
+    give_up: float = np.inf,
 ) -> tuple[Floats, Floats, float]:
     """Return the ``k`` strongest planes ``(Q, strengths)`` and their residual.
 
-    ``product`` maps an ``(n, b)`` block X to ``A X``. Mostly one vector and its images are enough. A strength that
-    repeats has only one plane in their space: a short search in what the planes leave over shows that, and then another
-    vector finds the next ones there.
+    ``product`` maps an ``(n, b)`` block X to ``A X``, ``norm`` is that of ``A``. Mostly one vector and its images are
+    enough. A strength that repeats has only one plane in their space. Where the norm leaves room for that, a short
+    search in what the planes leave over shows it, and then another vector finds the next ones there. A residual above
+    ``give_up`` at the first look ends the search.
 
     Raises
     ------
@@ -143,13 +151,22 @@ def leading_planes(
     Q, s, worst = np.empty((n, 0)), np.empty(0), 0.0
     while True:
         new, strengths, reached = planes_by_one_vector(
-            product, Q, k, rng, largest=float(s.max(initial=0.0)), tolerance=tolerance, most_products=most_products
+            product, Q, k, rng, float(s.max(initial=0.0)), tolerance, most_products, give_up
         )
+        some = strengths > n * EPS * max(float(s.max(initial=0.0)), float(strengths.max(initial=0.0)))
+        new, strengths = new[:, np.repeat(some, 2)], strengths[some]
+        if not strengths.size:  # a random vector has no image: the planes that are left have no strength
+            more = k - s.size
+            new = np.linalg.qr(outside_of(Q, rng.normal(size=(n, 2 * more))))[0]
+            strengths = np.zeros(more)
         order = np.argsort(-np.append(s, strengths), kind="stable")
         s = np.append(s, strengths)[order]
         Q = np.hstack([Q, new]).reshape(n, -1, 2)[:, order].reshape(n, -1)
         worst = max(worst, reached)
-        if len(s) >= k and not (s[k - 1] > 0 and missed_plane(product, Q, float(s[k - 1]), rng)):
+        if len(s) < k:
+            continue
+        weakest, rest = float(s[k - 1]), norm**2 - 2 * float(s @ s)  # a plane of strength s has the squared norm 2 s^2
+        if weakest == 0 or 2 * weakest**2 >= rest or not missed_plane(product, Q, weakest, rng):
             return *canonical(Q[:, : 2 * k], s[:k], n, 1.0), worst
 
 
@@ -158,10 +175,10 @@ def planes_by_one_vector(
     known: Floats,
     k: int,
     rng: np.random.Generator,
-    *,
     largest: float,
     tolerance: float,
     most_products: int,
+    give_up: float,
 ) -> tuple[Floats, Floats, float]:
     """Return up to ``k`` strongest planes of what the ``known`` ones leave over, from the images of one vector.
 
@@ -175,9 +192,10 @@ def planes_by_one_vector(
     V, W, H = np.empty((n, most), order="F"), np.empty((n, most), order="F"), np.zeros((most, most))
     v = outside_of(known, rng.normal(size=n))
     v /= np.linalg.norm(v)
-    size, check, reached = 0, 2 * k + 8, np.inf
-    for _ in range(most_products):
+    size, check, reached, products = 0, 2 * k + 8, np.inf, 0
+    while products < most_products:
         w = outside_of(known, product(v[:, None])[:, 0])
+        products += 1
         V[:, size], W[:, size] = v, w
         fresh = V[:, : size + 1].T @ w
         largest = max(largest, float(np.linalg.norm(w)))
@@ -199,6 +217,8 @@ def planes_by_one_vector(
         reached = plane_residual(W[:, :size] @ Y[:, : 2 * some], Q, s[:some], largest)
         if ended or reached <= tolerance:
             return Q, s[:some], reached
+        if reached > give_up:
+            break
         if size == most:
             V[:, :keep], W[:, :keep] = V @ Y[:, :keep], W @ Y[:, :keep]
             H[:] = 0.0
@@ -207,7 +227,7 @@ def planes_by_one_vector(
         check = size + max(6, size // 5)
     raise ConvergenceError(
         f"the {k} strongest of {n // 2:,} planes are known only to a residual of {reached:.1e} of the "
-        f"largest strength after {most_products:,} products, not to {tolerance:.0e}: "
+        f"largest strength after {products:,} products, not to {tolerance:.0e}: "
         f"their strengths lie too close together; ask for fewer planes, or for all of them (k=None)"
     )
 

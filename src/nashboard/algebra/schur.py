@@ -17,7 +17,7 @@ from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
-from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
+from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size
 from nashboard.algebra.planes import dense_planes, leading_planes, plane_residual
 from nashboard.data.validation import checked_names
 from nashboard.errors import ConvergenceError, InputError
@@ -25,7 +25,9 @@ from nashboard.errors import ConvergenceError, InputError
 # The leading planes of a large matrix are met to this share of the largest strength.
 TOLERANCE = 1e-10
 OPERATOR_WRITTEN_OUT = 2000
-PRODUCTS = 160  # matrices from this size on: fewer agents are quicker in full
+PRODUCTS = 120  # agents from which on products with vectors are tried first
+# Below this size planes that do not stand out (by the residual after few products) are quicker found with all others.
+SMALL, GIVE_UP = 400, 1e-4
 # Where products do not settle, a matrix of up to this size is decomposed in full instead.
 STILL_DECOMPOSED = 5000
 THREADED = 8  # blocks of few columns gain from threads only where a matrix is so many times as large
@@ -150,9 +152,9 @@ def schur(
         An antisymmetric matrix ``(n, n)``, payoffs, matches in which all pairs met, a sparse matrix, or
         a ``scipy.sparse.linalg.LinearOperator``.
     k
-        How many planes, the strongest first; all ``n // 2`` by default. From 160 agents on and for ``k`` at most
-        ``n / 50`` (``n / 24`` from 800 agents on) the leading planes come from products with vectors, without a full
-        decomposition, to a residual of 1e-10 of the largest strength. If planes beyond the k-th have the same
+        How many planes, the strongest first; all ``n // 2`` by default. From 120 agents on and for ``k`` at most
+        ``n / 24`` the leading planes come from products with vectors, mostly without a full decomposition, to a
+        residual of 1e-10 of the largest strength. If planes beyond the k-th have the same
         strength as the k-th, which of them are returned is arbitrary (but repeatable).
     norm
         Frobenius norm of an operator, where it is known; otherwise ``n`` products measure it.
@@ -186,13 +188,13 @@ def schur(
     k = checked_planes(k, n // 2)
     if large_enough(n, k):
         try:
-            return from_products(  # this many products cost about as much as a full decomposition
+            return from_products(
                 agents,
                 lambda X: -(X.T @ matrix).T,  # A X = -(X' A)', the faster way round
                 k,
-                scale=unit_scale(matrix),
                 norm=frobenius(matrix),
-                most_products=4 * n + 400,
+                most_products=4 * n + 400,  # they cost about as much as a full decomposition
+                give_up=np.inf if n >= SMALL else GIVE_UP,
             )
         except ConvergenceError:
             if n > STILL_DECOMPOSED:
@@ -216,13 +218,13 @@ def operator_schur(A: Any, k: int | None, norm: float | None) -> Schur:
     k = checked_planes(k, n // 2)
     if n <= OPERATOR_WRITTEN_OUT and not large_enough(n, k):
         return schur(np.asarray(A @ np.eye(n), dtype=np.float64), k)
+    measured = norm is None
     if norm is None and issparse(A):
         norm = frobenius(csr_array(entries).data)
     elif norm is None:
         parts = [float(np.linalg.norm(A @ np.eye(n, b.stop - b.start, -b.start))) for b in blocks(n)]
         norm = float(np.hypot.reduce(parts))
-    scale = float(np.ldexp(1.0, int(np.frexp(norm)[1]))) if norm > 0 else 1.0
-    return from_products(agents, lambda X: np.asarray(A @ X), k, scale=scale, norm=norm, most_products=20 * n)
+    return from_products(agents, lambda X: np.asarray(A @ X), k, norm=norm, most_products=20 * n, trusted=measured)
 
 
 def from_products(
@@ -230,21 +232,29 @@ def from_products(
     product: Callable[[Floats], Floats],
     k: int,
     *,
-    scale: float,
     norm: float,
     most_products: int,
+    give_up: float = np.inf,
+    trusted: bool = True,
 ) -> Schur:
-    """Return the strongest planes found by products with blocks of vectors."""
+    """Return the strongest planes found by products with vectors."""
+    scale = float(np.ldexp(1.0, int(np.frexp(norm)[1]))) if norm > 0 else 1.0
     with threads_for(len(agents) // THREADED):
         Q, strengths, residual = leading_planes(
-            lambda X: product(X) / scale, len(agents), k, tolerance=TOLERANCE, most_products=most_products
+            lambda X: product(X) / scale,
+            len(agents),
+            k,
+            norm=norm / scale if trusted else np.inf,
+            tolerance=TOLERANCE,
+            most_products=most_products,
+            give_up=give_up,
         )
     return Schur(agents=agents, Q=Q, strengths=strengths * scale, norm=norm, residual=residual)
 
 
 def large_enough(n: int, k: int) -> bool:
-    """Say whether the leading planes cost less by products than by the full decomposition, on noise and on leagues."""
-    return n >= PRODUCTS and 0 < (50 if n < 800 else 24) * k <= n
+    """Say whether the leading planes are sought by products first."""
+    return n >= PRODUCTS and 0 < 24 * k <= n
 
 
 def checked_planes(k: int | None, most: int) -> int:
