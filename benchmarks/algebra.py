@@ -82,6 +82,19 @@ def leading(A: Floats, k: int) -> tuple[Any, Any]:
     return eigsh(H, k=k, which="LA", tol=1e-10, v0=np.ones(n) + 0j)
 
 
+def latent_by_hand(S: Floats) -> tuple[Any, ...]:
+    """Return averages, and singular triples of the rest whose largest task is positive, with numpy."""
+    if not np.isfinite(S).all():
+        raise ValueError("not finite")
+    mean = S.mean()
+    skills, difficulties = S.mean(axis=1) - mean, mean - S.mean(axis=0)
+    rest = S - mean - skills[:, None] + difficulties
+    U, strengths, Vt = np.linalg.svd(rest, full_matrices=False)
+    U, strengths, Vt = U[:, :-1], strengths[:-1], Vt[:-1]
+    sign = np.sign(Vt[np.arange(len(Vt)), np.abs(Vt).argmax(axis=1)])
+    return mean, skills, difficulties, U * sign, strengths, Vt * sign[:, None]
+
+
 def side(name: str, setup: str, code: str, after: str, package: str = "nashboard") -> Side:
     return Side(name=name, setup=BEGIN + setup, code=code, after="answer = " + after, package=package)
 
@@ -122,9 +135,11 @@ def of_table(m: int, n: int) -> Comparison:
     """Return the latent decomposition of a table of scores."""
     data = f"S = np.random.default_rng(0).normal(size=({m}, {n}))"
     svd = "found = np.linalg.svd(S, full_matrices=False)"
+    whole = "algebra.error(found[0] + found[1][:, None] - found[2] + found[3] * found[4] @ found[5], S)"
     sides = [
         side("nashboard", data, "found = nb.latent(S)", "algebra.error(found.reconstruct(), S)"),
-        side("numpy.linalg.svd", data, svd, "algebra.error(found[0] * found[1] @ found[2], S)", "numpy"),
+        side("numpy, the same output", data, "found = algebra.latent_by_hand(S)", whole, "numpy"),
+        side("numpy.linalg.svd alone", data, svd, "algebra.error(found[0] * found[1] @ found[2], S)", "numpy"),
     ]
     return Comparison(what=f"latent, {m:,} x {n:,}", sides=sides, quality=left, again=True)
 

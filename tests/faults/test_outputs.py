@@ -37,7 +37,7 @@ PRINTING = {
 ONE_PART = """
 import nashboard.paper.reproduction as module
 from nashboard.cli.app import main
-from nashboard.paper.elo import part
+from nashboard.paper.ratings import elo_part as part
 module.reproduction = lambda tell: module.Reproduction(claims=(), parts=(part(),))
 main()
 """

@@ -12,7 +12,7 @@ import pytest
 
 import nashboard as nb
 from nashboard.cli.app import main
-from nashboard.paper.claim import Claim, Found, half_digit, literature, matched
+from nashboard.paper.claims import Claim, Found, half_digit, literature, matched
 from nashboard.paper.folder import write_folder
 from nashboard.paper.reproduction import PARTS, Reproduction, reproduction
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dgesdd
 from scipy.sparse.linalg import ArpackError, svds
 
 from nashboard._display import Drawn
@@ -70,9 +71,8 @@ class Latent(Drawn):
         Norm of the scores around their mean.
     averages_share
         Share of the squared norm around the mean that averages explain; 1 where all scores are the same.
-    residual
-        The largest ``|R v - strength u|`` and ``|R' u - strength v|``, relative to the largest strength,
-        where ``R`` is what averages leave over.
+    rest
+        ``(m, n)`` what averages leave over.
     scaling
         The units of the scores: ``"as given"`` for an array, else the name of the scaling.
     """
@@ -87,7 +87,7 @@ class Latent(Drawn):
     strengths: Floats
     norm: float
     averages_share: float
-    residual: float
+    rest: Floats
     scaling: str
 
     def __post_init__(self) -> None:
@@ -98,6 +98,11 @@ class Latent(Drawn):
     def shares(self) -> Floats:
         """Share of the squared norm around the mean that each component explains, ``(k,)``."""
         return read_only((self.strengths / (self.norm if self.norm > 0 else 1.0)) ** 2)
+
+    @cached_property
+    def residual(self) -> float:
+        """The largest ``|R v - s u|`` and ``|R' u - s v|``, relative to the largest strength; ``R`` is ``rest``."""
+        return triple_residual(self.rest, self.skills, self.strengths, self.problems)
 
     @cached_property
     def averages_are_exact(self) -> bool:
@@ -226,7 +231,7 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
         strengths=strengths * scale,
         norm=centred * scale if some else 0.0,
         averages_share=explained**2 / (explained**2 + left**2) if some else 1.0,
-        residual=triple_residual(parts.rest, U, strengths, V),
+        rest=read_only(parts.rest * scale),
         scaling=scaling,
     )
 
@@ -235,20 +240,23 @@ def singular(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     """Return the ``k`` strongest singular triples ``(U, strengths, V)`` in the one way that we write them."""
     m, n = R.shape
     U, strengths, V = leading_triples(R, k) if 0 < FEW * k <= min(m, n) else all_triples(R, k)
-    z = np.vstack([V, U]).astype(np.complex128)
     lead = first_largest(np.abs(V))
-    z *= np.where(V[lead, np.arange(k)] < 0, -1.0, 1.0)
+    sign = np.where(V[lead, np.arange(k)] < 0, -1.0, 1.0)
+    U, V = U * sign + 0.0, V * sign + 0.0
     for group in equal_groups(strengths, 8 * np.sqrt(m + n) * EPS * strengths.max(initial=0.0)):
         if group.stop - group.start > 1:
-            z[:, group] = triangular(z[:, group], leaders=n)
+            z = triangular(np.vstack([V[:, group], U[:, group]]).astype(np.complex128), leaders=n).real + 0.0
+            V[:, group], U[:, group] = z[:n], z[n:]
             strengths[group] = strengths[group].mean()
-    return z.real[n:] + 0.0, strengths, z.real[:n] + 0.0
+    return U, strengths, V
 
 
 def all_triples(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
-    """Return the first ``k`` of all singular triples."""
-    U, strengths, Vt = np.linalg.svd(R, full_matrices=False)
-    return U[:, :k], strengths[:k].copy(), Vt[:k].T
+    """Return the first ``k`` of all singular triples; the transpose lies as the library wants it."""
+    V, strengths, Ut, failed = dgesdd(R.T, full_matrices=0)
+    if failed:
+        raise np.linalg.LinAlgError("the singular value decomposition did not converge")
+    return Ut[:k].T, strengths[:k].copy(), V[:, :k]
 
 
 def leading_triples(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
@@ -283,11 +291,11 @@ def triple_residual(R: Floats, U: Floats, strengths: Floats, V: Floats) -> float
     """Return how far the singular triples are from being exact, relative to the largest strength."""
     if not strengths.size or strengths[0] == 0:
         return 0.0
-    off = max(
+    R, strengths = R / strengths[0], strengths / strengths[0]
+    return max(
         float(np.linalg.norm(R @ V - U * strengths, axis=0).max()),
         float(np.linalg.norm(R.T @ U - V * strengths, axis=0).max()),
     )
-    return off / float(strengths[0])
 
 
 def checked_components(k: int | None, most: int) -> int:

@@ -86,6 +86,8 @@ def canonical(Q: Floats, s: Floats, n: int, scale: float) -> tuple[Floats, Float
 def equal_groups(s: Floats, width: float) -> list[slice]:
     """Cut descending strengths into groups of equal ones; a group is no wider than ``width``."""
     starts: list[int] = []
+    if (s[:-1] - s[1:] > width).all():
+        return [slice(t, t + 1) for t in range(s.size)]
     for t, strength in enumerate(s):
         if not starts or s[starts[-1]] - strength > width:
             starts.append(t)

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ HALF = re.compile(r"[\ud800-\udfff]")
 def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tuple[str, ...]:
     """Return ``size`` distinct, non-empty names; ``agent 1, agent 2, ...`` where none are given."""
     if names is None:
-        return tuple(f"{kind} {k + 1}" for k in range(size))
+        return numbered_names(kind, size)
     if isinstance(names, str):
         raise InputError(f"{kind} names must be a list of names, not the single text {names!r}")
     given = [str(name) for name in names]
@@ -40,6 +41,12 @@ def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tu
             f"{kind} names must be unique: {listed(twice)} {'occurs' if len(twice) == 1 else 'occur'} more than once"
         )
     return tuple(given)
+
+
+@lru_cache(maxsize=32)
+def numbered_names(kind: str, size: int) -> tuple[str, ...]:
+    """Return ``agent 1, agent 2, ...``."""
+    return tuple(f"{kind} {k + 1}" for k in range(size))
 
 
 def positions(wanted: Iterable[str], names: Sequence[str], *, kind: str) -> list[int]:

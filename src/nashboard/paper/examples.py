@@ -1,8 +1,15 @@
-"""The small matrices that the paper prints, as it prints them."""
+"""The small matrices that the paper prints, as it prints them, and charts that only the paper needs."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
 import numpy as np
 
 from nashboard._types import Floats, read_only
+from nashboard.charts.rows import axis_of_names, inline
+from nashboard.charts.theme import THEMES, Chart, titled
+from nashboard.ratings.melo import MeloRatings
 
 
 def matrix(rows: list[list[float]]) -> Floats:
@@ -34,3 +41,190 @@ def with_copy(A: Floats, agent: int) -> Floats:
     """Return an antisymmetric matrix with one agent entered a second time, at the end."""
     entered = [*range(len(A)), agent]
     return A[np.ix_(entered, entered)]
+
+
+SIZE = 280
+# Numbers stand inside the cells, so cells have one set of colours on light and dark pages.
+CELLS = list(THEMES["light"]["range"]["diverging"])
+
+
+def go_predictions(agents: Sequence[str], tables: Mapping[str, Floats]) -> Chart:
+    """Draw win rates side by side: what happened, and what models predict."""
+    rows = [
+        {"row": a, "column": b, "rate": P[i, j], "table": name}
+        for name, P in tables.items()
+        for i, a in enumerate(agents)
+        for j, b in enumerate(agents)
+        if i != j
+    ]
+    base = alt.Chart().encode(
+        x=alt.X("column:N", sort=list(agents), axis=axis_of_names(labelAngle=-45)),
+        y=alt.Y("row:N", sort=list(agents), axis=axis_of_names()),
+    )
+    colour = alt.Color(
+        "rate:Q",
+        title="row beats column",
+        scale=alt.Scale(domain=[0, 1], range=CELLS),
+        legend=alt.Legend(orient="right"),
+    )
+    light = alt.condition("abs(datum.rate - 0.5) > 0.32", alt.value("white"), alt.value("#1c2026"))
+    cells = alt.layer(
+        base.mark_rect().encode(color=colour),
+        base.mark_text(fontSize=10).encode(text=alt.Text("rate:Q", format=".2f"), color=light),
+        data=inline(rows),
+    ).properties(width=SIZE, height=SIZE)
+    return titled(
+        cells.facet(column=alt.Column("table:N", sort=list(tables), title=None)),
+        "Win rates in Go: what happened, and what Elo and mElo2 predict",
+        ["Row beats column."],
+        "Three heat maps of win rates among eight Go programs: empirical, Elo, mElo2.",
+    )
+
+
+def melo_plane(model: MeloRatings) -> Chart:
+    """Draw the plane of mElo2: agents as points around the centre."""
+    return points_chart(
+        model.cyclic[:, :2],
+        model.agents,
+        "What Elo cannot see: the plane of mElo2",
+        ["An agent beats those that follow it counterclockwise by less than half a turn,", "beyond what ratings say."],
+    )
+
+
+def points_chart(Q: Floats, names: Sequence[str], title: str, subtitle: list[str]) -> Chart:
+    """Draw named points around the origin, both axes on one scale."""
+    reach = 1.25 * float(np.abs(Q).max())
+    return titled(around_origin(Q, names, reach), title, subtitle, f"Scatter plot. {title}.")
+
+
+def around_origin(Q: Floats, names: Sequence[str], reach: float, *extra: Any) -> Chart:
+    """Return named points, a cross at the origin, and further layers below them."""
+    rows = [{"name": name, "x": x, "y": y} for name, (x, y) in zip(names, Q, strict=True)]
+    base = alt.Chart(inline(rows)).encode(x=axis("x", reach), y=axis("y", reach, vertical=True))
+    origin = alt.Chart(inline([{"x": 0, "y": 0}])).mark_point(style="mark", shape="cross", size=80)
+    return alt.layer(
+        *extra,
+        origin.encode(x=axis("x", reach), y=axis("y", reach, vertical=True)),
+        base.mark_circle(style="nash", size=90, opacity=1),
+        base.mark_text(style="name", dy=-11).encode(text="name:N"),
+    ).properties(width=SIZE, height=SIZE)
+
+
+def axis(field: str, reach: float, *, vertical: bool = False) -> Any:
+    """Return a channel from minus to plus reach."""
+    channel = alt.Y if vertical else alt.X
+    ticks = alt.Axis(tickCount=5)
+    return channel(f"{field}:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), title=None, axis=ticks)
+
+
+def schur_planes(planes: Mapping[str, Floats], names: Sequence[str]) -> Chart:
+    """Draw the rows of Q of T, on their line, beside those of C, on their circle (the paper's figure 3)."""
+    line, circle = planes["T"], planes["C"]
+    middle, way = line.mean(axis=0), np.linalg.svd(line - line.mean(axis=0))[2][0]
+    ends = [middle + t * way for t in (-0.75, 0.75)]
+    radius = float(np.linalg.norm(circle, axis=1).mean())
+    turn = np.linspace(0, 2 * np.pi, 73)
+    around = np.column_stack([np.cos(turn), np.sin(turn)]) * radius
+    panels = [
+        around_origin(Q, names, 1.0, path(curve, 1.0)).properties(title=title)
+        for Q, curve, title in (
+            (line, np.array(ends), "(A) T: rows of Q on a straight line"),
+            (circle, around, "(B) C: rows of Q on a circle"),
+        )
+    ]
+    return titled(
+        alt.hconcat(*panels),
+        "Schur decompositions: a ladder is a line, a circle a circle",
+        ["Rows of Q as points; the cross is the origin."],
+        "Two scatter plots: four agents on a straight line, and four agents on a circle around the origin.",
+    )
+
+
+def path(points: Floats, reach: float, *, closed: bool = False) -> Chart:
+    """Return a dashed curve through points, or a filled shape."""
+    rows = [{"x": x, "y": y, "order": k} for k, (x, y) in enumerate(points)]
+    base = alt.Chart(inline(rows))
+    marked = (
+        base.mark_line(style="other", filled=True, fillOpacity=0.25, strokeWidth=1.5)
+        if closed
+        else base.mark_line(style="interval", strokeDash=[4, 4], fill=None)
+    )
+    drawn: Chart = marked.encode(x=axis("x", reach), y=axis("y", reach, vertical=True), order=alt.Order("order:Q"))
+    return drawn
+
+
+def parallelograms(planes: Mapping[str, Floats], names: Sequence[str]) -> Chart:
+    """Draw the parallelogram of the first two agents in both planes (the paper's figure 4)."""
+    panels = []
+    for label, Q in planes.items():
+        u, v = Q[0], Q[1]
+        corners = np.array([[0.0, 0.0], u, u + v, v, [0.0, 0.0]])
+        area = float(u[0] * v[1] - u[1] * v[0])
+        reach = 1.45
+        panels.append(
+            around_origin(Q, names, reach, path(corners, reach, closed=True)).properties(
+                title=f"{label}: signed area of {names[0]}, {names[1]} is {area:.3f}"
+            )
+        )
+    return titled(
+        alt.hconcat(*panels),
+        "Payoffs are areas",
+        ["The parallelogram of agents A and B; their payoff is lambda times its signed area."],
+        "Two scatter plots, each with the parallelogram of agents A and B.",
+    )
+
+
+def by_epsilon(grid: Floats, values: Floats, names: Sequence[str], what: str) -> Chart:
+    """Draw how weights or averages of three agents change from a circle to a ladder."""
+    rows = [
+        # The jump is drawn as one: no line joins what stands on its two sides.
+        {"eps": eps, "value": value, "agent": name, "side": bool(eps > 0.5)}
+        for name, column in zip(names, values.T, strict=True)
+        for eps, value in zip(grid, column, strict=True)
+    ]
+    chart: Chart = (
+        alt.Chart(inline(rows))
+        .mark_line()
+        .encode(
+            x=alt.X("eps:Q", title="eps: from the circle C to C + eps T"),
+            y=alt.Y("value:Q", title=what),
+            color=alt.Color("agent:N", sort=list(names), scale=alt.Scale(domain=list(names), range="category")),
+            strokeDash=alt.StrokeDash("agent:N", sort=list(names), scale=alt.Scale(domain=list(names))),
+            detail="side:N",
+        )
+        .properties(width=420, height=240)
+    )
+    return titled(
+        chart,
+        f"Between a circle and a ladder: {what}",
+        ["A jump at eps = 1/2. Lines that coincide are drawn over each other."],
+        f"Line chart of {what} by eps.",
+    )
+
+
+def beside_nash(agents: Sequence[str], values: Mapping[str, Floats], title: str, unit: str) -> Chart:
+    """Draw averages of agents by two methods, one bar each."""
+    rows = [
+        {"agent": name, "value": value, "method": method}
+        for method, column in values.items()
+        for name, value in zip(agents, column, strict=True)
+    ]
+    methods = list(values)
+    base = alt.Chart(inline(rows)).encode(
+        y=alt.Y("method:N", sort=methods, axis=axis_of_names()), x=alt.X("value:Q", title=f"average ({unit})")
+    )
+    layers = alt.layer(
+        base.mark_bar(height=12).encode(
+            color=alt.Color("method:N", sort=methods, legend=None, scale=alt.Scale(domain=methods, range="category"))
+        ),
+        base.mark_point(style="mark", shape="stroke", angle=90, size=120),
+    ).properties(width=360, height=alt.Step(20))
+    rows_of_agents: Chart = layers.facet(
+        row=alt.Row("agent:N", sort=list(agents), title=None, header=alt.Header(labelAngle=0))
+    )
+    return titled(
+        rows_of_agents,
+        title,
+        ["A bar from zero; a stroke alone is zero."],
+        f"Bar chart. {title}.",
+    )

@@ -16,8 +16,7 @@ from nashboard._version import __version__
 from nashboard.charts.export import save as save_chart
 from nashboard.charts.export import specification, svg
 from nashboard.errors import InputError, WriteError
-from nashboard.paper.claim import claims_table
-from nashboard.paper.part import Figure
+from nashboard.paper.claims import Figure, claims_table
 from nashboard.paper.reproduction import Reproduction
 
 MARKS = {"equal": "=", "different": "≠", "not printed": "·"}

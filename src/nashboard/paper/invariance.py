@@ -1,23 +1,35 @@
-"""Section 4.1, example 1 and theorem 1: what a second copy of an agent changes."""
+"""What copies and small changes move: section 4.1 (theorem 1), appendix A (averages and Elo), appendix C (lemmas)."""
 
 import numpy as np
 
 from nashboard._tables import Column, Table
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.operators import div, grad, rot
-from nashboard.data.datasets import alphago, roshambo
+from nashboard.data.datasets import alphago, roshambo, scores_of, suite
+from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
-from nashboard.equilibrium.nash_average import nash_average
-from nashboard.paper.claim import EXACT, Found, error
-from nashboard.paper.examples import C3, C4, CIRCLE, CIRCLE_AND_COPY, T3, with_copy
-from nashboard.paper.figures import beside_nash
-from nashboard.paper.part import Figure, Part
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.paper.claims import EXACT, Figure, Found, Part, error
+from nashboard.paper.examples import (
+    C3,
+    C4,
+    CIRCLE,
+    CIRCLE_AND_COPY,
+    T3,
+    WIN_RATES,
+    WIN_RATES_AND_COPY,
+    beside_nash,
+    by_epsilon,
+    with_copy,
+)
+from nashboard.ratings.elo import elo
 
 THREE = ("A", "B", "C")
 FOUR = ("A", "B", "C1", "C2")
 
 
-def part() -> Part:
+def invariance_part() -> Part:
     """Work example 1, and theorem 1 on the matrices of the paper and on the bundled data."""
     one, two = nash_average(CIRCLE), nash_average(CIRCLE_AND_COPY)
     plain = nash_average(CIRCLE_AND_COPY, selection="maxent")
@@ -180,3 +192,230 @@ def counterexample() -> Table:
             )
         ),
     )
+
+
+GRID = np.round(np.linspace(0, 1, 101), 2)
+AGENTS = ("first", "second", "third")
+
+
+def continuity_part() -> Part:
+    """Solve ``C + eps T`` on a grid and set weights and averages beside the closed form."""
+    results = [nash_average(C3 + eps * T3, selection="maxent") for eps in GRID]
+    p = np.array([result.weights for result in results])
+    n = np.array([result.averages for result in results])
+    small = GRID <= 0.5
+    e = GRID[:, None]
+    closed_p = np.where(small[:, None], np.hstack([1 + e, 1 - 2 * e, 1 + e]) / 3, [1.0, 0.0, 0.0])
+    closed_n = np.where(small[:, None], 0.0, np.hstack([0 * e, -1 - e, 1 - 2 * e]))
+    how = "nb.nash_average(C + e T), e = 0, 0.01, ..., 1"
+    between = (GRID > 0) & (GRID < 0.5)
+    return Part(
+        title="Section 4.1: continuity",
+        words="Payoffs against the equilibrium are continuous, the equilibrium itself is not: it jumps where the first "
+        "agent begins to beat everybody.",
+        found={
+            "continuity.p.small": Found(value=error((p - closed_p)[small]), how=how),
+            "continuity.p.large": Found(value=error((p - closed_p)[~small]), how=how),
+            "continuity.n.small": Found(value=error((n - closed_n)[small]), how=how),
+            "continuity.n.large": Found(value=error((n - closed_n)[~small]), how=how),
+            "continuity.uniform": Found(value=float(p[0, np.abs(p[0] - 1 / 3).argmax()]), how="nb.nash_average(C)"),
+            "continuity.most": Found(value=bool((p[between][:, [0, 2]].min(axis=1) > p[between][:, 1]).all()), how=how),
+            "continuity.jump": Found(value=jump(), how="bisection on the weight of the third agent, to 1e-10"),
+        },
+        tables={"continuity": grid_table(p, n)},
+        figures={
+            "continuity_weights": Figure(
+                chart=by_epsilon(GRID, p, AGENTS, "weight"),
+                caption="Weights of the three agents in C + eps T: a jump at eps = 1/2.",
+            ),
+            "continuity_averages": Figure(
+                chart=by_epsilon(GRID, n, AGENTS, "Nash average"),
+                caption="Their Nash averages: zero up to eps = 1/2; there the second agent's falls to -1 - eps.",
+            ),
+        },
+    )
+
+
+def jump() -> float:
+    """Return the eps at which the third agent loses all its weight, by bisection."""
+    low, high = 0.0, 1.0
+    while high - low > 1e-10:
+        middle = (low + high) / 2
+        inside = nash_average(C3 + middle * T3, selection="maxent").weights[2] > 0.25
+        low, high = (middle, high) if inside else (low, middle)
+    return (low + high) / 2
+
+
+def grid_table(p: Floats, n: Floats) -> Table:
+    """Return weights and averages along the grid."""
+    return Table(
+        title="example 2: continuity",
+        columns=(
+            Column(name="eps", decimals=2),
+            *(Column(name=f"weight of {name}", decimals=4) for name in AGENTS),
+            *(Column(name=f"Nash average of {name}", decimals=4) for name in AGENTS),
+        ),
+        rows=tuple((float(eps), *map(float, a), *map(float, b)) for eps, a, b in zip(GRID, p, n, strict=True)),
+    )
+
+
+def biased_part() -> Part:
+    """Average the two suites, and rate the two populations."""
+    found: dict[str, Found] = {}
+    for size, redundant in ((3, False), (4, True)):
+        table = suite(redundant=redundant)
+        means = table.values.mean(axis=1)
+        for agent, mean, rank in zip(table.agents, means, ranks(means), strict=True):
+            how = f"nb.load_dataset('suite-{size}'), mean over tasks"
+            found[f"biased.{size}.average.{agent}"] = Found(value=float(mean), how=how)
+            found[f"biased.{size}.rank.{agent}"] = Found(value=float(rank), how=how)
+    before = elo(Matches.from_win_rates(WIN_RATES, ["A", "B", "C"]), prior=0)
+    after = elo(Matches.from_win_rates(WIN_RATES_AND_COPY, FOUR), prior=0)
+    for agent, rating in zip(before.agents, before.ratings, strict=True):
+        found[f"biased.elo.{agent}"] = Found(value=float(rating), how="nb.elo(prior=0)")
+    for agent, rating in zip(after.agents, after.ratings, strict=True):
+        found[f"biased.clone.{agent}"] = Found(value=float(rating), how="nb.elo(prior=0), row sums agree")
+    found["biased.direction"] = Found(
+        value=bool(after.ratings[0] < before.ratings[0] and after.ratings[1] > before.ratings[1]), how="nb.elo(prior=0)"
+    )
+    copies = nash_average(log_odds(WIN_RATES_AND_COPY))
+    return Part(
+        title="Appendix A: biased averages and biased Elo",
+        words="A variant of a task turns the ranking of the averages around; a copy of an agent moves two others by 72 "
+        "points each. The Nash averages of the population stay at zero.",
+        found=found,
+        tables={"biased_averages": suites_table(), "biased_elo": populations_table()},
+        figures={
+            "biased_elo": Figure(
+                chart=beside_nash(
+                    FOUR,
+                    {"Elo": after.ratings, "Nash": copies.averages * POINTS_PER_LOGIT},
+                    "C entered twice: Elo moves, Nash does not",
+                    "Elo points",
+                ),
+                caption="Elo ratings and Nash averages, both in Elo points, with C entered twice.",
+            )
+        },
+    )
+
+
+def ranks(values: Floats) -> Floats:
+    """Return 1 for the largest."""
+    return np.array([1 + (values > value).sum() for value in values], dtype=np.float64)
+
+
+def log_odds(P: Floats) -> Floats:
+    """Return the logits of win rates, none of which is 0 or 1."""
+    return np.log(P / (1 - P))
+
+
+def suites_table() -> Table:
+    """Return averages and Nash averages of agents on both suites, in raw units."""
+    rows = []
+    for redundant in (False, True):
+        table = suite(redundant=redundant)
+        means = table.values.mean(axis=1)
+        nash = nash_average_scores(table.values)
+        rows += [
+            (len(table.tasks), agent, float(mean), int(rank), float(skill))
+            for agent, mean, rank, skill in zip(table.agents, means, ranks(means), nash.skills, strict=True)
+        ]
+    return Table(
+        title="appendix A: three agents on three tasks, and on four",
+        columns=(
+            Column(name="tasks"),
+            Column(name="agent"),
+            Column(name="average", decimals=2),
+            Column(name="rank"),
+            Column(name="Nash average", meaning="raw scores over the tasks that matter", decimals=2),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def populations_table() -> Table:
+    """Return Elo and Nash averages of both populations."""
+    rows = []
+    for P, names in ((WIN_RATES, ("A", "B", "C")), (WIN_RATES_AND_COPY, FOUR)):
+        ratings = elo(Matches.from_win_rates(P, names), prior=0)
+        nash = nash_average(log_odds(P))
+        rows += [
+            (len(names), name, float(r), float(n), float(w))
+            for name, r, n, w in zip(names, ratings.ratings, nash.averages, nash.weights, strict=True)
+        ]
+    return Table(
+        title="appendix A: three agents in a circle, and with a second copy of C",
+        columns=(
+            Column(name="agents"),
+            Column(name="agent"),
+            Column(name="Elo", decimals=2),
+            Column(name="Nash average", meaning="log-odds", decimals=4),
+            Column(name="weight", decimals=4),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def copies_part() -> Part:
+    """Check the lemmas of appendix C."""
+    first_beats_all = C3 + T3
+    averages = first_beats_all @ nash_average(first_beats_all).weights
+    games = (payoffs(alphago()).A, roshambo().A / 1000)
+    return Part(
+        title="Appendix C: copies, and games nearby",
+        words="An equilibrium is a team against which no agent gains: A p <= 0.",
+        found={
+            "copies.sign": Found(value=error(np.minimum(averages, 0)), how="A p of C + T (example 2), how far below 0"),
+            "copies.forward": Found(value=max(map(split, games)), how="A'p' <= 0, Go and roshambo, 11 shares"),
+            "copies.backward": Found(value=max(map(joined, games)), how="nb.nash_average of the copied games"),
+            "copies.approximate": Found(
+                value=approximate(), how="the Atari table disturbed 20 times: gain above 2 epsilon"
+            ),
+            "copies.norms": Found(value=norms((*games, *(game - 0.1 for game in games))), how="numpy, four matrices"),
+        },
+    )
+
+
+def split(A: Floats) -> float:
+    """Return by how much an equilibrium can be beaten when its heaviest agent is split between two copies."""
+    p = nash_average(A).weights
+    heaviest = int(p.argmax())
+    doubled = with_copy(A, heaviest)
+    worst = 0.0
+    for share in np.linspace(0, 1, 11):
+        q = np.append(p, (1 - share) * p[heaviest])
+        q[heaviest] *= share
+        worst = max(worst, float((doubled @ q).max()))
+    return worst
+
+
+def joined(A: Floats) -> float:
+    """Return by how much the joined weights of a copied game can be beaten in the original."""
+    heaviest = int(nash_average(A).weights.argmax())
+    q = nash_average(with_copy(A, heaviest), selection="maxent").weights
+    p = q[:-1].copy()
+    p[heaviest] += q[-1]
+    return max(0.0, float((A @ p).max()))
+
+
+def approximate(times: int = 20) -> float:
+    """Return the largest gain above 2 epsilon that equilibria of disturbed tables leave in the Atari table."""
+    S = scores_of("atari_scores.csv").scale("range").values
+    rng = np.random.default_rng(0)
+    worst = 0.0
+    for size in np.logspace(-3, 0, times):
+        noise = rng.uniform(-size, size, S.shape)
+        near = nash_average_scores(S + noise)
+        p, q = near.agent_weights, near.task_weights
+        gain = max(float((S @ q).max() - p @ S @ q), float(p @ S @ q - (p @ S).min()))
+        worst = max(worst, gain - 2 * float(np.abs(noise).max()))
+    return worst
+
+
+def norms(matrices: tuple[Floats, ...]) -> float:
+    """Return by how much max-norm <= operator norm <= Frobenius norm is missed."""
+    worst = 0.0
+    for S in matrices:
+        largest, operator, frobenius = np.abs(S).max(), np.linalg.norm(S, 2), np.linalg.norm(S)
+        worst = max(worst, float(largest - operator), float(operator - frobenius))
+    return worst

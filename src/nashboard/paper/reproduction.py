@@ -6,22 +6,21 @@ from importlib import import_module
 from typing import Any
 
 from nashboard._tables import Column, Table, plain
-from nashboard.paper.claim import Claim, claims_table, matched
-from nashboard.paper.part import Part
+from nashboard.paper.claims import Claim, Part, claims_table, matched
 
-# In the order of the paper; each is a file beside this one with a function part().
+# In the order of the paper: the file beside this one whose function ``NAME_part()`` computes it, and a title.
 PARTS = {
-    "elo": "Elo (section 2.1)",
-    "algebra": "Hodge and Schur (sections 2.2, 3.1, 3.3)",
-    "go": "Go (section 3.2)",
-    "invariance": "Invariance (section 4.1)",
-    "continuity": "Continuity (section 4.1)",
-    "atari": "Atari (section 4.2)",
-    "biased": "Biased averages and Elo (appendix A)",
-    "copies": "Copies (appendix C)",
-    "suites": "Agents against tasks (appendix D)",
-    "update": "The update of mElo2 (appendix E)",
-    "geometry": "Lines and circles (appendix F)",
+    "elo": ("ratings", "Elo (section 2.1)"),
+    "algebra": ("algebra", "Hodge and Schur (sections 2.2, 3.1, 3.3)"),
+    "go": ("ratings", "Go (section 3.2)"),
+    "invariance": ("invariance", "Invariance (section 4.1)"),
+    "continuity": ("invariance", "Continuity (section 4.1)"),
+    "atari": ("suites", "Atari (section 4.2)"),
+    "biased": ("invariance", "Biased averages and Elo (appendix A)"),
+    "copies": ("invariance", "Copies (appendix C)"),
+    "suites": ("suites", "Agents against tasks (appendix D)"),
+    "update": ("ratings", "The update of mElo2 (appendix E)"),
+    "geometry": ("algebra", "Lines and circles (appendix F)"),
 }
 
 
@@ -79,9 +78,8 @@ class Reproduction:
 
 def steps() -> Iterator[tuple[str, Callable[[], Part]]]:
     """Return the name of each part and the function that computes it."""
-    for name, title in PARTS.items():
-        part: Callable[[], Part] = import_module(f"nashboard.paper.{name}").part
-        yield title, part
+    for name, (file, title) in PARTS.items():
+        yield title, getattr(import_module(f"nashboard.paper.{file}"), f"{name}_part")
 
 
 def reproduction(tell: Callable[[str], object] = lambda _: None) -> Reproduction:

@@ -1,19 +1,23 @@
-"""A claim of the paper: where it stands, what was printed, what we find, and why they differ where they do.
+"""What the paper claims beside what we find, and a part of the paper: its claims, tables and figures.
 
 What was printed is literature and is read from ``claims.csv``; what we find is computed by the parts.
 """
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.resources import files
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, number
+
+if TYPE_CHECKING:
+    import altair as alt
+
 
 HOLDS = "holds"  # printed as a statement
 PICTURE = "picture"  # printed as a picture, whose numbers the text does not give
@@ -172,3 +176,22 @@ def claims_table(claims: Iterable[Claim], title: str = "") -> Table:
             for c in claims
         ),
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Figure:
+    """A chart, and what it shows."""
+
+    chart: "alt.Chart | Any"
+    caption: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """One part of the paper; tables and figures by the name of their file."""
+
+    title: str
+    words: str
+    found: dict[str, Found]
+    tables: dict[str, Table] = field(default_factory=dict)
+    figures: dict[str, Figure] = field(default_factory=dict)
