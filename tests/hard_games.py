@@ -94,7 +94,7 @@ def counts(rng: np.random.Generator, m: int, n: int) -> Matrix:
     """Log-odds of a few games: values repeat, and sums of them tie."""
     games = int(rng.integers(2, 14))
     wins = rng.integers(0, games + 1, size=(m, n))
-    return np.log(wins + 0.5) - np.log(games - wins + 0.5)
+    return np.asarray(np.log(wins + 0.5) - np.log(games - wins + 0.5))
 
 
 # families whose ties are exact, or far above rounding: linear programs can judge who has weight

@@ -60,8 +60,9 @@ def rank(
       nashboard rank dataset:atari --method iqm
       nashboard rank games.pgn --method pagerank --option damping=0.9
     """
-    from nashboard.ranking.rank import rank as rank_agents
+    from nashboard.ranking.registry import rank as rank_agents
     from nashboard.ranking.registry import find_method
+    from nashboard.ranking.registry import rank as rank_agents
 
     find_method(method)  # before the work, which a wrong name would waste
     if how is Format.json:

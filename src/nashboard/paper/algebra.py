@@ -1,4 +1,4 @@
-"""Sections 2.2, 3.1 and 3.3: antisymmetric matrices, Hodge, when averages explain the data; appendix F: line and circle."""
+"""Sections 2.2, 3.1 and 3.3: Hodge and Schur, when averages explain the data; appendix F: a line and a circle."""
 
 from collections.abc import Iterator
 

@@ -21,8 +21,7 @@ from nashboard.evaluation.board.board import Board, Contribution, Mover, Second,
 from nashboard.evaluation.posterior.posterior import TIE, draw_ranks, rank_interval
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
 from nashboard.ranking.pairwise import Pairwise, pairwise
-from nashboard.ranking.rank import refuse
-from nashboard.ranking.registry import find_method
+from nashboard.ranking.registry import find_method, refuse
 from nashboard.ratings.rating import checked_anchor
 
 OWN_METHODS = ("nash", "elo", "uniform", "mean")  # which the board has columns for
