@@ -103,3 +103,27 @@ def deviation_gains(A: Floats) -> Floats:
         tight = [k for k, dual in zip(free, found.ineqlin.marginals, strict=False) if dual < -1e-9]
         fixed.update(dict.fromkeys(tight, float(found.fun or 0.0)))
     return np.array([fixed[k] for k in range(n)])
+
+
+def prompt_deviation_gains(M: Floats) -> Floats:
+    """Do the same for two models and a prompt, over all joint distributions (t, n, n); the prompt gets ``|M|``."""
+    t, n, _ = M.shape
+    own = [(p, a, b) for p in range(t) for a in range(n) for b in range(n)]
+    first = [[M[p, i, b] - M[p, a, b] for p, a, b in own] for i in range(n)]
+    second = [[-M[p, a, i] + M[p, a, b] for p, a, b in own] for i in range(n)]
+    asked = [[abs(M[q, a, b]) - abs(M[p, a, b]) for p, a, b in own] for q in range(t)]
+    gains = np.array([*first, *second, *asked])
+    goal = np.append(np.zeros(len(own)), 1.0)
+    fixed: dict[int, float] = {}
+    while len(fixed) < len(gains):
+        free = np.array([k not in fixed for k in range(len(gains))])
+        rows = np.hstack([gains, -free[:, None].astype(float)])
+        limits = [fixed.get(k, 0.0) + (0 if free[k] else 1e-8) for k in range(len(gains))]
+        found = linprog(
+            goal, A_ub=rows, b_ub=limits, A_eq=np.append(np.ones(len(own)), 0.0)[None], b_eq=[1.0],
+            bounds=[(0, None)] * len(own) + [(None, None)], method="highs-ds",
+        )  # fmt: skip
+        assert found.status == 0, found.message
+        tight = [k for k in np.flatnonzero(free) if found.ineqlin.marginals[k] < -1e-9]
+        fixed.update(dict.fromkeys(tight, float(found.x[-1])))
+    return np.array([fixed[k] for k in range(n)])

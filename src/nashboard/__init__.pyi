@@ -74,8 +74,8 @@ from .online.models import OnlineElo as OnlineElo
 from .online.models import OnlineMelo as OnlineMelo
 from .ranking.method import Method as Method
 from .ranking.method import Ranking as Ranking
-from .ranking.registry import rank as rank
 from .ranking.registry import methods as methods
+from .ranking.registry import rank as rank
 from .ratings.elo import EloRatings as EloRatings
 from .ratings.elo import elo as elo
 from .ratings.melo import MeloRatings as MeloRatings

@@ -18,6 +18,7 @@ from reference_ranking import (
     davidson_gradient,
     deviation_gains,
     kemeny_costs,
+    prompt_deviation_gains,
     schulze_beats,
     tideman_order,
 )
@@ -25,6 +26,7 @@ from reference_ranking import (
 PAIRS = [method for method in METHODS if "matches" in method.needs]
 NAMED = [method.name for method in PAIRS]
 SCORES = [method.name for method in METHODS if "scores" in method.needs]
+METHODS_BY_NAME = {method.name: method for method in METHODS}
 SLOW = ("melo", "kemeny", "soft_condorcet")  # fewer cases
 
 
@@ -242,6 +244,49 @@ def test_newman_is_at_the_maximum_of_davidsons_likelihood() -> None:
     found = nb.rank(nb.Matches.from_counts(W, draws=D + D.T), "newman", prior=0)
     nu = float(found.certificate["draw_parameter"])
     assert davidson_gradient(found.scores / POINTS_PER_LOGIT, nu, W, np.array(D + D.T, dtype=np.float64)) < 1e-5
+
+
+def prompt_log(rng: np.random.Generator, t: int, n: int) -> list[dict[str, object]]:
+    return [
+        {
+            "model_a": f"m{a}",
+            "model_b": f"m{b}",
+            "winner": str(rng.choice(["model_a", "model_b", "tie"])),
+            "prompt": f"q{p}",
+        }
+        for p in range(t)
+        for a in range(n)
+        for b in range(a + 1, n)
+        for _ in range(2)
+    ]
+
+
+def test_deviation_ratings_take_prompts_as_a_player() -> None:
+    import polars as pl
+
+    for seed in range(4):
+        log = prompt_log(np.random.default_rng(seed), t=2 + seed % 2, n=3)
+        prompts = nb.read_segments(pl.DataFrame(log), "prompt")
+        data = pairwise(prompts)
+        assert data.prompts is not None
+        found = nb.rank(prompts, "deviation")
+        np.testing.assert_allclose(found.scores, prompt_deviation_gains(data.prompts), atol=1e-6)
+        copied = pl.DataFrame([*log, *({**row, "prompt": "again"} for row in log if row["prompt"] == "q0")])
+        again = nb.rank(nb.read_segments(copied, "prompt"), "deviation")  # a prompt asked under a second name
+        np.testing.assert_allclose(again.scores, found.scores, atol=1e-6)
+        twice = ranking_of(METHODS_BY_NAME["deviation"], data.take([0, 1, 2, 1, 1]), {})
+        np.testing.assert_allclose(twice.scores[:3], found.scores, atol=1e-6)
+        assert nb.rank(prompts, "borda").agents == found.agents
+
+
+def test_deviation_ratings_of_one_prompt_are_those_of_its_game() -> None:
+    import polars as pl
+
+    prompts = nb.read_segments(pl.DataFrame(prompt_log(np.random.default_rng(9), t=1, n=4)), "prompt")
+    data = pairwise(prompts)
+    assert data.prompts is not None
+    one = nb.rank(nb.Payoffs.from_array(data.prompts[0]), "deviation")
+    np.testing.assert_allclose(nb.rank(prompts, "deviation").scores, one.scores, atol=1e-7)
 
 
 def test_newman_without_draws_is_elo() -> None:

@@ -8,11 +8,14 @@ import numpy as np
 from nashboard._types import Floats, Ints
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import NashAverage
+from nashboard.errors import ConvergenceError, InputError
 from nashboard.ranking.method import Outcome
 from nashboard.ranking.pairwise import Pairwise
 from nashboard.ranking.tournaments import rounded
 
 WEIGHT = 1e-12  # smaller weights are rounding
+SLACK = 1e-9  # what fixed gains may exceed their value by in later programs
+MOST_PROFILES = 200_000  # of prompts and pairs of models
 FLAT = 1e-10  # a row that moves less than this share of the payoffs over the equilibria is constant
 
 
@@ -79,8 +82,12 @@ def deviation(data: Pairwise) -> Outcome:
     """Rate agents by what they gain by deviating from the strictest equilibrium (Marris et al. 2025).
 
     In a game of two players with opposite payoffs these are Nash averages; where there are many equilibria, the one
-    whose averages, sorted from the largest, are smallest: a sequence of linear programs.
+    whose averages, sorted from the largest, are smallest: a sequence of linear programs. Where prompts are known, they
+    are a third player, see `prompt_gains`.
     """
+    if data.prompts is not None:
+        gains, _ = prompt_gains(data.prompts)
+        return Outcome(scores=gains, unit="gain of deviating (margin)", scale=1.0)
     if data.table is not None:
         of_scores = nash_average_scores(data.table)
         averages = of_scores.skills - of_scores.value
@@ -143,3 +150,43 @@ def strictest(S: Floats, q: Floats, p: Floats) -> Floats:
         bound = np.vstack([move[fixed] / scale, N[at_zero]])
         N = N @ null_space(bound, rcond=FLAT)
     return np.asarray(values)
+
+
+def prompt_gains(M: Floats) -> tuple[Floats, Floats]:
+    """Return what models and prompts gain by deviating from the strictest coarse correlated equilibrium.
+
+    ``M`` (t, n, n) are margins of models on prompts. Two players choose a model each and get the margin of theirs; a
+    third chooses the prompt and gets ``|M|``, so that prompts which separate strong models matter. Since both model
+    players have the same choices, a joint distribution over prompts and unordered pairs is enough, and deviating to
+    model i gains ``sum of y[p, a] M[p, i, a]`` with ``y`` the share of model a on prompt p. Each linear program lowers
+    the largest gain that is not fixed yet, and fixes those that its multipliers prove tight (Marris et al. 2025).
+    """
+    from scipy.optimize import linprog
+
+    t, n, _ = M.shape
+    a, b = np.triu_indices(n)
+    if t * a.size > MOST_PROFILES:
+        raise InputError(
+            f"{t:,} prompts and {n:,} models have {t * a.size:,} profiles, more than {MOST_PROFILES:,}: "
+            f"use categories of prompts"
+        )
+    by_model = (M[:, :, a] + M[:, :, b]).transpose(1, 0, 2).reshape(n, -1) / 2
+    spread = np.abs(M[:, a, b])
+    by_prompt = (spread[:, None, :] - spread).reshape(t, -1)
+    G = np.vstack([by_model, by_prompt])
+    value, free = np.zeros(n + t), np.ones(n + t, dtype=np.bool_)
+    goal = np.append(np.zeros(G.shape[1]), 1.0)
+    total = np.append(np.ones(G.shape[1]), 0.0)[None]
+    bounds = [(0, None)] * G.shape[1] + [(None, None)]
+    while free.any():
+        rows = np.hstack([G, -free[:, None].astype(np.float64)])
+        limits = np.where(free, 0.0, value + SLACK)  # a fixed gain can be no lower: its own program has shown that
+        found = linprog(
+            goal, A_ub=rows, b_ub=limits, A_eq=total, b_eq=[1.0], bounds=bounds, method="highs",
+            options={"primal_feasibility_tolerance": SLACK / 10, "dual_feasibility_tolerance": SLACK / 10},
+        )  # fmt: skip
+        if found.status != 0:
+            raise ConvergenceError(f"the linear program of deviation ratings failed: {found.message}")
+        tight = free & (-found.ineqlin.marginals > 1e-9)
+        value[tight], free[tight] = float(found.x[-1]), False
+    return value[:n], value[n:]

@@ -15,6 +15,7 @@ from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scaling, Scores
+from nashboard.data.segments import Segments
 from nashboard.errors import InputError
 
 KINDS = ("matches", "payoffs", "scores")
@@ -45,6 +46,8 @@ class Pairwise:
         For each agent ``(runs, t)`` scores, where single runs are known.
     scaling
         How the table was scaled, as in `Scores.scale`; ``"given"`` if it came in comparable units.
+    prompts
+        ``(t, n, n)`` margins on each prompt, 0 where a pair has no game on it; None where prompts are not known.
     notes
         What was filled in or left out.
     """
@@ -59,6 +62,7 @@ class Pairwise:
     raw: Floats | None = None
     runs: tuple[Floats, ...] | None = None
     scaling: str = "given"
+    prompts: Floats | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -146,6 +150,7 @@ class Pairwise:
             wins=pick(self.wins),
             draws=pick(self.draws),
             payoffs=read_only(self.payoffs[cut]),
+            prompts=None if self.prompts is None else read_only(self.prompts[:, kept[:, None], kept]),
         )
 
     def copy_task(self, task: int, copies: int) -> "Pairwise":
@@ -206,7 +211,8 @@ def in_margins(A: Floats, unit: str) -> Floats:
 def pairwise(data: Any, *, scaling: Scaling = "range") -> Pairwise:
     """Prepare `Matches`, `Scores`, `Payoffs`, an `Evaluation`, a payoff matrix or single runs for every method.
 
-    Single runs are a mapping from each agent to its ``(runs, tasks)`` scores, as in rliable.
+    Single runs are a mapping from each agent to its ``(runs, tasks)`` scores, as in rliable. `Segments` of matches are
+    prompts: most methods pool them.
     """
     if isinstance(data, Pairwise):
         return data
@@ -218,6 +224,8 @@ def pairwise(data: Any, *, scaling: Scaling = "range") -> Pairwise:
         return from_matches(data)
     if isinstance(data, Scores):
         return from_scores(data, scaling)
+    if isinstance(data, Segments):
+        return from_segments(data)
     if isinstance(data, Mapping):
         return from_runs(data)
     return from_payoffs(data if isinstance(data, Payoffs) else Payoffs.from_array(data))
@@ -250,6 +258,25 @@ def from_matches(data: Matches) -> Pairwise:
         kind="matches", agents=data.agents, wins=read_only(W), draws=read_only(D), payoffs=read_only(A), unit="logit",
         notes=notes if filled else (),
     )  # fmt: skip
+
+
+def from_segments(data: Segments) -> Pairwise:
+    """Pool the matches of all prompts, and keep the margins of each."""
+    parts = [part for part in data.parts.values() if isinstance(part, Matches)]
+    if not parts or len(parts) < len(data.parts):
+        raise InputError("segments that are ranked need matches, read with read_segments(log, column)")
+    agents = tuple(dict.fromkeys(name for part in parts for name in part.agents))
+    at = {name: k for k, name in enumerate(agents)}
+    W, D = np.zeros((2, len(parts), len(agents), len(agents)))
+    for t, part in enumerate(parts):
+        where = np.array([at[name] for name in part.agents])
+        i, j = where[part.pairs.T]
+        W[t, i, j], W[t, j, i] = part.wins, part.losses
+        D[t, i, j] = D[t, j, i] = part.draws
+    games = W + W.transpose(0, 2, 1) + D
+    margins = (W - W.transpose(0, 2, 1)) / np.maximum(games, 1e-300)
+    pooled = from_matches(Matches.from_counts(W.sum(axis=0), agents, draws=D.sum(axis=0)))
+    return replace(pooled, prompts=read_only(margins), notes=(*pooled.notes, *data.notes))
 
 
 def equal_rows(lines: Floats) -> tuple[Ints, Ints]:

@@ -14,6 +14,7 @@ from nashboard.ranking.method import Outcome
 from nashboard.ranking.pairwise import Pairwise
 
 EQUAL = 1e-12  # margins closer than this are equal
+LOW, HIGH = 0.0, 100.0  # ratings of Soft Condorcet Optimization
 
 
 def copeland(data: Pairwise) -> Outcome:
@@ -97,9 +98,6 @@ def rounded(M: Floats) -> Floats:
     """Return margins in which those that differ by rounding only are equal, and antisymmetric."""
     half = np.triu(np.round(M / EQUAL) * EQUAL, 1)
     return np.ascontiguousarray(half - half.T) + 0.0
-
-
-LOW, HIGH = 0.0, 100.0
 
 
 def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
