@@ -105,7 +105,7 @@ def weight_ranges(F: Array, value: float) -> Array:
                 options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
             )  # fmt: skip
             assert found.status == 0, found.message
-            ends[row, j] = sign * found.fun
+            ends[row, j] = sign * float(found.fun or 0.0)
     return ends
 
 

@@ -124,6 +124,6 @@ def prompt_deviation_gains(M: Floats) -> Floats:
             bounds=[(0, None)] * len(own) + [(None, None)], method="highs-ds",
         )  # fmt: skip
         assert found.status == 0, found.message
-        tight = [k for k in np.flatnonzero(free) if found.ineqlin.marginals[k] < -1e-9]
-        fixed.update(dict.fromkeys(tight, float(found.x[-1])))
+        tight = [int(k) for k in np.flatnonzero(free) if found.ineqlin.marginals[k] < -1e-9]
+        fixed.update(dict.fromkeys(tight, float(found.fun or 0.0)))
     return np.array([fixed[k] for k in range(n)])
