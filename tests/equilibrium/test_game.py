@@ -248,7 +248,7 @@ def test_the_certificate_sees_players_with_weight_that_do_not_tie() -> None:
 
 
 @given(seed=seeds, n=st.integers(3, 25))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_condition_bounds_how_far_weights_move(seed: int, n: int) -> None:
     A = dense(seed, n)
     before = nb.nash_average(A)

@@ -21,6 +21,7 @@ Solve = Callable[[Floats], Floats]
 DENSE = 1500
 FEW = 300  # agents whose ratings alone are quicker by the factor than step by step
 TOLERANCE = 1e-10
+RTOL = 1e-13  # what conjugate gradients leave of the right side
 MOST_STEPS = 400
 SEED = 20110303
 PROBES, MOST_PROBES, GOOD_ERROR = 16, 128, 0.03
@@ -123,8 +124,7 @@ def at_both_ends(flow: ObservedFlow, values: Floats) -> Floats:
 def solver(L: csr_array, *, dense: int) -> Solve:
     """Return a function that applies the pseudo-inverse of a Laplacian to the columns of a matrix.
 
-    Few agents, up to ``dense``: Cholesky. Many: conjugate gradients, which need few steps on well-connected graphs;
-    where they need many (long chains), a sparse factorisation, which is cheap there.
+    Few agents, up to ``dense``: Cholesky. Many: `iterative`.
     """
     n = L.shape[0]
     if n <= dense:
@@ -133,40 +133,54 @@ def solver(L: csr_array, *, dense: int) -> Solve:
         written += written.diagonal().mean() / n
         factor = cho_factor(written, lower=True, overwrite_a=True, check_finite=False)
         return lambda B: centred(cho_solve(factor, centred(B), check_finite=False))
+    solve = iterative(L, RTOL, loose=True)
+    return lambda B: centred(solve(centred(B)))
+
+
+def iterative(S: csr_array, rtol: float, *, loose: bool) -> Solve:
+    """Return the map ``v -> S^-1 v``, of a vector or of columns, for a Laplacian or a part of one.
+
+    Conjugate gradients need few steps on well-connected graphs; where they need many (long chains), a sparse
+    factorisation takes over, which is cheap there. ``loose``: no node is held fast, so ``S`` is singular and ``v`` has
+    mean 0; the solution is right up to a constant.
+    """
     factors: list[Solve] = []
 
-    def solve(B: Floats) -> Floats:
+    def factorise() -> Solve:
+        inner = csc_array(S[1:, 1:] if loose else S)
+        lu = splu(inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        if not loose:
+            return lambda B: np.asarray(lu.solve(B))
+        return lambda B: np.vstack([np.zeros((1, B.shape[1])), lu.solve(B[1:])])
+
+    def solve(v: Floats) -> Floats:
+        B = v[:, None] if v.ndim == 1 else v
+        X = None
         if not factors:
             steps = MOST_STEPS if B.shape[1] == 1 else MOST_STEPS // 4
-            X = conjugate_gradients(L, centred(B[:, :1]), steps)  # tells whether they are quick
+            X = conjugate_gradients(S, B[:, :1], steps, rtol)  # tells whether they are quick
             if X is not None and B.shape[1] > 1:
-                X = conjugate_gradients(L, centred(B), MOST_STEPS)
-            if X is not None:
-                return X
-            grounded = splu(
-                csc_array(L[1:, 1:]),
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
-            factors.append(lambda B: centred(np.vstack([np.zeros((1, B.shape[1])), grounded.solve(B[1:])])))
-        return factors[0](centred(B))
+                X = conjugate_gradients(S, B, MOST_STEPS, rtol)
+            if X is None:
+                factors.append(factorise())
+        X = factors[0](B) if X is None else X
+        return X[:, 0] if v.ndim == 1 else X
 
     return solve
 
 
-def conjugate_gradients(L: csr_array, B: Floats, most_steps: int) -> Floats | None:
+def conjugate_gradients(L: csr_array, B: Floats, most_steps: int, rtol: float) -> Floats | None:
     """Solve for all columns at once with the diagonal as preconditioner; nothing if that takes too long."""
     inverse = 1 / L.diagonal()[:, None]
     X = np.zeros_like(B)
     R = B.copy()
-    goal = 1e-13 * np.linalg.norm(B, axis=0)
+    goal = rtol * np.linalg.norm(B, axis=0)
     Z = inverse * R
     D = Z.copy()
     rho = (R * Z).sum(axis=0)
     for _ in range(most_steps):
         if (np.linalg.norm(R, axis=0) <= goal).all():
-            return centred(X)
+            return X
         LD = L @ D
         curvature = (D * LD).sum(axis=0)
         alpha = np.divide(rho, curvature, out=np.zeros_like(rho), where=curvature > 0)

@@ -60,7 +60,9 @@ def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float, *,
     kept = np.flatnonzero(free)
     loose = kept.size == nodes
     if kept.size > DENSE:
-        solve = iterative(sparse_laplacian(nodes, i, j, h)[kept][:, kept], rtol)
+        from nashboard.algebra.laplacian import iterative
+
+        solve = iterative(sparse_laplacian(nodes, i, j, h)[kept][:, kept], rtol, loose=loose)
     else:
         if loose:
             L = dense_laplacian(nodes, i, j, h)
@@ -93,24 +95,6 @@ def factored(L: Floats, *, lift: bool) -> Solve:
         hint="bring them closer together, or pass a larger {option}",
         option="prior",
     )
-
-
-def iterative(S: "csr_array", rtol: float) -> Solve:
-    """Return the map ``v -> S^-1 v`` by conjugate gradients."""
-    from scipy.sparse.linalg import LinearOperator, cg
-
-    scale = 1 / S.diagonal()
-    M = LinearOperator(S.shape, matvec=lambda v: scale * v)
-
-    def solve(v: Floats) -> Floats:
-        if v.ndim == 2:
-            return np.stack([solve(column) for column in v.T], axis=1)
-        x, failed = cg(S, v, rtol=rtol, maxiter=20 * len(scale), M=M)
-        if failed:
-            raise ConvergenceError(f"conjugate gradients on {len(scale):,} agents did not reach {rtol:g}")
-        return np.asarray(x)
-
-    return solve
 
 
 def without_mean(v: Floats, loose: bool) -> Floats:
