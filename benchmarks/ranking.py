@@ -24,17 +24,13 @@ def votes(n: int, voters: int = VOTERS) -> list[list[int]]:
     return [np.argsort(-(skill + rng.normal(0, 0.5, n))).tolist() for _ in range(voters)]
 
 
-def wins(n: int, voters: int = VOTERS) -> Floats:
+def wins(given: list[list[int]]) -> Floats:
     """Return how many voters prefer one to another."""
-    W = np.zeros((n, n))
-    for vote in votes(n, voters):
-        place = np.empty(n)
-        place[vote] = np.arange(n)
-        W += place[:, None] < place
-    return W
+    place = np.argsort(np.array(given), axis=1)
+    return np.asarray((place[:, :, None] < place[:, None, :]).sum(axis=0), dtype=np.float64)
 
 
-def by_open_spiel(name: str, n: int) -> Any:
+def by_open_spiel(name: str, given: list[list[int]]) -> Any:
     """Return OpenSpiel's outcome."""
     from importlib import import_module
 
@@ -46,13 +42,13 @@ def by_open_spiel(name: str, n: int) -> Any:
         for key, value in vars(import_module(f"open_spiel.python.voting.{module}")).items()
         if key.endswith("Voting") and key != "AbstractVotingMethod"
     )
-    profile = base.PreferenceProfile(votes=votes(n), alternatives=list(range(n)))
+    profile = base.PreferenceProfile(votes=given, alternatives=list(range(len(given[0]))))
     return rule().run_election(profile)
 
 
 def disagreement(order: list[int], n: int) -> float:
     """Return the share of votes that an order contradicts beyond its pairs' majorities."""
-    W = wins(n)
+    W = wins(votes(n))
     M = (W - W.T) / VOTERS
     placed = M[np.ix_(order, order)]
     return float(-np.triu(np.minimum(placed, 0), 1).sum())
@@ -81,11 +77,11 @@ def counts(n: int) -> tuple[Floats, Floats]:
     return W, D
 
 
-def by_evalica(name: str, n: int) -> dict[str, float]:
+def by_evalica(name: str, log: tuple[list[str], list[str], list[int]]) -> dict[str, float]:
     """Return evalica's scores; its eigenvector scores losers high, so there the outcomes are turned."""
     import evalica
 
-    xs, ys, outcomes = games(n)
+    xs, ys, outcomes = log
     won = {1: evalica.Winner.X, 0: evalica.Winner.Y, 2: evalica.Winner.Draw}
     if name == "eigenvector":
         won = {1: won[0], 0: won[1], 2: won[2]}
@@ -124,21 +120,23 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     for name in VOTING:
         n = few if name == "kemeny" else many
         kemeny = name == "kemeny"
-        ours = f"found = nb.rank(nb.Matches.from_counts(ranking.wins({n})), {name!r})"
+        ours = f"found = nb.rank(nb.Matches.from_counts(ranking.wins(given)), {name!r})"
         after = "answer = found.certificate['disagreement']" if kemeny else (
             "answer = [int(k.split()[1]) - 1 for k in found.winners]"
         )  # fmt: skip
         theirs = f"answer = ranking.disagreement(found.ranking, {n})" if kemeny else "answer = found.ranking[0]"
-        setup = BEGIN + f"nb.rank(nb.Matches.from_counts(ranking.wins(4)), {name!r})\n"
-        peer = BEGIN + f"ranking.by_open_spiel({name!r}, 4)\n"
+        given = f"given = ranking.votes({n})\n"
+        setup = BEGIN + f"nb.rank(nb.Matches.from_counts(ranking.wins(ranking.votes(4))), {name!r})\n" + given
+        peer = BEGIN + f"ranking.by_open_spiel({name!r}, ranking.votes(4))\n" + given
         yield Comparison(
             what=f"{name.replace('_', ' ')}, {n} agents, {VOTERS} votes",
             sides=[
                 Side(name="nashboard", setup=setup, code=ours, after=after),
-                Side(name="OpenSpiel", setup=peer, code=f"found = ranking.by_open_spiel({name!r}, {n})", after=theirs,
+                Side(name="OpenSpiel", setup=peer, code=f"found = ranking.by_open_spiel({name!r}, given)", after=theirs,
                      package="open_spiel"),
             ],
             quality=same_cost if kemeny else same_order,
+            again=True,
         )  # fmt: skip
     matrix = f"A = np.random.default_rng(0).normal(size=({chain}, {chain})); A = A - A.T\n"
     table = "answer = dict(enumerate(map(float, found)))"
@@ -163,8 +161,8 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
             sides=[
                 Side(name="nashboard", setup=BEGIN + ready + run + "\n", code=run,
                      after=f"answer = dict(zip(found.agents, (found.scores{unit}).tolist()))"),
-                Side(name="evalica", setup=BEGIN + f"ranking.by_evalica({name!r}, 4)\n",
-                     code=f"answer = ranking.by_evalica({name!r}, {many})", package="evalica"),
+                Side(name="evalica", package="evalica", code=f"answer = ranking.by_evalica({name!r}, log)",
+                     setup=BEGIN + f"ranking.by_evalica({name!r}, ranking.games(4))\nlog = ranking.games({many})\n"),
             ],
             quality=same_scores,
         )  # fmt: skip

@@ -188,5 +188,5 @@ def prompt_gains(M: Floats) -> tuple[Floats, Floats]:
         if found.status != 0:
             raise ConvergenceError(f"the linear program of deviation ratings failed: {found.message}")
         tight = free & (-found.ineqlin.marginals > 1e-9)
-        value[tight], free[tight] = float(found.x[-1]), False
+        value[tight], free[tight] = float(found.fun or 0.0), False
     return value[:n], value[n:]
