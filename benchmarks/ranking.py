@@ -26,8 +26,8 @@ def votes(n: int, voters: int = VOTERS) -> list[list[int]]:
 
 def wins(given: list[list[int]]) -> Floats:
     """Return how many voters prefer one to another."""
-    place = np.argsort(np.array(given), axis=1)
-    return np.asarray((place[:, :, None] < place[:, None, :]).sum(axis=0), dtype=np.float64)
+    place = np.argsort(np.array(given), axis=1).astype(np.int16)
+    return (place[:, :, None] < place[:, None, :]).sum(axis=0, dtype=np.int16).astype(np.float64)
 
 
 def by_open_spiel(name: str, given: list[list[int]]) -> Any:

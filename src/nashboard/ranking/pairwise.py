@@ -13,7 +13,7 @@ import numpy as np
 
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
-from nashboard.data.payoffs import Payoffs, payoffs
+from nashboard.data.payoffs import Payoffs, checked_prior, log_odds, payoffs, smoothed_counts
 from nashboard.data.scores import Scaling, Scores
 from nashboard.data.segments import Segments
 from nashboard.errors import InputError
@@ -244,8 +244,11 @@ def from_matches(data: Matches) -> Pairwise:
     D[i, j] = D[j, i] = data.draws
     unmet = n * (n - 1) // 2 - len(data.pairs)
     if not unmet:
+        A = np.zeros((n, n))
+        A[i, j] = log_odds(data, *smoothed_counts(data, checked_prior(None, "logit")))  # as `payoffs` has it
+        A[j, i] = -A[i, j]
         return Pairwise(
-            kind="matches", agents=data.agents, wins=read_only(W), draws=read_only(D), payoffs=payoffs(data).A,
+            kind="matches", agents=data.agents, wins=read_only(W), draws=read_only(D), payoffs=read_only(A + 0.0),
             unit="logit",
         )  # fmt: skip
     first, group = equal_rows(np.hstack([W, W.T, D]))  # copies never met, or are even with each other
