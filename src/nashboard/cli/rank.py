@@ -60,7 +60,6 @@ def rank(
       nashboard rank dataset:atari --method iqm
       nashboard rank games.pgn --method pagerank --option damping=0.9
     """
-    from nashboard.ranking.registry import rank as rank_agents
     from nashboard.ranking.registry import find_method
     from nashboard.ranking.registry import rank as rank_agents
 
