@@ -86,3 +86,10 @@ def test_the_functions_take_the_settings_that_change_what_they_say(setting: str)
         stress: dict[str, Any] = {"copies": [1], "targets": [], "draws": 0}
         same = nb.stress(data, **{setting: value}, **options, **stress)
         assert same.to_json() == found.stress(**stress).to_json()
+
+
+def test_settings_of_an_evaluation_are_not_given_again() -> None:
+    found = nb.evaluate(suite(), n_resamples=2)
+    for repeat in (found.audit, found.stress):
+        with pytest.raises(nb.InputError, match="the settings are those of the evaluation: leave out 'noise'"):
+            repeat(noise="none")

@@ -151,11 +151,11 @@ class Evaluation:
 
     def audit(self, **options: Any) -> Any:
         """Check the data with the settings of this evaluation; options as in `nashboard.audit`."""
-        return import_module("nashboard.evaluation.audit.audit").audit_problem(self.own_problem("audit"), **options)
+        return import_module("nashboard.evaluation.audit.audit").audit(self.own_problem("audit"), **options)
 
     def stress(self, **options: Any) -> Any:
         """Enter copies with the settings of this evaluation; options as in `nashboard.stress`."""
-        return import_module("nashboard.evaluation.stress.stress").stress_problem(self.own_problem("stress"), **options)
+        return import_module("nashboard.evaluation.stress.stress").stress(self.own_problem("stress"), **options)
 
     def second_opinions(
         self,

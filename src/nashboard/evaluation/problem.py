@@ -80,9 +80,13 @@ class Options(TypedDict, total=False):
     progress: bool
 
 
-def prepare_data(data: Data, **options: Unpack[Options]) -> "Problem":
-    """Check every option once, and return the prepared data with their settings."""
+def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem":
+    """Check every option once, and return the prepared data with their settings; a problem has its own already."""
     given: dict[str, Any] = dict(options)
+    if isinstance(data, Problem):
+        if given:
+            raise InputError(f"the settings are those of the evaluation: leave out {listed(list(given))}")
+        return data
     plan = plan_of(
         given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None), given.pop("progress", False)
     )

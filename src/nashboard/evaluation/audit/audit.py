@@ -21,7 +21,7 @@ from nashboard.evaluation.audit.importance import Importance, measure_importance
 from nashboard.evaluation.audit.redundancy import Redundancy, find_redundancy
 from nashboard.evaluation.audit.task_quality import TaskQuality, assess_tasks
 from nashboard.evaluation.audit.transitivity import Transitivity, measure_transitivity
-from nashboard.evaluation.problem import Data, Options, Problem, check_level, prepare_data
+from nashboard.evaluation.problem import Data, Options, Problem, prepare_data
 
 ROWS = 12  # of a table in the text
 
@@ -163,7 +163,7 @@ class Audit:
         return "".join(as_html(table.head(50)) for table in self.tables().values())
 
 
-def audit(data: Data, *, margin: float | None = None, **options: Unpack[Options]) -> Audit:
+def audit(data: Data | Problem, *, margin: float | None = None, **options: Unpack[Options]) -> Audit:
     """Check an evaluation: what is redundant, what decides, what tasks test, and what the data can show.
 
     `Evaluation.audit` does the same with the settings of an evaluation.
@@ -171,7 +171,7 @@ def audit(data: Data, *, margin: float | None = None, **options: Unpack[Options]
     Parameters
     ----------
     data
-        Matches, scores of agents on tasks, or payoffs.
+        Matches, scores of agents on tasks, or payoffs; or what an evaluation has prepared.
     margin
         For scores: how different two must be at least to matter, as a share of a task's range, by default 0.05; see
         `nashboard.evaluation.audit.redundancy`. Agents of matches are compared by the model.
@@ -187,13 +187,8 @@ def audit(data: Data, *, margin: float | None = None, **options: Unpack[Options]
     >>> round(found.importance[0].effective_number, 1)
     3.0
     """
-    return audit_problem(prepare_data(data, **options), margin=margin)
-
-
-def audit_problem(problem: Problem, *, level: float | None = None, margin: float | None = None) -> Audit:
-    """Check a prepared problem, with its settings."""
-    level = problem.settings.level if level is None else level
-    check_level(level)
+    problem = prepare_data(data, **options)
+    level = problem.settings.level
     if margin is not None and not 0 < margin < 1:
         raise InputError(f"the margin is {margin!r}: it must be a number between 0 and 1")
     if margin is not None and problem.kind != "scores":

@@ -411,7 +411,7 @@ class Stress:
 
 
 def stress(
-    data: Data,
+    data: Data | Problem,
     *,
     copies: Iterable[int] | int = COPIES,
     of: Iterable[str] | None = None,
@@ -427,7 +427,7 @@ def stress(
     Parameters
     ----------
     data
-        Matches, or scores of agents on tasks.
+        Matches, scores of agents on tasks, or payoffs; or what an evaluation has prepared.
     copies
         How many copies, one experiment each; a single number is one experiment.
     of
@@ -457,23 +457,6 @@ def stress(
     [('uniform', ('B',)), ('elo', ('B',)), ('nash', ('A', 'B', 'C'))]
     """
     problem = prepare_data(data, **options)
-    return stress_problem(
-        problem, copies=copies, of=of, choice=choice, kind=kind, targets=targets, draws=draws, most=most
-    )
-
-
-def stress_problem(
-    problem: Problem,
-    *,
-    copies: Iterable[int] | int = COPIES,
-    of: Iterable[str] | None = None,
-    choice: Choice = "adversary",
-    kind: Kind | None = None,
-    targets: Iterable[str] | None = None,
-    draws: int | None = None,
-    most: int = MOST,
-) -> Stress:
-    """Enter copies into a prepared problem, with its settings."""
     counts = checked_copies(copies)
     with threads_for(len(problem.agents)):
         game = Experiment.of(problem, kind)
