@@ -98,7 +98,7 @@ def test_intervals_and_ranks_of_plain_means_cover_the_truth(regime: str) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("regime", ELO)
 def test_intervals_of_elo_have_their_coverage_in_every_regime(regime: str) -> None:
-    values, ranks = elo_coverage(regime, 40, seed=430)
+    values, ranks = elo_coverage(regime, 30, seed=430)
     assert 0.92 <= values <= 0.99
     assert ranks >= 0.92
 
@@ -106,6 +106,6 @@ def test_intervals_of_elo_have_their_coverage_in_every_regime(regime: str) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("regime", MEANS)
 def test_intervals_of_plain_means_have_their_coverage_in_every_regime(regime: str) -> None:
-    values, ranks = mean_coverage(regime, 120, seed=440)
+    values, ranks = mean_coverage(regime, 60, seed=440)
     assert 0.92 <= values <= 0.99
     assert ranks >= 0.92

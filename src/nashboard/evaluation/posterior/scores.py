@@ -138,10 +138,14 @@ def draw_means(scores: Scores, model: "TableModel", rng: np.random.Generator) ->
     seen = ~scores.missing
     total = np.where(seen, scores.values, 0.0).sum(axis=1) + np.zeros((count, m))
     z = rng.standard_normal((count, m))
-    total += (z - z.mean(axis=0)) * np.sqrt((np.where(seen, model.noise, 0.0) ** 2).sum(axis=1))
-    if scores.missing.any():
-        sign = np.where(scores.lower_is_better, -1.0, 1.0)
+    sign = np.where(scores.lower_is_better, -1.0, 1.0)
+    if scores.missing.any():  # who was lucky in measured cells is overrated in the others too
+        luck = np.einsum("sij,ij->si", model.tables, seen * sign)
+        spread = luck.std(axis=0)
+        lucky = scores.missing.any(axis=1) & (spread > 0)
+        z[:, lucky] = ((luck - luck.mean(axis=0)) / np.where(spread > 0, spread, 1.0))[:, lucky]
         total += np.einsum("sij,ij->si", model.tables, scores.missing * sign)
+    total += (z - z.mean(axis=0)) * np.sqrt((np.where(seen, model.noise, 0.0) ** 2).sum(axis=1))
     return np.asarray(total / n)
 
 
