@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from commands import run
 from nashboard._tables import Column, Table, on_screen, width
 from nashboard._text import distinct_head, shorten_to
 
@@ -134,7 +135,7 @@ def test_a_command_fits_the_terminal_it_runs_in(columns: int) -> None:
     assert "no room for" not in " ".join(lines)
 
 
-@pytest.mark.parametrize(("columns", "all_fit"), [(60, False), (80, False), (120, True)])
+@pytest.mark.parametrize(("columns", "all_fit"), [(60, False), (120, True)])
 def test_every_column_of_a_command_is_explained_or_named_as_one_without_room(columns: int, all_fit: bool) -> None:
     words = ("evaluate", "dataset:rock-paper-scissors", "--resamples", "5", "--columns", "all")
     lines = terminal(columns, *words)
@@ -145,7 +146,9 @@ def test_every_column_of_a_command_is_explained_or_named_as_one_without_room(col
     assert [note.endswith(": a wider terminal, --format csv or | less -S shows them") for note in notes] == (
         [] if all_fit else [True]
     )
-    heads = terminal(columns, *words, "--format", "csv")[0].split(",")  # there the ends of an interval are columns
+    heads = (
+        run(*words, "--format", "csv").stdout.splitlines()[0].split(",")
+    )  # there the ends of an interval are columns
     names = {name.removesuffix(" low").removesuffix(" high") for name in heads} - {"agent"}
     explained = {name for name in names if any(line.startswith(f"{name}: ") for line in lines)}
     assert explained | set(hidden) == names

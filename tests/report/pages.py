@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 import nashboard as nb
-from nashboard.report.build import as_page
+from nashboard.report.build import Summary, render_page, summarise
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -57,6 +57,12 @@ def evaluation(name: str) -> nb.Evaluation:
 
 
 @cache
+def content(name: str) -> Summary:
+    """Return what the report of one of these evaluations shows."""
+    return summarise(evaluation(name), title=None, say=lambda what: None)
+
+
+@cache
 def page(name: str) -> str:
     """Return the report of one of these evaluations."""
-    return as_page(evaluation(name))
+    return render_page(content(name))

@@ -59,7 +59,7 @@ def trust_in_short(found: Findings) -> Part:
     failed = [check for check in checks if check.passed is False]
     unknown = sum(check.passed is None for check in checks)
     passed = f"{sum(check.passed is True for check in checks)} of {len(checks)} checks passed"
-    passed += f", {unknown} do not apply" * (unknown > 0)
+    passed += f", {unknown} undecided" * (unknown > 0)
     lines = [f"{passed}; these failed:" if failed else f"{passed}."]
     lines += [f"{capital(check.name)}: {check.sentence}." for check in failed[:FAILED]]
     if len(failed) > FAILED:
