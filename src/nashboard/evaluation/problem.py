@@ -378,7 +378,11 @@ def has_noise(data: Payoffs) -> bool:
 def connect(matches: Matches, settings: Settings) -> tuple[Matches, tuple[str, ...]]:
     """Return connected matches; of several components the largest where that was asked for."""
     if settings.components == "error":
-        matches.require_connected()
+        try:
+            matches.require_connected()
+        except InputError as error:
+            hint = "keep the largest with {option}, or evaluate each of them (evaluate_components, --components each)"
+            raise InputError(error.message, hint=hint, option={"components": "largest"}) from None
         return matches, ()
     groups = matches.components
     if len(groups) == 1:
