@@ -72,7 +72,7 @@ def test_gaps_are_closer_to_the_truth_than_literal_nash_and_intervals_cover_it()
         for seed in range(10):
             rng = np.random.default_rng([111, seed])
             x = truth_of(11, sigma, tau, rng)
-            N = np.where(rng.random(x.shape) < met, games, 0) | np.diag(np.full(10, games), 1)  # connected by a chain
+            N = np.where(rng.random(x.shape) < met, 1.0 * games, np.diag(np.full(10, 1.0 * games), 1))  # with a chain
             seen.add(x, play(x, N, rng), seed)
         assert seen.ratio < most, (sigma, tau)
         assert np.mean(seen.covered) > 0.88, (sigma, tau)  # 110 rows of 10 arenas
@@ -140,7 +140,7 @@ def test_repeated_votes_count_as_one_and_shares_of_a_point_as_several() -> None:
         return fit_hierarchical(plain), fit_hierarchical(replace(plain, clusters=split))
 
     p = expit(x[i, j])[pair]
-    plain, told = fits(4.0 * (rng.random(280) < p), 4)  # each voter votes four times, always the same
+    plain, told = fits(np.where(rng.random(280) < p, 4.0, 0.0), 4)  # each voter votes four times, always the same
     assert told.counts.dispersion == pytest.approx(4, rel=0.2)
     assert told.tau < 0.7 * plain.tau  # luck of voters that is not told looks like cycles
     plain, told = fits(rng.binomial(7, p) / 7, 1)  # the share of seven judges
