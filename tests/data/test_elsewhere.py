@@ -40,6 +40,7 @@ def test_the_folders_of_hive_partitions_are_columns(pattern: str, partitioned: P
     assert nb.read_matches(source, cluster="month").clusters is not None
 
 
+@pytest.mark.slow
 def test_each_partition_can_be_a_segment(partitioned: Path) -> None:
     command = [sys.executable, "-m", "nashboard", "evaluate", str(partitioned), "--segment", "language"]
     done = subprocess.run([*command, "--resamples", "2", "--format", "csv"], capture_output=True, text=True, check=True)
@@ -96,6 +97,7 @@ def test_an_address_that_cannot_be_read_is_refused_in_one_sentence(address: str,
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_command_that_follows_a_file_takes_no_address(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "nashboard", "online", "s3://k:secret@bucket/x.csv", "--state", "league.npz"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

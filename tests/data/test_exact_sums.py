@@ -108,6 +108,7 @@ def test_a_weighted_log_gives_the_same_bits_in_every_engine(engine: Engine) -> N
     assert bits(nb.read_matches(engine(frame.to_dict(as_series=False)))) == bits(nb.read_matches(frame))
 
 
+@pytest.mark.slow
 def test_runs_of_a_file_are_averaged_in_their_order(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     rows = 300_000

@@ -259,6 +259,7 @@ for read, frame in ((nb.read_matches, games), (nb.read_scores, scores)):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(servers.no_spark()), reason=servers.no_spark() or "Spark is there")
 def test_a_frame_of_a_stopped_spark_session_is_one_sentence() -> None:
     paths = os.pathsep.join([str(Path(servers.__file__).parent), os.environ.get("PYTHONPATH", "")])
