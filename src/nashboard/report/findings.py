@@ -169,6 +169,8 @@ def stressed(evaluation: Evaluation, n: int) -> Stress:
     options: dict[str, Any] = {}
     if n > FULL:
         options = {"draws": 0}
+        if evaluation.kind == "matches":  # every step of a search fits Elo again: for one agent, the next below the top
+            options["targets"] = [evaluation.board.names[evaluation.board.order[1]]]
     if n > MOST_ATTACKED:
         options |= {"copies": FEW_COPIES, "targets": []}
     found: Stress = evaluation.stress(**options)
