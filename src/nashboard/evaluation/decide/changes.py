@@ -260,11 +260,14 @@ def typical_change(change: Floats, width: Floats) -> float:
 
 
 def two_sided(change: Floats, low: Floats, high: Floats, level: float) -> Floats:
-    """Return p-values of "no change": the half-width towards zero is ``z`` standard errors."""
+    """Return p-values of "no change": the wider half of the interval is ``z`` standard errors.
+
+    Near the top the half towards zero is cut off by the boundary, and would make noise look certain.
+    """
     from scipy.stats import norm
 
     z = float(norm.isf((1 - level) / 2))
-    width = np.where(change > 0, low, high)
+    width = np.maximum(low, high)
     ratio = np.divide(np.abs(change), width, out=np.where(change != 0, np.inf, 0.0), where=width > 0)
     return np.asarray(2 * norm.sf(z * ratio))
 
