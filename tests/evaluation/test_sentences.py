@@ -273,7 +273,12 @@ CHECKS: dict[str, dict[bool | None, tuple[str, set[str]]]] = {
 
 @pytest.mark.parametrize(
     ("name", "passed", "case"),
-    [(name, passed, case) for name, all_ in CHECKS.items() for passed, (_, cases) in all_.items() for case in sorted(cases)],
+    [
+        (name, passed, case)
+        for name, all_ in CHECKS.items()
+        for passed, (_, cases) in all_.items()
+        for case in sorted(cases)
+    ],
 )
 def test_a_check_says_the_same_as_its_answer(name: str, passed: bool | None, case: str) -> None:
     found = next(one for one in evaluation(case).audit().checks if one.name == name)
