@@ -47,7 +47,12 @@ from nashboard.ratings.rating import (
     null_for_nan,
     read_fields,
 )
+from nashboard.ratings.schedule import relies_on_prior
 
+RELIES_ON_PRIOR = (
+    "many comparisons rest on the learned prior: if agents met opponents of their own strength, ratings are further "
+    "apart than shown, and prior=0.01 fits better"
+)
 Errors = Literal["hessian", "sandwich", "bootstrap"]
 Draws = Literal["half", "davidson"]
 
@@ -283,6 +288,8 @@ def elo(
     with threads_for(len(matches.agents), scipy=len(matches.agents) >= SMALL):
         totals, sigma, log_variance, r, free = prepare(matches, prior, anchor)
         gradient_norm = newton(totals, r, free)
+        if prior == "learned" and relies_on_prior(matches):
+            unknown.append(RELIES_ON_PRIOR)
         x = r[totals.i] - r[totals.j]
         if plan:
             curvatures = totals.derivatives(x)[1]
