@@ -121,6 +121,8 @@ def evaluation(case: str) -> nb.Evaluation:
         return nb.evaluate(nb.Scores.from_array(rng.binomial(300, 0.5, (6, 4)) / 300, n=np.full((6, 4), 300.0)))
     if case == "few":
         return nb.evaluate(nb.Scores.from_array([[0.81, 0.70, 0.55], [0.78, 0.72, 0.50]]))
+    if case == "one score":
+        return nb.evaluate(nb.Scores.from_array([[1200.0], [1100.0], [1150.0]]))
     if case == "exact atari":
         return nb.evaluate(from_name("atari"), noise="none")
     if case == "exact scores":
@@ -181,6 +183,7 @@ WARNINGS = {
     r"Near-duplicates are pooled and share their data: .*\. pool=False .* keeps them apart\.": {"alike"},
     r".* never lost a game: the prior limits how strong they can be\.": {"unbeaten"},
     r"50 draws are few: the ends of intervals are rough below 100\.": {"unbeaten"},
+    r"There is one score per agent and nothing shows its noise: .* for intervals\.": {"one score"},
     r"The win rates come without numbers of games: they are taken as exact, and there are no intervals\.": {"rates"},
     r"The payoffs have neither standard errors nor numbers of games: they are taken as exact\.": {"payoffs"},
     r"There are several equilibria: the weights are those of maximum entropy\.": {"several equilibria"},

@@ -314,6 +314,11 @@ class Problem:
         return prepare(data, replace(self.settings, **changes), self.plan)
 
 
+ONE_SCORE = (
+    "there is one score per agent and nothing shows its noise: give standard errors, items or runs for intervals"
+)
+
+
 def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
     """Prepare data for evaluation: keep what can be compared, and find exact copies."""
     merge = settings.selection == "clone-invariant"
@@ -335,6 +340,8 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
         by_score, tasks = find_score_classes(data, merge=merge)
         exact = exact if pooled else by_score
         merged: Data = data.select(pick(data.agents, exact), pick(data.tasks, tasks))
+        if not literal and len(merged.tasks) == 1 and np.isnan(known_noise(merged)).all():
+            literal, notes = True, (*notes, ONE_SCORE)
     elif isinstance(data, Matches):
         checked_anchor(settings.anchor or None, data.agents)
         data, notes = connect(data, settings)
