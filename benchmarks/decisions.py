@@ -128,7 +128,7 @@ ITEMS: dict[str, Callable[[Rng], tuple[nb.Scores, list[int] | None]]] = {
 
 
 def measure_alarms(runs: int, seed: int) -> list[Row]:
-    """Compare two equal agents: how often is a difference claimed, and does the 95% interval contain 0?"""
+    """Compare two equal agents by matches: how often is a difference claimed, does the interval contain 0?"""
     rows = []
     for label, make in MATCHES.items():
         rng = np.random.default_rng([seed, 1])
@@ -136,8 +136,14 @@ def measure_alarms(runs: int, seed: int) -> list[Row]:
         found = [nb.compare(make(rng, 0.0), "a00", "a01") for _ in range(draws)]
         power = [nb.compare(make(rng, 0.5), "a00", "a01") for _ in range(max(runs // 20, 20))]
         rows.append(alarm_row(label, found) | {"power": share([one.verdict == "better" for one in power])})
-    for label, items in ITEMS.items():
-        rng = np.random.default_rng([seed, 2])
+    return rows
+
+
+def measure_item_alarms(runs: int, seed: int) -> list[Row]:
+    """Compare two equal agents over items: how often is a difference claimed, and does the 95% interval contain 0?"""
+    rows = []
+    for place, (label, items) in enumerate(ITEMS.items()):
+        rng = np.random.default_rng([seed, 2, place])
         drawn = [items(rng) for _ in range(runs)]
         found = [nb.compare(scores, "a", "b", clusters=clusters) for scores, clusters in drawn]
         rows.append(alarm_row(label, found))
@@ -227,47 +233,66 @@ def table_of_items(truth: Array, items: int, rng: Rng) -> nb.Scores:
     )
 
 
-def two_logs(n: int, tau: float, games: int, met: float, rng: Rng) -> tuple[Any, Any]:
+def two_logs(n: int, tau: float, games: int, met: float, rng: Rng, moved: float = 0.0) -> tuple[Any, Any]:
+    """Return two logs of the same pairs; the first agent is better in the new one by so many log-odds."""
     x, played = log_odds(rng.normal(0, 0.6, n), tau, rng), games * some_pairs(n, met, rng)
-    return play(x, played, rng), play(x, played, rng)
+    return play(x, played, rng), play(raise_first(x, moved), played, rng)
 
 
-def grown_log(rng: Rng) -> tuple[Any, Any]:
+def raise_first(x: Array, moved: float) -> Array:
+    lead = moved * np.eye(len(x))[0]
+    return np.asarray(x + lead[:, None] - lead)
+
+
+def grown_log(rng: Rng, moved: float = 0.0) -> tuple[Any, Any]:
     """Return a log and the same log with as many new games."""
     x = log_odds(rng.normal(0, 0.6, 8), 0.0, rng)
-    old, new = play(x, 15, rng), play(x, 15, rng)
+    old, new = play(x, 15, rng), play(raise_first(x, moved), 15, rng)
     return old, replace(old, wins=old.wins + new.wins, losses=old.losses + new.losses)
 
 
-def two_tables(rng: Rng, agents: int = 8, tasks: int = 6) -> tuple[Any, Any]:
-    truth = expit(rng.normal(0, 0.7, (agents, 1)) + rng.normal(0, 0.7, tasks) + rng.normal(0, 0.2, (agents, tasks)))
-    return table_of_items(truth, 200, rng), table_of_items(truth, 200, rng)
+def two_tables(rng: Rng, moved: float = 0.0, agents: int = 8, tasks: int = 6) -> tuple[Any, Any]:
+    x = rng.normal(0, 0.7, (agents, 1)) + rng.normal(0, 0.7, tasks) + rng.normal(0, 0.2, (agents, tasks))
+    later = x + moved * np.eye(agents)[:, :1]
+    return table_of_items(expit(x), 200, rng), table_of_items(expit(later), 200, rng)
 
 
-PAIRS_OF_DATA: dict[str, Callable[[Rng], tuple[Any, Any]]] = {
-    "ladder, 6 agents, 20 games": lambda rng: two_logs(6, 0.0, 20, 1.0, rng),
-    "mild cycles, 12 agents, 40% met, 10 games": lambda rng: two_logs(12, 0.15, 10, 0.4, rng),
-    "strong cycles, 8 agents, 20 games": lambda rng: two_logs(8, 0.7, 20, 1.0, rng),
+PAIRS_OF_DATA: dict[str, Callable[..., tuple[Any, Any]]] = {
+    "ladder, 6 agents, 20 games": lambda rng, moved=0.0: two_logs(6, 0.0, 20, 1.0, rng, moved),
+    "mild cycles, 12 agents, 40% met, 10 games": lambda rng, moved=0.0: two_logs(12, 0.15, 10, 0.4, rng, moved),
+    "strong cycles, 8 agents, 20 games": lambda rng, moved=0.0: two_logs(8, 0.7, 20, 1.0, rng, moved),
     "new log contains the old": grown_log,
     "score tables, 8 agents, 6 tasks of 200 items": two_tables,
 }
+PLANTED = 1.0  # log-odds by which one agent improves
 
 
 def measure_changes(runs: int, seed: int) -> list[Row]:
-    """Evaluate the same truth twice: how often does an agent seem to have moved?"""
+    """Evaluate the same truth twice: how often does an agent seem to have moved? And is a planted move found?"""
     rows = []
-    for label, make in PAIRS_OF_DATA.items():
-        rng = np.random.default_rng([seed, 5])
+    for place, (label, make) in enumerate(PAIRS_OF_DATA.items()):
+        rng = np.random.default_rng([seed, 5, place])
         alarms, inside, firsts = [], [], []
-        for k in range(runs):
-            old, new = (nb.evaluate(data, n_resamples=200, rng=k) for data in make(rng))
-            found = nb.changes(old, new)
+        for _ in range(runs):
+            found = changes_between(make(rng), rng)
             alarms.append(bool(found.moved))
             inside += [move.low <= 0 <= move.high for move in found.moves]
             firsts.append(found.first_changed)
-        row = {"regime": label, "draws": runs, "any alarm": share(alarms), "coverage": share(inside)}
-        rows.append(row | {"first changed": share(firsts)})
+        planted = [changes_between(make(rng, PLANTED), rng).moved for _ in range(max(runs // 4, 2))]
+        row = {"regime": label, "draws": runs, "any alarm": share(alarms), "standard error": error_of_share(alarms)}
+        row |= {"coverage": share(inside), "first changed": share(firsts)}
+        rows.append(row | {"power": share(["a00" in moved for moved in planted]), "planted": len(planted)})
     return rows
+
+
+def changes_between(data: tuple[Any, Any], rng: Rng) -> nb.Changes:
+    return nb.changes(*(nb.evaluate(one, n_resamples=200, rng=int(rng.integers(2**31))) for one in data))
+
+
+def error_of_share(values: Any) -> float:
+    """Return the standard error of a share, of (k + 1) / (n + 2) so that it is not 0 where nothing was seen."""
+    p = (np.sum(values) + 1) / (len(values) + 2)
+    return round(float(np.sqrt(p * (1 - p) / len(values))), 4)
 
 
 def cast_votes(rng: Rng, kinds: Array, votes: int, agents: int = 8) -> tuple[list[Array], Array]:
@@ -364,29 +389,30 @@ def measure_inflation(runs: int, seed: int, regimes: Any = INFLATED) -> list[Row
 def measure_plans(runs: int, seed: int) -> list[Row]:
     """Play as planned: is the answer right as often as the plan expects, now, after it, and after the games needed?"""
     rows = []
-    for label, n, tau, games in (
-        ("12 agents, ladder", 12, 0.0, 4),
-        ("12 agents, mild cycles", 12, 0.15, 4),
-        ("6 agents, 10 games", 6, 0.05, 10),
+    for place, (label, n, tau, games) in enumerate(
+        (
+            ("12 agents, ladder", 12, 0.0, 4),
+            ("12 agents, mild cycles", 12, 0.15, 4),
+            ("6 agents, 10 games", 6, 0.05, 10),
+        )
     ):
-        rng = np.random.default_rng([seed, 8])
-        results = []
+        rng = np.random.default_rng([seed, 8, place])
+        results, enough = [], []
         for k in range(runs):
             r = rng.normal(0, 0.6, n)
             x = log_odds(r, tau, rng)
             old = play(x, games, rng)
             found = nb.plan(old, games=400, probability=0.8, rng=k)
             after = follow(old, x, found, rng)
-            enough = None
-            if found.needed and found.needed <= 20_000:
+            results.append((found.probability, best_is(old, r), found.expected, best_is(after, r)))
+            if found.needed:  # not where the goal is reached already, or never
                 longer = nb.plan(old, games=found.needed, probability=0.8, rng=k)
-                enough = best_is(follow(old, x, longer, rng), r)
-            results.append((found.probability, best_is(old, r), found.expected, best_is(after, r), enough))
-        now, right, expected, then, enough_all = zip(*results, strict=True)
-        reached = [one for one in enough_all if one is not None]
+                enough.append(best_is(follow(old, x, longer, rng), r))
+        now, right, expected, then = zip(*results, strict=True)
         row = {"regime": label, "draws": runs, "P now": share(now), "right now": share(right)}
-        row |= {"expected": share(expected), "right then": share(then), "goal": 0.8}
-        rows.append(row | {"right after needed": share(reached) if reached else None, "of": len(reached)})
+        row |= {"expected": share(expected), "right then": share(then), "its error": error_of_share(then), "goal": 0.8}
+        row |= {"right after needed": share(enough) if enough else None, "of": len(enough)}
+        rows.append(row | {"error after needed": error_of_share(enough)})
     return rows
 
 
@@ -455,6 +481,7 @@ def paired_leads(values: Array) -> tuple[Array, Array]:
 
 PARTS: dict[str, tuple[Callable[[int, int], list[Row]], int]] = {  # a function, and what --runs is divided by
     "alarms": (measure_alarms, 1),
+    "items": (measure_item_alarms, 1),
     "looks": (measure_looks, 1),
     "changes": (measure_changes, 7),
     "voters": (measure_voters, 40),

@@ -133,6 +133,13 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--top": ([LOG, "--voter", "language"], ["--top", "1"]),
         "--format": ([LOG, "--voter", "language"], ["--format", "md"]),
     },
+    "exposure": {
+        "--family": ([LOG], ["--family", "lab=[ab]"]),
+        "--least-games": ([LOG], ["--least-games", "1"]),
+        "--min-games": ([LOG], ["--min-games", "20"]),
+        "--components": ([LOG], ["--components", "each"]),
+        "--format": ([LOG], ["--format", "md"]),
+    },
     "reduce": {
         "--level": ([SCORES], ["--level", "0.5"]),
         "--share": ([SCORES], ["--share", "2"]),

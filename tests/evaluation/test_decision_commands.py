@@ -1,4 +1,4 @@
-"""The commands compare, plan, changes, influence and reduce."""
+"""The commands compare, plan, changes, influence, voters, exposure and reduce."""
 
 import json
 from pathlib import Path
@@ -91,6 +91,17 @@ def test_influence_names_voters(command: Run, tmp_path: Path) -> None:
     path.write_text("\n".join(["worker,model_a,model_b,winner", *rows]) + "\n", encoding="utf-8")
     found = json.loads(command("influence", str(path), "--voter", "worker", "--format", "json").stdout)
     assert found["rows"] == [["x", 6]]
+
+
+def test_exposure_shows_who_plays_how_often(command: Run, log: str, tmp_path: Path) -> None:
+    more = tmp_path / "more.csv"
+    extra = "a,b,left\n" * 30 + "a,b,right\n" * 30
+    more.write_text(Path(log).read_text(encoding="utf-8") + extra, encoding="utf-8")
+    found = json.loads(command("exposure", str(more), "--family", "lab=[ab]", "--format", "json").stdout)
+    assert found["games"] == [100, 100, 40]
+    assert found["inflation"]["lab"] > 0
+    assert "lab: the best of its variants gains about" in command("exposure", log, "--family", "lab=[ab]").stdout
+    assert "at least two" in command("exposure", log, "--family", "lab=a", code=2).stderr
 
 
 def test_reduce_lists_tasks(command: Run) -> None:

@@ -23,6 +23,7 @@ from nashboard.cli.compare import compare
 from nashboard.cli.datasets import datasets
 from nashboard.cli.elo import elo
 from nashboard.cli.evaluate import evaluate
+from nashboard.cli.exposure import exposure
 from nashboard.cli.hodge import hodge
 from nashboard.cli.influence import influence
 from nashboard.cli.inspect import inspect as inspect_file
@@ -74,6 +75,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "changes": changes,
     "influence": influence,
     "voters": voters,
+    "exposure": exposure,
     "reduce": reduce,
     "inspect": inspect_file,
     "rank": rank,
