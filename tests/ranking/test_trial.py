@@ -1,6 +1,7 @@
 """Methods side by side: first place, new data, copies and dropouts."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,3 +137,37 @@ def test_the_scaling_of_a_table_changes_the_uniform_average(command: Run) -> Non
         for way in ("range", "rank")
     )
     assert one["scores"] != two["scores"]
+
+
+def test_the_command_takes_a_column_of_prompts_for_deviation_ratings(command: Run, tmp_path: Path) -> None:
+    won = {"code": "ann bob,ann cyd,bob cyd", "prose": "bob ann,cyd ann,cyd bob", "chat": "ann bob,bob cyd,cyd ann"}
+    lines = [f"{pair.replace(' ', ',')},{prompt}" for prompt, pairs in won.items() for pair in pairs.split(",")]
+    log = tmp_path / "votes.csv"
+    log.write_text("\n".join(["winner,loser,prompt", *lines]) + "\n")
+    asked = ["rank", str(log), "--segment", "prompt", "--format", "json", "-m"]
+    found = json.loads(command(*asked, "deviation").stdout)
+    scores = dict(zip(found["agents"], found["scores"], strict=True))
+    assert scores == pytest.approx({"ann": -0.5, "bob": -1.0, "cyd": -0.5}, abs=1e-6)
+    assert "elo pools all games" in command(*asked, "elo", code=2).stderr
+    assert "--min-games has no effect" in command(*asked, "deviation", "--min-games", "2", code=2).stderr
+
+
+def test_first_place_on_the_board_is_shared_as_its_headline_says() -> None:
+    found = nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=50)
+    assert set(found.second_opinions(["nash"]).first) == {"A", "B", "C"}
+
+
+def test_new_scores_have_the_units_of_the_old_ones_for_the_mean() -> None:
+    """One task in thousands decides a mean, and constant tasks change nothing."""
+    values = np.array([[9000.0, 1.0, 5.0, 2.0], [1000.0, 7.0, 6.0, 2.0], [4000.0, 4.0, 4.0, 2.0]])
+    scores = nb.Scores.from_array(values, tasks=["big", "small", "other", "constant"])
+    data = pairwise(scores)
+    table = data.table
+    assert table is not None
+    again = data.with_payoffs(table)
+    assert again.raw is not None
+    np.testing.assert_allclose(again.raw, values[:, :3], rtol=1e-12)
+    found = try_methods(data, np.array([1, 1, 1]), methods=["mean", "borda"], truths=lambda k: table, n_truths=3)
+    assert [one.same for one in found.trials] == [1, 1]
+    assert found.trials[0].copies is None
+    assert data.copy_task(1, 2).compared_raw.shape == (3, 5)

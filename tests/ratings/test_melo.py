@@ -248,3 +248,19 @@ def test_planes_of_zero_stay_zero() -> None:
     C, strengths = orthogonal_planes(np.zeros((5, 4)))
     assert not C.any()
     assert not strengths.any()
+
+
+def test_finishing_only_the_best_start_ends_as_low(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More agents than `EVERY_START`: all starts are fitted roughly, and the best goes on to the end."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        W = rng.integers(0, 5, size=(12, 12)) * (1 - np.eye(12))
+        matches = nb.Matches.from_counts(W)
+        every = nb.melo(matches, k=2, prior=0.1)
+        with monkeypatch.context() as patch:
+            patch.setattr("nashboard.ratings.melo_fit.EVERY_START", 2)
+            best = nb.melo(matches, k=2, prior=0.1, stderr=False)
+        assert best.gradient_norm <= 1e-8
+        assert best.ends[0].loss == pytest.approx(every.ends[0].loss, abs=1e-6)
+        assert np.isnan(best.stderr).all()
+        assert not np.isnan(every.stderr).any()

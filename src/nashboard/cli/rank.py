@@ -43,6 +43,10 @@ def rank(
             "--option", metavar="NAME=VALUE", help="An option of the method, such as damping=0.9; can be repeated."
         ),
     ] = None,
+    segment: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of prompts, or of their categories, for --method deviation."),
+    ] = None,
     scaling: ScalingOption = Scaling.range,
     top: Top = None,
     min_games: MinGames = None,
@@ -59,15 +63,24 @@ def rank(
       nashboard rank battles.parquet --method schulze
       nashboard rank dataset:atari --method iqm
       nashboard rank games.pgn --method pagerank --option damping=0.9
+      nashboard rank votes.csv --method deviation --segment prompt
     """
+    from nashboard.cli.segments import read_parts
     from nashboard.ranking.registry import find_method
     from nashboard.ranking.registry import rank as rank_agents
 
-    find_method(method)  # before the work, which a wrong name would waste
+    chosen = find_method(method)  # before the work, which a wrong name would waste
+    if not chosen.by_prompt:
+        refuse(("segment",), f"{chosen.name} pools all games; only deviation uses prompts")
     if how is Format.json:
         refuse(("top",), "json contains all agents")
     options = method_options(option)
-    data = data_to_rank(source, as_format, read, missing, components, min_games)
+    data: Any
+    if segment is None:
+        data = data_to_rank(source, as_format, read, missing, components, min_games)
+    else:
+        refuse(("scaling", "missing", "components", "min_games"), "--segment ranks the matches of all prompts together")
+        data = read_parts(source, segment, as_format, read)
     ranking = rank_agents(data, method, scaling=scaling.value, **options)
     if how is Format.json:
         show_json(ranking.to_dict(), "ranking/1")

@@ -40,18 +40,14 @@ def boards_of_segments(
     source: str, as_format: str | None, read: list[str] | None, evaluating: Evaluating
 ) -> "tuple[dict[str, Evaluation], Segments]":
     """Read and evaluate every segment; a segment that cannot be evaluated is named and left out."""
-    from nashboard.data.read import read_segments
     from nashboard.errors import InputError
     from nashboard.ratings.rating import checked_anchor
 
     column, missing, options = str(evaluating.segment), evaluating.missing, evaluating.settings()
     patterns = evaluating.agents, evaluating.exclude
-    with reading(source):
-        found = read_segments(source, column, format=as_format, **reader_options(read))
+    found = read_parts(source, column, as_format, read)
     for line in found.notes:
         note(line)
-    for value, why in found.refused.items():
-        note(f"{column} = {value} left out: {why.render(spelling(('read', 'missing')))}")
     for data in found.parts.values():
         check_missing(data, missing)  # not a reason to leave a segment out
     if found.parts:
@@ -66,6 +62,17 @@ def boards_of_segments(
         reason = "no row has a value" if not found.parts and not found.refused else "see the reasons above"
         raise InputError(f"no segment of {column!r} could be evaluated: {reason}")
     return boards, found
+
+
+def read_parts(source: str, column: str, as_format: str | None, read: list[str] | None) -> "Segments":
+    """Read every segment; one that cannot be read is named and left out."""
+    from nashboard.data.read import read_segments
+
+    with reading(source):
+        found = read_segments(source, column, format=as_format, **reader_options(read))
+    for value, why in found.refused.items():
+        note(f"{column} = {value} left out: {why.render(spelling(('read', 'missing')))}")
+    return found
 
 
 def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, how: Format) -> None:

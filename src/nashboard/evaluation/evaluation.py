@@ -197,6 +197,7 @@ class Evaluation:
         return try_methods(
             problem.pairwise(),
             self.board.ranks,
+            first=self.board.support,
             methods=methods,
             truths=lambda k: np.asarray(payoffs[k][entered]),
             n_truths=0 if problem.literal else len(problem.draws),

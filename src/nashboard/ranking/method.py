@@ -86,6 +86,8 @@ class Method:
         Time as a function of ``n`` agents (and ``t`` tasks).
     reference
         Where it was published.
+    by_prompt
+        Whether it uses the results on each prompt; other methods pool all games.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Method:
     counts_games: bool
     complexity: str
     reference: str
+    by_prompt: bool = False
 
     @property
     def clone_proof(self) -> bool:

@@ -48,6 +48,8 @@ class Pairwise:
         How the table was scaled, as in `Scores.scale`; ``"given"`` if it came in comparable units.
     prompts
         ``(t, n, n)`` margins on each prompt, 0 where a pair has no game on it; None where prompts are not known.
+    tasks
+        ``(t,)`` names of the columns of the table, where they are known.
     notes
         What was filled in or left out.
     """
@@ -63,6 +65,7 @@ class Pairwise:
     runs: tuple[Floats, ...] | None = None
     scaling: str = "given"
     prompts: Floats | None = None
+    tasks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -156,12 +159,15 @@ class Pairwise:
     def copy_task(self, task: int, copies: int) -> "Pairwise":
         """Return a table in which a task, by its position in ``table``, is entered again so many times."""
         assert self.table is not None
+        again = np.append(np.arange(self.table.shape[1]), np.repeat(task, copies))
+        return from_table(self.agents, self.table[:, again], self.compared_raw[:, again], notes=self.notes)
+
+    @property
+    def compared_raw(self) -> Floats:
+        """``(n, t)`` raw scores on the tasks of the table, which leaves out those on which all agents are equal."""
         assert self.raw is not None
-        S = np.hstack([self.table, np.repeat(self.table[:, [task]], copies, axis=1)])
-        raw = self.raw
-        if raw.shape == self.table.shape:  # else tasks without spread were left out of the table only
-            raw = np.hstack([raw, np.repeat(raw[:, [task]], copies, axis=1)])
-        return from_table(self.agents, S, raw, notes=self.notes)
+        assert self.table is not None
+        return self.raw if self.raw.shape == self.table.shape else self.raw[:, np.ptp(self.raw, axis=0) > 0]
 
     def with_counts(self, W: Floats) -> "Pairwise":
         """Return matches with other wins and the same draws; log-odds of pairs that met follow, others stay."""
@@ -192,7 +198,12 @@ class Pairwise:
         Payoffs in log-odds become win rates; each pair keeps its number of games, one where it never met.
         """
         if self.kind == "scores":
-            return from_table(self.agents, truth, truth, notes=self.notes)
+            raw = truth
+            if self.scaling in ("range", "zscore"):  # a new unit and a new zero for each task
+                assert self.table is not None
+                unit = np.ptp(self.compared_raw, axis=0) / np.ptp(self.table, axis=0)
+                raw = (truth - self.table[0]) * unit + self.compared_raw[0]
+            return from_table(self.agents, truth, raw, notes=self.notes)
         if self.wins is None:
             return replace(self, payoffs=read_only(np.array(truth)))
         P = (1 + in_margins(truth, self.unit)) / 2
@@ -267,7 +278,7 @@ def from_segments(data: Segments) -> Pairwise:
     """Pool the matches of all prompts, and keep the margins of each."""
     parts = [part for part in data.parts.values() if isinstance(part, Matches)]
     if not parts or len(parts) < len(data.parts):
-        raise InputError("segments that are ranked need matches, read with read_segments(log, column)")
+        raise InputError("segments can only be ranked if they are matches, and there must be at least one")
     agents = tuple(dict.fromkeys(name for part in parts for name in part.agents))
     at = {name: k for k, name in enumerate(agents)}
     W, D = np.zeros((2, len(parts), len(agents), len(agents)))
@@ -316,9 +327,11 @@ def from_scores(data: Scores, scaling: Scaling) -> Pairwise:
     used = data.without_constant_tasks()
     notes = tuple(note for note in used.origin.notes if note not in data.origin.notes)
     if data.scaling != "raw":
-        return from_table(data.agents, used.values, data.values, notes=notes)
-    raw = data.scale("none").values
-    return from_table(data.agents, used.scale(scaling).values, raw, scaling=scaling, notes=notes)
+        found = from_table(data.agents, used.values, data.values, notes=notes)
+    else:
+        raw = data.scale("none").values
+        found = from_table(data.agents, used.scale(scaling).values, raw, scaling=scaling, notes=notes)
+    return replace(found, tasks=used.tasks)
 
 
 def comparable(raw: Floats, scaling: str) -> Floats:

@@ -33,7 +33,7 @@ def melo(data: Pairwise, k: int = 1, prior: float = PRIOR) -> Outcome:
     """Fit mElo with ``k`` cyclic planes; agents are ordered by their ratings."""
     from nashboard.ratings.melo import melo as fit
 
-    found = fit(data.matches, k=min(k, (data.size - 1) // 2), prior=prior)
+    found = fit(data.matches, k=min(k, (data.size - 1) // 2), prior=prior, stderr=False)
     return Outcome(scores=found.ratings, scale=ROUNDING)
 
 

@@ -111,7 +111,7 @@ METHODS = (
     Method(
         name="deviation", title="deviation rating", function=deviation, needs=ANY, unit="gain of deviating",
         promises=promises("cCim"), counts_games=False, complexity="one equilibrium, and linear programs if many",
-        reference="Marris, Liu, Gemp, Piliouras, Lanctot 2025, Deviation ratings",
+        reference="Marris, Liu, Gemp, Piliouras, Lanctot 2025, Deviation ratings", by_prompt=True,
     ),
     Method(
         name="eigenvector", title="eigenvector", function=eigenvector, needs=ANY, unit="eigenvector, norm 1",
@@ -248,7 +248,7 @@ def rank(data: Any, method: str = "nash", *, scaling: Scaling = "range", **optio
     ----------
     data
         `Matches`, `Scores`, `Payoffs`, an `Evaluation`, an antisymmetric matrix, or single runs as a mapping from each
-        agent to its ``(runs, tasks)`` scores.
+        agent to its ``(runs, tasks)`` scores. `Segments` of matches, one for each prompt, for deviation.
     method
         A name from `methods`.
     scaling

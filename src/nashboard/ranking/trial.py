@@ -47,7 +47,7 @@ class Trial:
         Agents and tasks of which one exact copy changes first place, of ``tried``.
     copies, copied
         The smallest number of copies of one agent or task, of 1 to 32, that changes first place (None: none does), and
-        its name; tasks are numbered in the order of the table, without those on which all agents are equal.
+        its name. Slow methods, and data of more than 200 agents, are tried with 1, 4 and 16 copies only.
     noisy
         Share of trials in which five noisy copies of one agent change first place; NaN where the noise is unknown.
     dropped
@@ -107,7 +107,7 @@ class Trials(Tabular):
                     f"{trial.one_copy} of {trial.tried}",
                     "none" if trial.copies is None else f"{trial.copies} of {trial.copied}",
                     none_if_nan(trial.noisy),
-                    f"{trial.dropped} of {trial.dropped_of}",
+                    f"{trial.dropped} of {trial.dropped_of}" if trial.dropped_of else None,
                 )
             )
         skipped = tuple(f"{trial.method}: {trial.reason}" for trial in self.trials if trial.ranking is None)
@@ -119,11 +119,14 @@ class Trials(Tabular):
                 Column(name="P(same)", meaning="share of data simulated from the posterior with the same first place",
                        decimals=2),
                 Column(name="Kendall", meaning="rank correlation with the board", decimals=2),
-                Column(name="one copy", meaning="agents and tasks of which one exact copy changes first place"),
-                Column(name="fewest copies", meaning="smallest number of exact copies that changes first place"),
+                Column(name="one copy", meaning="agents (and tasks) of which one exact copy changes first place, of "
+                       "those tried"),
+                Column(name="fewest copies", meaning="smallest number of exact copies that changes first place, of 1 "
+                       "to 32, or of 1, 4 and 16 for slow methods"),
                 Column(name="noisy copies", meaning=f"share of trials in which {NOISY} noisy copies of one agent "
                        "change first place", decimals=2),
-                Column(name="dropping", meaning="agents not in first place whose absence changes first place"),
+                Column(name="dropping", meaning="agents not in first place whose absence changes first place, of those "
+                       "tried"),
             ),
             rows=tuple(rows),
             notes=(self.summary(), *skipped),
@@ -137,7 +140,7 @@ class Trials(Tabular):
         count, of = len(alike), len(self.ranked)
         moved = [one.method for one in self.ranked if one.copies is not None]
         agree = f"{count} of {of} methods have an agent in first place that is first on the board"
-        return f"{agree}; exact copies change first place for {len(moved)} of them" + (
+        return f"{agree}; exact copies change first place for {len(moved)} of {of}" + (
             f" ({listed(moved, 4)})" if moved else ""
         )
 
@@ -177,6 +180,7 @@ def try_methods(
     data: Pairwise,
     board_ranks: Ints,
     *,
+    first: tuple[str, ...] | None = None,
     methods: Sequence[str] | None = None,
     truths: Callable[[int], Floats] | None = None,
     n_truths: int = 0,
@@ -194,6 +198,8 @@ def try_methods(
         What is ranked.
     board_ranks
         ``(n,)`` ranks on the board.
+    first
+        Agents that share first place on the board; those with the best rank by default.
     methods
         Names; all by default.
     truths
@@ -219,7 +225,7 @@ def try_methods(
             trials.append(try_method(method, data, board_ranks, truths, n_truths, noise, counted, seed, quick=quick))
         except (InputError, ConvergenceError) as error:
             trials.append(Trial(method=method.name, ranking=None, reason=str(error)))
-    first = tuple(data.agents[k] for k in np.flatnonzero(board_ranks == board_ranks.min()))
+    first = first or tuple(data.agents[k] for k in np.flatnonzero(board_ranks == board_ranks.min()))
     return Trials(trials=tuple(trials), agents=data.agents, board_ranks=np.array(board_ranks), first=first)
 
 
@@ -264,11 +270,17 @@ def try_method(
         one_copy=len(one_copy),
         tried=len(entries),
         copies=copies,
-        copied="" if copied is None else data.agents[copied[1]] if copied[0] == "agent" else f"task {copied[1] + 1}",
+        copied="" if copied is None else name_of(data, copied),
         noisy=noisy_copies(method, data, best, first, noise, rng, 6 if few else 20) if counted else np.nan,
         dropped=len(changed),
         dropped_of=len(others),
     )
+
+
+def name_of(data: Pairwise, entry: Entry) -> str:
+    """Return the name of an agent or of a task; tasks without names are numbered."""
+    kind, k = entry
+    return data.agents[k] if kind == "agent" else data.tasks[k] if data.tasks else f"task {k + 1}"
 
 
 def spread_over(count: int, chosen: int) -> Ints:

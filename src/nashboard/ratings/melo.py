@@ -245,13 +245,15 @@ def melo(
     cyclic_prior: Prior | None = None,
     anchor: Mapping[str, float] | None = None,
     orthogonal: bool = False,
+    stderr: bool = True,
     rng: int | np.random.Generator = 0,
 ) -> MeloRatings:
     """Rate agents by mElo with ``k`` planes, which also predicts who beats whom in cycles.
 
     Draws count half. The loss has several valleys: the fit starts from four or five places, among them the Hodge and
     Schur decompositions of the smoothed logits, each start goes on until the gradient's norm is at most 1e-8, and the
-    best is kept; ``ends`` says where the others went. ``k=0`` is Elo.
+    best is kept; ``ends`` says where the others went. With more than 300 agents every start is first fitted to about
+    six digits of the loss, and only the best goes on. ``k=0`` is Elo.
 
     Parameters
     ----------
@@ -272,6 +274,9 @@ def melo(
     orthogonal
         Hold the planes orthogonal to the ratings, as the paper does: a real restriction, which fits worse. Without it
         they are only centred, which is none.
+    stderr
+        Whether to compute standard errors of the ratings, which can take half of the time with many agents; without
+        them they are NaN.
     rng
         For held-out games: which are dealt into which fold.
 
@@ -315,8 +320,10 @@ def melo(
         refuse_runaway(matches, totals, x)
     r, C = fit.Z[:-1, 0], fit.Z[:-1, 1:]
     n = len(matches.agents)
-    weights = information_weights(matches, totals, totals.derivatives(x)[1]) if not places else np.eye(n)[places[0]]
-    covariance = melo_covariance(landscape, fit.Z, matches, weights)
+    covariance = None
+    if stderr:
+        known = information_weights(matches, totals, totals.derivatives(x)[1]) if not places else np.eye(n)[places[0]]
+        covariance = melo_covariance(landscape, fit.Z, matches, known)
     origin = r[places[0]] if places else r.mean()
     points = (r - origin) * POINTS_PER_LOGIT + sum((anchor or {}).values())
     spread = f"learned {CYCLIC_PER_LOGIT / np.sqrt(landscape.mu):.2g}" if cyclic_prior == "learned" else cyclic_prior
@@ -324,7 +331,7 @@ def melo(
         agents=matches.agents,
         ratings=points + 0.0,
         cyclic=orthogonal_planes(C)[0] * CYCLIC_PER_LOGIT,
-        stderr=np.sqrt(covariance.variances) * POINTS_PER_LOGIT,
+        stderr=np.full(n, np.nan) if covariance is None else np.sqrt(covariance.variances) * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=fit.gradient_norm,

@@ -371,6 +371,7 @@ def idle_directions(landscape: MeloLoss, Z: Floats, P: Floats) -> Floats:
 
 
 ROUGH = 1e-4  # of the first gradient: where a rough fit ends; held-out losses then have six right digits
+EVERY_START = 300  # agents up to which every start is fitted to the end; beyond it only the best after a rough fit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -431,15 +432,21 @@ def best_of_starts(matches: Matches, landscape: MeloLoss, k: int, *, rough: bool
         tolerance = roughly(landscape, begins[0][1])
     else:
         begins += [(name, point(landscape, r, C)) for name, C in starts(matches, totals, r[:-1], k)]
+    first_only = not rough and totals.agents > EVERY_START
     for name, Z in begins:
+        enough = roughly(landscape, Z) if first_only else tolerance
         try:
-            found.append((name, *minimise(landscape, landscape.moved(Z, 0 * Z), tolerance=tolerance)))
+            found.append((name, *minimise(landscape, landscape.moved(Z, 0 * Z), tolerance=enough)))
         except ConvergenceError as error:
             failure = error
     if not found:
         raise failure or ConvergenceError("no start of mElo converged")
     losses = [landscape.loss(Z) / matches.n_games for _, Z, _ in found]
     best = next(t for t, loss in enumerate(losses) if loss <= min(losses) + 1e-12)
+    if first_only:
+        name, Z, _ = found[best]
+        found[best] = (name, *minimise(landscape, Z, tolerance=tolerance))
+        losses[best] = landscape.loss(found[best][1]) / matches.n_games
     ends = sorted(zip(losses, [name for name, _, _ in found], strict=True))
     return Fit(
         Z=found[best][1],
