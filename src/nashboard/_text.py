@@ -26,6 +26,11 @@ def plural(count: float, thing: str) -> str:
     return one.removesuffix(irregular) + IRREGULAR[irregular] if irregular else f"{one}s"
 
 
+def about(count: int) -> int:
+    """Return a rough count with the two digits that are known: ``about(46030)`` is 46000."""
+    return round(count, 2 - len(str(count))) if count > 99 else count
+
+
 def number_of(count: int, things: str) -> str:
     """Return ``1 row`` or ``1,401 rows``."""
     return f"{count:,} {plural(count, things)}"

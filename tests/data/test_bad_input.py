@@ -178,7 +178,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         "agent,go\nx,1\ny,3\nx,2\n",
         "scores",
         {},
-        "agent 'x' stands in data rows 1 and 3; names must be unique: pass repeats='runs'",
+        "agent 'x' is in data rows 1 and 3; names must be unique: pass repeats='runs'",
     ),
     "a row that is too short": (
         "s.csv",

@@ -70,8 +70,8 @@ def test_scores_tell_holes_directions_constants_and_copies() -> None:
     assert found["missing cells"] == "2 of 12 | most: 'x' 1, 'z' 1; 'd' 2"
     assert found["direction"] == "1 of 4 lower is better | 'a'"
     assert found["constant tasks"] == "2 | 'b' and 'd': they separate nobody"
-    assert found["identical tasks"] == "1 groups | 'a' = 'c'"
-    assert found["identical agents"] == "1 groups | 'x' = 'z'"
+    assert found["identical tasks"] == "1 group | 'a' = 'c'"
+    assert found["identical agents"] == "1 group | 'x' = 'z'"
 
 
 def test_payoffs_tell_their_unit_and_how_they_were_made() -> None:

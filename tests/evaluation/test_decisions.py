@@ -13,6 +13,8 @@ from scipy.stats import binom
 import nashboard as nb
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.exposure import reweight_pairs
+from nashboard.evaluation.decide.plan import rating_covariance
+from nashboard.ratings.hierarchical import fit_hierarchical
 from simulations import decisions
 
 
@@ -50,6 +52,28 @@ def test_every_target_has_a_schedule(target: object) -> None:
     assert found.counts.sum() == 37
     assert 0 <= found.probability <= 1
     assert found.to_dict()["games"] == 37
+
+
+def test_a_plan_for_a_small_log_is_as_uncertain_as_the_draws() -> None:
+    wins = np.zeros((6, 6))
+    wins[[0, 0, 1, 1, 2, 3, 4, 5, 2, 3], [1, 2, 2, 3, 3, 4, 5, 0, 4, 5]] = 1
+    matches = nb.Matches.from_counts(wins)
+    fit = fit_hierarchical(matches)
+    draws = fit.draw(2000, np.random.default_rng(0)).ratings
+    V = rating_covariance(fit)
+    spread = np.sqrt(V[0, 0] + V[1, 1] - 2 * V[0, 1])
+    assert spread == pytest.approx((draws[:, 0] - draws[:, 1]).std(), rel=0.2)
+    found = nb.plan(matches)
+    assert found.expected > found.probability + 0.1
+
+
+def test_the_sentence_of_a_plan_promises_nothing_that_is_not_expected() -> None:
+    found = nb.plan(arena(0), games=100)
+    same = replace(found, expected=found.probability, needed=None)
+    assert "not expected to change the probability of knowing who is first" in same.sentence
+    assert "a pair may deviate from its ratings" in same.sentence
+    assert "About 3,100,000 games are needed" in replace(found, needed=3_112_960).sentence
+    assert replace(found, games=1, expected=1.0, needed=7).sentence.startswith("1 game as planned is expected")
 
 
 def test_scores_are_planned_by_items() -> None:

@@ -121,6 +121,8 @@ def evaluation(case: str) -> nb.Evaluation:
         return nb.evaluate(nb.Scores.from_array(rng.binomial(300, 0.5, (6, 4)) / 300, n=np.full((6, 4), 300.0)))
     if case == "few":
         return nb.evaluate(nb.Scores.from_array([[0.81, 0.70, 0.55], [0.78, 0.72, 0.50]]))
+    if case == "two alike":
+        return nb.evaluate(nb.Matches.from_counts([[0, 11], [9, 0]]))
     if case == "one score":
         return nb.evaluate(nb.Scores.from_array([[1200.0], [1100.0], [1150.0]]))
     if case == "exact atari":
@@ -138,7 +140,9 @@ VERDICT = {
         "ladder", "close", "star", "copies",
     },
     rf"{WHO} \({P}\) is first\. {NAMES} may share it\.": {"groups"},
-    rf"First place is undecided: the candidates are {NAMES}\.( Everybody else is below {P}\.)?": {"even", "thin"},
+    rf"First place is undecided: the candidates are {NAMES}\.( Everybody else is below {P}\.)?": {
+        "even", "thin", "two alike",
+    },
     rf"{N} of {N} \w+ share first place: {NAMES}\.( {NAMES} may share it\.)?": {"cycle"},
     rf"{N} of {N} \w+ are at the top with a probability of at least 1/2: {NAMES}\. Whether .* is undecided\.": {
         "rotation",

@@ -144,7 +144,7 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
         facts.append(
             Fact(
                 name=f"identical {kind}",
-                value=f"{len(groups):,} groups" if groups else "none",
+                value=number_of(len(groups), "groups") if groups else "none",
                 meaning=said or "no two agree in every cell",
             )
         )
@@ -166,7 +166,7 @@ def facts_of_payoffs(payoffs: Payoffs) -> list[Fact]:
         ),
         Fact(
             name="identical agents",
-            value=f"{len(copies):,} groups" if copies else "none",
+            value=number_of(len(copies), "groups") if copies else "none",
             meaning="; ".join(map(equals, copies[:3])) or "no two agree in every cell",
         ),
     ]

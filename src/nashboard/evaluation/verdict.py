@@ -47,6 +47,8 @@ def headline(board: Board) -> str:
     if len(chances) == 1 and len(board.names) > 1:
         return f"All {len(board.names):,} {board.call} are alike: nothing in these data tells them apart."
     first = {name: p for name, p in chances.items() if p >= LIKELY}
+    if len(chances) == 2 and len(first) == 1 and max(chances.values()) < SURE:
+        first = {}  # of two, one always has 1/2: that alone decides nothing
     if board.exact:
         if len(first) == 1:
             return f"{next(iter(first))} is first: it is the only member of the equilibrium."

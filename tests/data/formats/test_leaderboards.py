@@ -113,7 +113,7 @@ def test_the_open_llm_leaderboard_may_have_the_model_alone(tmp_path: Path) -> No
 def test_a_model_in_two_precisions_is_refused_until_another_name_is_chosen(tmp_path: Path) -> None:
     text = OPEN_LLM.read_text().replace("org/merge-b,", "org/merge-a,")
     (tmp_path / "board.csv").write_text(text)
-    with pytest.raises(nb.InputError, match="agent 'org/merge-a' stands in data rows 2 and 3"):
+    with pytest.raises(nb.InputError, match="agent 'org/merge-a' is in data rows 2 and 3"):
         nb.read_scores(tmp_path / "board.csv")
     scores = nb.read_scores(tmp_path / "board.csv", agent="eval_name")
     assert scores.agents == ("meta-llama_Llama-3-8B_bfloat16", "org_merge-a_bfloat16", "org_merge-b_float16")

@@ -167,7 +167,7 @@ def test_the_column_of_agents_can_be_given(tmp_path: Path) -> None:
 def test_repeated_agents_of_a_wide_table_are_runs_only_when_asked(tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
     file.write_text("agent,t,u\nx,1,5\nx,4,\nx,7,9\ny,0,0\n")
-    with pytest.raises(nb.InputError, match=r"agent 'x' stands in data rows 1 and 2; .*repeats='runs'"):
+    with pytest.raises(nb.InputError, match=r"agent 'x' is in data rows 1 and 2; .*repeats='runs'"):
         nb.read_scores(file)
     scores = nb.read_scores(file, repeats="runs")
     assert table(scores) == {"x": {"t": 4, "u": 7}, "y": {"t": 0, "u": 0}}

@@ -409,7 +409,7 @@ def refuse_repeats(names: list[str], source: str, what: str = "agent") -> None:
     for row, name in enumerate(names, start=1):
         if (other := first.setdefault(name, row)) != row:
             raise InputError(
-                f"{source!r}: {what} {name!r} stands in data rows {other:,} and {row:,}; names must be unique",
+                f"{source!r}: {what} {name!r} is in data rows {other:,} and {row:,}; names must be unique",
                 hint="pass {option} if these are repeated runs",
                 option={"repeats": "runs"},
             )

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import Cell, Column, Table, Tabular, number
+from nashboard._text import about, plural
 from nashboard._types import Floats, Ints, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -94,7 +95,12 @@ class Comparison(Tabular):
             )
         if self.verdict != "undecided":
             return f"{self.a} is {self.verdict} than {self.b} by {size} ({ends}, {p_text(self.p_value)})."
-        more = "" if not self.games_needed else f" About {self.games_needed:,} more {self.counted} would decide it."
+        needed = self.games_needed
+        more = (
+            ""
+            if not needed
+            else f" About {about(needed):,} more {plural(needed, self.counted)} would show such a lead with 80% power."
+        )
         return (
             f"Undecided: {self.a} leads {self.b} by {size} ({ends}, {p_text(self.p_value)}).{more}"
             if self.difference > 0

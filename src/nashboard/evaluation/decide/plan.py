@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import Column, Table, Tabular, percent
+from nashboard._text import about, plural
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
@@ -80,18 +81,23 @@ class Plan(Tabular):
     def sentence(self) -> str:
         """What the plan brings, in a few sentences."""
         unit = UNITS[self.kind]
+        subject = f"{self.games:,} {plural(self.games, unit)} as planned {'is' if self.games == 1 else 'are'}"
+        before, after = percent(self.probability), percent(self.expected)
         brings = (
-            f"{self.games:,} {unit} as planned are expected to raise the probability of knowing {self.target} from "
-            f"{percent(self.probability)} to {percent(self.expected)} (spread evenly: {percent(self.expected_even)})."
+            f"{subject} expected to raise the probability of knowing {self.target} from {before} to {after} (spread "
+            f"evenly: {percent(self.expected_even)})."
+            if before != after
+            else f"{subject} not expected to change the probability of knowing {self.target}, {before}, by 1% or more."
         )
         if self.needed is None:
-            return f"{brings} No number of {unit} is expected to reach {percent(self.goal)}."
+            why = ": a pair may deviate from its ratings, and these data leave open how far" * (self.kind == "pairs")
+            return f"{brings} For now no number of {unit} promises {percent(self.goal)}{why}."
         if self.needed == 0:
             return (
                 f"The data already give {percent(self.probability)} for {self.target}; {self.games:,} more {unit} as "
                 f"planned are expected to give {percent(self.expected)}."
             )
-        return f"{brings} About {self.needed:,} {unit} are needed for {percent(self.goal)}."
+        return f"{brings} About {about(self.needed):,} {unit} are needed for {percent(self.goal)}."
 
     def table(self) -> Table:
         """Return the schedule, most games first: columns a, b, games."""
@@ -233,14 +239,21 @@ def beliefs_about_matches(matches: Matches, *, cycles: bool = True) -> Beliefs:
 
 
 def rating_covariance(fit: HierarchicalFit) -> Floats:
-    """Return the posterior covariance of the ratings at the average information over the grid."""
-    W = fit.weights @ fit.modes.curvature
-    precision = float(fit.weights @ (1 / fit.grid[:, 0] ** 2))
+    """Return the posterior covariance of the ratings: the mean over the grid of that at a point, and that of the modes.
+
+    The covariance at the average information would be too small: points with a narrow prior would outweigh all others.
+    """
+    kept = fit.weights >= 0.01 * fit.weights.max()
+    weights, modes = fit.weights[kept] / fit.weights[kept].sum(), fit.modes.ratings[kept]
     n, (i, j) = len(fit.agents), (fit.counts.i, fit.counts.j)
-    H = np.zeros((n, n))
-    H[i, j] = H[j, i] = -W
-    H[np.arange(n), np.arange(n)] = precision - H.sum(axis=1)
-    return np.asarray(np.linalg.inv(H))
+    apart = modes - weights @ modes
+    V = (weights[:, None] * apart).T @ apart
+    for weight, sigma, W in zip(weights, fit.grid[kept, 0], fit.modes.curvature[kept], strict=True):
+        H = np.zeros((n, n))
+        H[i, j] = H[j, i] = -W
+        H[np.arange(n), np.arange(n)] = 1 / sigma**2 - H.sum(axis=1)
+        V += weight * np.linalg.inv(H)
+    return np.asarray(V)
 
 
 def typical_tau(fit: HierarchicalFit) -> float:

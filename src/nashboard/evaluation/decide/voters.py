@@ -100,8 +100,11 @@ class Voters(Tabular):
                 for k in order
             ),
             notes=(
-                f"{number_of(len(self.suspects), 'voters')} of {len(self.voters):,} "
-                f"{'does' if len(self.suspects) == 1 else 'do'} not seem to look at the answers.",
+                f"{len(self.suspects):,} of {number_of(len(self.voters), 'voters')} probably "
+                f"{'does' if len(self.suspects) == 1 else 'do'} not look at the answers."
+                if self.suspects
+                else f"None of {number_of(len(self.voters), 'voters')} was found to ignore the answers; a few votes "
+                "show little.",
             )
             + ((f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()),
         )
