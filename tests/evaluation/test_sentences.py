@@ -314,3 +314,9 @@ def test_where_copies_are_counted_stress_says_which_setting_counts_them() -> Non
     ranked = nb.evaluate(scores, scaling="rank", noise="none").stress(kind="agents", copies=[2], targets=[], draws=0)
     said = " ".join(ranked.verdict())
     assert ("scaling='rank' counts copies" in said) is not ranked.nash_unmoved
+
+
+def test_the_brief_headline_is_no_surer_than_the_headline() -> None:
+    assert repr(evaluation("two alike")) == "Evaluation(2 agents, undecided)"
+    assert "may share first place" in repr(evaluation("rotation"))
+    assert " first)" in repr(evaluation("steep"))

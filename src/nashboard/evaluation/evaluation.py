@@ -18,6 +18,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board, Contribution, Mover
 from nashboard.evaluation.posterior.posterior import Posterior
 from nashboard.evaluation.problem import Data, Problem
+from nashboard.evaluation.verdict import brief_headline
 
 if TYPE_CHECKING:
     import pandas
@@ -281,11 +282,8 @@ class Evaluation:
         return from_dict(values)
 
     def __repr__(self) -> str:
-        n, top = len(self.board.names), self.board.support
         tasks = f" x {len(self.task_board.names):,} tasks" if self.task_board is not None else ""
-        classes = len(np.unique(self.board.classes[[self.board.names.index(name) for name in top]])) if top else 0
-        first = f"{top[0]!r} first" if classes == 1 else f"{classes:,} share first place" if top else "undecided"
-        return f"Evaluation({n:,} agents{tasks}, {first})"
+        return f"Evaluation({len(self.board.names):,} agents{tasks}, {brief_headline(self.board)})"
 
     def __str__(self) -> str:
         return "\n".join([*self.verdict, "", plain(self.screen().head(20).explained())])

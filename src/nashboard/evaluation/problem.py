@@ -339,8 +339,9 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
         notes += more
         by_score, tasks = find_score_classes(data, merge=merge)
         exact = exact if pooled else by_score
-        merged: Data = data.select(pick(data.agents, exact), pick(data.tasks, tasks))
-        if not literal and len(merged.tasks) == 1 and np.isnan(known_noise(merged)).all():
+        table = data.select(pick(data.agents, exact), pick(data.tasks, tasks))
+        merged: Data = table
+        if not literal and len(table.tasks) == 1 and np.isnan(known_noise(table)).all():
             literal, notes = True, (*notes, ONE_SCORE)
     elif isinstance(data, Matches):
         checked_anchor(settings.anchor or None, data.agents)

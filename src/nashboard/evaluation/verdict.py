@@ -46,9 +46,7 @@ def headline(board: Board) -> str:
     chances = class_chances(board)
     if len(chances) == 1 and len(board.names) > 1:
         return f"All {len(board.names):,} {board.call} are alike: nothing in these data tells them apart."
-    first = {name: p for name, p in chances.items() if p >= LIKELY}
-    if len(chances) == 2 and len(first) == 1 and max(chances.values()) < SURE:
-        first = {}  # of two, one always has 1/2: that alone decides nothing
+    first = likely_first(chances)
     if board.exact:
         if len(first) == 1:
             return f"{next(iter(first))} is first: it is the only member of the equilibrium."
@@ -67,6 +65,22 @@ def headline(board: Board) -> str:
     return (
         f"{name} is first with P = {p:.2f}; next {'is' if len(others) == 1 else 'are'} {name_most(others, 3)}.{below}"
     )
+
+
+def likely_first(chances: dict[str, float]) -> dict[str, float]:
+    """Return those who are called first; of two, one always has 1/2, and that alone decides nothing."""
+    first = {name: p for name, p in chances.items() if p >= LIKELY}
+    return {} if len(chances) == 2 and len(first) == 1 and max(chances.values()) < SURE else first
+
+
+def brief_headline(board: Board) -> str:
+    """Return who is first in two or three words, no surer than the headline."""
+    first = likely_first(class_chances(board))
+    if len(first) == 1:
+        return f"{board.names[int(np.argmax(board.probability_top))]!r} first"
+    if first and min(first.values()) >= SURE:
+        return f"{len(first):,} share first place"
+    return f"{len(first):,} may share first place" if first else "undecided"
 
 
 def shared_headline(first: dict[str, float], size: int, call: str) -> str:
