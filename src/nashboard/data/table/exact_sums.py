@@ -21,7 +21,7 @@ import polars as pl
 
 SHIFT = float(1 << 26)
 DIGITS = 4
-Frame = TypeVar("Frame", nw.LazyFrame[Any], nw.DataFrame[Any])
+Frame = TypeVar("Frame", nw.LazyFrame[Any], pl.DataFrame)
 PIECE = 1 << 21  # rows that are summed up at a time
 FEW = 1 << 20  # sums of pieces that may wait before they are added up
 LOOKS, LOOK = 5, 20_000  # places of a scan that are looked at, from its first rows to its last, and rows in each
@@ -49,14 +49,9 @@ class Totals:
         """The columns of whole numbers that are added up: the sums, and the digits of the fractions."""
         return (*self.sums, *name_digits(self.fractions))
 
-    @property
-    def rows_in_digits(self) -> nw.LazyFrame[Any]:
-        """The rows, with fractions cut into digits."""
-        return cut_into_digits(self.rows, self.fractions) if self.fractions else self.rows
-
     def query(self) -> nw.LazyFrame[Any]:
         """Return the totals as one lazy query; `join_digits` puts the digits of fractions together."""
-        return self.sum_rows(self.rows_in_digits)
+        return self.sum_rows(cut_into_digits(self.rows, self.fractions))
 
     def sum_rows(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Return the totals of some of the rows."""
@@ -75,13 +70,15 @@ class Totals:
 
     def sum_in_pieces(self) -> pl.DataFrame:
         """Return the totals of a Polars scan, in memory that does not grow with the number of rows."""
-        columns = dict.fromkeys((*self.keys, *self.added, *self.lowest.values(), *self.highest.values()))
-        rows: pl.LazyFrame = self.rows_in_digits.select(*columns).to_native()
+        numbers = (*self.sums, *self.fractions)
+        columns = dict.fromkeys((*self.keys, *numbers, *self.lowest.values(), *self.highest.values()))
+        native: pl.LazyFrame = self.rows.to_native()
+        rows = native.select(*columns)
         coded = rows.with_columns(pl.col(self.names).cast(pl.Categorical))  # numbers in place of text: half the cost
         pieces = coded.collect_batches(chunk_size=PIECE, maintain_order=False, engine="streaming")
         waiting: list[pl.DataFrame] = []
         for piece in pieces:
-            waiting.append(run_streaming(self.sum_rows(nw.from_native(piece.lazy()))))
+            waiting.append(run_streaming(self.sum_rows(nw.from_native(cut_piece(piece, self.fractions).lazy()))))
             if sum(map(len, waiting[1:])) > max(FEW, len(waiting[0])):  # so each sum is added up a few times at most
                 waiting = [self.add_parts(waiting)]
         if not waiting:
@@ -109,17 +106,27 @@ def name_digit(name: str, k: int) -> str:
     return f"{name} {k}" if k else name
 
 
-def cut_into_digits(rows: Frame, columns: Sequence[str]) -> Frame:
-    """Cut the numbers of these columns into digits."""
+def cut_into_digits(rows: Frame, columns: Sequence[str], col: Any = nw.col) -> Frame:
+    """Cut the numbers of these columns into digits; ``col`` is that of the library that the rows are a frame of."""
+    if not columns:
+        return rows
     for k in range(DIGITS - 1):  # step by step: written as one, the expression would double at each
-        rows = rows.with_columns(**{f"{name} whole": nw.col(name_digit(name, k)).round(0) for name in columns})
-        left = {
-            name_digit(name, k + 1): (nw.col(name_digit(name, k)) - nw.col(f"{name} whole")) * SHIFT for name in columns
-        }
-        rows = rows.with_columns(**left).with_columns(
-            **{name_digit(name, k): nw.col(f"{name} whole") for name in columns}
-        )
+        rows = rows.with_columns(**{f"{name} whole": col(name_digit(name, k)).round(0) for name in columns})
+        left = {name_digit(name, k + 1): (col(name_digit(name, k)) - col(f"{name} whole")) * SHIFT for name in columns}
+        rows = rows.with_columns(**left).with_columns(**{name_digit(name, k): col(f"{name} whole") for name in columns})
     return rows
+
+
+def cut_piece(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Cut the numbers of these columns into digits; whole numbers, as of games without weights, need no cutting."""
+    if not columns or not are_whole(rows, columns):
+        return cut_into_digits(rows, columns, pl.col)
+    return rows.with_columns(pl.lit(0.0).alias(name_digit(name, k)) for name in columns for k in range(1, DIGITS))
+
+
+def are_whole(rows: pl.DataFrame, columns: Sequence[str]) -> bool:
+    """Whether these columns have whole numbers only."""
+    return all(rows.select((pl.col(columns) == pl.col(columns).round()).all()).row(0))
 
 
 def name_digits(columns: Sequence[str]) -> tuple[str, ...]:
@@ -144,7 +151,7 @@ def join_digits(sums: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 def add_exactly(frame: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
     """Add up these columns by keys in memory, in whatever order the rows stand."""
-    if all(frame.select((pl.col(columns) == pl.col(columns).round()).all()).row(0)):
-        return frame.group_by(*keys).agg(pl.col(columns).sum())  # whole numbers, as without weights, need no cutting
-    rows = cut_into_digits(nw.from_native(frame), columns).to_native()
+    if are_whole(frame, columns):
+        return frame.group_by(*keys).agg(pl.col(columns).sum())
+    rows = cut_into_digits(frame, columns, pl.col)
     return join_digits(rows.group_by(*keys).agg(pl.col(name_digits(columns)).sum()), columns)
