@@ -106,24 +106,28 @@ MATCHES: dict[str, Callable[[Rng, float], nb.Matches]] = {
 }
 
 
-def item_scores(rng: Rng, clusters: int, size: Array | int, spread: float, binary: bool) -> tuple[nb.Scores, list[int]]:
-    """Return two equal agents on clustered items; clusters differ in how well they suit each agent."""
+def item_scores(
+    rng: Rng, clusters: int, size: Array | int, spread: float, binary: bool, lead: float = 0.0
+) -> tuple[nb.Scores, list[int]]:
+    """Return two agents, equal but for a lead, on clustered items; clusters suit one agent more than the other."""
     label = np.repeat(np.arange(clusters), size)
     effect = rng.normal(0, spread, (2, clusters))[:, label] + rng.normal(0, 1.0, clusters)[label]
-    values = effect + rng.normal(0, 1, effect.shape)
+    values = effect + rng.normal(0, 1, effect.shape) + [[lead], [0.0]]
     return nb.Scores.from_array(1.0 * (values > 0) if binary else expit(values), agents=["a", "b"]), label.tolist()
 
 
-def skewed_tasks(rng: Rng) -> tuple[nb.Scores, None]:
-    return nb.Scores.from_array(np.exp(rng.normal(0, 0.7, (2, 12))), agents=["a", "b"]), None
+def skewed_tasks(rng: Rng, lead: float = 0.0) -> tuple[nb.Scores, None]:
+    return nb.Scores.from_array(np.exp(rng.normal([[lead], [0.0]], 0.7, (2, 12))), agents=["a", "b"]), None
 
 
-ITEMS: dict[str, Callable[[Rng], tuple[nb.Scores, list[int] | None]]] = {
-    "200 items, 0 or 1": lambda rng: (item_scores(rng, 200, 1, 0.0, True)[0], None),
-    "30 items, 0 or 1": lambda rng: (item_scores(rng, 30, 1, 0.0, True)[0], None),
+ITEMS: dict[str, Callable[..., tuple[nb.Scores, list[int] | None]]] = {
+    "200 items, 0 or 1": lambda rng, lead=0.0: (item_scores(rng, 200, 1, 0.0, True, lead)[0], None),
+    "30 items, 0 or 1": lambda rng, lead=0.0: (item_scores(rng, 30, 1, 0.0, True, lead)[0], None),
     "12 tasks with skewed scores": skewed_tasks,
-    "40 clusters of 5 items, 0 or 1": lambda rng: item_scores(rng, 40, 5, 0.8, True),
-    "15 clusters of 1 to 20 items": lambda rng: item_scores(rng, 15, rng.integers(1, 21, 15), 0.8, False),
+    "40 clusters of 5 items, 0 or 1": lambda rng, lead=0.0: item_scores(rng, 40, 5, 0.8, True, lead),
+    "15 clusters of 1 to 20 items": lambda rng, lead=0.0: item_scores(
+        rng, 15, rng.integers(1, 21, 15), 0.8, False, lead
+    ),
 }
 
 
@@ -144,9 +148,10 @@ def measure_item_alarms(runs: int, seed: int) -> list[Row]:
     rows = []
     for place, (label, items) in enumerate(ITEMS.items()):
         rng = np.random.default_rng([seed, 2, place])
-        drawn = [items(rng) for _ in range(runs)]
+        drawn = [items(rng, lead) for lead in [0.0] * runs + [0.5] * (runs // 10)]
         found = [nb.compare(scores, "a", "b", clusters=clusters) for scores, clusters in drawn]
-        rows.append(alarm_row(label, found))
+        power = share([one.verdict == "better" for one in found[runs:]])
+        rows.append(alarm_row(label, found[:runs]) | {"power": power})
     return rows
 
 

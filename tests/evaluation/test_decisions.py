@@ -353,6 +353,8 @@ def test_first_place_that_changes_hands_by_noise_fails_no_build() -> None:
     assert not nb.changes(boards[0], boards[1]).first_changed
     assert "may be noise" in nb.changes(boards[0], boards[1]).summary[0]
     assert nb.changes(boards[2], boards[3]).first_changed
+    with pytest.raises(InputError, match="intervals of 95%, the new one of 80%"):
+        nb.changes(boards[0], nb.evaluate(weak, level=0.8))
 
 
 def test_an_agent_that_improved_is_seen_with_its_cause() -> None:

@@ -200,6 +200,10 @@ def changes(old: Any, new: Any) -> Changes:
         raise InputError(
             f"the old evaluation is in {before.unit}, the new one in {after.unit}: they cannot be compared"
         )
+    if before.level != after.level:
+        raise InputError(
+            f"the old evaluation has intervals of {before.level:.0%}, the new one of {after.level:.0%}: use one level"
+        )
     common = [name for name in after.agents if name in set(before.agents)]
     if not common:
         raise InputError(
