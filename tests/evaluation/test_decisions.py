@@ -367,6 +367,13 @@ def test_an_agent_that_improved_is_seen_with_its_cause() -> None:
     assert nb.history([old, new]).gap.shape == (6, 2)
 
 
+def test_a_leader_that_improved_moved_and_nobody_else() -> None:
+    x = np.subtract.outer(*[np.array([0.5, 0.0, -0.3, -0.6, -1.0])] * 2)
+    rng = np.random.default_rng(1)
+    old, new = (nb.evaluate(decisions.play(y, 400, rng), n_resamples=100) for y in (x, decisions.raise_first(x, 1.0)))
+    assert nb.changes(old, new).moved == nb.changes(new, old).moved == ("a00",)
+
+
 def play_again(r: np.ndarray, seed: int, games: int = 20) -> nb.Matches:
     """Return fresh games of a ladder."""
     rng = np.random.default_rng(seed)

@@ -213,6 +213,9 @@ def changes(old: Any, new: Any) -> Changes:
     change = before.gap[i] - after.gap[j]
     low = np.hypot(before.gap[i] - before.gap_low[i], after.gap_high[j] - after.gap[j])
     high = np.hypot(before.gap_high[i] - before.gap[i], after.gap[j] - after.gap_low[j])
+    # the interval of an agent that stays first is cut off at the top: its noise shows in the gaps of the others
+    stays = (before.probability_top[i] >= 0.5) & (after.probability_top[j] >= 0.5)
+    low, high = (np.where(stays, np.maximum(width, np.median(width)), width) for width in (low, high))
     shift = typical_change(change, low + high)
     relative = change - shift
     noisy = before.draws > 1 and after.draws > 1
@@ -256,8 +259,13 @@ def first_of(posterior: Any) -> str | None:
 
 
 def typical_change(change: Floats, width: Floats) -> float:
-    """Return the weighted median of the changes; wide intervals count little."""
-    weight = 1 / np.maximum(width, 1e-9 + 0.01 * float(np.median(width)))
+    """Return the weighted median of the changes: wide intervals count little, none more than the typical one.
+
+    Of two agents none is typical: the change is then that of the gap itself.
+    """
+    if len(change) < 3:
+        return 0.0
+    weight = 1 / np.maximum(width, max(float(np.median(width)), 1e-9))
     order = np.argsort(change, kind="stable")
     cumulated = np.cumsum(weight[order])
     return float(change[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
