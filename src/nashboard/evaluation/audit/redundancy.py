@@ -175,7 +175,8 @@ class Redundancy(Part):
         if self.basis == "none":
             return "the data are taken as exact" if self.literal else "no noise is known"
         left = self.compared - self.told_apart
-        return f"{left:,} of {self.compared:,} pairs are neither shown to differ nor shown to be alike"
+        verb = "is" if left == 1 else "are"
+        return f"{left:,} of {self.compared:,} pairs {verb} neither shown to differ nor shown to be alike"
 
     def doubts(self) -> tuple[str, ...]:
         """Name the pairs that are suspected, if any."""

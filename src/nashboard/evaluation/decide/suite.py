@@ -56,7 +56,7 @@ class Reduction(Tabular):
         if self.decided == 1:
             kept = f"{kept} of the only pair that the full suite decides at {self.level:.0%}"
             return f"{kept}; one pair does not show whether they suit other agents."
-        later = "" if np.isnan(self.held_out) else f"; of an agent that is entered later {percent(self.held_out)}"
+        later = "" if np.isnan(self.held_out) else f"; for agents left out of the choice: {percent(self.held_out)}"
         return (
             f"{kept} of {self.preserved:,} of {self.decided:,} pairs ({percent(self.preserved / self.decided)}) that "
             f"the full suite decides at {self.level:.0%}{later}."
