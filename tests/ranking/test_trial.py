@@ -167,7 +167,19 @@ def test_new_scores_have_the_units_of_the_old_ones_for_the_mean() -> None:
     again = data.with_payoffs(table)
     assert again.raw is not None
     np.testing.assert_allclose(again.raw, values[:, :3], rtol=1e-12)
+    shifted = data.with_payoffs(table - [3.0, 0.0, -5.0]).table  # a draw whose zero is another on each task
+    assert shifted is not None
+    np.testing.assert_allclose(shifted, table, atol=1e-12)
     found = try_methods(data, np.array([1, 1, 1]), methods=["mean", "borda"], truths=lambda k: table, n_truths=3)
     assert [one.same for one in found.trials] == [1, 1]
     assert found.trials[0].copies is None
     assert data.copy_task(1, 2).compared_raw.shape == (3, 5)
+
+
+def test_an_interquartile_mean_on_the_board_has_the_zero_of_the_scaled_scores() -> None:
+    rng = np.random.default_rng(4)
+    skill = rng.uniform(0.2, 0.8, size=(6, 1))
+    scores = nb.Scores.from_array(skill + rng.normal(0, 0.02, size=(6, 12)), stderr=np.full((6, 12), 0.02))
+    board = nb.evaluate(scores, n_resamples=40, methods=["nash", "iqm"]).board
+    found = next(column for column in board.second if column.name == "interquartile mean")
+    np.testing.assert_allclose(found.values, nb.rank(scores, "iqm").scores, atol=0.06)

@@ -198,9 +198,10 @@ class Pairwise:
         Payoffs in log-odds become win rates; each pair keeps its number of games, one where it never met.
         """
         if self.kind == "scores":
+            assert self.table is not None
+            truth = truth + (self.table - truth).mean(axis=0)  # draws have a zero of their own on each task
             raw = truth
             if self.scaling in ("range", "zscore"):  # a new unit and a new zero for each task
-                assert self.table is not None
                 unit = np.ptp(self.compared_raw, axis=0) / np.ptp(self.table, axis=0)
                 raw = (truth - self.table[0]) * unit + self.compared_raw[0]
             return from_table(self.agents, truth, raw, notes=self.notes)

@@ -135,6 +135,8 @@ def method_columns(problem: Problem) -> list[Second]:
 def pairwise_of(problem: Problem, table: Floats) -> Pairwise:
     """Return one draw as data of the methods."""
     if problem.tasks is not None:
+        given = problem.scaled.values[np.ix_(problem.classes.first, problem.tasks.first)]
+        table = table + np.nanmean(given - table, axis=0)  # draws have a zero of their own on each task
         return pairwise(Scores.from_array(table[:, problem.kept_tasks]), scaling="none")
     names = [str(k) for k in range(len(table))]
     return pairwise(Payoffs(agents=tuple(names), A=table, scale="logit" if problem.unit == LOG_ODDS else "given"))
