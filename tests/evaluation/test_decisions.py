@@ -294,6 +294,7 @@ def test_a_smaller_suite_keeps_the_order_it_claims() -> None:
     assert found.constant == (scores.tasks[3],)
     assert found.saturated == (scores.tasks[4],)
     assert found.held_out > 0.9
+    assert f"for agents left out of the choice: {found.held_out:.0%}" in str(found)
 
 
 def test_exposure_counts_games_and_inflation_grows_with_variants() -> None:

@@ -15,6 +15,7 @@ import pytest
 import nashboard as nb
 from evaluation.arenas import cloned, leads, played
 from nashboard._types import Floats
+from nashboard.charts.boards import describe_top
 
 N = r"[\d,]+"
 P = r"\d\.\d\d"
@@ -320,3 +321,10 @@ def test_the_brief_headline_is_no_surer_than_the_headline() -> None:
     assert repr(evaluation("two alike")) == "Evaluation(2 agents, undecided)"
     assert "may share first place" in repr(evaluation("rotation"))
     assert " first)" in repr(evaluation("steep"))
+
+
+@pytest.mark.parametrize(
+    ("case", "title"), [("steep", "is best"), ("close", "is perhaps best"), ("even", "No agent is")]
+)
+def test_the_title_of_the_chart_is_no_surer_than_the_headline(case: str, title: str) -> None:
+    assert title in describe_top(evaluation(case).board, "best")

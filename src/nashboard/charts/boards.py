@@ -91,8 +91,11 @@ def describe_top(board: Board, first: str) -> str:
     classes = len(set(board.classes[at].tolist()))
     if not at:
         return f"No {board.kind} is {first} with a probability of at least 1/2"
+    sure = "" if board.probability_top[at].min() >= 0.95 else "perhaps "
     return (
-        f"{shortened(board.names[at[0]], 40)} is {first}" if classes == 1 else f"{classes:,} {board.kind}s are {first}"
+        f"{shortened(board.names[at[0]], 40)} is {sure}{first}"
+        if classes == 1
+        else f"{classes:,} {board.kind}s are {sure}{first}"
     )
 
 
