@@ -151,6 +151,8 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
             keep(place / "input", limits, kind_of_failure(error), told)
         finally:
             began.value = 0
+        if (took := time.process_time() - spent.value) > limits.seconds:  # it ended before anybody looked
+            keep(place / "input", limits, "hang", f"case {number}, {entry}: {took:,.1f} s of CPU")
         if (grown := memory("VmHWM") - before) > limits.megabytes:
             keep(place / "input", limits, f"memory {entry}", f"case {number}, {entry}: {grown:,} MB more")
         at.value += 1
