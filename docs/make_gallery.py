@@ -129,7 +129,7 @@ def contributions_by_task() -> Any:
 
 def stress() -> Any:
     """Stress test: enter copies of one agent, and see who moves."""
-    found = nb.stress(nb.load_dataset("rock-paper-scissors"), of=["C"], draws=0, targets=[])
+    found = nb.stress(nb.load_dataset("rock-paper-scissors"), of=["C"], noise="none", draws=0, targets=[])
     return nb.charts.stress(found)
 
 
