@@ -177,6 +177,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--min-games": ([LOG], ["--min-games", "20"]),
         "--components": ([LOG], ["--components", "each"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
+        "--segment": ([LOG, "--method", "deviation"], ["--segment", "language"]),
         "--format": ([LOG], ["--format", "md"]),
     },
     "methods": {
