@@ -12,10 +12,12 @@ from nashboard.cli.app import main
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-def run(*arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-    """Run the command with these arguments, and require an exit code."""
+def run(
+    *arguments: str, code: int | tuple[int, ...] = 0, out: io.StringIO | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run the command with these arguments, and require an exit code, or one of several."""
     words = ["nashboard", *arguments]
-    out, err = io.StringIO(), io.StringIO()
+    out, err = out or io.StringIO(), io.StringIO()
     argv, terminated = sys.argv, signal.getsignal(signal.SIGTERM)  # the command sets its own
     sys.argv = words
     try:
@@ -27,5 +29,5 @@ def run(*arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
     finally:
         sys.argv = argv
         signal.signal(signal.SIGTERM, terminated)
-    assert found == code, err.getvalue()
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+    assert found in ((code,) if isinstance(code, int) else code), err.getvalue()
+    return subprocess.CompletedProcess(words, int(str(found)), out.getvalue(), err.getvalue())

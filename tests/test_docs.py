@@ -28,7 +28,15 @@ def test_the_examples_of_a_docstring_give_what_they_show(name: str) -> None:
     assert failed == 0
 
 
-@pytest.mark.parametrize("page", RUN, ids=[str(page.relative_to(ROOT)) for page in RUN])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.slow] * ("<!-- needs:" in page.read_text())
+        )
+        for page in RUN
+    ],
+)
 def test_a_page_runs_and_prints_what_it_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = page.read_text()
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")

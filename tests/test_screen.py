@@ -126,9 +126,9 @@ def test_long_names_are_cut_where_they_stay_different() -> None:
     assert distinct_head(["x" * 50, "y" * 50], 34) == 17
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
-def test_a_command_fits_the_terminal_it_runs_in(columns: int) -> None:
-    lines = terminal(columns, "evaluate", "dataset:alphago", "--resamples", "5")
+@pytest.mark.parametrize(("columns", "real"), [(60, False), (80, True), (120, False)])
+def test_a_command_fits_the_terminal_it_runs_in(columns: int, real: bool) -> None:
+    lines = (terminal if real else screen)(columns, "evaluate", "dataset:alphago", "--resamples", "5")
     assert max(map(len, lines)) <= columns
     assert not any("…" in line for line in lines)
     assert any("alpha_rvp" in line.split() for line in lines)
@@ -138,7 +138,7 @@ def test_a_command_fits_the_terminal_it_runs_in(columns: int) -> None:
 @pytest.mark.parametrize(("columns", "all_fit"), [(60, False), (120, True)])
 def test_every_column_of_a_command_is_explained_or_named_as_one_without_room(columns: int, all_fit: bool) -> None:
     words = ("evaluate", "dataset:rock-paper-scissors", "--resamples", "5", "--columns", "all")
-    lines = terminal(columns, *words)
+    lines = screen(columns, *words)
     assert max(map(len, lines)) <= columns
     assert not any("…" in line for line in lines)
     _, *notes = " ".join(lines).split("no room for ")
@@ -155,8 +155,24 @@ def test_every_column_of_a_command_is_explained_or_named_as_one_without_room(col
     assert not explained & set(hidden)
 
 
+class Screen(io.StringIO):
+    """A text that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def screen(columns: int, *arguments: str) -> list[str]:
+    """Return the lines that a command prints, run in this process, where standard output says it is a terminal."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(columns))
+        patch.setenv("TERM", "xterm")
+        patch.setenv("NO_COLOR", "1")
+        return lines_of(run(*arguments, out=Screen()).stdout)
+
+
 def terminal(columns: int, *arguments: str) -> list[str]:
-    """Return the lines that a command prints to a terminal of so many columns."""
+    """Return the lines that a command prints to a real terminal of so many columns."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
@@ -175,7 +191,11 @@ def terminal(columns: int, *arguments: str) -> list[str]:
         except OSError:  # how Linux says that the other end is closed
             pass
     os.close(ours)
-    text = said.decode()
+    return lines_of(said.decode())
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text without bold and other styles."""
     for style in ("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[3m", "\x1b[1;2m", "\x1b[2;3m"):
         text = text.replace(style, "")
     return [line.rstrip() for line in text.splitlines()]

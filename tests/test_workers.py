@@ -54,6 +54,7 @@ def test_processes_and_threads_give_the_same_bytes(arena: nb.Matches) -> None:
     assert spread(arena, workers=2, backend="loky") == spread(arena, workers=1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 def test_a_dask_cluster_gives_the_same_bytes(arena: nb.Matches) -> None:
     with joblib.parallel_config(backend="dask"):
@@ -66,6 +67,7 @@ def test_a_worker_process_that_dies_is_one_sentence() -> None:
         spread_out(Deadly(os.getpid()), plan_of(40, 0, 2, False, "loky"), 0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 def test_a_worker_of_a_cluster_that_dies_is_replaced(tmp_path: Path) -> None:
     work = DeadlyOnce(os.getpid(), str(tmp_path / "died"))
@@ -76,6 +78,7 @@ def test_a_worker_of_a_cluster_that_dies_is_replaced(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_work_that_kills_every_worker_of_a_cluster_is_one_sentence() -> None:
     dask = pytest.importorskip("dask", reason="Dask is not installed")
     with (
@@ -86,11 +89,13 @@ def test_work_that_kills_every_worker_of_a_cluster_is_one_sentence() -> None:
         spread_out(Deadly(os.getpid()), plan_of(16, 0, None, False, "dask"), 0, "")
 
 
+@pytest.mark.slow
 def test_work_that_no_worker_of_a_cluster_can_read_is_one_sentence() -> None:
     with dask_cluster(2, patience="2s"), pytest.raises(nb.WorkerError, match="a worker died while it resampled"):
         spread_out(Unreadable(os.getpid()), plan_of(40, 0, None, False, "dask"), 0, "")
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_code_1_when_a_worker_dies(arena: nb.Matches, tmp_path: Path) -> None:
     arena.write(tmp_path / "counts.csv")
     # the sitecustomize of the workers kills them as soon as they import what they are to run
@@ -116,6 +121,7 @@ def test_a_backend_that_does_not_exist_is_refused(arena: nb.Matches) -> None:
         nb.elo(arena, errors="bootstrap", backend="nobody")
 
 
+@pytest.mark.slow  # imports Dask in a process of its own
 @pytest.mark.parametrize(("backend", "what"), [("ray", "register_ray"), ("dask", "distributed.Client")])
 def test_a_cluster_that_was_not_started_is_for_python(backend: str, what: str, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("a,b,winner\nx,y,x\ny,z,y\nz,x,tie\n")

@@ -15,6 +15,8 @@ from nashboard.cli.options import (
     FormatOption,
     Level,
     Missing,
+    Noise,
+    NoiseOption,
     ReadOption,
     SourceArgument,
     exit_if,
@@ -56,8 +58,9 @@ def audit(
     source: SourceArgument,
     level: Level = LEVEL,
     margin: Annotated[
-        float | None, typer.Option(help="Smallest difference that matters: win rate at even odds, or scaled score.")
+        float | None, typer.Option(help="Smallest difference that matters, as a share of a task's range; 0.05 unless given.")
     ] = None,
+    noise: NoiseOption = Noise.model,
     what: Annotated[
         Shown | None, typer.Option("--show", help="The table of csv, md and latex; trust unless given.")
     ] = None,
@@ -90,7 +93,7 @@ def audit(
     read_in = source_data(source, as_format, read)  # missing scores are audited too
     data = read_in if missing is None else whole(read_in, missing)
     with show_progress("Auditing ..."):
-        found = run(data, level=level, margin=margin)
+        found = run(data, level=level, margin=margin, noise=noise.value)
     tables = found.tables()
     if how is Format.json:
         typer.echo(found.to_json(), nl=False)

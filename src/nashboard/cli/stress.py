@@ -12,6 +12,8 @@ from nashboard.cli.options import (
     Format,
     FormatOption,
     Missing,
+    Noise,
+    NoiseOption,
     ReadOption,
     Seed,
     SourceArgument,
@@ -58,9 +60,10 @@ def stress(
     most: Annotated[int, typer.Option(help="Largest number of copies in an attack.", min=1)] = 100,
     draws: Annotated[
         int | None,
-        typer.Option(help="Draws for noisy copies; 20 unless given, fewer for many agents.", min=0),
+        typer.Option(help="Draws for noisy copies; 3 unless given, none for more than 60 entries.", min=0),
     ] = None,
     seed: Seed = SEED,
+    noise: NoiseOption = Noise.model,
     what: Annotated[
         Shown | None, typer.Option("--show", help="The table of csv, md and latex; exact unless given.")
     ] = None,
@@ -101,6 +104,7 @@ def stress(
             most=most,
             draws=draws,
             rng=seed,
+            noise=noise.value,
         )
     if how is Format.json:
         typer.echo(found.to_json(), nl=False)

@@ -33,7 +33,7 @@ from nashboard._workers import Plan, plan_of, spread_out
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.likelihood import PairTotals, win_rates, with_points
-from nashboard.ratings.newton import DENSE, newton, solver, sparse_laplacian
+from nashboard.ratings.newton import DENSE, dense_laplacian, newton, solver, sparse_laplacian
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -210,8 +210,10 @@ class LinearLeague:
         full[self.kept] = columns
         return full[: self.totals.agents]
 
-    def scores(self, score: Score) -> "csr_array":
-        """Return ``M`` on the free nodes."""
+    def scores(self, score: Score) -> "csr_array | Floats":
+        """Return ``M`` on the free nodes; without clusters it is a Laplacian, dense where that is small."""
+        if score.clusters is None and self.totals.nodes <= DENSE:
+            return dense_laplacian(self.totals.nodes, score.i, score.j, score.variance)[np.ix_(self.kept, self.kept)]
         return score.matrix(incidence(self.totals.nodes, score.i, score.j))[:, self.kept][self.kept]
 
     def moved_by_prior(self, x: Floats) -> Floats:
