@@ -16,6 +16,7 @@ from nashboard.charts.rows import (
     checked_top,
     every_row,
     inline,
+    layered,
     more,
     number,
     text,
@@ -142,7 +143,7 @@ def weights(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
         else f"The mixture of agents that {best}; others have no say in the averages of the rest."
     )
     return titled(
-        alt.layer(*layers).properties(width=360, height=alt.Step(ROW)),
+        layered(*layers).properties(width=360, height=alt.Step(ROW)),
         title,
         [meaning],
         f"Bar chart of Nash weights. {title}.",
@@ -206,7 +207,7 @@ def averages(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
         "Sorted by Nash average. This result keeps no uniform averages: evaluate() does."
     )  # fmt: skip
     return titled(
-        alt.layer(*layers).properties(width=420, height=alt.Step(ROW)),
+        layered(*layers).properties(width=420, height=alt.Step(ROW)),
         title,
         [note.replace("agents", f"{side.kind}s")],
         f"Dot plot: {title.lower()}, {number_of(len(side.names), side.kind)}.",
@@ -269,7 +270,7 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
     said = [f"Blue bars gain, orange bars lose; they add up to the last. Weight times the difference to {best}."]
     said.append(whisker_sentence(evaluation, shown, what))
     return titled(
-        alt.layer(*layers).properties(width=380, height=alt.Step(ROW + 2)),
+        layered(*layers).properties(width=380, height=alt.Step(ROW + 2)),
         title,
         said,
         f"Bar chart of {number_of(counted(evaluation), what)}: what the Nash average of {agent} is made of. {title}.",

@@ -15,6 +15,7 @@ from nashboard.charts.rows import (
     checked_top,
     every_row,
     inline,
+    layered,
     more,
     number,
     text,
@@ -64,7 +65,7 @@ def board_chart(board: Board, top: int) -> Chart:
     bars, title = ("weight", "weight") if board.exact else ("top", chance_name(board))
     panels = [
         forest(base, rows, ("gap", "low", "high"), gap, nash, named, tips).properties(width=300),
-        alt.layer(
+        layered(
             every_row(base, bare),
             base.transform_filter(f"datum.{bars} > 0")
             .mark_bar(style="nash", height=9)
@@ -137,7 +138,7 @@ def forest(
         points = alone(base, rows) if len(styles) == 1 else base.transform_filter(f"datum.style == '{style}'")
         mark = points.mark_point(style=style, filled=True, size=SIZES[style], opacity=1, shape=SHAPES[style])
         layers.append(mark.encode(x=alt.X(f"{value}:Q", scale=scale, axis=axis), y=y, tooltip=tips))
-    return alt.layer(*layers)
+    return layered(*layers)
 
 
 def alone(base: alt.Chart, rows: list[dict[str, Any]]) -> Any:
@@ -251,7 +252,7 @@ def history(found: History, *, top: int = 6) -> Chart:
     side = alt.XOffset("agent:N", sort=list(shown))  # intervals stand beside each other
     base = alt.Chart(inline(rows)).encode(x=x, xOffset=side, color=color)
     title = f"minus the gap to the best ({found.unit})"
-    chart = alt.layer(
+    chart = layered(
         base.mark_rule(opacity=0.5, strokeWidth=3).encode(y=alt.Y("low:Q", title=title), y2="high:Q", tooltip=tips),
         base.mark_line(point=True).encode(y=alt.Y("gap:Q", title=title), tooltip=tips),
     ).properties(width=max(260, 90 * len(found.labels)), height=260)

@@ -9,7 +9,7 @@ import numpy as np
 from nashboard._text import shortened
 from nashboard.algebra.cycles import Cycle
 from nashboard.algebra.hodge import Hodge
-from nashboard.charts.rows import checked_top, inline, number, text
+from nashboard.charts.rows import checked_top, inline, layered, number, text
 from nashboard.charts.theme import Chart, titled
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.audit import Audit
@@ -134,7 +134,7 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
     tips = [text("winner", "winner"), text("loser", "loser"), number("payoff", "payoff"), text("won", "games won"),
             text("cycle", "cycle")]  # fmt: skip
     edges = alt.Chart(inline(rows))
-    return alt.layer(
+    return layered(
         edges.mark_rule(opacity=0.9).encode(
             x=x, y=y, x2="x2:Q", y2="y2:Q", color=colour, tooltip=tips,
             strokeWidth=alt.StrokeWidth("payoff:Q", legend=None, scale=alt.Scale(range=[1.2, 4], zero=True)),

@@ -17,6 +17,7 @@ from nashboard.charts.rows import (
     checked_side,
     checked_top,
     inline,
+    layered,
     more,
     number,
     text,
@@ -83,7 +84,7 @@ def payoff_map(
         alt.X("column:N", sort=None, axis=slanted("opponent")),
         alt.Y("row:N", sort=None, axis=axis_of_names()),
     )
-    chart = alt.layer(
+    chart = layered(
         base.mark_text(text="").encode(x=x, y=y),  # fixes the order, also where a first cell is empty
         base.transform_filter("isValid(datum.value)")
         .mark_rect()
@@ -256,7 +257,7 @@ def superiority(found: Superiority, *, top: int = 30) -> Chart:
         legend=alt.Legend(orient="bottom", gradientLength=220),
     )
     tips = [text("row", "above"), text("column", "below"), number("value", "probability", ".2f")]
-    chart = alt.layer(
+    chart = layered(
         base.mark_text(text="").encode(x=x, y=y),
         base.transform_filter("isValid(datum.value)").mark_rect().encode(x=x, y=y, color=color, tooltip=tips),
     )
@@ -327,7 +328,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     if len(names) < len(found.names):
         said.append(f"Shown are the {len(names):,} of {len(found.names):,} {found.kind} that are most like another.")
     return titled(
-        alt.layer(*layers).add_params(*params).properties(width=alt.Step(size), height=alt.Step(size)),
+        layered(*layers).add_params(*params).properties(width=alt.Step(size), height=alt.Step(size)),
         title,
         said,
         f"Map of distances between {number_of(len(found.names), found.kind[:-1])}, clustered. {title}.",

@@ -16,7 +16,7 @@ from nashboard._text import shortened
 from nashboard._types import Floats
 from nashboard.algebra.latent import Latent
 from nashboard.algebra.schur import Schur
-from nashboard.charts.rows import checked_kind, checked_top, inline, number, text
+from nashboard.charts.rows import checked_kind, checked_top, inline, layered, number, text
 from nashboard.charts.theme import Chart, titled
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
@@ -222,7 +222,7 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
         f"[(area > 0 ? {one} : {other}) + ' gains ' + format(abs(area), '.3~g'), "
         f"'from ' + (area > 0 ? {other} : {one})]"
     )
-    chart = alt.layer(*layers).add_params(*params).properties(width=seen.width, height=seen.height)
+    chart = layered(*layers).add_params(*params).properties(width=seen.width, height=seen.height)
     return titled(
         chart,
         said,
@@ -342,7 +342,7 @@ def latent(found: Latent, *, components: tuple[int, int] = (0, 1), ends: int = 6
     ]  # fmt: skip
     title, both = "What tasks test beyond an average", float(shares[[s, t]].sum())
     return titled(
-        alt.layer(*layers).properties(width=LATENT_WIDTH, height=height),
+        layered(*layers).properties(width=LATENT_WIDTH, height=height),
         title,
         [f"Averages explain {found.averages_share:.0%} of the scores, these components {both:.0%} more.",
          "An agent is better than its average on tasks in its direction, worse on those opposite."],

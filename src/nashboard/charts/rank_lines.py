@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from nashboard._text import distinct_head, listed, shorten_to, shortened
-from nashboard.charts.rows import ROW, checked_kind, checked_top, inline, text
+from nashboard.charts.rows import ROW, checked_kind, checked_top, inline, layered, text
 from nashboard.charts.theme import Chart, titled
 from nashboard.errors import InputError
 from nashboard.evaluation.board.board import places
@@ -94,7 +94,7 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     changes = "changes" if moved == 1 else "change"
     title = f"{moved:,} {of} agents {changes} place" if moved else f"Nobody {of} agents changes place"
     return titled(
-        alt.layer(*layers).properties(width=260, height=max(n, 2) * ROW),
+        layered(*layers).properties(width=260, height=max(n, 2) * ROW),
         title,
         [f"Left: rank by {second}. Right: rank by Nash average. Shown: {part}.",
          "Blue: a better place by Nash average; orange: a worse one. Equal numbers on one side are exact ties."],
@@ -169,7 +169,7 @@ def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
     title = f"{agree:,} of {len(trials.ranked):,} methods put {shorten_to(agents[order[0]], BUMP_NAME, head)} first"
     part = f"the first {n:,} of {len(agents):,} agents on the board" if n < len(agents) else "all agents"
     return titled(
-        alt.layer(others, first, names).properties(width=len(columns) * METHOD_STEP, height=max(n, 2) * (ROW + 2)),
+        layered(others, first, names).properties(width=len(columns) * METHOD_STEP, height=max(n, 2) * (ROW + 2)),
         title,
         [f"Each line is an agent, each column a method; higher is better. Shown: {part}.",
          "Lines that cross are agents that two methods order differently. Ties are drawn one below the other."],
@@ -337,7 +337,7 @@ def panel(
     tips = [text("name", "agent"), alt.Tooltip("rank:Q", title="rank"), text("tie", "holds it"),
             text("copies", "copies entered")]  # fmt: skip
     lines = base.transform_filter("datum.winner")
-    return alt.layer(
+    return layered(
         *(
             base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1, clip=True).encode(
                 x=x, y=y, detail="name:N", tooltip=tips

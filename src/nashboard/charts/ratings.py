@@ -15,6 +15,7 @@ from nashboard.charts.rows import (
     checked_kind,
     checked_top,
     inline,
+    layered,
     more,
     number,
     text,
@@ -105,7 +106,7 @@ def rating_history(found: RatingHistory, *, agents: Sequence[str] | None = None,
             number("low", "low", ".0f"), number("high", "high", ".0f")]  # fmt: skip
     base = alt.Chart(inline(rows)).encode(x=x, color=color)
     title = "rating (Elo points)"
-    chart = alt.layer(
+    chart = layered(
         base.mark_area(opacity=0.12, line=False).encode(y=alt.Y("low:Q", title=title), y2="high:Q"),
         base.mark_line(strokeWidth=1.6).encode(y=alt.Y("rating:Q", title=title), tooltip=tips),
     ).properties(width=480, height=280)
@@ -204,7 +205,7 @@ def drawn(found: Sequence[Calibration]) -> Chart:
         title = f"{nobody(found)} better than guessing"
     unseen = "games held out of the fit" if best.held_out else "these games, which the fit may have seen"
     return titled(
-        alt.layer(*layers).properties(width=CALIBRATION_SIZE, height=CALIBRATION_SIZE),
+        layered(*layers).properties(width=CALIBRATION_SIZE, height=CALIBRATION_SIZE),
         title,
         [f"On the dashed line, predictions come true. Measured on {unseen}.",
          "Log-loss in nats per game: 0.693 is guessing, lower is better. Bars are 95% intervals."],

@@ -33,6 +33,21 @@ class Rows(alt.InlineData):
         return self
 
 
+class SharedEncoding(alt.FacetedEncoding):
+    """What marks show, shared by the copies of a chart."""
+
+    def __deepcopy__(self, _: object) -> "SharedEncoding":
+        return self
+
+
+def layered(*layers: Any) -> alt.LayerChart:
+    """Draw charts above each other, so that copies of the whole are cheap."""
+    for layer in layers:
+        if isinstance(layer, alt.Chart):
+            layer.encoding = SharedEncoding(**layer.encoding._kwds)
+    return alt.layer(*layers)
+
+
 def inline(rows: Iterable[dict[str, Any]], digits: int = 9) -> alt.InlineData:
     """Return rows as the data of a chart; names are values, never fields, and what is not a number is left empty.
 

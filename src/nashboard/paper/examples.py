@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from nashboard._types import Floats, read_only
-from nashboard.charts.rows import axis_of_names, inline
+from nashboard.charts.rows import axis_of_names, inline, layered
 from nashboard.charts.theme import THEMES, Chart, titled
 from nashboard.ratings.melo import MeloRatings
 
@@ -68,7 +68,7 @@ def go_predictions(agents: Sequence[str], tables: Mapping[str, Floats]) -> Chart
         legend=alt.Legend(orient="right"),
     )
     light = alt.condition("abs(datum.rate - 0.5) > 0.32", alt.value("white"), alt.value("#1c2026"))
-    cells = alt.layer(
+    cells = layered(
         base.mark_rect().encode(color=colour),
         base.mark_text(fontSize=10).encode(text=alt.Text("rate:Q", format=".2f"), color=light),
         data=inline(rows),
@@ -102,7 +102,7 @@ def around_origin(Q: Floats, names: Sequence[str], reach: float, *extra: Any) ->
     rows = [{"name": name, "x": x, "y": y} for name, (x, y) in zip(names, Q, strict=True)]
     base = alt.Chart(inline(rows)).encode(x=axis("x", reach), y=axis("y", reach, vertical=True))
     origin = alt.Chart(inline([{"x": 0, "y": 0}])).mark_point(style="mark", shape="cross", size=80)
-    return alt.layer(
+    return layered(
         *extra,
         origin.encode(x=axis("x", reach), y=axis("y", reach, vertical=True)),
         base.mark_circle(style="nash", size=90, opacity=1),
@@ -213,7 +213,7 @@ def beside_nash(agents: Sequence[str], values: Mapping[str, Floats], title: str,
     base = alt.Chart(inline(rows)).encode(
         y=alt.Y("method:N", sort=methods, axis=axis_of_names()), x=alt.X("value:Q", title=f"average ({unit})")
     )
-    layers = alt.layer(
+    layers = layered(
         base.mark_bar(height=12).encode(
             color=alt.Color("method:N", sort=methods, legend=None, scale=alt.Scale(domain=methods, range="category"))
         ),
