@@ -3,7 +3,7 @@
 python benchmarks/run.py                          a small version, a few minutes: rows and page are kept in out/
 python benchmarks/run.py --full                   everything: benchmarks/results, docs/benchmarks.md and the README
 python benchmarks/run.py --full --only elo        one section; again for several
-python benchmarks/run.py --full --task rounds     only tasks whose name holds this text; the other rows stay
+python benchmarks/run.py --full --task rounds     only tasks whose name contains this text; the other rows stay
 python benchmarks/run.py --tiny                   every program once on next to nothing; keeps no results
 """
 
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     sizes.add_argument("--full", dest="size", action="store_const", const="full", default="small")
     sizes.add_argument("--tiny", dest="size", action="store_const", const="tiny")
     parser.add_argument("--only", action="append", choices=SECTIONS, metavar="SECTION", help=", ".join(SECTIONS))
-    parser.add_argument("--task", default="", metavar="TEXT", help="only tasks whose name holds this text")
+    parser.add_argument("--task", default="", metavar="TEXT", help="only tasks whose name contains this text")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, stopped)
     began = time.monotonic()

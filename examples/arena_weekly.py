@@ -25,7 +25,7 @@ def weekly(log: Path, board: Path, last: Path | None) -> nb.Evaluation:
     print(f"{log.name}: {matches!r}")
     print("\n".join(result.verdict))
     for warning in result.warnings:
-        print(f"warning: {warning}")
+        print(f"note: {warning}")
     if last is not None:
         before = nb.Evaluation.from_json(last.read_text(encoding="utf-8"))
         moved = nb.changes(before, result)

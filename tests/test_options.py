@@ -371,4 +371,15 @@ def test_an_option_means_the_same_in_every_command() -> None:
     assert set(found) == SHARED
 
 
-SHARED = {"--level", "--noise", "--missing", "--min-games", "--tasks", "--selection", "--scaling", "--top", "--as", "--anchor"}
+SHARED = {
+    "--level",
+    "--noise",
+    "--missing",
+    "--min-games",
+    "--tasks",
+    "--selection",
+    "--scaling",
+    "--top",
+    "--as",
+    "--anchor",
+}

@@ -41,7 +41,7 @@ def refuse_unreal(array: NDArray[Any], what: str) -> None:
         count = int(np.ma.getmaskarray(array).sum())
         raise InputError(f"{what} has {count:,} masked cells: fill them, or leave those rows and columns out")
     if np.iscomplexobj(array):
-        raise InputError(f"{what} holds complex numbers: pass real ones, for example the real part")
+        raise InputError(f"{what} contains complex numbers: pass real ones, for example the real part")
 
 
 def square(values: ArrayLike, what: str) -> Floats:

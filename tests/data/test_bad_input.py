@@ -218,7 +218,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         "not antisymmetric: 'x' against 'y' is 3, the other way -2, not -3",
     ),
     "a matrix whose names differ": ("m.csv", "agent,x,y,z\nx,0,1,2\ny,-1,0,3\nw,-2,-3,0\n", "payoffs", {}, "'w' has a row but no column"),
-    "a matrix of percentages": ("m.csv", "agent,x,y\nx,50,55.3\ny,44.7,50\n", "matches", {}, "holds percentages, not win rates or counts: divide"),
+    "a matrix of percentages": ("m.csv", "agent,x,y\nx,50,55.3\ny,44.7,50\n", "matches", {}, "contains percentages, not win rates or counts: divide"),
     "a matrix with a hole": ("m.csv", "agent,x,y\nx,0,1\ny,,0\n", "payoffs", {}, "row 'y', column 'x' is empty"),
     "json that is cut short": ("log.json", '[{"model_a": "x", "model_b"', "matches", {}, "not valid json: it is cut short"),
     "a json list of numbers": ("log.json", "[1, 2]", "matches", {}, "item 1 of the list is '1', not an object"),

@@ -162,7 +162,7 @@ def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
     [
         ("sqlite:///{folder}/none.db", {}, "there is no database file .*for reading only"),
         ("sqlite:///", {}, "names no file: write sqlite:///games.db"),
-        ("sqlite:///{folder}/two.db", {}, "holds the tables 'one' and 'two': pass table= or query="),
+        ("sqlite:///{folder}/two.db", {}, "contains the tables 'one' and 'two': pass table= or query="),
         ("sqlite:///{folder}/two.db", {"table": "ones"}, r"no table 'ones' \(did you mean 'one'\?\)"),
         ("sqlite:///{folder}/two.db", {"table": "one", "query": "select 1"}, "give table= or query=, not both"),
         ("sqlite:///{folder}/two.db", {"query": " ; "}, "the query is empty"),
@@ -173,8 +173,8 @@ def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
             "format='pgn' is read from files of this machine",
         ),
         ("sqlite:///{folder}/text.db", {}, "file is not a database"),
-        ("sqlite:///{folder}/empty.db", {}, "holds no table"),
-        ("sqlite:///{folder}/empty.db", {"table": "one"}, "has no table 'one': it holds no table at all"),
+        ("sqlite:///{folder}/empty.db", {}, "contains no table"),
+        ("sqlite:///{folder}/empty.db", {"table": "one"}, "has no table 'one': it contains no table at all"),
         ("postgresql://u:pass%20word@127.0.0.1:1/db", {}, "postgresql://u:\\*\\*\\*@127.0.0.1:1/db' cannot be read: "),
         ("mysql://u:pass%20word@host/db", {}, "'mysql://u:\\*\\*\\*@host/db' is not an address that can be read"),
         ("{folder}/text.db", {"table": "one"}, "table= has no meaning for"),
@@ -301,7 +301,7 @@ def test_a_text_that_mentions_a_duck_is_still_a_text(tmp_path: Path) -> None:
 
 @pytest.fixture(params=["sqlite", "duckdb", pytest.param("postgresql", marks=postgres)])
 def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a database of each kind, which holds the table log."""
+    """The address of a database of each kind, which contains the table log."""
     if request.param == "postgresql":
         return in_postgres(LOG, request.getfixturevalue("postgres_port"))
     if request.param == "sqlite":
@@ -362,8 +362,8 @@ def test_a_blob_in_the_place_of_a_name_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(nb.InputError) as caught:
         nb.read_matches(f"sqlite:///{tmp_path}/log.db")
     assert str(caught.value).endswith(
-        "cannot be counted: a cell holds b'\\xff\\xfe', which is not text: leave such rows out, or turn them into "
-        "text, with a query"
+        "cannot be counted: a cell contains b'\\xff\\xfe', which is not text: leave such rows out or cast them to "
+        "text with a query"
     )
     query = "select a, b, winner from log where typeof(a) <> 'blob'"
     assert nb.read_matches(f"sqlite:///{tmp_path}/log.db", query=query).n_games == 1

@@ -164,7 +164,7 @@ def test_averages_links_and_sizes_are_no_tasks() -> None:
     scores = touched("open_llm_2023.csv")
     assert [(what, why) for what, _, why in left_out(scores)] == [
         ("columns", "computed from the others: 'Average'"),
-        ("columns", "they hold text, not numbers: 'URL'"),
+        ("columns", "they contain text, not numbers: 'URL'"),
         ("columns", "metadata by their names: 'Parameters'"),
     ]
     board = touched("board_with_metadata.csv")

@@ -157,7 +157,7 @@ def test_the_games_of_arena_hard_are_counted(engine: Engine) -> None:
 def test_games_that_are_no_lists_are_refused_with_what_to_do(engine: Engine) -> None:
     as_text = JUDGMENTS | {"games": [json.dumps(games) for games in GAMES]}
     with pytest.raises(
-        nb.InputError, match="'games' holds String, not lists of objects: read the json lines or parquet files"
+        nb.InputError, match="'games' contains String, not lists of objects: read the json lines or parquet files"
     ):
         nb.read_matches(engine(as_text))
 

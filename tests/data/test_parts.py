@@ -153,7 +153,7 @@ def test_a_column_of_numbers_and_text_is_text_and_both_files_are_named(tmp_path:
     two = put(tmp_path / "2.parquet", id=["1", "b"], day=[date(2024, 1, 1), date(2024, 1, 3)])
     matches = nb.read_matches(tmp_path, where={"id": "1"})
     assert matches.n_games == 2
-    assert f"column 'id' is read as text: it holds Int64 in '{one}', and String in '{two}'" in matches.origin.notes
+    assert f"column 'id' is read as text: it contains Int64 in '{one}', and String in '{two}'" in matches.origin.notes
     assert nb.read_matches(tmp_path, where={"day": "2024-01-01"}).n_games == 2
 
 
@@ -163,8 +163,8 @@ def test_a_column_that_no_type_can_hold_is_refused_with_both_files(tmp_path: Pat
     with pytest.raises(nb.InputError) as caught:
         nb.read_matches(tmp_path)
     assert str(caught.value) == (
-        f"column 'meta' holds Struct({{'p': Int64}}) in '{one}', and String in '{two}': read the two apart, or write "
-        f"the column alike"
+        f"column 'meta' contains Struct({{'p': Int64}}) in '{one}', and String in '{two}': read the two apart, or "
+        f"write the column alike"
     )
 
 
@@ -236,7 +236,7 @@ def test_weights_that_are_text_are_refused_alike_with_what_to_do(where: str, tmp
     source: Any = {"frame": table, "parquet": path, "address": f"file://{path}"}.get(where)
     if where == "sqlite":
         source = in_sqlite({name: table[name].to_list() for name in table.columns}, tmp_path)
-    with pytest.raises(nb.InputError, match=r"'weight' holds String: a weight must be a number; cast the column"):
+    with pytest.raises(nb.InputError, match=r"'weight' contains String: a weight is a number; cast the column"):
         nb.read_matches(source)
 
 

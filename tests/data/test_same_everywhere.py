@@ -145,7 +145,7 @@ def test_a_matrix_is_payoffs_for_every_reader_and_holder(tmp_path: Path) -> None
         source = hold(table, tmp_path)
         assert isinstance(read(source), nb.Payoffs), name
         assert nb.read_payoffs(source).A.tolist() == [[0, 1, -2], [-1, 0, 1], [2, -1, 0]], name
-        with pytest.raises(nb.InputError, match="holds payoffs with negative numbers"):
+        with pytest.raises(nb.InputError, match="contains payoffs with negative numbers"):
             nb.read_matches(source)
 
 

@@ -68,7 +68,7 @@ def test_a_segment_that_cannot_be_read_is_refused_and_the_others_stand() -> None
     alone = pl.DataFrame(LOG | {"weight": [0.0 if value == "de" else 1.0 for value in LOG["language"]]})
     segments = nb.read_segments(alone, "language")
     assert list(segments.parts) == ["en", "日本語"]
-    assert "holds no match with an outcome and a weight above zero" in str(segments.refused["de"])
+    assert "contains no match with an outcome and a weight above zero" in str(segments.refused["de"])
     with pytest.raises(nb.InputError, match="unknown outcome: 'modle_a' in 1 row"):
         nb.read_segments(pl.DataFrame(LOG | {"winner": ["modle_a", *LOG["winner"][1:]]}), "language")
 

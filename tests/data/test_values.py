@@ -198,10 +198,10 @@ def test_a_number_that_is_none_is_no_agent(engine: Engine) -> None:
 def test_what_a_column_cannot_hold_is_said(engine: Engine) -> None:
     table = engine(LOG)
     for name, value, message in (
-        ("number", "much", "column 'number' holds numbers; where= asks for 'much'"),
-        ("truth", "maybe", "column 'truth' holds true and false; where= asks for 'maybe'"),
-        ("day", "monday", "column 'day' holds times: write them as 2024-01-31"),
-        ("moment", 5, "column 'moment' holds times; where= asks for 5"),
+        ("number", "much", "column 'number' contains numbers; where= asks for 'much'"),
+        ("truth", "maybe", "column 'truth' contains true and false; where= asks for 'maybe'"),
+        ("day", "monday", "column 'day' contains times: write them as 2024-01-31"),
+        ("moment", 5, "column 'moment' contains times; where= asks for 5"),
         ("model_a", [], "where= gives no value for the column 'model_a'"),
         ("whole", 0.5, "none of 2,000 rows is left: whole is not 0.5; whole is '[01]' and '[01]'"),
     ):

@@ -39,7 +39,7 @@ def test_the_board_and_the_verdict_go_to_standard_output_and_warnings_to_standar
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert "agent" in done.stdout
     assert done.stdout.index("1,200 games, every pair met") < done.stdout.index("P(top)")
-    assert "warning: 5 draws are few" in done.stderr
+    assert "note: 5 draws are few" in done.stderr
     assert "few" not in done.stdout
 
 

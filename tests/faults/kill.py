@@ -38,7 +38,7 @@ CODES = {
     signal.SIGINT: {0, 130, -signal.SIGINT},
     signal.SIGTERM: {0, 143, -signal.SIGTERM},
 }
-UNCOUNTED = re.compile("warning: |games per second$")  # `online` tells every few seconds how far it is
+UNCOUNTED = re.compile("note: |games per second$")  # `online` tells every few seconds how far it is
 PART = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part")
 
 

@@ -245,7 +245,7 @@ def test_labels_that_name_a_column_are_understood(tmp_path: Path) -> None:
         (["-r", "outcome=verdict", "--outcome", "worth"], "--outcome worth and -r outcome=verdict name two columns"),
         (
             ["-r", "a=player", "-r", "b=rival", "-r", "outcome=worth", "-r", "weight=verdict"],
-            "must hold numbers, not text",
+            "must contain numbers, not text",
         ),
         (
             ["-r", "outcome=verdikt", "-r", "a=player", "-r", "b=rival"],

@@ -18,7 +18,7 @@ def test_the_report_is_written_and_the_command_says_where(tmp_path: Path, comman
     done = command("report", "dataset:suite-4", "--resamples", "3", "-o", "page.html", "--title", "Four tasks")
     assert done.stdout == ""
     assert "Wrote the report to 'page.html' (1." in done.stderr
-    assert "warning: 3 draws are few" in done.stderr
+    assert "note: 3 draws are few" in done.stderr
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h1>Four tasks</h1>" in text
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]

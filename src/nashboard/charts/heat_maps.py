@@ -128,7 +128,7 @@ def board_order(board: Board, agents: tuple[str, ...]) -> Ints:
     place = {board.names[k]: at for at, k in enumerate(board.order)}
     missing = [agent for agent in agents if agent not in place]
     if missing:
-        raise InputError(f"the board does not hold {listed(missing)}: order by a board of these agents")
+        raise InputError(f"the board does not contain {listed(missing)}: order by a board of these agents")
     return np.array(sorted(range(len(agents)), key=lambda k: place[agents[k]]))
 
 
@@ -324,7 +324,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
         if count
         else f"No two {found.kind} are clones"
     )
-    said = [f"Neighbours are alike; frames hold clones. Distance: root mean square difference ({found.unit})."]
+    said = [f"Neighbours are alike; frames mark clones. Distance: root mean square difference ({found.unit})."]
     if len(names) < len(found.names):
         said.append(f"Shown are the {len(names):,} of {len(found.names):,} {found.kind} that are most like another.")
     return titled(

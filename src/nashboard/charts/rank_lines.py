@@ -334,7 +334,7 @@ def panel(
         "who:N", title=None, scale=alt.Scale(domain=domain, range="category"),
         legend=alt.Legend(orient="bottom", columns=3, symbolType="stroke"),
     )  # fmt: skip
-    tips = [text("name", "agent"), alt.Tooltip("rank:Q", title="rank"), text("tie", "holds it"),
+    tips = [text("name", "agent"), alt.Tooltip("rank:Q", title="rank"), text("tie", "agents at this rank"),
             text("copies", "copies entered")]  # fmt: skip
     lines = base.transform_filter("datum.winner")
     return layered(

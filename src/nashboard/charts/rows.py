@@ -40,12 +40,12 @@ class SharedEncoding(alt.FacetedEncoding):
         return self
 
 
-def layered(*layers: Any) -> alt.LayerChart:
-    """Draw charts above each other, so that copies of the whole are cheap."""
+def layered(*layers: Any, **options: Any) -> Any:
+    """Draw charts above each other, as `alt.layer`, so that copies of the whole are cheap."""
     for layer in layers:
         if isinstance(layer, alt.Chart):
             layer.encoding = SharedEncoding(**layer.encoding._kwds)
-    return alt.layer(*layers)
+    return alt.layer(*layers, **options)
 
 
 def inline(rows: Iterable[dict[str, Any]], digits: int = 9) -> alt.InlineData:

@@ -58,7 +58,8 @@ def audit(
     source: SourceArgument,
     level: Level = LEVEL,
     margin: Annotated[
-        float | None, typer.Option(help="Smallest difference that matters, as a share of a task's range; 0.05 unless given.")
+        float | None,
+        typer.Option(help="Smallest difference that matters, as a share of a task's range; 0.05 unless given."),
     ] = None,
     noise: NoiseOption = Noise.model,
     what: Annotated[

@@ -68,7 +68,7 @@ def evaluate(
         found.report(output)
         note(f"Wrote {str(output)!r}.")
     for warning in found.warnings:
-        note(f"warning: {warning}")
+        note(f"note: {warning}")
 
 
 def refuse_contradictions(*, several: bool, segment: str | None, output: Path | None, tasks: bool) -> None:

@@ -50,7 +50,9 @@ def hodge(
 
     data = source_data(source, as_format, read)
     if isinstance(data, Scores):
-        raise InputError(f"{source!r} holds scores of agents on tasks, not agents against agents: use nashboard latent")
+        raise InputError(
+            f"{source!r} contains scores of agents on tasks, not agents against agents: use nashboard latent"
+        )
     found = decompose(data)
     chance, rest = left_over(data, found.elo_is_exact)
     if how is Format.json:

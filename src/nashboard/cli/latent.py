@@ -33,7 +33,9 @@ def latent(
 
     data = whole(source_data(source, as_format, read), missing)
     if not isinstance(data, Scores):
-        raise InputError(f"{source!r} holds agents against agents, not scores of agents on tasks: use nashboard hodge")
+        raise InputError(
+            f"{source!r} contains agents against agents, not scores of agents on tasks: use nashboard hodge"
+        )
     data = varied(data)
     most = min(len(data.agents), len(data.tasks)) - 1
     found = decompose(data, k=min(components, most))

@@ -203,7 +203,7 @@ OutputOption = Annotated[
 ]
 FailOn = Annotated[
     list[str] | None,
-    typer.Option(metavar="CONDITION", help="End with exit code 3 if this holds; can be repeated, or a,b."),
+    typer.Option(metavar="CONDITION", help="End with exit code 3 if this is true; can be repeated, or a,b."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes; only results and errors.")]
 

@@ -87,7 +87,7 @@ def report(
     else:
         note(f"Wrote {str(path)!r}.")
     for warning in found.warnings:
-        note(f"warning: {warning}")
+        note(f"note: {warning}")
     if look and path is not None:
         typer.launch(path.resolve().as_uri())
 

@@ -90,7 +90,7 @@ def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, ho
         note(f"left out, since they met nobody: {listed(idle)}")
     for name, found in boards.items():
         for warning in found.warnings:
-            note(f"group of {name}: warning: {warning}")
+            note(f"group of {name}: {warning}")
     show_boards(boards, "group of", summary_of_components(boards), output, how)
 
 
@@ -155,7 +155,7 @@ def one_segment(
         note(f"{name} left out: {error.render(spelling(('read', 'missing')))}")
         return None
     for warning in found.warnings:
-        note(f"{name}: warning: {warning}")
+        note(f"{name}: {warning}")
     return found
 
 

@@ -85,7 +85,9 @@ class Sides:
         for name in ("first", "second"):
             counts = frozen_copy(getattr(self, name))
             if counts.ndim != 2 or counts.shape[1] != 3 or not (counts >= 0).all():
-                raise InputError(f"sides.{name} must hold wins, draws and losses of each pair, none of them negative")
+                raise InputError(
+                    f"sides.{name} must contain wins, draws and losses of each pair, none of them negative"
+                )
             object.__setattr__(self, name, counts)
 
     @property
@@ -164,7 +166,7 @@ class Matches(Tabular):
         for name in ("wins", "draws", "losses"):
             counts = getattr(self, name)
             if counts.shape != i.shape:
-                raise InputError(f"{name} must hold one number per pair: {len(i):,}, not shape {counts.shape}")
+                raise InputError(f"{name} must contain one number per pair: {len(i):,}, not shape {counts.shape}")
             bad = np.flatnonzero(~((counts >= 0) & (counts <= MOST_GAMES)))
             if bad.size:
                 a, b = (self.agents[k] for k in self.pairs[bad[0]])

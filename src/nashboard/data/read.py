@@ -256,10 +256,10 @@ def read_games(
     if given.min_games or given.components != "all":
         raise InputError("min_games= and components= are for counts of pairs: choose agents after reading games")
     if isinstance(source, str) and source.startswith(DATASET):
-        raise InputError(f"{source!r} holds counts of pairs, not games one by one")
+        raise InputError(f"{source!r} contains counts of pairs, not games one by one")
     data = read_source(source, given, format, wanted=Matches)
     if not isinstance(data, Games):
-        raise InputError(f"{describe_source(source)!r} holds counts of pairs, not games one by one")
+        raise InputError(f"{describe_source(source)!r} contains counts of pairs, not games one by one")
     return data
 
 
@@ -420,5 +420,5 @@ def expect(data: Data | Segments | Games, kind: type[Kind], source: Any) -> Kind
     """Return the data if it is of the kind asked for."""
     if not isinstance(data, kind):
         name = hide_secrets(source) if isinstance(source, str) else "frame"
-        raise InputError(f"{str(name)!r} holds {type(data).__name__.lower()}: use {VERB[type(data)]}")
+        raise InputError(f"{str(name)!r} contains {type(data).__name__.lower()}: use {VERB[type(data)]}")
     return data

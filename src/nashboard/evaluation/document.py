@@ -160,13 +160,13 @@ def as_text(found: Evaluation) -> str:
     """Return boards, verdict and warnings as plain text."""
     parts = ["\n".join(found.verdict), *map(plain, screens(found))]
     if found.warnings:
-        parts.append("\n".join(["Warnings", *found.warnings]))
+        parts.append("\n".join(["Notes", *found.warnings]))
     return "\n\n".join(parts) + "\n"
 
 
 def as_page_of_markdown(found: Evaluation) -> str:
     """Return boards, verdict and warnings as markdown."""
-    lists = [("Verdict", found.verdict), ("Warnings", found.warnings)]
+    lists = [("Verdict", found.verdict), ("Notes", found.warnings)]
     verdict, *warnings = [
         "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)]) + "\n" for title, lines in lists if lines
     ]

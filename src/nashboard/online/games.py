@@ -236,7 +236,7 @@ def numbers(chosen: Chosen, role: str, excerpt: Excerpt) -> Floats:
         return np.ascontiguousarray(column.cast(pl.Float64).fill_null(np.nan).to_numpy())
     except pl.exceptions.PolarsError:
         raise InputError(
-            f"{excerpt.source!r}, column {chosen.names[role]!r}: the column of the {role} must hold numbers, not "
+            f"{excerpt.source!r}, column {chosen.names[role]!r}: the column of the {role} must contain numbers, not "
             f"{'text' if column.dtype == pl.String else column.dtype}"
         ) from None
 

@@ -217,7 +217,7 @@ class OnlineElo(OnlineModel):
         """Return the league that `save` wrote."""
         league, logs = read_state(path)
         if league.k:
-            raise InputError(f"{str(path)!r} holds mElo with {league.k} planes, not Elo: use OnlineMelo.load")
+            raise InputError(f"{str(path)!r} contains mElo with {league.k} planes, not Elo: use OnlineMelo.load")
         model = OnlineElo()
         model.league, model.logs = league, logs
         return model

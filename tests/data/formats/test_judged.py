@@ -96,7 +96,7 @@ def test_alpaca_annotations_can_be_chosen_by_data_set() -> None:
 def test_nan_in_json_lines_is_refused_with_its_line(tmp_path: Path) -> None:
     lines = "".join(json.dumps(row) + "\n" for row in json.loads(annotations(1, float("nan"))))
     (tmp_path / "a.jsonl").write_text(lines)
-    with pytest.raises(nb.InputError, match="line 2' holds NaN, which is not valid json: write null"):
+    with pytest.raises(nb.InputError, match="line 2' contains NaN, which is not valid json: write null"):
         nb.read_matches(tmp_path / "a.jsonl")
 
 

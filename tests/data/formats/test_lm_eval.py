@@ -203,5 +203,5 @@ def test_another_json_file_in_the_folder_is_refused_by_name(content: Any, tmp_pa
 
 def test_results_without_a_number_are_refused(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, a=result("x", results={"t": {"alias": "t", " ": " "}}))
-    with pytest.raises(nb.InputError, match="holds no result with a number"):
+    with pytest.raises(nb.InputError, match="contains no result with a number"):
         nb.read_scores(folder)

@@ -49,7 +49,7 @@ def test_negative_numbers_are_payoffs() -> None:
 
 
 def test_payoffs_are_not_read_as_matches() -> None:
-    with pytest.raises(nb.InputError, match=r"payoffs.csv' holds payoffs with negative numbers.*: use read_payoffs"):
+    with pytest.raises(nb.InputError, match=r"payoffs.csv' contains payoffs with negative numbers.*: use read_payoffs"):
         nb.read_matches(PAYOFFS)
 
 
@@ -159,7 +159,7 @@ def test_counts_that_do_not_add_up_to_a_hundred_are_not_noted() -> None:
 def test_win_rates_are_not_read_as_payoffs(cells: list[str], kind: str, tmp_path: Path) -> None:
     file = matrix(tmp_path, f",x,y\nx,{cells[0]}\ny,{cells[1]}\n")
     with pytest.raises(
-        nb.InputError, match=rf"matrix.csv' holds {kind}, not payoffs.*read_matches.*payoffs\(matches\)"
+        nb.InputError, match=rf"matrix.csv' contains {kind}, not payoffs.*read_matches.*payoffs\(matches\)"
     ):
         nb.read_payoffs(file)
 

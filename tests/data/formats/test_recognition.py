@@ -144,7 +144,7 @@ def test_a_forced_format_of_scores_says_what_is_missing(format: str, message: st
 def test_a_forced_format_of_games_says_that_there_are_none(format: str, what: str, tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("who,whom,what\nx,y,1\n")
-    with pytest.raises(nb.InputError, match=rf"log.csv' holds no {what} game"):
+    with pytest.raises(nb.InputError, match=rf"log.csv' contains no {what} game"):
         nb.read_matches(file, format=format)
 
 

@@ -96,7 +96,7 @@ def test_pickled_arrays_in_an_npz_file_are_never_opened(tmp_path: Path) -> None:
 def test_another_zip_file_is_refused_by_what_it_holds(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "table.zip", "w") as archive:
         archive.writestr("readme.txt", "nothing")
-    with pytest.raises(nb.InputError, match=r"is a zip file but no npz file: it holds 'readme.txt'"):
+    with pytest.raises(nb.InputError, match=r"is a zip file but no npz file: it contains 'readme.txt'"):
         nb.read_scores(tmp_path / "table.zip")
 
 

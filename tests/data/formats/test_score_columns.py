@@ -120,7 +120,7 @@ def test_text_among_the_scores_of_a_frame_is_refused_with_column_and_value(engin
 @pytest.mark.parametrize("column", ["model", "task", "score", "metric", "lower_is_better"])
 def test_lists_in_a_long_frame_are_refused_with_their_column(column: str, engine: str) -> None:
     frame: Columns = {"model": ["x", "y"], "task": ["t", "t"], "score": [1, 2]}
-    with pytest.raises(nb.InputError, match=f"'frame', column '{column}' holds lists or objects"):
+    with pytest.raises(nb.InputError, match=f"'frame', column '{column}' contains lists or objects"):
         nb.read_scores(ENGINES[engine](frame | {column: [[1], [2]]}))
 
 
@@ -188,7 +188,7 @@ def test_a_task_of_a_long_table_that_looks_like_an_average_is_kept_and_noted(tmp
 
 def test_columns_of_lists_and_objects_are_left_out_and_said_to_be(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"model":"x","t":1,"tags":["a"]}\n{"model":"y","t":2,"tags":{"b":1}}\n')
-    why = "they hold lists or objects, not numbers: 'tags'"
+    why = "they contain lists or objects, not numbers: 'tags'"
     assert left_out(nb.read_scores(tmp_path / "t.jsonl")) == [("columns", 1, why)]
     pl.DataFrame({"model": ["x", "y"], "t": [1, 2], "tags": [["a"], []]}).write_parquet(tmp_path / "t.parquet")
     assert left_out(nb.read_scores(tmp_path / "t.parquet")) == [("columns", 1, why)]
@@ -197,7 +197,7 @@ def test_columns_of_lists_and_objects_are_left_out_and_said_to_be(tmp_path: Path
 def test_a_column_of_text_is_set_aside_and_one_word_among_numbers_is_refused(tmp_path: Path) -> None:
     file = file_of(tmp_path, "model,t,team\nx,1,Meta\ny,2,Acme\n")
     assert nb.read_scores(file).tasks == ("t",)
-    assert left_out(nb.read_scores(file)) == [("columns", 1, "they hold text, not numbers: 'team'")]
+    assert left_out(nb.read_scores(file)) == [("columns", 1, "they contain text, not numbers: 'team'")]
     assert left_out(nb.read_scores(file, ignore=["te*"])) == [("columns", 1, "ignored as asked: 'team'")]
     file = file_of(tmp_path, "model,t\nx,1\ny,high\nz,2\n")
     with pytest.raises(

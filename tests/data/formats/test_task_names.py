@@ -57,15 +57,15 @@ def test_a_short_ending_with_large_or_negative_numbers_is_a_task(values: list[fl
     scores = nb.read_scores(wide(mmlu=[0.6, 0.5, 0.7], mmlu_se=values))
     assert scores.tasks == ("mmlu", "mmlu_se")
     assert scores.origin.notes == (
-        "'mmlu_se' may hold standard errors of 'mmlu', but counts as a task: pass ignore=['mmlu_se'] (on the command "
-        "line -r ignore=mmlu_se), or give names that end in _stderr to standard errors",
+        "'mmlu_se' may contain standard errors of 'mmlu', but counts as a task: pass ignore=['mmlu_se'] (on the "
+        "command line -r ignore=mmlu_se), or give names that end in _stderr to standard errors",
     )
 
 
 def test_a_standard_deviation_is_no_standard_error_and_is_told() -> None:
     scores = nb.read_scores(wide(go=[1, 2, 3], go_std=[0.1, 0.2, 0.3]))
     assert scores.tasks == ("go", "go_std")
-    assert "'go_std' may hold the spread of 'go', but counts as a task" in scores.origin.notes[0]
+    assert "'go_std' may contain the spread of 'go', but counts as a task" in scores.origin.notes[0]
 
 
 def test_the_standard_errors_of_an_average_go_with_it() -> None:

@@ -128,7 +128,7 @@ def make_matches(result: PairCounts) -> Matches:
     others = kept.filter(pl.col("first") != pl.col("second"))
     if others.is_empty():
         raise InputError(
-            f"{table.source!r} holds only matches of {own['first'][0]!r} with itself: two agents are needed"
+            f"{table.source!r} contains only matches of {own['first'][0]!r} with itself: two agents are needed"
         )
     reasons = [
         *(
@@ -149,7 +149,7 @@ def make_matches(result: PairCounts) -> Matches:
     met = add_exactly(pairs, ("low", "high"), (*COUNTS, *counted_sides)).sort("low", "high")
     met = met.filter(pl.sum_horizontal(COUNTS) > 0).with_row_index("pair")
     if met.is_empty():
-        raise InputError(f"{table.source!r} holds no match with an outcome and a weight above zero")
+        raise InputError(f"{table.source!r} contains no match with an outcome and a weight above zero")
     names = tuple(
         f"{listed(group)} differ only in case or white space: one agent spelt twice?" for group in look_alikes(agents)
     )

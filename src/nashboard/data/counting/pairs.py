@@ -234,7 +234,7 @@ def refuse_text_weights(table: MatchTable) -> None:
     kind = table.table.schema[weight]
     if not kind.is_numeric():
         raise InputError(
-            f"{table.source!r}, column {weight!r} holds {kind}: a weight must be a number; cast the column to numbers"
+            f"{table.source!r}, column {weight!r} contains {kind}: a weight is a number; cast the column to numbers"
         )
 
 

@@ -155,9 +155,9 @@ def named(name: str) -> Dataset:
 def catalogue() -> Table:
     """Return a table of the bundled data sets."""
     return Table(
-        columns=(Column(name="name"), Column(name="kind"), Column(name="holds")),
+        columns=(Column(name="name"), Column(name="kind"), Column(name="contents")),
         rows=tuple((name, type(entry.load()).__name__, entry.summary) for name, entry in DATASETS.items()),
-        notes=("nashboard datasets NAME tells where a data set comes from.",),
+        notes=("nashboard datasets NAME shows the source of a data set.",),
     )
 
 

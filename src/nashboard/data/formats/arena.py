@@ -185,8 +185,8 @@ def read_judgments(source: Input) -> nw.LazyFrame[Any]:
     kind = lines.collect_schema()["games"]
     if not isinstance(kind, nw.List) or not isinstance(kind.inner, nw.Struct):
         raise InputError(
-            f"{source.name!r} looks like arena-hard, but its column 'games' holds {kind}, not lists of objects: read "
-            f"the json lines or parquet files instead"
+            f"{source.name!r} looks like arena-hard, but its column 'games' contains {kind}, not lists of objects: "
+            f"read the json lines or parquet files instead"
         )
     return lines
 

@@ -61,7 +61,7 @@ def read_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], form
     if source.kind == "directory":
         raise InputError(f"{source.name!r} is a folder: name the files of games in it, for example with *.pgn")
     if format == "pgn" and source.kind != "pgn":
-        raise InputError(f'{source.name!r} holds no PGN game: it has no tag such as [White "name"]')
+        raise InputError(f'{source.name!r} contains no PGN game: it has no tag such as [White "name"]')
     target, number = source.workspace.path("games.csv"), 0
     with target.open("w", encoding="utf-8", newline="") as copy:
         writer = csv.writer(copy, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -71,7 +71,7 @@ def read_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], form
                 writer.writerow(game)
                 number += 1
     if not number:
-        raise InputError(f"{source.name!r} holds no finished game")
+        raise InputError(f"{source.name!r} contains no finished game")
     frame = pl.scan_csv(target, infer_schema=False, null_values=[""]).with_columns(
         pl.when(~pl.col("date").str.contains("?", literal=True)).then("date")
     )

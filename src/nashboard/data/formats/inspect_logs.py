@@ -137,7 +137,7 @@ def open_logs(source: Input) -> tuple[list[Log], tuple[LeftOut, ...]]:
         else:
             left.add("logs", "the evaluation did not finish", file.name)
     if not logs:
-        raise InputError(f"{source.name!r} holds no finished log of Inspect")
+        raise InputError(f"{source.name!r} contains no finished log of Inspect")
     return sorted(logs, key=lambda log: (log.created, log.file.name)), left.entries()
 
 
@@ -151,7 +151,7 @@ def read_tasks(source: Input) -> Scores:
             replaced += (cell.agent, cell.task) in cells
             cells[cell.agent, cell.task] = cell
     if not cells:
-        raise InputError(f"{source.name!r} holds no score with a number: are the logs scored?")
+        raise InputError(f"{source.name!r} contains no score with a number: are the logs scored?")
     left_out += note_replaced(replaced, "log")
     return make_scores(
         frame_cells(list(cells.values())),
@@ -208,7 +208,7 @@ def read_samples(source: Input) -> Scores:
             groups[item] = log.task
             cells.append(Cell(agent=log.agent, task=item, score=score, n=1.0))
     if not cells:
-        raise InputError(f"{source.name!r} holds no sample with a score")
+        raise InputError(f"{source.name!r} contains no sample with a score")
     if unscored:
         left_out += (LeftOut(what="samples", count=unscored, why="they have no score"),)
     return make_scores(

@@ -248,7 +248,7 @@ def read_wildbench(source: Input) -> Matches:
         pairs.append((i, j))
         results.append((won, numbers["tie"], lost))
     if not pairs:
-        raise InputError(f"{source.name!r} holds no comparison with the baseline")
+        raise InputError(f"{source.name!r} contains no comparison with the baseline")
     order = sorted(range(len(pairs)), key=lambda k: pairs[k])
     wins, draws, losses = (np.array([results[k][part] for k in order]) for part in range(3))
     left_out = (

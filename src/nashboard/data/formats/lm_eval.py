@@ -133,7 +133,7 @@ def describe_nothing(name: str, metric: str | None, gathered: Gathered) -> Input
         return InputError(
             f"{name!r}: no task has the metric {metric!r}{nearest(metric, known)}: there are {listed(known)}"
         )
-    return InputError(f"{name!r} holds no result with a number: is it a folder of lm-evaluation-harness results?")
+    return InputError(f"{name!r} contains no result with a number: is it a folder of lm-evaluation-harness results?")
 
 
 def refuse_mixed_metrics(used: dict[tuple[str, str], str], name: str) -> None:
@@ -290,7 +290,7 @@ def read_samples(source: Input) -> Scores:
             groups[item] = task
             cells[agent, item] = Cell(agent=agent, task=item, score=score, n=1.0, lower_is_better=is_low_metric(metric))
     if not cells:
-        raise InputError(f"{source.name!r} holds no sample with a number for a metric")
+        raise InputError(f"{source.name!r} contains no sample with a number for a metric")
     notes = (
         (f"{len(changed):,} items have other content for some agents: {listed(sorted(changed))}",) if changed else ()
     )

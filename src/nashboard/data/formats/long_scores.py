@@ -281,8 +281,8 @@ def refuse_nested(table: Table, columns: Sequence[str]) -> None:
     schema = table.schema
     if nested := [name for name in columns if schema[name].is_nested()]:
         raise InputError(
-            f"{table.name!r}, column {nested[0]!r} holds lists or objects: a table of scores has one name or number a "
-            f"cell"
+            f"{table.name!r}, column {nested[0]!r} contains lists or objects: a cell of a table of scores is one name "
+            f"or one number"
         )
 
 

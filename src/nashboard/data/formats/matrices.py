@@ -103,7 +103,7 @@ def make_payoffs(source: Input, agents: tuple[str, ...], M: Floats) -> Payoffs:
     if kind in ("win rates", "percentages") and not source.options.symmetrise:
         divided = " divide them by 100," if kind == "percentages" else ""
         raise InputError(
-            f"{source.name!r} holds {kind}, not payoffs, which are negative for the loser:{divided} read them with "
+            f"{source.name!r} contains {kind}, not payoffs, which are negative for the loser:{divided} read them with "
             f"read_matches, and turn the matches into payoffs with payoffs(matches)"
         )
     with name_source(source.name):
@@ -116,10 +116,10 @@ def make_matches(source: Input, agents: tuple[str, ...], M: Floats) -> Matches:
     kind = find_matrix_kind(M)
     if kind == "payoffs":
         raise InputError(
-            f"{source.name!r} holds payoffs with negative numbers, not win rates or counts: use read_payoffs"
+            f"{source.name!r} contains payoffs with negative numbers, not win rates or counts: use read_payoffs"
         )
     if kind == "percentages":
-        raise InputError(f"{source.name!r} holds percentages, not win rates or counts: divide them by 100")
+        raise InputError(f"{source.name!r} contains percentages, not win rates or counts: divide them by 100")
     with name_source(source.name):
         if kind == "win rates":
             made = Matches.from_win_rates(M, agents, symmetrise=source.options.symmetrise)
@@ -237,7 +237,9 @@ def npz_arrays(file: PlainFile) -> dict[str, Floats]:
             if any(name.startswith("xl/") for name in other):
                 raise InputError(f"{file.name!r} is an Excel workbook, which is not read: save its sheet as csv")
             if other:
-                raise InputError(f"{file.name!r} is a zip file but no npz file: it holds {listed(other, 2)}, no array")
+                raise InputError(
+                    f"{file.name!r} is a zip file but no npz file: it contains {listed(other, 2)}, no array"
+                )
             return {
                 entry.filename.removesuffix(".npy"): runs_by_tasks(
                     npz_entry(archive, entry, file), entry.filename.removesuffix(".npy"), file.name
@@ -264,14 +266,14 @@ def npz_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: PlainFile)
             raise
         raise InputError(f"{where} cannot be read: {error}") from None
     if values.dtype.kind not in "biuf":
-        raise InputError(f"{where} holds {values.dtype}, not plain numbers")
+        raise InputError(f"{where} contains {values.dtype}, not plain numbers")
     return values
 
 
 def json_arrays(content: Any, name: str) -> dict[str, Floats]:
     """Return the arrays of a json object."""
     if not isinstance(content, dict):
-        raise InputError(f"{name!r} must hold an object: agent -> list of runs, each a list of scores")
+        raise InputError(f"{name!r} must contain an object: agent -> list of runs, each a list of scores")
     for agent, rows in content.items():
         if not isinstance(rows, list) or not rows:
             raise InputError(

@@ -204,8 +204,8 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     stray = [name for name, task in errors.items() if task not in tasks]
     reasons = {
         "they tell rows apart and are not scores": books,
-        "they hold lists or objects, not numbers": table.nested,
-        "they hold text, not numbers": words,
+        "they contain lists or objects, not numbers": table.nested,
+        "they contain text, not numbers": words,
         "ignored as asked": ignored,
         "standard errors of what is left out": stray,
         "metadata by their names": [name for name in details if details[name] != "ranks"],
@@ -483,7 +483,7 @@ def read_by_task(source: Input) -> Scores:
     words = [name for name in others if is_text(head[name])]
     ignored = match_names(list_names(options.ignore), others, table.name, "column")
     agents = [name for name in others if name not in (*words, *ignored)]
-    left_out = leave_out(words, f"they hold text, not numbers: {listed(words)}")
+    left_out = leave_out(words, f"they contain text, not numbers: {listed(words)}")
     left_out += leave_out(ignored, f"ignored as asked: {listed(ignored)}")
     if options.skip_bad:
         head, nameless = skip_nameless(head, task)

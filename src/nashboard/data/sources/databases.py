@@ -72,12 +72,12 @@ def choose_table(table: str | None, there: list[str], name: str) -> str:
         if len(there) == 1:
             return there[0]
         raise InputError(
-            f"{name!r} holds {f'the tables {listed(sorted(there), 12)}' if there else 'no table'}",
+            f"{name!r} contains {f'the tables {listed(sorted(there), 12)}' if there else 'no table'}",
             hint="pass {table} or {query}",
             option={"table": None, "query": None},
         )
     if table not in there and "." not in table:  # a name with a dot may stand in another schema
-        held = f"there are {listed(sorted(there), 12)}" if there else "it holds no table at all"
+        held = f"there are {listed(sorted(there), 12)}" if there else "it contains no table at all"
         raise InputError(f"{name!r} has no table {table!r}{nearest(table, there)}: {held}")
     return table
 

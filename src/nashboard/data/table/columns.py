@@ -346,7 +346,7 @@ def note_counted(columns: Mapping[str, str], what: str) -> tuple[str, ...]:
         return ()
     verb = "counts as a task" if len(columns) == 1 else "count as tasks"
     return (
-        f"{listed(columns)} may hold {what} of {listed(columns.values())}, but {verb}: pass "
+        f"{listed(columns)} may contain {what} of {listed(columns.values())}, but {verb}: pass "
         f"{spell_option('ignore', list(columns))}, or give names that end in _stderr to standard errors",
     )
 

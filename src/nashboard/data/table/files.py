@@ -137,7 +137,7 @@ def unite(parts: Sequence[Part]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
         families.pop("nothing", None)
         if len(families) > 1:
             one, other, *_ = reversed(families.values())
-            differ = f"holds {one.kinds[name]} in {one.file.name!r}, and {other.kinds[name]} in {other.file.name!r}"
+            differ = f"contains {one.kinds[name]} in {one.file.name!r}, and {other.kinds[name]} in {other.file.name!r}"
             if "nested" in families:
                 raise InputError(f"column {name!r} {differ}: read the two apart, or write the column alike")
             notes.append(f"column {name!r} is read as text: it {differ}")

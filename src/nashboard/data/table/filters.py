@@ -187,7 +187,7 @@ def spell_value(value: Any) -> list[str]:
 
 def describe_wrong(value: Any, name: str, source: str, what: str) -> InputError:
     """Return the error for a value that a column cannot hold."""
-    return InputError(f"{source!r}, column {name!r} holds {what}; where= asks for {value!r}")
+    return InputError(f"{source!r}, column {name!r} contains {what}; where= asks for {value!r}")
 
 
 def describe_values(table: Table, filters: Sequence[Filter]) -> str:

@@ -43,7 +43,7 @@ def parse_json(text: str, name: str, *, strict: bool = False) -> Any:
     """Parse one json document, or raise an error that says where it is broken; ``strict`` refuses NaN."""
 
     def refuse(word: str) -> None:
-        raise InputError(f"{name!r} holds {word}, which is not valid json: write null where a value is missing")
+        raise InputError(f"{name!r} contains {word}, which is not valid json: write null where a value is missing")
 
     try:
         return json.loads(text, parse_constant=refuse if strict else None)
@@ -54,7 +54,7 @@ def parse_json(text: str, name: str, *, strict: bool = False) -> Any:
     except InputError:
         raise
     except ValueError:  # Python's own limit, since parsing takes longer than the square of the digits
-        raise InputError(f"{name!r} holds a whole number of more digits than any data set needs") from None
+        raise InputError(f"{name!r} contains a whole number of more digits than any data set needs") from None
 
 
 def read_document(file: PlainFile) -> Any:
@@ -104,12 +104,14 @@ def iterate_items(file: PlainFile) -> Iterator[str]:
                     raise InputError(f"{file.name!r} is not valid json: {cut}") from None
                 if len(text) - at > LONGEST_RECORD:
                     raise InputError(
-                        f"{file.name!r} holds a json object of more than {LONGEST_RECORD >> 20} MB"
+                        f"{file.name!r} contains a json object of more than {LONGEST_RECORD >> 20} MB"
                     ) from None
                 text, at, ended = read_more(stream, decoder, text[at:], file)
                 continue
             except ValueError:
-                raise InputError(f"{file.name!r} holds a whole number of more digits than any data set needs") from None
+                raise InputError(
+                    f"{file.name!r} contains a whole number of more digits than any data set needs"
+                ) from None
             yield text[at:end]
             at, expecting = end, ", or ]"
 

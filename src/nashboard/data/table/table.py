@@ -239,9 +239,7 @@ def is_ours(error: BaseException) -> bool:
 def describe_error(error: BaseException) -> str:
     """Return the message of an engine's error; one whose session is closed often has none."""
     if no_text := NO_TEXT.match(str(next(iter(error.args), ""))):
-        return (
-            f"a cell holds {no_text[1]}, which is not text: leave such rows out, or turn them into text, with a query"
-        )
+        return f"a cell contains {no_text[1]}, which is not text: leave such rows out or cast them to text with a query"
     message = f"{type(error).__name__}: {first_line(error)}" if str(error).strip() else type(error).__name__
     if isinstance(error, AssertionError | AttributeError):
         return f"{message}; is its session or connection still open?"

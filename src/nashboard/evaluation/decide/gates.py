@@ -80,7 +80,7 @@ AUDIT = (
 
 def name_checks(checks: Iterable[Any], passed: bool | None) -> str:
     """Return what the checks with this answer say, or nothing."""
-    return "; ".join(f"{check.name}: {check.sentence}" for check in checks if check.passed is passed)
+    return "; ".join(f"{check.heading}: {check.sentence}" for check in checks if check.passed is passed)
 
 
 def check_names(names: Iterable[str], known: tuple[Condition, ...]) -> list[str]:

@@ -60,8 +60,8 @@ def trust_in_short(found: Findings) -> Part:
     unknown = sum(check.passed is None for check in checks)
     passed = f"{sum(check.passed is True for check in checks)} of {len(checks)} checks passed"
     passed += f", {unknown} undecided" * (unknown > 0)
-    lines = [f"{passed}; these failed:" if failed else f"{passed}."]
-    lines += [f"{capital(check.name)}: {check.sentence}." for check in failed[:FAILED]]
+    lines = [f"{passed}; the others found:" if failed else f"{passed}."]
+    lines += [f"{capital(check.heading)}: {check.sentence}." for check in failed[:FAILED]]
     if len(failed) > FAILED:
         lines.append(f"{len(failed) - FAILED} more are listed under Checks.")
     return Sentences(
