@@ -200,8 +200,7 @@ def lost_workers() -> Iterator[None]:
         if LOST.isdisjoint(kind.__name__ for kind in type(error).__mro__):
             raise
         raise WorkerError(
-            "a worker died while it resampled (it was ended from outside, or its memory was used up): nothing was "
-            "written; try again with fewer workers"
+            "a worker died while it resampled, perhaps for lack of memory; nothing was written; try fewer workers"
         ) from error
 
 

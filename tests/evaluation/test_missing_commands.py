@@ -55,7 +55,7 @@ def test_an_audit_reports_missing_scores_and_models_them(command: Run, holes: st
 def test_missing_scores_of_matches_are_an_error(name: str, command: Run, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("a,b,winner,language\nann,bob,a,en\nbob,ann,b,en\nann,cid,a,de\n")
-    sentence = "--missing worst is for scores of agents on tasks, and these are matches"
+    sentence = "--missing has no effect: it is for scores, and these are matches"
     done = command(name, str(path), "--missing", "worst", code=2)
     assert sentence in done.stderr
     if name == "evaluate":

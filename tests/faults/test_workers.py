@@ -16,8 +16,7 @@ Harm = Callable[[psutil.Process, list[psutil.Process]], object]
 RESAMPLED = ("--errors", "bootstrap", "--resamples", "1000000", "--backend", "loky", "--workers", "2")
 LONG = ("elo", "dataset:alphago", *RESAMPLED, "--format", "json")
 DIED = (
-    "nashboard: a worker died while it resampled (it was ended from outside, or its memory was used up): nothing was "
-    "written; try again with fewer workers\n"
+    "nashboard: a worker died while it resampled, perhaps for lack of memory; nothing was written; try fewer workers\n"
 )
 
 

@@ -115,10 +115,7 @@ def check_missing(data: "Data", missing: str | None) -> None:
             f"there is no way {missing!r} to treat missing scores{nearest(missing, WAYS)}: use {either(WAYS)}"
         )
     if not isinstance(data, Scores):
-        raise InputError(
-            f"--missing {missing} is for scores of agents on tasks, and these are {type(data).__name__.lower()}: pairs "
-            f"that never met are no holes, leave --missing out"
-        )
+        raise InputError(f"--missing has no effect: it is for scores, and these are {type(data).__name__.lower()}")
 
 
 def keep_connected(data: "Data", components: str, min_games: int | None) -> "Data":

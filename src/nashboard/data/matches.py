@@ -327,8 +327,7 @@ class Matches(Tabular):
             )
             rest = f"; and {len(self.components) - 4:,} more groups" if len(self.components) > 4 else ""
             raise InputError(
-                f"the agents fall into {len(self.components):,} groups that never met: {sizes}{rest}; they cannot be "
-                f"compared",
+                f"the agents fall into {len(self.components):,} groups that never met: {sizes}{rest}",
                 hint="keep the largest with {option}, or add matches between them",
                 option={"components": "largest"},
             )

@@ -365,7 +365,7 @@ def check_melo_anchor(matches: Matches, anchor: Mapping[str, float] | None) -> l
     """Return the place of the anchored agent, of which there can be one."""
     places = list(checked_anchor(anchor, matches.agents))
     if len(places) > 1:
-        raise InputError(f"melo takes one anchor, not {len(places)}: with planes, ratings cannot be held one by one")
+        raise InputError(f"melo takes one anchor, not {len(places)}: with planes, an anchor only shifts all ratings")
     return places
 
 

@@ -309,8 +309,7 @@ def checked_anchor(anchor: Mapping[str, float] | None, agents: Sequence[str]) ->
         names = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
         name = next((name for name in names if name), next(iter(agents), "gnugo"))
         raise InputError(
-            f"the anchor is {given!r}: it must be a mapping from agents to the ratings that are held, such as "
-            f"{{{name!r}: 1500}}"
+            f"the anchor is {given!r}: pass a mapping from agents to their fixed ratings, such as {{{name!r}: 1500}}"
         )
     places = positions(given, agents, kind="agent")
     for name, points in given.items():

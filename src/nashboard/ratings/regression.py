@@ -93,8 +93,7 @@ def rows_by_side(matches: Matches) -> Rows:
     sides = matches.sides
     if sides is None:
         raise InputError(
-            "first_advantage needs to know who was first in each game, and these matches do not: read them from a log "
-            "with one row per game, where the first agent of a row had the first side"
+            "first_advantage needs to know which agent was first in each game: read a log with one row per game"
         )
     whole = np.stack([matches.wins, matches.draws, matches.losses], axis=1)
     neutral = np.maximum(whole - sides.first - sides.second, 0.0)

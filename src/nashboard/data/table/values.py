@@ -27,7 +27,7 @@ TRUTHS = {"true": "1", "false": "0"}  # cells of true and false that count as nu
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 ANY_NUMBER = rf"{NUMBER}|[+-]?(?:inf|infinity|nan)"
 PERCENT = "%"
-NO_SCORE = "leave a cell empty where there is no score"
+NO_SCORE = "empty the cell if there is no score"
 
 
 def parse_number(value: object, where: str, hint: str = NO_SCORE) -> float | None:
