@@ -43,7 +43,7 @@ class SharedEncoding(alt.FacetedEncoding):
 def layered(*layers: Any, **options: Any) -> Any:
     """Draw charts above each other, as `alt.layer`, so that copies of the whole are cheap."""
     for layer in layers:
-        if isinstance(layer, alt.Chart):
+        if isinstance(layer, alt.Chart) and isinstance(layer.encoding, alt.FacetedEncoding):
             layer.encoding = SharedEncoding(**layer.encoding._kwds)
     return alt.layer(*layers, **options)
 

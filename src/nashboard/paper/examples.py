@@ -102,12 +102,13 @@ def around_origin(Q: Floats, names: Sequence[str], reach: float, *extra: Any) ->
     rows = [{"name": name, "x": x, "y": y} for name, (x, y) in zip(names, Q, strict=True)]
     base = alt.Chart(inline(rows)).encode(x=axis("x", reach), y=axis("y", reach, vertical=True))
     origin = alt.Chart(inline([{"x": 0, "y": 0}])).mark_point(style="mark", shape="cross", size=80)
-    return layered(
+    drawn: Chart = layered(
         *extra,
         origin.encode(x=axis("x", reach), y=axis("y", reach, vertical=True)),
         base.mark_circle(style="nash", size=90, opacity=1),
         base.mark_text(style="name", dy=-11).encode(text="name:N"),
     ).properties(width=SIZE, height=SIZE)
+    return drawn
 
 
 def axis(field: str, reach: float, *, vertical: bool = False) -> Any:
