@@ -19,11 +19,10 @@ from nashboard.data.table.columns import (
     NEUTRAL,
     OUTCOME,
     RUNS,
-    SIDES,
     STDERR,
     TIME,
     WEIGHT,
-    find_pairs,
+    find_agent_pairs,
     find_usual,
 )
 from nashboard.data.table.delimited import describe_not_utf8
@@ -270,7 +269,7 @@ def find_columns(files: Sequence[PlainFile]) -> dict[str, bool]:
             f"hardly any two lines have the same"
         )
     names = list(columns)
-    roles = MATCH_ROLES if find_pairs(SIDES, names) and find_usual(OUTCOME, names) else ROLES
+    roles = MATCH_ROLES if find_agent_pairs(names) and find_usual(OUTCOME, names) else ROLES
     for file in files:
         if file.path.stat().st_size > SMALL:
             columns |= dict.fromkeys(late_columns(file, [name for name in roles if name not in columns]), False)
