@@ -54,6 +54,8 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats, tuple[Lef
         frame = frame.select(corner, *(name for name in frame.columns if name not in (corner, *beside)))
     if source.options.skip_bad:
         frame = skip_bad_agents(frame, left)
+        if len(frame) < 2:
+            raise InputError(f"{table.name!r} has fewer than two agents without a bad row")
     rows = ["" if name is None else str(name) for name in frame[frame.columns[0]]]
     spelt = {name.strip(): name for name in rows}  # headers of text tables come without the white space around them
     known = set(rows)
