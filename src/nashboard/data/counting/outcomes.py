@@ -175,10 +175,7 @@ def compare_numbers(label: str) -> float | None:
 
 
 def learn_vocabulary(
-    seen: Sequence[SeenLabel],
-    rules: Mapping[str, float | None],
-    asked: Question,
-    skipped: dict[str, int] | None = None,
+    seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question, skipped: dict[str, int] | None = None
 ) -> Vocabulary:
     """Learn what the labels of a log mean; a label that nobody knows is an error, or goes to ``skipped``.
 

@@ -14,13 +14,7 @@ from nashboard.data.counting.cells import (
     make_scores,
     refuse_two_directions,
 )
-from nashboard.data.formats.format import (
-    Format,
-    Input,
-    Leftovers,
-    holds_any,
-    read_documents,
-)
+from nashboard.data.formats.format import Format, Input, Leftovers, holds_any, read_documents
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import is_derived
@@ -65,7 +59,7 @@ def read(source: Input) -> Scores:
         refuse_two_directions(cells, source.name)
     left_out = [*left.entries()]
     if holes := len(results) - len(scored):
-        left_out.append(LeftOut(what="results", count=holes, why="they have no score"))
+        left_out.append(LeftOut("results", holes, "they have no score"))
     if averages := len(scored) - len(tasks):
         names = sorted({result.cell.task for result in scored if is_derived(result.cell.task)})
         left_out.extend(leave_out_averages(names, "results", averages))
@@ -147,9 +141,9 @@ def make_result(model: str, result: dict[str, Any], name: str) -> Result:
 
 
 EVERY_EVAL_EVER = Format(
-    name="every-eval-ever",
-    makes="scores",
-    holds="Every Eval Ever records, one file or a folder",
+    "every-eval-ever",
+    "scores",
+    "Every Eval Ever records, one file or a folder",
     fits=lambda x: holds_any(x, is_record, "*.json"),
     read=read,
     options=("lower_is_better", "metric", "bad_rows"),

@@ -178,7 +178,7 @@ MATCH_OPTIONS = (*GAME_OPTIONS, "neutral", "segment")
 SCORE_OPTIONS = ("lower_is_better", "bad_rows", "separator")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Format:
     """A layout of files or tables.
 
@@ -246,10 +246,7 @@ class Leftovers:
 
     def entries(self) -> tuple[LeftOut, ...]:
         """Return an entry for each reason."""
-        return tuple(
-            LeftOut(what=what, count=len(names), why=f"{why}: {listed(names)}")
-            for (what, why), names in self.names.items()
-        )
+        return tuple(LeftOut(what, len(names), f"{why}: {listed(names)}") for (what, why), names in self.names.items())
 
 
 def find_files(source: Input, *patterns: str) -> list[PlainFile]:
@@ -290,4 +287,4 @@ def read_documents(
 
 def note_replaced(number: int, what: str) -> tuple[LeftOut, ...]:
     """Return the entry for older results of the same agent and task."""
-    return (LeftOut(what="results", count=number, why=f"a newer {what} has the same agent and task"),) if number else ()
+    return (LeftOut("results", number, f"a newer {what} has the same agent and task"),) if number else ()

@@ -79,10 +79,10 @@ def read_open_llm(source: Input) -> Scores:
     options = replace(source.options, agent=agent)
     scores = read_wide_table(replace(table, frame=table.frame.select(agent, *tasks), columns=(agent, *tasks)), options)
     details = [name for name in table.columns if name not in (agent, *tasks, *raw)]
-    left_out = [LeftOut(what="columns", count=len(raw), why="the same task before normalisation")]
+    left_out = [LeftOut("columns", len(raw), "the same task before normalisation")]
     if details:
         why = f"averages and details of the model: {listed(details)}"
-        left_out.append(LeftOut(what="columns", count=len(details), why=why))
+        left_out.append(LeftOut("columns", len(details), why))
     origin = replace(scores.origin, format="open-llm-leaderboard", left_out=(*left_out, *scores.origin.left_out))
     return replace(scores, origin=origin)
 
@@ -115,10 +115,10 @@ def read_helm(source: Input) -> Scores:
     left_out = [*left.entries(), *leave_out_averages(averages)]
     if details:
         why = f"numbers of instances and tokens, not scores: {listed(details)}"
-        left_out.append(LeftOut(what="columns", count=len(details), why=why))
+        left_out.append(LeftOut("columns", len(details), why))
     if others:
         titles = [str(table.get("title", "untitled")) for table in others if isinstance(table, dict)]
-        left_out.append(LeftOut(what="tables", count=len(others), why=f"only the first is read: {listed(titles)}"))
+        left_out.append(LeftOut("tables", len(others), f"only the first is read: {listed(titles)}"))
     return make_scores(
         frame_cells(cells).filter(pl.col("score").is_not_null()),
         agents=list(dict.fromkeys(cell.agent for cell in cells)),
@@ -199,11 +199,7 @@ def read_mqm(source: Input) -> Scores | Segments:
     positive = above is not None and above > 0
     asked = source.options.lower_is_better
     options = replace(
-        source.options,
-        agent="system",
-        task=task,
-        score=MQM,
-        lower_is_better=positive if asked is None else asked,
+        source.options, agent="system", task=task, score=MQM, lower_is_better=positive if asked is None else asked
     )
     note = "penalties are positive, so that a low score is good" if positive else "penalties are negative: 0 is best"
     return read_long_table(table, options, format="wmt-mqm", notes=(note,))
@@ -272,58 +268,50 @@ def is_wildbench_document(document: Any) -> bool:
 
 LEADERBOARDS = (
     Format(
-        name="opencompass",
-        makes="scores",
-        holds="an OpenCompass summary",
+        "opencompass",
+        "scores",
+        "an OpenCompass summary",
         fits=lambda x: x.has(*OPENCOMPASS_KEYS),
         read=read_opencompass,
         options=SCORE_OPTIONS,
     ),
     Format(
-        name="open-llm-leaderboard",
-        makes="scores",
-        holds="the table of the Open LLM Leaderboard",
+        "open-llm-leaderboard",
+        "scores",
+        "the table of the Open LLM Leaderboard",
         fits=lambda x: x.has("Model", "IFEval", "IFEval Raw"),
         read=read_open_llm,
         options=WIDE_OPTIONS,
     ),
     Format(
-        name="alpaca-eval-leaderboard",
-        makes="scores",
-        holds="the leaderboard of AlpacaEval: a win rate with its error",
+        "alpaca-eval-leaderboard",
+        "scores",
+        "the leaderboard of AlpacaEval: a win rate with its error",
         fits=lambda x: x.has("win_rate", "n_wins", "n_wins_base", "n_draws", "n_total"),
         read=read_alpaca_board,
         options=("agent", "metric", *SCORE_OPTIONS),
     ),
     Format(
-        name="livecodebench",
-        makes="scores",
-        holds="LiveCodeBench performances, a row per model and question",
+        "livecodebench",
+        "scores",
+        "LiveCodeBench performances, a row per model and question",
         fits=lambda x: x.has("question_id", "model", "pass@1"),
         read=read_livecodebench,
         options=LONG_OPTIONS,
     ),
     Format(
-        name="wmt-mqm",
-        makes="scores",
-        holds="MQM scores of WMT, a row per system and segment",
+        "wmt-mqm",
+        "scores",
+        "MQM scores of WMT, a row per system and segment",
         fits=lambda x: x.has("system", MQM),
         read=read_mqm,
         options=LONG_OPTIONS,
     ),
+    Format("helm", "scores", "HELM groups", fits=is_helm, read=read_helm, options=SCORE_OPTIONS, on_frames=False),
     Format(
-        name="helm",
-        makes="scores",
-        holds="HELM groups",
-        fits=is_helm,
-        read=read_helm,
-        options=SCORE_OPTIONS,
-        on_frames=False,
-    ),
-    Format(
-        name="wildbench",
-        makes="matches",
-        holds="WildBench pairwise counts against a baseline",
+        "wildbench",
+        "matches",
+        "WildBench pairwise counts against a baseline",
         fits=lambda x: is_wildbench_document(x.document),
         read=read_wildbench,
         options=("min_games", "components", "bad_rows"),

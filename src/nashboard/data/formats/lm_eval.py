@@ -11,15 +11,7 @@ from typing import Any
 
 from nashboard._text import listed, nearest
 from nashboard.data.counting.cells import Cell, frame_cells, make_scores
-from nashboard.data.formats.format import (
-    Format,
-    Input,
-    Leftovers,
-    find_files,
-    holds_any,
-    note_replaced,
-    read_documents,
-)
+from nashboard.data.formats.format import Format, Input, Leftovers, find_files, holds_any, note_replaced, read_documents
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.sources.paths import SAMPLES, PlainFile, check_lines
@@ -360,18 +352,18 @@ def iterate_samples(file: PlainFile, task: str, wanted: str | None) -> Iterator[
 
 LM_EVAL = (
     Format(
-        name="lm-eval",
-        makes="scores",
-        holds="results of lm-evaluation-harness of every generation: a file, or a folder of them",
+        "lm-eval",
+        "scores",
+        "results of lm-evaluation-harness of every generation: a file, or a folder of them",
         fits=fits_results,
         read=read_results,
         options=("lower_is_better", "metric", "bad_rows"),
         on_frames=False,
     ),
     Format(
-        name="lm-eval-samples",
-        makes="scores",
-        holds="samples of lm-evaluation-harness: a score per agent and item",
+        "lm-eval-samples",
+        "scores",
+        "samples of lm-evaluation-harness: a score per agent and item",
         fits=fits_samples,
         read=read_samples,
         options=("lower_is_better", "metric", "bad_rows"),

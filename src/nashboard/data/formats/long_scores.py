@@ -267,7 +267,7 @@ def finish_scores(long: LongTable, found: pl.DataFrame, used: pl.DataFrame | Non
     cells = make_cells(found.filter(pl.col("missing") == 0), source)
     given = set(cells.filter(pl.col("lower_is_better").is_not_null())["task"])
     skipped = sum(entry.count for entry in long.table.left_out)
-    left_out = (LeftOut(what="rows", count=holes, why="they have no score"),) if holes else ()
+    left_out = (LeftOut("rows", holes, "they have no score"),) if holes else ()
     return make_scores(
         cells,
         agents=sorted(set(found["agent"].drop_nulls())),
@@ -378,9 +378,9 @@ def read_long(source: Input) -> Scores | Segments:
 
 LONG_OPTIONS = ("agent", "task", "score", "metric", "where", "segment", *SCORE_OPTIONS)
 LONG_SCORES = Format(
-    name="scores-long",
-    makes="scores",
-    holds="a row per agent, task and run",
+    "scores-long",
+    "scores",
+    "a row per agent, task and run",
     fits=lambda x: bool(x.columns) and is_long(x.columns, x.options),
     read=read_long,
     options=LONG_OPTIONS,

@@ -200,33 +200,29 @@ def fits_generic(source: Input) -> bool:
 
 MATCH_TABLES = (
     Format(
-        name="voters",
-        makes="matches",
-        holds="votes with voters: left, right, winner, worker; votes with the same id are a cluster",
+        "voters",
+        "matches",
+        "votes with voters: left, right, winner, worker; votes with the same id are a cluster",
         fits=lambda x: x.has("left", "right", "winner", "id", "worker"),
         read=lambda x: read_table(x, "voters", a="left", b="right", outcome="winner", cluster="id"),
     ),
     Format(
-        name="evalica",
-        makes="matches",
-        holds="evalica csv: left, right, winner",
+        "evalica",
+        "matches",
+        "evalica csv: left, right, winner",
         fits=lambda x: x.has("left", "right", "winner"),
         read=lambda x: read_table(x, "evalica"),
     ),
     Format(
-        name="esportsbench",
-        makes="matches",
-        holds="EsportsBench",
+        "esportsbench",
+        "matches",
+        "EsportsBench",
         fits=lambda x: x.has("competitor_1", "competitor_2", "outcome"),
         read=lambda x: read_table(x, "esportsbench"),
     ),
 )
 GENERIC_MATCHES = Format(
-    name="matches",
-    makes="matches",
-    holds="any table with two agents and an outcome per row",
-    fits=fits_generic,
-    read=read_generic,
+    "matches", "matches", "any table with two agents and an outcome per row", fits=fits_generic, read=read_generic
 )
 
 
@@ -393,38 +389,38 @@ def read_pair_rates(source: Input) -> Counted:
     rate = require_column("outcome", RATES, columns, source.name, None)
     games = find_usual(GAMES, columns)[:1]
     note = f"{games[0]!r} is the number of games of each pair" if games else "each row counts as one game"
-    weight = {"weight": games[0]} if games else {}
+    weight: dict[str, Any] = {"weight": games[0]} if games else {}
     return read_table(source, "pair-rates", outcome=rate, sided=False, certain=True, notes=(note,), **weight)
 
 
 RESULTS = (
     Format(
-        name="winner-loser",
-        makes="matches",
-        holds="a row per match with its winner and its loser",
+        "winner-loser",
+        "matches",
+        "a row per match with its winner and its loser",
         fits=fits_winner_loser,
         read=read_winner_loser,
         options=tuple(name for name in MATCH_OPTIONS if name not in ("a", "b", "outcome", "outcomes")),
     ),
     Format(
-        name="two-scores",
-        makes="matches",
-        holds="a row per match with the scores, goals or points of both sides",
+        "two-scores",
+        "matches",
+        "a row per match with the scores, goals or points of both sides",
         fits=fits_two_scores,
         read=read_two_scores,
         options=tuple(name for name in MATCH_OPTIONS if name not in ("outcome", "outcomes")),
     ),
     Format(
-        name="pair-counts",
-        makes="matches",
-        holds="wins, draws and losses per pair of agents",
+        "pair-counts",
+        "matches",
+        "wins, draws and losses per pair of agents",
         fits=fits_pair_counts,
         read=read_pair_counts,
     ),
     Format(
-        name="pair-rates",
-        makes="matches",
-        holds="a win rate per pair of agents, and its number of games",
+        "pair-rates",
+        "matches",
+        "a win rate per pair of agents, and its number of games",
         fits=lambda x: has_sides(x) and bool(find_usual(RATES, x.columns)) and not find_usual(OUTCOME, x.columns),
         read=read_pair_rates,
         options=tuple(name for name in MATCH_OPTIONS if name not in ("outcome", "outcomes")),

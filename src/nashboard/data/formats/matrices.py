@@ -196,9 +196,9 @@ def make_origin(source: Input, rows: int, kind: str) -> Origin:
 
 
 PAYOFF_MATRIX = Format(
-    name="payoff-matrix",
-    makes="payoffs",
-    holds="a square table, agents by agents: payoffs, win rates or counts of wins",
+    "payoff-matrix",
+    "payoffs",
+    "a square table, agents by agents: payoffs, win rates or counts of wins",
     fits=is_named_matrix,
     read=read_matrix,
     options=("symmetrise", "separator", "min_games", "components", "bad_rows"),
@@ -356,9 +356,9 @@ def fits_arrays(source: Input) -> bool:
 
 
 RLIABLE = Format(
-    name="rliable",
-    makes="scores",
-    holds="a score dictionary, agent -> runs x tasks, as npz or json",
+    "rliable",
+    "scores",
+    "a score dictionary, agent -> runs x tasks, as npz or json",
     fits=fits_arrays,
     read=read_arrays,
     options=("lower_is_better", "bad_rows"),

@@ -46,15 +46,7 @@ from nashboard.data.table.columns import (
     spell_option,
 )
 from nashboard.data.table.table import Table
-from nashboard.data.table.values import (
-    MISSING,
-    NO_SCORE,
-    TRUTHS,
-    is_number,
-    is_number_or_missing,
-    parse_number,
-    spell,
-)
+from nashboard.data.table.values import MISSING, NO_SCORE, TRUTHS, is_number, is_number_or_missing, parse_number, spell
 from nashboard.errors import InputError
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
@@ -139,9 +131,9 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
             notes=notes,
             taken=(
                 Fact(
-                    name="columns",
-                    value=f"{len(roles.tasks) + 1:,} of {len(table.columns):,}",
-                    meaning=f"agent {shortened(roles.agent)!r}, and a column for each task",
+                    "columns",
+                    f"{len(roles.tasks) + 1:,} of {len(table.columns):,}",
+                    f"agent {shortened(roles.agent)!r}, and a column for each task",
                 ),
             ),
         ),
@@ -253,7 +245,7 @@ def describe_layout(source: str, columns: Sequence[str], closest: str) -> InputE
 
 def leave_out(columns: Sequence[str], why: str) -> tuple[LeftOut, ...]:
     """Return the entry for columns that are not used, if there are any."""
-    return (LeftOut(what="columns", count=len(columns), why=why),) if columns else ()
+    return (LeftOut("columns", len(columns), why),) if columns else ()
 
 
 def name_directions(options: Options, columns: Sequence[str]) -> list[str]:
@@ -373,7 +365,7 @@ def skip_nameless(head: pl.DataFrame, agent: str) -> tuple[pl.DataFrame, tuple[L
     """Return the rows that name an agent, and how many do not."""
     blank = spell(head[agent]).fill_null("").str.strip_chars() == ""
     count = int(blank.sum())
-    left = (LeftOut(what="bad rows", count=count, why=f"no name in {agent!r}"),) if count else ()
+    left = (LeftOut("bad rows", count, f"no name in {agent!r}"),) if count else ()
     return head.filter(~blank), left
 
 
@@ -384,7 +376,7 @@ def skip_bad_cells(head: pl.DataFrame, roles: Roles) -> tuple[pl.DataFrame, tupl
     for name in columns:
         bad |= [not is_number_or_missing(cell) for cell in head[name]]
     agents = [str(name) for name in spell(head[roles.agent].filter(pl.Series(bad)))]
-    left = LeftOut(what="bad rows", count=len(agents), why=f"a score is not a number: {listed(agents)}")
+    left = LeftOut("bad rows", len(agents), f"a score is not a number: {listed(agents)}")
     return head.filter(pl.Series(~bad)), (left,) if agents else ()
 
 
@@ -539,17 +531,12 @@ def fits_wide(source: Input) -> bool:
 
 WIDE_OPTIONS = ("agent", "ignore", "repeats", *SCORE_OPTIONS)
 WIDE_SCORES = Format(
-    name="scores-wide",
-    makes="scores",
-    holds="a row per agent, a column per task",
-    fits=fits_wide,
-    read=read_wide,
-    options=WIDE_OPTIONS,
+    "scores-wide", "scores", "a row per agent, a column per task", fits=fits_wide, read=read_wide, options=WIDE_OPTIONS
 )
 BY_TASK = Format(
-    name="scores-by-task",
-    makes="scores",
-    holds="a row per task, a column per agent",
+    "scores-by-task",
+    "scores",
+    "a row per task, a column per agent",
     fits=fits_by_task,
     read=read_by_task,
     options=("ignore", *SCORE_OPTIONS),

@@ -224,7 +224,7 @@ def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, lef
             else:
                 copy.write(line)
     lines = ", ".join(f"{k:,}" for k in broken[:5]) + (f" and {len(broken) - 5:,} more" if len(broken) > 5 else "")
-    left_out.append(LeftOut(what="bad rows", count=len(broken), why=f"they are not json objects (lines {lines})"))
+    left_out.append(LeftOut("bad rows", len(broken), f"they are not json objects (lines {lines})"))
     return PlainFile(path=target, name=file.name)
 
 
