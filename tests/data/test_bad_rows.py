@@ -180,6 +180,12 @@ def test_every_reader_names_a_bad_row_or_skips_it(name: str, tmp_path: Path) -> 
     assert any(what.startswith("bad") and bad in why for what, _, why in left_out(data)), left_out(data)
 
 
+def test_a_table_of_bad_rows_alone_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path / "s.csv", "model,go\n,high\n,2\n")
+    with pytest.raises(nb.InputError, match="a comparison needs at least two"):
+        nb.read_scores(path, bad_rows="skip")
+
+
 def test_a_choice_that_does_not_exist_is_refused() -> None:
     frame = pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]})
     for options, message in (
@@ -229,7 +235,7 @@ def test_every_command_that_meets_groups_apart_names_an_option_that_it_has(
     path = put(tmp_path / "log.csv", "a,b,winner\nx,y,a\ny,x,a\nx,z,a\nz,y,b\ny,z,a\nu,v,a\nv,u,a\n")
     words = [name, str(path), *(["x", "y"] if name == "predict" else [])]
     told = command(*words, code=2).stderr
-    option = re.search(r"keep the largest with (.*), or add matches", told)
+    option = re.search(r"keep the largest with (.*), or (add matches|evaluate each)", told)
     assert option, told
     again = command(*words, *option[1].split())
     assert "2 agents of 1 other group that never met the largest left out" in again.stderr

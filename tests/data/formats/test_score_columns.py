@@ -102,7 +102,7 @@ def test_a_number_is_the_same_in_long_and_wide_tables(number: str, tmp_path: Pat
 
 @pytest.mark.parametrize("text", ["1_000", "１２", "٣", "0x10", "1e", "1 000", "12%%", "1.2.3", "one"])
 def test_what_only_looks_like_a_number_is_refused_in_long_and_wide_tables(text: str, tmp_path: Path) -> None:
-    said = re.escape(f"{text!r}, not a number: leave a cell empty")
+    said = re.escape(f"{text!r}, not a number: empty the cell")
     with pytest.raises(nb.InputError, match=rf"table.csv', data row 1 \('x' on 't'\), column 'score' is {said}"):
         nb.read_scores(file_of(tmp_path, f"model,task,score\nx,t,{text}\ny,t,2\n"))
     with pytest.raises(nb.InputError, match=rf"table.csv', data row 1 \('x'\), column 't' is {said}"):

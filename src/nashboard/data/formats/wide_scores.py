@@ -374,7 +374,7 @@ def skip_bad_cells(head: pl.DataFrame, roles: Roles) -> tuple[pl.DataFrame, tupl
     columns = [name for name in (*roles.tasks, *roles.errors) if head[name].dtype == pl.String]
     bad = np.zeros(len(head), dtype=bool)
     for name in columns:
-        bad |= [not is_number_or_missing(cell) for cell in head[name]]
+        bad |= np.array([not is_number_or_missing(cell) for cell in head[name]], dtype=bool)
     agents = [str(name) for name in spell(head[roles.agent].filter(pl.Series(bad)))]
     left = LeftOut("bad rows", len(agents), f"a score is not a number: {listed(agents)}")
     return head.filter(pl.Series(~bad)), (left,) if agents else ()
