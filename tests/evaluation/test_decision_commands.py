@@ -38,6 +38,19 @@ def test_compare_says_who_is_better(command: Run, items: str) -> None:
     assert done.stdout.startswith("new is better than old by 0.400")
 
 
+@pytest.mark.parametrize(
+    ("columns", "options"), [("task,item", ()), ("passage,question", ("-r", "cluster=passage"))], ids=["usual", "named"]
+)
+def test_items_of_a_long_table_are_clustered_by_their_group(
+    command: Run, tmp_path: Path, columns: str, options: tuple[str, ...]
+) -> None:
+    path, rng = tmp_path / "long.csv", np.random.default_rng(1)
+    rows = [f"{m},p{t},q{q},{rng.integers(2)}" for m in ("new", "old") for t in range(12) for q in range(5)]
+    path.write_text("\n".join([f"model,{columns},score", *rows]) + "\n", encoding="utf-8")
+    found = json.loads(command("compare", str(path), "new", "old", *options, "--format", "json").stdout)
+    assert (found["test"], found["n"], found["details"]["clusters"]) == ("cluster-robust t-test", 60, 12)
+
+
 def test_two_agents_need_no_names(command: Run, tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text("model,q0,q1,q2,q3,q4,q5,q6,q7\nA,1,1,1,1,1,1,1,1\nB,0,0,0,0,0,0,0,0\n", encoding="utf-8")
