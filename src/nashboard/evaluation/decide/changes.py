@@ -12,6 +12,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, listed, number_of
 from nashboard.evaluation.decide.significance import adjust_holm
+from nashboard.evaluation.verdict import likely_first
 
 MOST_CAUSES = 5  # results named per agent that moved
 
@@ -57,7 +58,7 @@ class Changes(Tabular):
     moves
         Every agent that both have, the largest relative change first.
     first_before, first_after
-        Who is first with a probability of at least 1/2, or None.
+        Who is first by the rule of the verdict; None where that is undecided or shared.
     same_first
         Probability that an agent drawn from the top of the old board is also drawn from that of the new one.
     noise_known
@@ -91,12 +92,11 @@ class Changes(Tabular):
     def summary(self) -> tuple[str, ...]:
         """The answer in a few sentences."""
         if self.first_before == self.first_after:
-            lines = [
-                f"{self.first_after} is still first." if self.first_after else "First place is undecided, as before."
-            ]
+            same = f"{self.first_after} is still first." if self.first_after else "No agent alone is first, as before."
+            lines = [same]
         else:
-            now = f"{self.first_after} is first now" if self.first_after else "First place is undecided now"
-            before = f"{self.first_before} was first before" if self.first_before else "it was undecided before"
+            now = f"{self.first_after} is first now" if self.first_after else "No agent alone is first now"
+            before = f"{self.first_before} was first before" if self.first_before else "nobody alone was before"
             sure = "" if self.first_changed else "; that may be noise"
             lines = [f"{now}; {before}{sure}."]
         up = [move.agent for move in self.moves if move.beyond_noise and move.relative > 0]
@@ -179,9 +179,9 @@ class Changes(Tabular):
 def changes(old: Any, new: Any) -> Changes:
     """Compare two evaluations of largely the same agents.
 
-    Gaps are compared relative to the typical change. Intervals combine those of the two evaluations (MOVER; Zou and
-    Donner 2008) as if their data were independent. Where the new data contain the old, that makes them too wide:
-    fewer moves are called real, never more.
+    Gaps are compared relative to the typical change, so that noise in the best agent, which all gaps share, does not
+    count. Errors combine those of the two evaluations as if their data were independent. Where the new data contain
+    the old, that makes them too wide: fewer moves are called real, never more.
 
     Parameters
     ----------
@@ -195,6 +195,8 @@ def changes(old: Any, new: Any) -> Changes:
     >>> nb.changes(found, found).moved
     ()
     """
+    from scipy.special import ndtri
+
     before, after = old.posterior, new.posterior
     if before.unit != after.unit:
         raise InputError(
@@ -211,22 +213,18 @@ def changes(old: Any, new: Any) -> Changes:
         )
     i, j = ([side.agents.index(name) for name in common] for side in (before, after))
     change = before.gap[i] - after.gap[j]
-    low = np.hypot(before.gap[i] - before.gap_low[i], after.gap_high[j] - after.gap[j])
-    high = np.hypot(before.gap_high[i] - before.gap[i], after.gap[j] - after.gap_low[j])
-    # the interval of an agent that stays first is cut off at the top: its noise shows in the gaps of the others
-    stays = (before.probability_top[i] >= 0.5) & (after.probability_top[j] >= 0.5)
-    low, high = (np.where(stays, np.maximum(width, np.median(width)), width) for width in (low, high))
-    shift = typical_change(change, low + high)
-    relative = change - shift
+    error = np.hypot(before.gap_error[i], after.gap_error[j])
+    relative = change - typical_change(change, error)
+    width = -float(ndtri((1 - after.level) / 2)) * error
     noisy = before.draws > 1 and after.draws > 1
-    p_values = adjust_holm(two_sided(relative, low, high, after.level)) if noisy else np.full(len(common), np.nan)
+    p_values = adjust_holm(two_sided(relative, error)) if noisy else np.full(len(common), np.nan)
     moves = [
         Move(
             agent=name,
             change=float(change[k]),
             relative=float(relative[k]),
-            low=float(relative[k] - low[k]),
-            high=float(relative[k] + high[k]),
+            low=float(relative[k] - width[k]),
+            high=float(relative[k] + width[k]),
             p_value=float(p_values[k]),
             beyond_noise=bool(p_values[k] <= 1 - after.level),
             rank_before=str(before.rank_ranges()[i[k]]),
@@ -244,44 +242,40 @@ def changes(old: Any, new: Any) -> Changes:
         entered=tuple(name for name in after.agents if name not in known),
         left=tuple(name for name in before.agents if name not in set(common)),
         moves=tuple(moves),
-        first_before=first_of(before),
-        first_after=first_of(after),
+        first_before=first_of(old.board),
+        first_after=first_of(new.board),
         same_first=min(1.0, float(before.probability_top[i] @ after.probability_top[j])),
         noise_known=noisy,
         causes=find_causes(old, new, [move.agent for move in moves if move.beyond_noise]),
     )
 
 
-def first_of(posterior: Any) -> str | None:
-    """Return who is first with a probability of at least 1/2."""
-    best = posterior.order[np.argmax(posterior.probability_top[posterior.order])]
-    return posterior.agents[best] if posterior.probability_top[best] >= 0.5 else None
+def first_of(board: Any) -> str | None:
+    """Return who is first by the rule of the verdict, or None where nobody is, or several are."""
+    rows = sorted(zip(board.names, board.classes.tolist(), board.probability_top.tolist(), strict=True), reverse=True)
+    first = likely_first(dict({label: (name, p) for name, label, p in rows}.values()))  # copies have one name
+    return next(iter(first)) if len(first) == 1 else None
 
 
-def typical_change(change: Floats, width: Floats) -> float:
-    """Return the weighted median of the changes: wide intervals count little, none more than the typical one.
+def typical_change(change: Floats, error: Floats) -> float:
+    """Return the weighted median of the changes: large errors count little, none more than the typical one.
 
-    Of two agents none is typical: the change is then that of the gap itself.
+    Of two agents none is typical: either may have moved, and each gets half of the change.
     """
     if len(change) < 3:
-        return 0.0
-    weight = 1 / np.maximum(width, max(float(np.median(width)), 1e-9))
+        return float(change.mean())
+    weight = 1 / np.maximum(error, max(float(np.median(error)), 1e-9))
     order = np.argsort(change, kind="stable")
     cumulated = np.cumsum(weight[order])
     return float(change[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
 
 
-def two_sided(change: Floats, low: Floats, high: Floats, level: float) -> Floats:
-    """Return p-values of "no change": the wider half of the interval is ``z`` standard errors.
+def two_sided(change: Floats, error: Floats) -> Floats:
+    """Return p-values of "no change"."""
+    from scipy.special import ndtr
 
-    Near the top the half towards zero is cut off by the boundary, and would make noise look certain.
-    """
-    from scipy.stats import norm
-
-    z = float(norm.isf((1 - level) / 2))
-    width = np.maximum(low, high)
-    ratio = np.divide(np.abs(change), width, out=np.where(change != 0, np.inf, 0.0), where=width > 0)
-    return np.asarray(2 * norm.sf(z * ratio))
+    ratio = np.divide(np.abs(change), error, out=np.where(change != 0, np.inf, 0.0), where=error > 0)
+    return np.asarray(2 * ndtr(-ratio))
 
 
 def find_causes(old: Any, new: Any, moved: Sequence[str]) -> tuple[Cause, ...]:

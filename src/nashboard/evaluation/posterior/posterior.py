@@ -30,6 +30,9 @@ class Posterior(Tabular):
         Number of draws.
     gap, gap_low, gap_high
         Distance to the best, at least 0: posterior mean and interval, which always contains the mean.
+    gap_error
+        Posterior standard deviation of the gap minus the mean gap: noise in the best agent, which all gaps share, does
+        not count.
     probability_top
         Share of draws in which the gap is 0, that is, the agent is in the support of the equilibrium.
     rank_low, rank_high
@@ -45,6 +48,7 @@ class Posterior(Tabular):
     gap: Floats
     gap_low: Floats
     gap_high: Floats
+    gap_error: Floats
     probability_top: Floats
     rank_low: Ints
     rank_high: Ints
@@ -173,6 +177,7 @@ def summarise_draws(draws: Draws, agents: tuple[str, ...], classes: Ints, *, uni
         gap=draws.point[classes],
         gap_low=np.minimum(low, draws.point)[classes],
         gap_high=np.maximum(high, draws.point)[classes],  # a mean can lie outside the quantiles of a skewed posterior
+        gap_error=(gaps - gaps.mean(axis=1, keepdims=True)).std(axis=0)[classes],
         probability_top=(gaps <= TIE * gaps.max(axis=1, keepdims=True)).mean(axis=0)[classes],
         rank_low=rank_low[classes],
         rank_high=rank_high[classes],
