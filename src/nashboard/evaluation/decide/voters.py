@@ -1,8 +1,10 @@
-"""Voters: how far they agree, and who answers at random or always on the same side.
+"""Voters: how far they agree, and who answers at random, always on the same side, or always for one agent.
 
-Every voter belongs to one of four kinds. An attentive voter follows ratings of the agents; a random voter does not
-look; a one-sided voter nearly always takes the first (or the second) answer. Kinds and ratings are estimated
-together (EM): votes count for the ratings as far as their voter is likely to be attentive.
+Every voter belongs to one of five kinds. An attentive voter follows ratings of the agents and tastes of its own, whose
+size is estimated. A random voter does not look. A one-sided voter nearly always takes the first (or the second) answer.
+A partisan nearly always takes one agent, any of those it saw with equal probability, and follows the ratings in other
+votes. Kinds and ratings are estimated together (EM): votes count for the ratings as far as their voter is likely to be
+attentive.
 """
 
 from dataclasses import dataclass
@@ -19,8 +21,8 @@ from nashboard.errors import InputError, listed, number_of
 from nashboard.ratings.likelihood import with_normal_prior
 from nashboard.ratings.newton import fit_totals
 
-KINDS = ("attentive", "random", "first side", "second side")
-ONE_SIDED = 20.0  # a one-sided voter takes its side with a probability from Beta(20, 1): 95% on average
+KINDS = ("attentive", "random", "first side", "second side", "one agent")
+ONE_SIDED = 20.0  # a one-sided voter takes its side (or agent) with a probability from Beta(20, 1): 95% on average
 VOTER_COLUMNS = (
     "voter",
     "worker",
@@ -46,7 +48,9 @@ class Voters(Tabular):
     voters, votes
         Names, and how many votes each cast.
     probability
-        ``(voters, 4)`` probabilities of the kinds: attentive, random, first side, second side.
+        ``(voters, 5)`` probabilities of the kinds: attentive, random, first side, second side, one agent.
+    favourite
+        The agent that each voter would favour if it favoured one.
     evidence
         Log-odds that a voter is not attentive, from its votes alone.
     agreement
@@ -62,6 +66,7 @@ class Voters(Tabular):
     voters: tuple[str, ...]
     votes: Ints
     probability: Floats
+    favourite: tuple[str, ...]
     evidence: Floats
     agreement: Floats
     first_share: Floats
@@ -75,6 +80,11 @@ class Voters(Tabular):
         """Voters that are attentive with a probability below 5%, the clearest first."""
         order = np.argsort(-self.evidence, kind="stable")
         return tuple(self.voters[k] for k in order if self.probability[k, 0] < 0.05)
+
+    def kind(self, k: int) -> str:
+        """Return the most probable kind of a voter, with the agent that it favours."""
+        kind = KINDS[int(self.probability[k].argmax())]
+        return f"for {self.favourite[k]}" if kind == "one agent" else kind
 
     def table(self) -> Table:
         """Return a row per voter, the most suspicious first."""
@@ -91,7 +101,7 @@ class Voters(Tabular):
             rows=tuple(
                 (
                     self.voters[k],
-                    KINDS[int(self.probability[k].argmax())],
+                    self.kind(k),
                     float(self.probability[k, 0]),
                     int(self.votes[k]),
                     float(self.agreement[k]),
@@ -130,6 +140,7 @@ class Voters(Tabular):
                 {
                     "voter": name,
                     "votes": int(self.votes[k]),
+                    "kind": self.kind(k),
                     **{kind: float(p) for kind, p in zip(KINDS, self.probability[k], strict=True)},
                 }
                 for k, name in enumerate(self.voters)
@@ -217,32 +228,44 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
     """Estimate kinds and ratings together."""
     from scipy.special import logsumexp
 
-    size, kinds = len(names), len(KINDS)
-    tie = y == 0.5
+    size, tie = len(names), y == 0.5
     tie_rate = (tie.sum() + 0.5) / (len(y) + 1.5)
-    prior = np.array([0.9, 0.04, 0.03, 0.03])
+    seen, one = np.unique(np.concatenate([who * len(agents) + i, who * len(agents) + j]), return_inverse=True)
+    voter, agent = np.divmod(seen, len(agents))  # every agent that a voter saw, in order of voters
+    of_voter = np.searchsorted(voter, np.arange(size))
+    for_it = np.concatenate([y, 1 - y])
+    prior = np.array([0.88, 0.03, 0.03, 0.03, 0.03])
     start = rate(len(agents), i, j, y, np.ones(len(y)), np.zeros(len(agents)))
     ratings = start
     chance_of_kind = np.tile(prior, (size, 1))
     for _ in range(ROUNDS):
         ratings = rate(len(agents), i, j, y, chance_of_kind[who, 0], ratings)
+        lead = ratings[i] - ratings[j]
+        attentive = attentive_votes(lead, y, tie_rate)
+        score, information = score_votes(one, lead, y)
+        gain = gain_by_tastes(score, information, chance_of_kind[voter, 0])
+        total = np.bincount(who, attentive, minlength=size) + np.bincount(voter, gain)
+        partisan = total[voter] - np.bincount(one, np.tile(attentive, 2)) - gain
+        partisan += one_sided_votes(one, for_it == 1, for_it == 0, for_it == 0.5, tie_rate, len(seen))
         likelihood = np.stack(
             [
-                np.bincount(who, attentive_votes(ratings[i] - ratings[j], y, tie_rate), minlength=size),
+                total,
                 np.bincount(who, np.where(tie, np.log(tie_rate), np.log((1 - tie_rate) / 2)), minlength=size),
                 one_sided_votes(who, y == 1, y == 0, tie, tie_rate, size),
                 one_sided_votes(who, y == 0, y == 1, tie, tie_rate, size),
+                np.logaddexp.reduceat(partisan, of_voter) - np.log(np.bincount(voter)),
             ],
             axis=1,
         )
         joint = likelihood + np.log(prior)
         new = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-        prior = (new.sum(axis=0) + np.array([2.0, 0.2, 0.2, 0.2])) / (size + 2.6)
+        prior = (new.sum(axis=0) + np.array([2.0, 0.2, 0.2, 0.2, 0.2])) / (size + 2.8)
         moved = float(np.abs(new - chance_of_kind).max())
         chance_of_kind = new
         if moved < 1e-8:
             break
     rest = logsumexp(likelihood[:, 1:] + np.log(prior[1:] / prior[1:].sum()), axis=1)
+    best = np.lexsort([-partisan, voter])[of_voter]
     decisive = ~tie
     stronger = np.where(ratings[i] > ratings[j], y == 1, y == 0) & decisive
     played = np.maximum(np.bincount(who, decisive, minlength=size), 1e-300)
@@ -256,7 +279,8 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
     return Voters(
         voters=tuple(map(str, names)),
         votes=np.bincount(who, minlength=size),
-        probability=chance_of_kind[:, :kinds],
+        probability=chance_of_kind,
+        favourite=tuple(str(agents[agent[k]]) for k in best),
         evidence=rest - likelihood[:, 0],
         agreement=np.bincount(who, stronger, minlength=size) / played,
         first_share=np.bincount(who, y == 1, minlength=size) / played,
@@ -271,6 +295,23 @@ def attentive_votes(lead: Floats, y: Floats, tie_rate: float) -> Floats:
     """Return log-likelihoods of votes that follow the ratings; ties are equally frequent everywhere."""
     win = -np.logaddexp(0.0, -lead)
     return np.asarray(np.where(y == 0.5, np.log(tie_rate), np.log1p(-tie_rate) + np.where(y == 1, win, win - lead)))
+
+
+def score_votes(one: Ints, lead: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return points of each agent beyond those expected from the ratings, and their variance, by voter and agent."""
+    p = 1 / (1 + np.exp(-lead))
+    score, information = (np.bincount(one, part) for part in (np.concatenate([y - p, p - y]), np.tile(p * (1 - p), 2)))
+    return score.astype(np.float64), information.astype(np.float64)
+
+
+def gain_by_tastes(score: Floats, information: Floats, weight: Floats) -> Floats:
+    """Return how much more likely votes are if attentive voters have tastes ``N(0, v)`` for every agent (Laplace).
+
+    ``v`` is that of the scores of attentive voters, ``E[score^2] = information + v information^2``.
+    """
+    excess, size = weight @ (score**2 - information), weight @ information**2
+    v = max(0.0, float(excess / size)) if size > 0 else 0.0
+    return np.asarray((v * score**2 / (1 + v * information) - np.log1p(v * information)) / 2)
 
 
 def one_sided_votes(who: Ints, own: Any, other: Any, tie: Any, tie_rate: float, size: int) -> Floats:
