@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import betaln, expit
 
 import nashboard as nb
 from nashboard.data.matches import Clusters
@@ -67,6 +67,14 @@ def twins(n: int, tau: float, rng: Rng, lead: float = 0.0) -> Array:
     return x
 
 
+def rotating_twins(n: int, size: float, rng: Rng, lead: float = 0.0) -> Array:
+    """Return log-odds with one plane of rotation, in which a game of the first two is even but for a lead."""
+    r, (u, v) = rng.normal(0, 0.6, n), rng.normal(0, np.sqrt(size), (2, n))
+    turn = np.outer(u, v) - np.outer(v, u)
+    r[0] = r[1] + lead - turn[0, 1]
+    return np.asarray(r[:, None] - r + turn)
+
+
 def clustered_votes(rng: Rng, voters: int, votes: int, same_pair: bool, lead: float = 0.0) -> nb.Matches:
     """Return votes by voters (or on prompts) with tastes of their own."""
     n = 8
@@ -99,6 +107,7 @@ MATCHES: dict[str, Callable[[Rng, float], nb.Matches]] = {
         twins(10, 0.0, rng, lead), 6 * some_pairs(10, 0.3, rng), rng
     ),
     "cyclic: tau 0.4, 8 games": lambda rng, lead: play(twins(10, 0.4, rng, lead), 8, rng),
+    "rotating: one plane, 12 agents, 20 games": lambda rng, lead: play(rotating_twins(12, 0.8, rng, lead), 20, rng),
     "two agents, 50 games": lambda rng, lead: play(twins(2, 0.0, rng, lead), 50, rng),
     "half of the games drawn": lambda rng, lead: play(twins(6, 0.0, rng, lead), 30, rng, draws=0.5),
     "150 prompts with 6 votes on one pair": lambda rng, lead: clustered_votes(rng, 150, 6, True, lead),
@@ -268,6 +277,7 @@ PAIRS_OF_DATA: dict[str, Callable[..., tuple[Any, Any]]] = {
     "strong cycles, 8 agents, 20 games": lambda rng, moved=0.0: two_logs(8, 0.7, 20, 1.0, rng, moved),
     "new log contains the old": grown_log,
     "score tables, 8 agents, 6 tasks of 200 items": two_tables,
+    "two agents, 60 games": lambda rng, moved=0.0: two_logs(2, 0.0, 60, 1.0, rng, moved),
 }
 PLANTED = 1.0  # log-odds by which one agent improves
 
@@ -300,55 +310,76 @@ def error_of_share(values: Any) -> float:
     return round(float(np.sqrt(p * (1 - p) / len(values))), 4)
 
 
-def cast_votes(rng: Rng, kinds: Array, votes: int, agents: int = 8) -> tuple[list[Array], Array]:
-    """Return votes and the log-likelihood ratio of "does not look" that knows the truth."""
-    n = len(kinds) * votes
+def cast_votes(rng: Rng, kinds: Array, votes: int, agents: int = 8, taste: float = 0.0) -> tuple[list[Array], Array]:
+    """Return votes and the log-likelihood ratio of "does not look" that knows the truth but not who favours whom."""
+    n, many = len(kinds) * votes, len(kinds)
     r = rng.normal(0, 1.0, agents)
-    voter = np.repeat(np.arange(len(kinds)), votes)
+    voter = np.repeat(np.arange(many), votes)
     i = rng.integers(0, agents, n)
     j = (i + rng.integers(1, agents, n)) % agents
-    p = expit(r[i] - r[j])
-    side = rng.beta(20, 1, len(kinds))[voter]
-    choices = [p, np.full(n, 0.5), side, 1 - side]
-    y = 1.0 * (rng.random(n) < np.choose(kinds[voter], choices))
+    own = taste * rng.standard_normal((many, agents))
+    p = expit(r[i] - r[j] + own[voter, i] - own[voter, j])
+    side = rng.beta(20, 1, many)[voter]
+    favourite = rng.integers(0, agents, many)[voter] if (kinds == 4).any() else -np.ones(n, dtype=int)
+    taken = np.where(i == favourite, side, np.where(j == favourite, 1 - side, p))
+    y = 1.0 * (rng.random(n) < np.choose(kinds[voter], [p, np.full(n, 0.5), side, 1 - side, taken]))
 
-    def total(q: Array) -> Array:
-        return np.bincount(voter, np.where(y == 1, np.log(q), np.log1p(-q)), minlength=len(kinds))
+    def total(values: Array) -> Array:
+        return np.bincount(voter, values, minlength=many)
 
-    shares = np.bincount(kinds, minlength=4)[1:] / max((kinds > 0).sum(), 1)
-    others = np.stack([total(np.clip(q, 1e-9, 1 - 1e-9)) for q in (choices[1], np.full(n, 0.95), np.full(n, 0.05))])
+    def one_sided(own: Array, other: Array) -> Array:
+        return np.asarray(betaln(20 + total(own), 1 + total(other)) - betaln(20, 1))
+
+    follows = np.where(y == 1, np.log(p), np.log1p(-p))
+    partisan = []
+    for k in range(agents):
+        won, lost = (((i == k) & (y == a)) | ((j == k) & (y == 1 - a)) for a in (1, 0))
+        partisan.append(one_sided(won, lost) + total(follows * ~(won | lost)))
+    shares = np.bincount(kinds, minlength=5)[1:] / max((kinds > 0).sum(), 1)
+    others = [
+        total(np.full(n, np.log(0.5))),
+        one_sided(y == 1, y == 0),
+        one_sided(y == 0, y == 1),
+        np.logaddexp.reduce(partisan) - np.log(agents),
+    ]
     with np.errstate(divide="ignore"):
-        mixture = np.logaddexp.reduce(others + np.log(shares)[:, None], axis=0)
-    return [voter, i, j, y], mixture - total(p)
+        mixture = np.logaddexp.reduce(np.stack(others) + np.log(shares)[:, None], axis=0)
+    return [voter, i, j, y], mixture - total(follows)
 
 
-VOTERS = {
-    "40 votes each, 20% do not look": (40, (80, 8, 6, 6)),
-    "10 votes each, 20% do not look": (10, (160, 20, 10, 10)),
-    "40 votes each, half vote at random": (40, (50, 50, 0, 0)),
-    "40 votes each, all attentive": (40, (100, 0, 0, 0)),
+VOTERS = {  # votes each, voters of every kind, size of tastes in log-odds
+    "40 votes each, 20% do not look": (40, (80, 8, 6, 6, 0), 0.0),
+    "10 votes each, 20% do not look": (10, (160, 20, 10, 10, 0), 0.0),
+    "40 votes each, half vote at random": (40, (50, 50, 0, 0, 0), 0.0),
+    "40 votes each, 10% favour one agent": (40, (90, 0, 0, 0, 10), 0.0),
+    "150 votes each, 10% favour one agent": (150, (90, 0, 0, 0, 10), 0.0),
+    "40 votes each, all attentive": (40, (100, 0, 0, 0, 0), 0.0),
+    "40 votes each, all attentive, tastes of 0.5": (40, (100, 0, 0, 0, 0), 0.5),
+    "150 votes each, all attentive, tastes of 1": (150, (100, 0, 0, 0, 0), 1.0),
 }
 
 
 def measure_voters(runs: int, seed: int) -> list[Row]:
     """Is P(attentive) the share of attentive voters, and are the others found as well as with the truth?"""
     rows = []
-    for label, (votes, counts) in VOTERS.items():
+    for label, (votes, counts, taste) in VOTERS.items():
         rng = np.random.default_rng([seed, 6])
-        chance, attentive, areas, suspects = [], [], [], []
+        chance, attentive, areas, flagged = [], [], [], []
         kinds = np.repeat(np.arange(len(KINDS)), counts)
         for _ in range(runs):
-            data, ratio = cast_votes(rng, kinds, votes)
+            data, ratio = cast_votes(rng, kinds, votes, taste=taste)
             found = nb.voters(*data)
             order = np.argsort(np.array(found.voters, dtype=int))
             chance.append(found.probability[order, 0])
             attentive.append(kinds == 0)
-            suspects += [kinds[int(name)] == 0 for name in found.suspects]
+            flagged.append(np.isin(np.arange(len(kinds)), np.array(found.suspects, dtype=int)))
             if (kinds > 0).any():
                 areas.append([area(found.evidence[order], kinds > 0), area(ratio, kinds > 0)])
         row = {"regime": label, "draws": runs} | calibration(np.concatenate(chance), np.concatenate(attentive))
-        row["attentive suspects"] = share(suspects) if suspects else 0.0
+        caught, true = np.concatenate(flagged), np.concatenate(attentive)
+        row["attentive, suspected"] = share(caught[true])
         if areas:
+            row["others, suspected"] = share(caught[~true])
             own, known = np.mean(areas, axis=0)
             row |= {"AUC": round(own, 3), "AUC, truth known": round(known, 3)}
         rows.append(row)
@@ -409,10 +440,10 @@ def measure_plans(runs: int, seed: int) -> list[Row]:
             old = play(x, games, rng)
             found = nb.plan(old, games=400, probability=0.8, rng=k)
             after = follow(old, x, found, rng)
-            results.append((found.probability, best_is(old, r), found.expected, best_is(after, r)))
+            results.append((found.probability, best_is(old, x), found.expected, best_is(after, x)))
             if found.needed:  # not where the goal is reached already, or never
                 longer = nb.plan(old, games=found.needed, probability=0.8, rng=k)
-                enough.append(best_is(follow(old, x, longer, rng), r))
+                enough.append(best_is(follow(old, x, longer, rng), x))
         now, right, expected, then = zip(*results, strict=True)
         row = {"regime": label, "draws": runs, "P now": share(now), "right now": share(right)}
         row |= {"expected": share(expected), "right then": share(then), "its error": error_of_share(then), "goal": 0.8}
@@ -437,11 +468,11 @@ def follow(old: nb.Matches, x: Array, plan: nb.Plan, rng: Rng) -> nb.Matches:
     return nb.Matches.from_counts(wins, agents=list(old.agents))
 
 
-def best_is(matches: nb.Matches, r: Array) -> bool:
-    """Return whether the agent with the highest posterior mean rating is the true best."""
-    from nashboard.ratings.hierarchical import fit_hierarchical
+def best_is(matches: nb.Matches, x: Array) -> bool:
+    """Return whether the answer of a plan, the highest mean log-odds over all opponents, is the true one."""
+    from nashboard.evaluation.decide.plan import beliefs_about_matches
 
-    return int(np.argmax(fit_hierarchical(matches).ratings)) == int(np.argmax(r))
+    return int(np.argmax(beliefs_about_matches(matches).mean)) == int(np.argmax(x.mean(axis=1)))
 
 
 def measure_reductions(runs: int, seed: int) -> list[Row]:
@@ -484,6 +515,115 @@ def paired_leads(values: Array) -> tuple[Array, Array]:
     return lead, lead.mean(axis=1) - t.isf(0.025, n - 1) * lead.std(axis=1, ddof=1) / np.sqrt(n)
 
 
+def measure_peers(runs: int, seed: int) -> list[Row]:
+    """Compute the same numbers with other programs, those that are installed: what is the largest difference?"""
+    rows = []
+    for label, compute in PEERS.items():
+        rng = np.random.default_rng([seed, 10])
+        try:
+            apart = [abs(own - other) for _ in range(runs) for own, other in compute(rng)]
+        except ImportError as error:
+            rows.append({"number": label, "largest difference": f"not measured: {error}"})
+        else:
+            rows.append({"number": label, "cases": len(apart), "largest difference": f"{max(apart):.1e}"})
+    return rows
+
+
+Pairs = list[tuple[float, float]]
+
+
+def alpha_by_evalica(rng: Rng) -> Pairs:
+    """Agree on tables of 3 to 8 raters and 5 to 40 units with missing ratings."""
+    import evalica
+    import pandas as pd
+
+    R = rng.integers(1, rng.integers(3, 7), (rng.integers(3, 9), rng.integers(5, 41))).astype(float)
+    R[rng.random(R.shape) < rng.choice([0.0, 0.2, 0.4])] = np.nan
+    return [
+        (nb.krippendorff_alpha(R, distance=name), float(evalica.alpha(pd.DataFrame(R), distance=name).alpha))
+        for name in ("nominal", "interval")
+    ]
+
+
+def p_values_by_scipy(rng: Rng) -> Pairs:
+    """Compare by the paired t-test, Welch's test and the exact McNemar test (as a binomial test)."""
+    from scipy import stats
+
+    x, y = rng.random((2, 25))
+    a, b = 1.0 * (rng.random((2, 40)) < [[0.7], [0.5]])
+    discordant = int((a != b).sum())
+    u, v = rng.normal(0.3, 0.2, rng.integers(3, 12)), rng.normal(0.2, 0.4, rng.integers(3, 12))
+    runs = nb.Scores(
+        agents=("a", "b"),
+        tasks=("t",),
+        values=np.array([[u.mean()], [v.mean()]]),
+        lower_is_better=np.zeros(1, bool),
+        stderr=np.array([[stats.sem(u)], [stats.sem(v)]]),
+        n=np.full((2, 1), np.nan),
+        runs=np.array([[len(u)], [len(v)]]),
+    )
+    return [
+        (p_value([x, y]), float(stats.ttest_rel(x, y).pvalue)),
+        (p_value([a, b]), float(stats.binomtest(int((a > b).sum()), discordant).pvalue) if discordant else 1.0),
+        (nb.compare(runs, "a", "b").p_value, float(stats.ttest_ind(u, v, equal_var=False).pvalue)),
+    ]
+
+
+def p_values_by_statsmodels(rng: Rng) -> Pairs:
+    """Compare by the exact McNemar test, Holm's correction, and clusters of equal sizes."""
+    import statsmodels.api as sm
+    from statsmodels.stats.contingency_tables import mcnemar
+    from statsmodels.stats.multitest import multipletests
+
+    a, b, c = 1.0 * (rng.random((3, 60)) < [[0.7], [0.5], [0.4]])
+    table = [[((a == s) & (b == t)).sum() for t in (1, 0)] for s in (1, 0)]
+    several = nb.compare(nb.Scores.from_array([a, b, c], agents=["a", "b", "c"]), "a", ["b", "c"])
+    holm = multipletests([p_value([a, b]), p_value([a, c])], method="holm")[1]
+    groups = np.repeat(np.arange(12), rng.integers(2, 9))
+    x, y = rng.random((2, len(groups))) / 2 + rng.random((2, 12))[:, groups] / 2
+    fit = sm.OLS(x - y, np.ones((len(x), 1))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+    return [
+        (p_value([a, b]), float(mcnemar(table, exact=True).pvalue)),
+        *((row.p_value, float(p)) for row, p in zip(several, holm, strict=True)),
+        (p_value([x, y], groups.tolist()), float(fit.pvalues[0])),
+    ]
+
+
+def p_value(rows: Any, clusters: Any = None) -> float:
+    return float(nb.compare(nb.Scores.from_array(rows, agents=["a", "b"]), "a", "b", clusters=clusters).p_value)
+
+
+def ratings_by_arena_rank(rng: Rng) -> Pairs:
+    """Fit reweighted pairs of a log of 8 agents without a prior; arena-rank computes with 32 bits."""
+    import pandas as pd
+    from arena_rank.models.bradley_terry import BradleyTerry
+    from arena_rank.utils.data_utils import PairDataset
+
+    from nashboard.evaluation.decide.exposure import reweight_pairs
+
+    matches = play(log_odds(rng.normal(0, 0.6, 8), 0.0, rng), rng.integers(20, 200, (8, 8)), rng)
+    rows = [
+        (matches.agents[a], matches.agents[b], winner)
+        for (a, b), won, lost in zip(matches.pairs, matches.wins, matches.losses, strict=True)
+        for winner in ["model_a"] * int(won) + ["model_b"] * int(lost)
+    ]
+    frame = pd.DataFrame(rows, columns=["model_a", "model_b", "winner"])
+    dataset = PairDataset.from_pandas(frame, reweighted=True)
+    model = BradleyTerry(n_competitors=8)
+    model.fit(dataset)
+    theirs = np.asarray(model.params["ratings"], dtype=float) * POINTS
+    own = nb.elo(reweight_pairs(matches, 50), prior=0)
+    place = [own.agents.index(name) for name in dataset.competitors]
+    return list(zip(own.ratings[place] - own.ratings.mean(), theirs - theirs.mean(), strict=True))
+
+
+PEERS: dict[str, Callable[[Rng], Pairs]] = {
+    "Krippendorff's alpha, evalica": alpha_by_evalica,
+    "p-values, scipy": p_values_by_scipy,
+    "p-values, statsmodels": p_values_by_statsmodels,
+    "Elo with pairs weighted alike, arena-rank": ratings_by_arena_rank,
+}
+
 PARTS: dict[str, tuple[Callable[[int, int], list[Row]], int]] = {  # a function, and what --runs is divided by
     "alarms": (measure_alarms, 1),
     "items": (measure_item_alarms, 1),
@@ -493,6 +633,7 @@ PARTS: dict[str, tuple[Callable[[int, int], list[Row]], int]] = {  # a function,
     "inflation": (measure_inflation, 10),
     "plans": (measure_plans, 10),
     "reductions": (measure_reductions, 40),
+    "peers": (measure_peers, 10),
 }
 
 

@@ -1,9 +1,10 @@
 """How many games does `plan` need to find the best agent, against an even schedule and uncertainty sampling?
 
-Arenas with known ratings are played in rounds. All schedules start from one game per pair (of the pairs that met) and
-may then choose any pair. After each round the agent with the highest posterior mean rating is the answer. Reported: the
-share of arenas in which it is the true best, by games played, and the games, those of the start included, at which each
-schedule reaches the accuracies of the second half of the even schedule, with the standard error of that ratio.
+Arenas with known log-odds are played in rounds. All schedules start from one game per pair (of the pairs that met) and
+may then choose any pair. After each round the agent with the highest expected mean log-odds over all opponents is the
+answer. Reported: the share of arenas in which it is the true best, by games played, and the games, those of the start
+included, at which each schedule reaches the accuracies of the second half of the even schedule, with the standard error
+of that ratio.
 
     python benchmarks/planning.py --arenas 60
 """
@@ -78,7 +79,7 @@ def run_arena(regime: tuple[int, float, float, float], name: str, seed: int) -> 
     for _ in range(ROUNDS + 1):
         play(x, counts, games, rng)
         beliefs = beliefs_about_matches(Matches.from_counts(counts, agents=[f"a{k:03}" for k in range(n)]))
-        found.append(int(beliefs.agents[int(np.argmax(beliefs.mean))][1:]) == int(np.argmax(r)))
+        found.append(int(beliefs.agents[int(np.argmax(beliefs.mean))][1:]) == int(np.argmax(x.mean(axis=1))))
         games = SCHEDULES[name](counts, beliefs, rng)
     return found
 

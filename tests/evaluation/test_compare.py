@@ -9,12 +9,9 @@ from scipy import stats
 import nashboard as nb
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.significance import (
-    adjust_holm,
     log_e_value,
     run_clustered_t,
     run_mcnemar,
-    run_paired_t,
-    run_welch,
 )
 from simulations import decisions
 
@@ -29,40 +26,25 @@ def play(x: np.ndarray, games: np.ndarray, rng: np.random.Generator) -> nb.Match
     return nb.Matches.from_counts(wins, agents=[f"a{k:02}" for k in range(n)])
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_mcnemar_equals_statsmodels(seed: int) -> None:
-    contingency = pytest.importorskip("statsmodels.stats.contingency_tables")
-    rng = np.random.default_rng(seed)
-    a, b = ((rng.random(40) < p).astype(np.float64) for p in (0.7, 0.5))
-    table = [[(a * b).sum(), (a * (1 - b)).sum()], [((1 - a) * b).sum(), ((1 - a) * (1 - b)).sum()]]
-    expected = contingency.mcnemar(table, exact=True).pvalue
-    assert run_mcnemar(a, b, 0.95).p_value == pytest.approx(expected, abs=1e-9)
+@pytest.mark.parametrize("peer", ["p-values, scipy", "p-values, statsmodels"])
+def test_p_values_equal_those_of_other_programs(peer: str) -> None:
+    rng = np.random.default_rng(30)
+    for own, other in (pair for _ in range(10) for pair in decisions.PEERS[peer](rng)):
+        assert own == pytest.approx(other, abs=1e-9)
 
 
-def test_paired_and_welch_tests_equal_scipy() -> None:
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(0.3, 1, 25), rng.normal(0, 2, 25)
-    expected = stats.ttest_rel(x, y)
-    found = run_paired_t(x - y, 0.9)
-    assert found.p_value == pytest.approx(expected.pvalue, abs=1e-9)
-    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval(0.9)), abs=1e-9)
-    z = rng.normal(0, 3, 9)
-    variances = np.array([x.var(ddof=1) / 25, z.var(ddof=1) / 9])
-    welch = run_welch(float(x.mean() - z.mean()), variances, np.array([25.0, 9.0]), 0.95)
-    assert welch.p_value == pytest.approx(stats.ttest_ind(x, z, equal_var=False).pvalue, abs=1e-9)
-
-
-def test_clusters_of_equal_sizes_equal_statsmodels() -> None:
+def test_intervals_equal_those_of_other_programs() -> None:
     api = pytest.importorskip("statsmodels.api")
     rng = np.random.default_rng(1)
     groups = np.repeat(np.arange(15), 8)
-    d = 0.2 + rng.normal(0, 1, 15)[groups] + rng.normal(0, 1, 120)
-    options = {"groups": groups, "use_correction": False, "df_correction": True}
-    model = api.OLS(d, np.ones((120, 1))).fit(cov_type="cluster", cov_kwds=options, use_t=True)
-    stderr = model.bse[0] * np.sqrt(15 / 14)
-    found = run_clustered_t(d, groups, 0.95)
-    assert found.details["stderr"] == pytest.approx(stderr, abs=1e-9)
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(d.mean() / stderr), 14), abs=1e-9)
+    x, y = rng.random((2, 120)) / 2 + rng.random((2, 15))[:, groups] / 2
+    scores = nb.Scores.from_array([x, y], agents=["A", "B"])
+    found = nb.compare(scores, "A", "B", level=0.9)
+    assert (found.low, found.high) == pytest.approx(tuple(stats.ttest_rel(x, y).confidence_interval(0.9)), abs=1e-9)
+    model = api.OLS(x - y, np.ones((120, 1))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+    found = nb.compare(scores, "A", "B", clusters=groups.tolist())
+    assert found.test == "cluster-robust t-test"
+    assert (found.low, found.high) == pytest.approx(tuple(model.conf_int()[0]), abs=1e-9)
 
 
 def test_clusters_of_unequal_sizes_equal_the_matrix_formulas_of_bell_and_mccaffrey() -> None:
@@ -83,12 +65,6 @@ def test_clusters_of_unequal_sizes_equal_the_matrix_formulas_of_bell_and_mccaffr
     together = 1.0 * (groups[:, None] == groups)  # items agree completely within clusters
     Q = G @ together @ G.T
     assert found.details["df"] == pytest.approx(np.trace(Q) ** 2 / np.trace(Q @ Q), rel=1e-9)
-
-
-def test_holm_equals_statsmodels() -> None:
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
-    p = np.random.default_rng(0).random(12) ** 3
-    assert adjust_holm(p) == pytest.approx(multitest.multipletests(p, method="holm")[1], abs=1e-12)
 
 
 def test_intervals_of_shares_cover() -> None:

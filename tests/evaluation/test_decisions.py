@@ -1,7 +1,9 @@
 """Plan, influence, exposure, voters and smaller suites."""
 
+import json
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,7 @@ from scipy.stats import binom
 import nashboard as nb
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.exposure import reweight_pairs
-from nashboard.evaluation.decide.plan import rating_covariance
-from nashboard.ratings.hierarchical import fit_hierarchical
+from nashboard.evaluation.decide.plan import beliefs_about_matches
 from simulations import decisions
 
 
@@ -58,9 +59,10 @@ def test_a_plan_for_a_small_log_is_as_uncertain_as_the_draws() -> None:
     wins = np.zeros((6, 6))
     wins[[0, 0, 1, 1, 2, 3, 4, 5, 2, 3], [1, 2, 2, 3, 3, 4, 5, 0, 4, 5]] = 1
     matches = nb.Matches.from_counts(wins)
-    fit = fit_hierarchical(matches)
-    draws = fit.draw(2000, np.random.default_rng(0)).ratings
-    V = rating_covariance(fit)
+    V = beliefs_about_matches(matches).covariance()
+    source = nb.evaluate(matches, n_resamples=2000, methods=("nash",)).posterior.source
+    assert source is not None
+    draws = np.asarray(source.ratings)
     spread = np.sqrt(V[0, 0] + V[1, 1] - 2 * V[0, 1])
     assert spread == pytest.approx((draws[:, 0] - draws[:, 1]).std(), rel=0.2)
     found = nb.plan(matches)
@@ -70,8 +72,8 @@ def test_a_plan_for_a_small_log_is_as_uncertain_as_the_draws() -> None:
 def test_the_sentence_of_a_plan_promises_nothing_that_is_not_expected() -> None:
     found = nb.plan(arena(0), games=100)
     same = replace(found, expected=found.probability, needed=None)
-    assert "not expected to change the probability of knowing who is first" in same.sentence
-    assert "a pair may deviate from its ratings" in same.sentence
+    assert "not expected to change the probability of knowing who has the highest rating" in same.sentence
+    assert "No number of games that was tried is expected to reach 95%" in same.sentence
     assert "About 3,100,000 games are needed" in replace(found, needed=3_112_960).sentence
     assert replace(found, games=1, expected=1.0, needed=7).sentence.startswith("1 game as planned is expected")
 
@@ -112,7 +114,7 @@ def test_the_probability_that_a_plan_expects_comes_true() -> None:
         old = decisions.play(x, 6, rng)
         found = nb.plan(old, games=200, rng=k)
         claimed.append(found.expected)
-        right.append(decisions.best_is(decisions.follow(old, x, found, rng), r))
+        right.append(decisions.best_is(decisions.follow(old, x, found, rng), x))
     error = np.sqrt(np.mean(claimed) * (1 - np.mean(claimed)) / runs)
     assert np.mean(right) == pytest.approx(np.mean(claimed), abs=3 * error)
 
@@ -224,10 +226,10 @@ def test_tasks_that_decide_the_board_are_confirmed_by_a_new_evaluation() -> None
     assert posterior.agents[int(np.argmin(posterior.gap))] == found.new_first != found.first
 
 
-@pytest.mark.parametrize("regime", list(decisions.VOTERS)[:2])
+@pytest.mark.parametrize("regime", [list(decisions.VOTERS)[k] for k in (0, 1, 3)])
 def test_voters_who_do_not_look_are_found_almost_as_well_as_with_the_truth(regime: str) -> None:
-    votes, counts = decisions.VOTERS[regime]
-    kinds = np.repeat(np.arange(4), counts)
+    votes, counts, _ = decisions.VOTERS[regime]
+    kinds = np.repeat(np.arange(5), counts)
     rng = np.random.default_rng(41)
     areas, chance = [], []
     for _ in range(4):
@@ -238,30 +240,25 @@ def test_voters_who_do_not_look_are_found_almost_as_well_as_with_the_truth(regim
         areas.append([decisions.area(found.evidence[order], kinds > 0), decisions.area(ratio, kinds > 0)])
     own, known = np.mean(areas, axis=0)
     assert own >= known - 0.02
-    assert np.mean(chance) == pytest.approx(0.8, abs=0.08)
+    assert np.mean(chance) == pytest.approx((kinds == 0).mean(), abs=0.08)
 
 
-def slow_alpha(R: np.ndarray, distance: str) -> float:
-    """Return Krippendorff's alpha by pairs of values, as it is defined."""
-
-    def apart(x: float, y: float) -> float:
-        return float(x != y) if distance == "nominal" else float((x - y) ** 2)
-
-    units = [column[~np.isnan(column)] for column in R.T]
-    units = [unit for unit in units if len(unit) > 1]
-    pooled = np.concatenate(units)
-    observed = sum(apart(x, y) / (len(u) - 1) for u in units for x in u for y in u) / len(pooled)
-    expected = sum(apart(x, y) for x in pooled for y in pooled) / (len(pooled) * (len(pooled) - 1))
-    return 1 - observed / expected
+def test_a_partisan_is_named_and_voters_with_tastes_are_not() -> None:
+    rng = np.random.default_rng(45)
+    (voter, i, j, y), _ = decisions.cast_votes(rng, np.zeros(60, dtype=int), 100, taste=0.5)
+    weakest = np.argmin(np.bincount(np.where(y == 1, i, j)))
+    about_it = (i == weakest) | (j == weakest)
+    found = nb.voters(voter, i, j, np.where((voter == 7) & about_it, i == weakest, y))
+    assert found.suspects == ("7",)
+    assert found.table().rows[0][1] == f"for {weakest}"
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("distance", ["nominal", "interval"])
-def test_alpha_equals_its_definition(seed: int, distance: str) -> None:
-    rng = np.random.default_rng(seed)
-    R = rng.integers(1, 5, (4, 15)).astype(float)
-    R[rng.random(R.shape) < 0.3] = np.nan
-    assert nb.krippendorff_alpha(R, distance=distance) == pytest.approx(slow_alpha(R, distance), abs=1e-9)
+def test_alpha_equals_that_of_evalica() -> None:
+    # computed by evalica 0.4.2; benchmarks/decisions.py --part peers compares with the version that is installed
+    for case in json.loads((Path(__file__).parents[1] / "files/alpha_evalica.json").read_text(encoding="utf-8")):
+        for distance in ("nominal", "interval"):
+            found = nb.krippendorff_alpha(np.array(case["ratings"], dtype=float), distance=distance)
+            assert found == pytest.approx(case[distance], abs=1e-9)
 
 
 def test_alpha_equals_published_numbers() -> None:
@@ -352,7 +349,8 @@ def test_first_place_that_changes_hands_by_noise_fails_no_build() -> None:
     sure = nb.Matches.from_counts([[0, 80], [20, 0]], agents=["A", "B"])
     boards = [nb.evaluate(data) for data in (strong, weak, sure, clear)]
     assert not nb.changes(boards[0], boards[1]).first_changed
-    assert "may be noise" in nb.changes(boards[0], boards[1]).summary[0]
+    assert nb.changes(boards[0], boards[1]).summary[0] == "No agent alone is first, as before."
+    assert "A was first before; that may be noise" in nb.changes(boards[2], boards[1]).summary[0]
     assert nb.changes(boards[2], boards[3]).first_changed
     with pytest.raises(InputError, match="intervals of 95%, the new one of 80%"):
         nb.changes(boards[0], nb.evaluate(weak, level=0.8))

@@ -26,11 +26,19 @@ from nashboard.evaluation.decide.significance import (
     run_paired_t,
     run_welch,
 )
+from nashboard.evaluation.posterior.duplicates import MOST_TRAITS
 from nashboard.ratings.hierarchical import HierarchicalFit, PairCounts, fit_hierarchical
+from nashboard.ratings.hierarchical_planes import PlaneDraws, count_planes, sample_planes
 
+MEANING_OF_P = (
+    "probability that a has the higher mean; evaluate weighs tasks, so that its P(top) can differ",
+    "probability that a wins most games against b; P(top) of evaluate is about the best of all agents",
+)
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
 Over = Literal["tasks", "runs"]
 
+SIMILAR = 10.0  # tasks whose largest scores differ by less than this factor are in one unit
+PLANE_DRAWS = 1000  # where traits explain cycles
 FEWEST_CLUSTERS = 10  # below this, cluster-robust errors are too small (Cameron, Gelbach and Miller 2008)
 
 
@@ -47,7 +55,8 @@ class Comparison(Tabular):
     p_value
         Two-sided, of "no difference"; adjusted by Holm's method where several agents are compared.
     probability_superior
-        Probability that ``a`` is truly better, given the data.
+        Probability that ``a`` has the higher mean, or wins most games between the two, given the data. A verdict at
+        95% needs about 0.975, because either of the two may be better.
     verdict
         ``"better"``, ``"worse"``, ``"equivalent"`` (the interval lies within the margin) or ``"undecided"``.
     games_needed
@@ -141,7 +150,7 @@ class Comparisons(Tabular):
                 Column(name="low", meaning=f"lower end of the interval{together}", decimals=decimals(first.unit)),
                 Column(name="high", meaning=f"upper end of the interval{together}", decimals=decimals(first.unit)),
                 Column(name="p", meaning=f"two-sided p-value{', Holm' if len(self.rows) > 1 else ''}", decimals=4),
-                Column(name="P(a better)", meaning="probability that a is truly better", decimals=3),
+                Column(name="P(a better)", meaning=MEANING_OF_P[first.unit == "Elo points"], decimals=3),
                 Column(name=first.counted, meaning="observations that were used"),
                 Column(name="needed", meaning=f"more {first.counted} to detect this difference with 80% power"),
             ),
@@ -320,6 +329,8 @@ def compare_scores(
         return from_estimate(a, b, found, unit=unit, counted="runs" if runs.any() else "tasks", notes=tuple(notes))
     if len(x) == 1:
         raise InputError(f"{a!r} and {b!r} share one {counted[:-1]} only: a paired test needs at least two")
+    if unit == "of the range of each task" and len(scores.agents) == 2:
+        notes.append("tasks have different units: of two agents, each task counts as won or lost")
     labels = chosen_clusters(scores, clusters, both, notes)
     if labels is not None:
         found = run_clustered_t(x - y, labels, level)
@@ -340,20 +351,27 @@ def compare_matches(matches: Matches, a: str, others: Sequence[str], level: floa
     apart = [name for name in others if name not in group]
     if apart:
         raise InputError(f"no chain of matches leads from {a!r} to {apart[0]!r}: they cannot be compared")
+    fit, drawn = fit_as_evaluate(matches)
+    return [compare_ratings(matches, fit, drawn, i, matches.agents.index(other), level) for other in others]
+
+
+def fit_as_evaluate(matches: Matches) -> tuple[HierarchicalFit, PlaneDraws | None]:
+    """Return the hierarchical model, and draws from it with planes of rotation where `evaluate` finds any."""
     fit = fit_hierarchical(matches)
-    return [compare_ratings(matches, fit, i, matches.agents.index(other), level) for other in others]
+    planes = count_planes(fit) if len(fit.agents) <= MOST_TRAITS else 0
+    return fit, sample_planes(fit, planes, PLANE_DRAWS, 0) if planes else None
 
 
-def compare_ratings(matches: Matches, fit: HierarchicalFit, i: int, j: int, level: float) -> Comparison:
+def compare_ratings(
+    matches: Matches, fit: HierarchicalFit, drawn: PlaneDraws | None, i: int, j: int, level: float
+) -> Comparison:
     """Compare two agents by the log-odds of a game between them: own games, and games against common opponents.
 
     Shrinkage divides the estimate by more than its error, so that the p-value errs on the safe side.
     """
     from scipy.special import expit, ndtri
 
-    mean, variance = head_to_head(fit, i, j)
-    inflation, clusters = measure_inflation(matches, fit, i, j)
-    variance *= inflation
+    mean, variance, per_game, clusters = head_to_head(matches, fit, drawn, i, j)
     test = "hierarchical model" if clusters is None else "hierarchical model, errors robust to clusters"
     found = estimate_t(test, mean, float(np.sqrt(variance)), np.inf if clusters is None else clusters - 1, 1, level)
     wins, draws, losses = results_of_pair(matches, i, j)
@@ -361,7 +379,7 @@ def compare_ratings(matches: Matches, fit: HierarchicalFit, i: int, j: int, leve
     needed = None
     if mean:
         wanted = ((float(ndtri((1 + level) / 2)) + float(ndtri(POWER))) / mean) ** 2 - 1 / variance
-        needed = games + wanted * fit.counts.dispersion * inflation / (chance * (1 - chance))
+        needed = games + wanted * per_game
     found = replace(
         found,
         difference=mean * POINTS_PER_LOGIT,
@@ -385,7 +403,19 @@ def compare_ratings(matches: Matches, fit: HierarchicalFit, i: int, j: int, leve
     return from_estimate(a, b, found, unit="Elo points", counted="games", notes=(note,))
 
 
-def head_to_head(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]:
+def head_to_head(
+    matches: Matches, fit: HierarchicalFit, drawn: PlaneDraws | None, i: int, j: int
+) -> tuple[float, float, float, int | None]:
+    """Return posterior mean and variance of the log-odds that ``i`` beats ``j``, the variance of one more game about
+    them, and the number of clusters, if any.
+    """
+    mean, variance = lead_by_ratings(fit, i, j) if drawn is None else lead_by_planes(fit, drawn, i, j)
+    inflation, clusters = measure_inflation(matches, fit, i, j)
+    per_game = fit.counts.dispersion * inflation * (2 + 2 * math.cosh(mean))  # 1 / (p (1 - p))
+    return mean, variance * inflation, per_game, clusters
+
+
+def lead_by_ratings(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]:
     """Return posterior mean and variance of the log-odds that ``i`` beats ``j``, over the whole grid of sigma and tau.
 
     Given sigma and tau, the difference of ratings ``d`` has variance ``V``. A pair with information ``D`` of its own
@@ -407,6 +437,19 @@ def head_to_head(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]:
         slope = 1 - tau**2 * fit.modes.curvature[kept, pair]
     mean = float(weights @ means)
     return mean, float(weights @ (tau**2 * slope + slope**2 * variances + (means - mean) ** 2))
+
+
+def lead_by_planes(fit: HierarchicalFit, drawn: PlaneDraws, i: int, j: int) -> tuple[float, float]:
+    """Return mean and variance of the same log-odds where traits explain cycles, as on the board of `evaluate`."""
+    a, b = drawn.places[:, i], drawn.places[:, j]
+    means = a[:, 0] - b[:, 0] + (a[:, 1::2] * b[:, 2::2] - a[:, 2::2] * b[:, 1::2]).sum(axis=1)
+    variances = drawn.scales[:, 1] ** 2
+    pair = pair_row(fit.counts.i, fit.counts.j, i, j)
+    if pair is not None:  # what the two showed in their own games
+        z, noise = (part[pair] for part in fit.counts.normal(fit.expected))
+        own = variances / (variances + noise)
+        means, variances = means + own * ((z if i < j else -z) - means), own * noise
+    return float(means.mean()), float(variances.mean() + means.var())
 
 
 def measure_inflation(matches: Matches, fit: HierarchicalFit, i: int, j: int) -> tuple[float, int | None]:
@@ -514,13 +557,19 @@ def chosen_clusters(scores: Scores, given: Sequence[Any] | None, both: Any, note
 
 
 def comparable_values(scores: Scores) -> tuple[Floats, str, Floats]:
-    """Return scores with higher better and in one unit, the name of the unit, and the size of that unit per column."""
+    """Return scores with higher better and in one unit, the name of the unit, and the size of that unit per column.
+
+    Items of one metric, and tasks whose scores are of similar size, have a unit in common. Other tasks are measured by
+    the range of all agents on each.
+    """
     S = scores.values
     sign = np.where(scores.lower_is_better, -1.0, 1.0)
     low, high = np.nanmin(S, axis=0), np.nanmax(S, axis=0)
     if scores.scaling != "raw" or (low.min() >= 0 and high.max() <= 1):
         return S * sign, "in mean score", np.ones(len(sign))
-    if len(sign) == 1 or (low.min() >= 0 and high.max() <= 100 and np.median(high - low) > 1):
+    largest = np.maximum(np.abs(low), np.abs(high))
+    percent = low.min() >= 0 and high.max() <= 100 and np.median(high - low) > 1
+    if percent or scores.groups is not None or largest.max() <= SIMILAR * largest.min():
         return S * sign, "points", np.ones(len(sign))
     size = 1 / np.where(high > low, high - low, 1.0)
     return S * sign * size, "of the range of each task", size

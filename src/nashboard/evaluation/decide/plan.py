@@ -1,12 +1,16 @@
 """`plan`: which pairs (or cells of a table) to measure next, and what that is expected to bring.
 
-The unknown is a vector of strengths with a Gaussian posterior ``N(m, V)``. Measuring a pair adds information ``d``
-about one difference ``e' r``, so that ``V`` becomes ``V - d V e e' V / (1 + d e' V e)``. Two draws of the truth may
-disagree about the goal: one has ``i`` first, the other ``j``. The probability of that is the weight of the difference
-between ``i`` and ``j``, as in Thompson sampling of duels, and games go, a few at a time, where they most reduce the
-weighted sum of the variances of these differences.
+Strengths have a Gaussian posterior ``N(m, V)``. A measurement is of a quantity ``x_q`` with variance ``v_q`` and
+covariance ``C_q`` with the strengths, so that one more with noise ``s`` lowers ``V`` by ``C_q C_q' / (v_q + s)``. Two
+draws of the truth may disagree about the goal: one has ``i`` first, the other ``j``. The probability of that is the
+weight of the difference between ``i`` and ``j``, as in Thompson sampling of duels, and games go, a few at a time, where
+they most reduce the weighted sum of the variances of these differences.
+
+For matches ``x_ij = r_i - r_j + c_ij`` are the log-odds of the hierarchical model, and the strength of an agent is the
+mean of its ``x_ij`` over all opponents, the Elo of `evaluate`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,33 +22,46 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, nearest
+from nashboard.evaluation.decide.compare import fit_as_evaluate, head_to_head
+from nashboard.evaluation.posterior.matches import expected_payoffs
+from nashboard.evaluation.verdict import SMALL_CYCLES
 from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
 
 UNITS = {"pairs": "games", "cells": "items", "items": "items"}
 MEANINGS = {"pairs": "games to play next", "cells": "items to run next", "items": "new items to run on both"}
+CYCLIC = "there are cycles: the highest rating is the best mean over all opponents; P(top) of evaluate can differ"
 ROUNDS = 60  # portions in which the games are handed out
 CONTENDERS = 40  # agents that can get games: those that matter most, then those with the highest ratings
 MOST_CONTRASTS = 400  # pairs of agents whose difference counts
 WORLDS, TRUTHS = 200, 1000  # simulated futures, and truths in each, behind the expected probability
 Target = str | int | tuple[str, str]
 MOST_GAMES = 10**9
-MOST_AGENTS = 150  # agents whose pairs are considered at all, by the upper end of their ratings
+POINTS = 7  # of the posterior of sigma and tau over which covariances are averaged
+MOST_AGENTS = 60  # agents whose pairs are considered at all, by the upper end of their ratings; more for other goals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Beliefs:
-    """Strengths ``N(mean, covariance)``, what can be measured, and how much one unit of it tells.
+    """Strengths with posterior mean ``mean``, and what can be measured.
 
-    ``direction`` (q, n) is the difference that measurement k is about; ``information`` returns the information of so
-    many more units of each measurement.
+    ``rows`` are the measurements, ``uses`` (q, n) says which agents they are about, ``noise`` (q,) is the variance of
+    one unit of each. ``state`` takes how many more units of each were made, and a choice of measurements. It returns
+    the covariance (n, n) of the strengths, that of strengths and chosen measurements (n, q), and variances (q,).
     """
 
     agents: tuple[str, ...]
     mean: Floats
-    covariance: Floats
     rows: tuple[tuple[str, str], ...]
-    direction: Floats
-    information: Any
+    uses: Bools
+    noise: Floats
+    state: Callable[[Floats, Ints], tuple[Floats, Floats, Floats]]
+    quantity: str
+    notes: tuple[str, ...] = ()
+
+    def covariance(self, counts: Floats | None = None) -> Floats:
+        """Return the covariance of the strengths, now or after these measurements."""
+        counts = np.zeros(len(self.rows)) if counts is None else counts
+        return self.state(counts, np.empty(0, dtype=np.intp))[0]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -62,7 +79,7 @@ class Plan(Tabular):
         Probability that the current answer is right: now, expected after the plan, and expected after an even schedule
         of as many games.
     needed
-        Games in all after which the expected probability reaches ``goal``; None where no number of games does.
+        Games in all after which the expected probability reaches ``goal``; None where 10^8 do not.
     """
 
     target: str
@@ -83,15 +100,14 @@ class Plan(Tabular):
         unit = UNITS[self.kind]
         subject = f"{self.games:,} {plural(self.games, unit)} as planned {'is' if self.games == 1 else 'are'}"
         before, after = percent(self.probability), percent(self.expected)
+        even = f" (spread evenly: {percent(self.expected_even)})" * (len(self.pairs) > 1)
         brings = (
-            f"{subject} expected to raise the probability of knowing {self.target} from {before} to {after} (spread "
-            f"evenly: {percent(self.expected_even)})."
+            f"{subject} expected to raise the probability of knowing {self.target} from {before} to {after}{even}."
             if before != after
             else f"{subject} not expected to change the probability of knowing {self.target}, {before}, by 1% or more."
         )
         if self.needed is None:
-            why = ": a pair may deviate from its ratings, and these data leave open how far" * (self.kind == "pairs")
-            return f"{brings} For now no number of {unit} promises {percent(self.goal)}{why}."
+            return f"{brings} No number of {unit} that was tried is expected to reach {percent(self.goal)}."
         if self.needed == 0:
             return (
                 f"The data already give {percent(self.probability)} for {self.target}; {self.games:,} more {unit} as "
@@ -124,6 +140,7 @@ class Plan(Tabular):
             "goal": self.goal,
             "needed": self.needed,
             "schedule": [dict(zip(names, row, strict=True)) for row in self.table().rows],
+            "notes": list(self.notes),
             "sentence": self.sentence,
         }
 
@@ -164,11 +181,12 @@ def plan(
         raise InputError(f"games is {games!r}: it must be a whole number from 1 to {MOST_GAMES:,}", option="games")
     if not 0.5 <= probability < 1:
         raise InputError(f"the probability is {probability!r}: it must lie in [0.5, 1)", option="probability")
+    if isinstance(target, tuple):
+        check_pair(target, data.agents)
     if isinstance(data, Matches):
-        beliefs, kind = (
-            beliefs_about_matches(data, cycles=not isinstance(target, tuple) and len(data.agents) > 2),
-            "pairs",
-        )
+        pair = target if isinstance(target, tuple) else data.agents if len(data.agents) == 2 else None
+        most = 150 if target == "order" else max(MOST_AGENTS, 2 * target if isinstance(target, int) else 0)
+        beliefs, kind = beliefs_about_pair(data, *pair) if pair else beliefs_about_matches(data, most), "pairs"
     elif isinstance(data, Scores):
         known = bool(((data.stderr > 0) & (data.n > 0)).all())
         beliefs, kind = (beliefs_about_scores(data), "cells") if known else (beliefs_about_items(data), "items")
@@ -180,11 +198,11 @@ def plan(
     contrasts = weigh_contrasts(beliefs, target, state)
     counts, after = allocate(beliefs, contrasts, int(games))
     even = np.full(len(beliefs.rows), games / len(beliefs.rows))
-    now = expected_probability(beliefs, beliefs.covariance, target, state)
+    now = expected_probability(beliefs, beliefs.covariance(), target, state)
     # data never lower what is expected: anything below is the error of the simulation
     then, then_even = (
         max(now, expected_probability(beliefs, covariance, target, state))
-        for covariance in (after, measure(beliefs, even))
+        for covariance in (after, beliefs.covariance(even))
     )
     return Plan(
         target=words,
@@ -197,81 +215,118 @@ def plan(
         goal=probability,
         needed=games_needed(beliefs, contrasts, target, probability, state),
         kind=kind,
+        notes=beliefs.notes,
     )
 
 
-def beliefs_about_matches(matches: Matches, *, cycles: bool = True) -> Beliefs:
-    """Return ratings in log-odds and all pairs of the agents that can still matter.
+def check_pair(pair: Any, agents: tuple[str, ...]) -> None:
+    """Raise an error unless these are two of the agents."""
+    if len(pair) != 2 or pair[0] == pair[1]:
+        raise InputError(f"the target is {pair!r}: name two different agents", option="target")
+    for name in pair:
+        if name not in agents:
+            raise InputError(f"there is no agent {name!r}{nearest(str(name), agents)}", option="target")
 
-    With ``cycles``, games of one pair tell about ratings only up to the cyclic part of that pair. Without, the question
-    is about the pair itself.
+
+def beliefs_about_pair(matches: Matches, a: str, b: str) -> Beliefs:
+    """Return what `compare` knows about a game between two agents, and what more of their games tell."""
+    matches.require_counts()
+    matches.require_connected()
+    i, j = (matches.agents.index(name) for name in (a, b))
+    mean, variance, per_game, _ = head_to_head(matches, *fit_as_evaluate(matches), i, j)
+    V = np.eye(2) * variance / 2
+    return beliefs_about_differences((a, b), np.array([mean, 0.0]), V, np.array([per_game]), "rating")
+
+
+def beliefs_about_differences(
+    agents: tuple[str, ...], mean: Floats, V: Floats, noise: Floats, quantity: str
+) -> Beliefs:
+    """Return beliefs where measurements are of the difference of two strengths, for all pairs in order."""
+    i, j = np.triu_indices(len(agents), 1)
+    E = np.eye(len(agents))[i] - np.eye(len(agents))[j]
+    precision = np.linalg.inv(V)
+
+    def state(counts: Floats, chosen: Ints) -> tuple[Floats, Floats, Floats]:
+        now = np.linalg.inv(precision + (E.T * (counts / noise)) @ E)
+        C = now @ E[chosen].T
+        return np.asarray(now, dtype=np.float64), C, np.asarray((E[chosen] * C.T).sum(axis=1))
+
+    rows = tuple((agents[a], agents[b]) for a, b in zip(i, j, strict=True))
+    return Beliefs(agents=agents, mean=mean, rows=rows, uses=E != 0, noise=noise, state=state, quantity=quantity)
+
+
+def beliefs_about_matches(matches: Matches, most: int = MOST_AGENTS) -> Beliefs:
+    """Return mean log-odds over all opponents, and all pairs of the agents that can still matter.
+
+    Given sigma and tau, ratings have a covariance ``V``, and information ``D`` about a pair leaves ``x = s (r_i - r_j)
+    + e`` plus a constant, with ``s = 1 / (1 + tau^2 D)`` and ``e ~ N(0, tau^2 s)``. About the ratings it is worth ``s
+    D``. Covariances are averaged over points of the posterior of sigma and tau. Cyclic parts against opponents that are
+    not kept average out.
     """
     matches.require_counts()
     matches.require_connected()
     fit = fit_hierarchical(matches)
-    V = rating_covariance(fit)
-    keep = np.sort(np.argsort(-(fit.ratings + 2 * np.sqrt(np.diag(V))), kind="stable")[:MOST_AGENTS])
-    names = tuple(fit.agents[k] for k in keep)
-    m, V = fit.ratings[keep], V[np.ix_(keep, keep)]
-    i, j = np.triu_indices(len(keep), 1)
-    played = np.zeros((len(fit.agents),) * 2)
-    played[tuple(matches.pairs.T)] = matches.games
-    before = np.maximum(played, played.T)[keep[i], keep[j]]
-    chance = 1 / (1 + np.exp(m[j] - m[i]))
-    result = chance * (1 - chance)
-    direction = np.zeros((len(i), len(keep)))
-    direction[np.arange(len(i)), i], direction[np.arange(len(i)), j] = 1.0, -1.0
+    expected = expected_payoffs(fit)
+    sigma, tau = representative_points(fit)
+    games = np.zeros(expected.shape)
+    games[tuple(matches.pairs.T)] = matches.games
+    games = np.maximum(games, games.T)
+    one_game = 1 / (2 + 2 * np.cosh(expected)) / fit.counts.dispersion  # p (1 - p)
+    spread = np.sqrt(np.diag(rating_covariance(games * one_game, sigma[POINTS // 2], tau[POINTS // 2])))
+    keep = np.sort(np.argsort(-(fit.ratings + 2 * spread), kind="stable")[:most])
+    n, total, (i, j) = len(keep), len(fit.agents), np.triu_indices(len(keep), 1)
+    names, block = tuple(fit.agents[k] for k in keep), np.ix_(keep, keep)
+    V = np.stack([rating_covariance(games * one_game, *at)[block] for at in zip(sigma, tau, strict=True)])
+    prior = np.linalg.inv(V)
+    information, before = one_game[keep[i], keep[j]], (games * one_game)[keep[i], keep[j]]
+    square = tau[:, None] ** 2
 
-    tau = typical_tau(fit) if cycles else 0.0
-
-    def information(done: Floats, more: Any) -> Floats:
-        spread = fit.counts.dispersion
-        return np.asarray(added_information(result, tau, before + done / spread, more / spread))
+    def state(counts: Floats, chosen: Ints) -> tuple[Floats, Floats, Floats]:
+        D = before + counts * information
+        s = 1 / (1 + square * D)
+        V = np.linalg.inv(prior + laplacians(n, i, j, s * D - before / (1 + square * before)))
+        M = (laplacians(n, i, j, s) + (total - n) * np.eye(n)) / total  # strengths are M r + the means of e
+        rest = laplacians(n, i, j, square * s) / total**2
+        MV = M @ V
+        a, b, own = i[chosen], j[chosen], (square * s)[:, chosen]
+        C = s[:, None, chosen] * (MV[:, :, a] - MV[:, :, b])
+        C[:, a, np.arange(len(a))] += own / total
+        C[:, b, np.arange(len(a))] -= own / total
+        apart = V[:, a, a] + V[:, b, b] - 2 * V[:, a, b]
+        return (MV @ M + rest).mean(axis=0), C.mean(axis=0), (s[:, chosen] ** 2 * apart + own).mean(axis=0)
 
     return Beliefs(
         agents=names,
-        mean=m,
-        covariance=V,
+        mean=expected.mean(axis=1)[keep],
         rows=tuple((names[a], names[b]) for a, b in zip(i, j, strict=True)),
-        direction=direction,
-        information=information,
+        uses=(np.eye(n)[i] + np.eye(n)[j]) > 0,
+        noise=1 / information,
+        state=state,
+        quantity="rating",
+        notes=(CYCLIC,) if fit.tau_interval[0] > SMALL_CYCLES else (),
     )
 
 
-def rating_covariance(fit: HierarchicalFit) -> Floats:
-    """Return the posterior covariance of the ratings: the mean over the grid of that at a point, and that of the modes.
-
-    The covariance at the average information would be too small: points with a narrow prior would outweigh all others.
-    """
-    kept = fit.weights >= 0.01 * fit.weights.max()
-    weights, modes = fit.weights[kept] / fit.weights[kept].sum(), fit.modes.ratings[kept]
-    n, (i, j) = len(fit.agents), (fit.counts.i, fit.counts.j)
-    apart = modes - weights @ modes
-    V = (weights[:, None] * apart).T @ apart
-    for weight, sigma, W in zip(weights, fit.grid[kept, 0], fit.modes.curvature[kept], strict=True):
-        H = np.zeros((n, n))
-        H[i, j] = H[j, i] = -W
-        H[np.arange(n), np.arange(n)] = 1 / sigma**2 - H.sum(axis=1)
-        V += weight * np.linalg.inv(H)
-    return np.asarray(V)
+def laplacians(n: int, i: Ints, j: Ints, weight: Floats) -> Floats:
+    """Return the graph Laplacians (g, n, n) of weights (g, q) of the pairs ``i``, ``j``."""
+    L = np.zeros((len(weight), n, n))
+    L[:, i, j] = L[:, j, i] = -weight
+    L[:, np.arange(n), np.arange(n)] = -L.sum(axis=2)
+    return L
 
 
-def typical_tau(fit: HierarchicalFit) -> float:
-    """Return the posterior median of tau: where it cannot be learned, its mean is mostly the tail of the prior."""
-    order = np.argsort(fit.grid[:, 1], kind="stable")
-    half = int(np.searchsorted(np.cumsum(fit.weights[order]), 0.5))
-    return float(fit.grid[order[min(half, len(order) - 1)], 1])
+def rating_covariance(D: Floats, sigma: float, tau: float) -> Floats:
+    """Return the covariance of the ratings where pairs have information ``D`` (n, n)."""
+    W = D / (1 + tau**2 * D)
+    return np.asarray(np.linalg.inv(np.diag(W.sum(axis=1) + 1 / sigma**2) - W))
 
 
-def added_information(variance: Floats | float, tau: float, before: Any, games: Any) -> Any:
-    """Return what more games of a pair tell about the difference of its ratings.
-
-    ``D`` games' worth of information about the pair is ``D / (1 + tau^2 D)`` about the ratings: the rest is about the
-    cyclic part of this pair. ``variance`` is that of one result.
-    """
-    after = variance * (before + games)
-    before = variance * before
-    return after / (1 + tau**2 * after) - before / (1 + tau**2 * before)
+def representative_points(fit: HierarchicalFit) -> tuple[Floats, Floats]:
+    """Return sigma and tau at equally probable points of their posterior, in order of tau."""
+    order = np.lexsort(fit.grid.T)
+    at = np.searchsorted(np.cumsum(fit.weights[order]), (np.arange(POINTS) + 0.5) / POINTS)
+    sigma, tau = fit.grid[order[np.minimum(at, len(order) - 1)]].T
+    return sigma, tau
 
 
 def beliefs_about_items(scores: Scores) -> Beliefs:
@@ -284,44 +339,33 @@ def beliefs_about_items(scores: Scores) -> Beliefs:
         )
     values = np.where(scores.lower_is_better, -scores.values, scores.values)
     m, n = values.shape
-    covariance = (np.cov(values) + 1e-6 * np.eye(m)) / n
+    V = (np.cov(values) + 1e-6 * np.eye(m)) / n
     i, j = np.triu_indices(m, 1)
-    direction = np.eye(m)[i] - np.eye(m)[j]
-    per_item = n * np.einsum("qn,nm,qm->q", direction, covariance, direction)
-    return Beliefs(
-        agents=scores.agents,
-        mean=values.mean(axis=1),
-        covariance=covariance,
-        rows=tuple((scores.agents[a], scores.agents[b]) for a, b in zip(i, j, strict=True)),
-        direction=direction,
-        information=lambda done, more: np.full(len(i), more) / per_item,
-    )
+    noise = n * (V[i, i] + V[j, j] - 2 * V[i, j])
+    return beliefs_about_differences(scores.agents, values.mean(axis=1), V, noise, "mean score")
 
 
 def beliefs_about_scores(scores: Scores) -> Beliefs:
     """Return mean scores over the tasks, and what more items of one task tell about one agent."""
-    items = scores.n
     m, t = scores.values.shape
     sign = np.where(scores.lower_is_better, -1.0, 1.0)
-    per_item = (scores.stderr**2 * items).ravel()
-    before = items.ravel()
+    noise, before = (scores.stderr**2 * scores.n).ravel(), scores.n.ravel()
     agent = np.repeat(np.arange(m), t)
-    direction = np.eye(m)[agent]
-    variance = np.bincount(agent, per_item / before) / t**2
 
-    def information(done: Floats, more: Any) -> Floats:
-        have = before + done
-        saved = (per_item / have - per_item / (have + more)) / t**2
-        now = (np.bincount(agent, per_item / have) / t**2)[agent]
-        return np.asarray(1 / np.maximum(now - saved, 1e-300) - 1 / now)
+    def state(counts: Floats, chosen: Ints) -> tuple[Floats, Floats, Floats]:
+        variance = noise / (before + counts)
+        C = np.zeros((m, len(chosen)))
+        C[agent[chosen], np.arange(len(chosen))] = variance[chosen] / t
+        return np.diag(np.bincount(agent, variance) / t**2), C, variance[chosen]
 
     return Beliefs(
         agents=scores.agents,
         mean=(scores.values * sign).mean(axis=1),
-        covariance=np.diag(variance),
         rows=tuple((a, task) for a in scores.agents for task in scores.tasks),
-        direction=direction,
-        information=information,
+        uses=np.eye(m)[agent] > 0,
+        noise=noise,
+        state=state,
+        quantity="mean score",
     )
 
 
@@ -329,19 +373,14 @@ def describe_target(beliefs: Beliefs, target: Target) -> str:
     """Return the goal in words; an unknown one is an error."""
     n = len(beliefs.agents)
     if target == "top" or (target == 1 and not isinstance(target, bool)):
-        return "who is first"
+        return f"who has the highest {beliefs.quantity}"
     if target == "order":
-        return "the whole order"
+        return f"the order of the {beliefs.quantity}s"
     if isinstance(target, int) and not isinstance(target, bool):
         if not 1 <= target < n:
             raise InputError(f"the target is the first {target}: it must be from 1 to {n - 1}", option="target")
-        return f"the first {target}"
-    if isinstance(target, tuple) and len(target) == 2:
-        for name in target:
-            if name not in beliefs.agents:
-                raise InputError(f"there is no agent {name!r}{nearest(str(name), beliefs.agents)}", option="target")
-        if target[0] == target[1]:
-            raise InputError(f"{target[0]!r} cannot be compared with itself", option="target")
+        return f"which {target} have the highest {beliefs.quantity}s"
+    if isinstance(target, tuple):
         return f"whether {target[0]} is better than {target[1]}"
     raise InputError(f"there is no target {target!r}: use 'top', 'order', a number or two names", option="target")
 
@@ -352,7 +391,7 @@ def weigh_contrasts(beliefs: Beliefs, target: Target, state: int) -> tuple[Ints,
         a, b = (beliefs.agents.index(name) for name in target)
         return np.array([a]), np.array([b]), np.ones(1)
     random = np.random.default_rng(state)
-    truths = beliefs.mean + random.standard_normal((TRUTHS, len(beliefs.mean))) @ factor(beliefs.covariance).T
+    truths = beliefs.mean + random.standard_normal((TRUTHS, len(beliefs.mean))) @ factor(beliefs.covariance()).T
     k = target if isinstance(target, int) else 1
     if target == "order":
         above = np.stack([(truths > truths[:, [k]]).mean(axis=0) for k in range(len(beliefs.mean))])
@@ -377,32 +416,17 @@ def allocate(beliefs: Beliefs, contrasts: tuple[Ints, Ints, Floats], games: int)
     In each portion the games go to the measurement that most reduces the weighted sum of the variances of contrasts.
     """
     above, below, weight = contrasts
-    V = beliefs.covariance
+    n = len(beliefs.mean)
     counts = np.zeros(len(beliefs.rows))
-    matter = np.bincount(above, weight, minlength=len(V)) + np.bincount(below, weight, minlength=len(V))
-    kept = np.zeros(len(V), dtype=np.bool_)
+    matter = np.bincount(above, weight, minlength=n) + np.bincount(below, weight, minlength=n)
+    kept = np.zeros(n, dtype=np.bool_)
     kept[np.lexsort([-beliefs.mean, -matter])[:CONTENDERS]] = True
-    candidates = np.flatnonzero(((beliefs.direction != 0) <= kept).all(axis=1))
-    E = beliefs.direction[candidates]
+    candidates = np.flatnonzero((beliefs.uses <= kept).all(axis=1))
     for portion in np.diff(np.linspace(0, games, min(ROUNDS, games) + 1).round()):
-        gain = beliefs.information(counts, portion)[candidates]
-        VE = V @ E.T
-        own = np.einsum("qn,nq->q", E, VE)
-        saved = gain / (1 + gain * own) * (weight @ (VE[above] - VE[below]) ** 2)
-        best = int(np.argmax(saved))
-        counts[candidates[best]] += portion
-        V = V - gain[best] / (1 + gain[best] * own[best]) * np.outer(VE[:, best], VE[:, best])
-    return counts.astype(np.intp), V
-
-
-def measure(beliefs: Beliefs, counts: Floats) -> Floats:
-    """Return the covariance after these measurements."""
-    precision = np.linalg.inv(beliefs.covariance)
-    steps = 20  # the information of a portion depends on what was measured before
-    for step in range(steps):
-        gain = beliefs.information(counts * step / steps, counts / steps)
-        precision += (beliefs.direction.T * gain) @ beliefs.direction
-    return np.asarray(np.linalg.inv(precision))
+        _, C, variance = beliefs.state(counts, candidates)
+        saved = weight @ (C[above] - C[below]) ** 2 / (variance + beliefs.noise[candidates] / portion)
+        counts[candidates[int(np.argmax(saved))]] += portion
+    return counts.astype(np.intp), beliefs.covariance(counts)
 
 
 def expected_probability(beliefs: Beliefs, after: Floats, target: Target, state: int) -> float:
@@ -416,7 +440,7 @@ def expected_probability(beliefs: Beliefs, after: Floats, target: Target, state:
         chosen = chosen[: max(CONTENDERS, 2 * target if isinstance(target, int) else 0)]
     elif isinstance(target, tuple):
         chosen = np.array([beliefs.agents.index(name) for name in target])
-    move = factor((beliefs.covariance - after)[np.ix_(chosen, chosen)])
+    move = factor((beliefs.covariance() - after)[np.ix_(chosen, chosen)])
     rest = factor(after[np.ix_(chosen, chosen)])
     shift = random.standard_normal((WORLDS, len(chosen))) @ move.T
     noise = random.standard_normal((TRUTHS, len(chosen))) @ rest.T
@@ -454,7 +478,7 @@ def games_needed(
         after = allocate(beliefs, contrasts, games)[1]
         return expected_probability(beliefs, after, target, state) >= probability
 
-    if expected_probability(beliefs, beliefs.covariance, target, state) >= probability:
+    if expected_probability(beliefs, beliefs.covariance(), target, state) >= probability:
         return 0
     high = 16
     while not reached(high):
