@@ -98,10 +98,10 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
     "no outcome column": ("log.csv", "a,b,c\nx,y,1\n", "matches", {}, "no column for the outcome"),
     "two outcome columns": (
         "log.csv",
-        "a,b,winner,result\nx,y,a,1\n",
+        "a,b,outcome,result\nx,y,a,1\n",
         "matches",
         {},
-        "several columns that may be the outcome: 'winner' and 'result': pass outcome= to choose",
+        "several columns that may be the outcome: 'outcome' and 'result': pass outcome= to choose",
     ),
     "two pairs of agent columns": (
         "log.csv",
@@ -115,8 +115,8 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         LOG + "x,z,modelb\nx,z,modelb\n",
         "matches",
         {},
-        r"column 'winner' has an unknown outcome: 'modelb' in 2 rows \(first in data row 3\) \(did you mean 'model_b'\?\); known are .*"
-        r"pass a rule such as outcomes={'modelb': 0}, or none instead of 0 to leave",
+        r"column 'winner' has an unknown outcome: 'modelb' in 2 rows \(first in data row 3\) \(did you mean 'model_b'\?\): "
+        r"pass a rule such as outcomes={'modelb': 0}$",
     ),
     "a missing outcome": ("log.csv", LOG + "x,z,\n", "matches", {}, r"unknown outcome: nothing in 1 row \(first in data row 3\)"),
     "an unknown outcome among rows that are left out and rows that are kept": (
@@ -208,7 +208,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
     "an agent without any score": ("s.csv", "agent,go,chess\nx,1,2\ny,,-\n", "scores", {}, "agent 'y' has no score at all"),
     "an empty agent name in scores": ("s.csv", "agent,go\nx,1\n,2\n", "scores", {}, "data row 2, column 'agent' is empty"),
     "scores of one agent": ("s.csv", "agent,go,chess\nx,1,2\n", "scores", {}, "one agent only .'x'.: a comparison needs"),
-    "scores without agents": ("s.csv", "go,chess\n1,2\n3,4\n", "scores", {}, "has no column of agents"),
+    "scores without agents": ("s.csv", "go,chess\n1,2\n3,4\n", "scores", {}, "closest is a row per agent, but no column has names"),
     "a matrix that is not square": ("m.csv", "agent,x,y,z\nx,0,1,2\ny,-1,0,3\n", "payoffs", {}, "is not square: 2 rows and 3 columns"),
     "a matrix that is not antisymmetric": (
         "m.csv",

@@ -11,6 +11,7 @@ import nashboard as nb
 from commands import Run
 from data.conftest import Columns, Engine, every_local_engine
 from data.formats.reading import counts, left_out, table
+from nashboard.data.formats import FORMATS
 from nashboard.data.read import read
 
 
@@ -107,6 +108,84 @@ def test_bad_counts_games_and_scores_of_matches_are_skipped(tmp_path: Path) -> N
     assert nb.read_matches(pgn, bad_rows="skip").n_games == 1
 
 
+SKIPPED: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # file, content, agents or tasks that are left, bad rows
+    "opencompass": (
+        "summary.csv",
+        "dataset,version,metric,mode,x,y\nmmlu,v1,acc,gen,60,70\narc,v1,acc,gen,oops,80\nhs,v1,acc,gen,1,2\n",
+        ("mmlu", "hs"), "data row 2",
+    ),
+    "alpaca-eval-leaderboard": (
+        "board.csv",
+        ",win_rate,standard_error,n_wins,n_wins_base,n_draws,n_total\nx,50,1,1,1,0,2\ny,many,1,1,1,0,2\nz,40,1,1,1,0,2\n",
+        ("x", "z"), "'y'",
+    ),
+    "helm": (
+        "groups.json",
+        '{"header": [{"value": "Model"}, {"value": "EM"}], "rows": [[{"value": "x"}, {"value": 1}], '
+        '[{"value": "y"}, {"value": "?"}], [{"value": "z"}, {"value": 2}]]}',
+        ("x", "z"), "'y'",
+    ),
+    "wildbench": (
+        "wild.json",
+        '{"x": {"win_much": 1, "win": 1, "tie": 1, "lose": 1, "lose_much": 1}, '
+        '"y": {"win_much": -1, "win": 1, "tie": 1, "lose": 1, "lose_much": 1}}',
+        ("baseline", "x"), "'y'",
+    ),
+    "rliable": (
+        "runs.json", '{"x": [[1, 2], [2, 3]], "y": [[1], [2]], "z": [[0, 1]], "w": [["?", 1]]}', ("x", "z"), "'w'",
+    ),
+    "payoff-matrix (payoffs)": ("m.csv", ",x,y,z\nx,0,1,-1\ny,-1,0,?\nz,1,-1,0\n", ("x", "z"), "'y'"),
+    "payoff-matrix (counts)": ("n.csv", ",x,y,z\nx,0,5,7\ny,2\nz,1,9,0\n", ("x", "z"), "row 2"),
+    "scores-by-task": ("t.csv", "task,x,y\ngo,1,2\nchess,?,1\nhex,4,1\n", ("go", "hex"), "'chess'"),
+    "livecodebench": (
+        "live.csv", "question_id,model,pass@1\nq,x,1\nq,y,0\nr,y,?\nr,x,1\n", ("x", "y"), "data row 3",
+    ),
+    "wmt-mqm": ("mqm.tsv", "system\tseg_id\tmqm_avg_score\nx\t1\t-1\ny\t1\t-2\ny\t2\tbad\n", ("x", "y"), "data row 3"),
+    "lm-eval-samples": (
+        "lab__x/samples_arc_2024-01-01T00-00-00.jsonl",
+        '{"doc_id": 0, "acc": 1}\n{"doc_id": 1, "acc"\n{"doc_id": 2, "acc": 0}\n', ("lab/x", "lab/y"), "lines 2",
+    ),
+    "every-eval-ever": (
+        "x.json",
+        '{"model_info": {"id": "x"}, "evaluation_results": [{"evaluation_name": "go", "score_details": {"score": 1}}, '
+        '{"evaluation_name": "hex", "score_details": {"score": "?"}}, {"score": 1}]}',
+        ("x", "y"), "result 2",
+    ),
+}  # fmt: skip
+
+
+def test_every_reader_takes_bad_rows() -> None:
+    assert [entry.name for entry in FORMATS if "bad_rows" not in entry.options] == []
+
+
+@pytest.mark.parametrize("name", SKIPPED)
+def test_every_reader_names_a_bad_row_or_skips_it(name: str, tmp_path: Path) -> None:
+    place, content, left, bad = SKIPPED[name]
+    path = tmp_path / "data" / place
+    path.parent.mkdir(parents=True)
+    put(path, content)
+    if name == "lm-eval-samples":  # two agents in a folder
+        other = path.parents[1] / "lab__y" / path.name
+        other.parent.mkdir()
+        put(other, '{"doc_id": 0, "acc": 1}\n{"doc_id": 2, "acc": 1}\n')
+    if name == "every-eval-ever":
+        put(path.with_name("y.json"), content.replace('"x"', '"y"').replace('"?"', "2").replace(', {"score": 1}', ""))
+        put(path.with_name("z.json"), '{"model_info": {}, "evaluation_results": []}')
+    source = tmp_path / "data" if name in ("lm-eval-samples", "every-eval-ever") else path
+    with pytest.raises(nb.InputError, match="bad_rows='skip'"):
+        read(source)
+    data = read(source, bad_rows="skip")
+    assert data.origin.format == name
+    assert left == data.agents or left == getattr(data, "tasks", ())
+    assert any(what.startswith("bad") and bad in why for what, _, why in left_out(data)), left_out(data)
+
+
+def test_a_table_of_bad_rows_alone_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path / "s.csv", "model,go\n,high\n,2\n")
+    with pytest.raises(nb.InputError, match="a comparison needs at least two"):
+        nb.read_scores(path, bad_rows="skip")
+
+
 def test_a_choice_that_does_not_exist_is_refused() -> None:
     frame = pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]})
     for options, message in (
@@ -156,7 +235,7 @@ def test_every_command_that_meets_groups_apart_names_an_option_that_it_has(
     path = put(tmp_path / "log.csv", "a,b,winner\nx,y,a\ny,x,a\nx,z,a\nz,y,b\ny,z,a\nu,v,a\nv,u,a\n")
     words = [name, str(path), *(["x", "y"] if name == "predict" else [])]
     told = command(*words, code=2).stderr
-    option = re.search(r"keep the largest with (.*), or add matches", told)
+    option = re.search(r"keep the largest with (.*), or (add matches|evaluate each)", told)
     assert option, told
     again = command(*words, *option[1].split())
     assert "2 agents of 1 other group that never met the largest left out" in again.stderr

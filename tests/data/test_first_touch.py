@@ -55,11 +55,41 @@ READ = {
     "lm_eval_new": "lm-eval: Scores(2 agents x 2 tasks, raw)",
     "lm_eval_samples": "lm-eval-samples: Scores(2 agents x 5 tasks, raw)",
     "inspect_logs": "inspect: Scores(2 agents x 2 tasks, raw)",
+    "judge_verdict.jsonl": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "left_right_pref.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "answer_models.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "chosen_rejected.csv": "winner-loser: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "pairrm.jsonl": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "vision_arena.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "ufc.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "ipl.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "lol.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "radiant.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "tennis_slam.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "score_dash.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "overwatch.csv": "winner-loser: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "sumo.csv": "pair-counts: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "kaggle_sim.csv": "two-scores: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "rps.csv": "pair-counts: Matches(3 agents, 3 of 3 pairs met, 49 games)",
+    "pairwise_winrate.csv": "pair-rates: Matches(3 agents, 3 of 3 pairs met, 270 games)",
+    "crosstable.csv": "payoff-matrix (counts): Matches(3 agents, 3 of 3 pairs met, 6 games)",
+    "glue.tsv": "scores-wide: Scores(3 agents x 4 tasks, raw)",
+    "bigcode.csv": "scores-wide: Scores(3 agents x 5 tasks, raw)",
+    "mteb.csv": "scores-wide: Scores(3 agents x 3 tasks, raw)",
+    "helm_wide.csv": "scores-wide: Scores(3 agents x 4 tasks, raw)",
+    "rl_seeds.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
+    "rl_wide_pm.csv": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
+    "livebench_judgment.jsonl": "scores-long: Scores(2 agents x 2 tasks, raw)",
+    "evalplus.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "results_tree.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
 }
 NAMED = {
     "aider.yml": "is YAML, which is not read: convert it to json",
     "european.csv": "column 'Mathe' has numbers with a decimal comma, such as '0,75': write a point",
-    "results_tree.json": "closest are scores by agent, but their cells are objects",
+    "swebench.json": "closest is the list of records in 'leaderboards > 0 > results': save it as a file of its own",
+    "sgf_result.csv": "closest is a log of matches between 'PB' and 'PW', which have the same names",
+    "arena_vote.jsonl": "looked for two agents and an outcome, .* closest is a row per agent, 'type'",
+    "rating_list.txt": "is a finished leaderboard .*: ratings cannot be evaluated again",
     "finished_arena.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
 }
 
@@ -128,10 +158,38 @@ def test_a_row_per_task_is_turned_and_its_text_and_averages_are_left_out(tmp_pat
     assert [what for what, *_ in left_out(skipped)] == ["columns", "bad rows"]
 
 
+WINS = {  # of the first in each pair of agents: wins, draws, losses
+    "judge_verdict.jsonl": {("alpha", "beta"): (1, 0, 0), ("alpha", "gamma"): (0, 1, 0), ("beta", "gamma"): (0, 0, 1)},
+    "pairrm.jsonl": {("alpha", "beta"): (1, 0, 0), ("alpha", "gamma"): (1, 0, 0), ("beta", "gamma"): (0, 0, 1)},
+    "ufc.csv": {("ada", "bo"): (1, 0, 0), ("ada", "cy"): (0, 1, 0), ("bo", "cy"): (0, 0, 1)},
+    "lol.csv": {("ash", "bor"): (1, 0, 0), ("ash", "cor"): (0, 0, 1), ("bor", "cor"): (0, 0, 1)},
+    "tennis_slam.csv": {("ada", "bo"): (1, 0, 0), ("ada", "cy"): (1, 0, 0), ("bo", "cy"): (0, 0, 1)},
+    "score_dash.csv": {("ash", "bor"): (1, 0, 0), ("ash", "cor"): (0, 1, 0), ("bor", "cor"): (0, 0, 1)},
+    "sumo.csv": {("ada", "bo"): (0, 0, 1), ("ada", "cy"): (1, 0, 0), ("bo", "cy"): (1, 0, 0)},
+    "kaggle_sim.csv": {("ada", "bo"): (1, 0, 0), ("ada", "cy"): (1, 0, 0), ("bo", "cy"): (0, 1, 0)},
+    "rps.csv": {("alpha", "beta"): (10, 2, 5), ("alpha", "gamma"): (9, 3, 3), ("beta", "gamma"): (8, 1, 8)},
+    "crosstable.csv": {("alpha", "beta"): (1.5, 0, 0.5), ("alpha", "gamma"): (2, 0, 0), ("beta", "gamma"): (1, 0, 1)},
+}
+
+
+@pytest.mark.parametrize("name", WINS)
+def test_who_won_is_understood(name: str) -> None:
+    assert counts(touched(name)) == WINS[name]
+
+
+def test_what_is_not_said_by_a_table_is_noted() -> None:
+    assert "'winner' is taken for the outcome, not 'result'" in notes(touched("ipl.csv"))
+    assert "numbers behind ± in 'PPO', 'SAC' and 'TD3' are not used" in notes(touched("rl_wide_pm.csv"))
+    assert "'n_games' is the number of games of each pair" in notes(touched("pairwise_winrate.csv"))
+    assert left_out(touched("crosstable.csv")) == [("columns", 2, "they are not agents: 'Rank' and 'Score'")]
+    assert touched("livebench_judgment.jsonl").groups == ("math", "math")
+    assert left_out(touched("glue.tsv"))[0][2] == "computed from the others: 'Score'"
+
+
 def test_a_log_whose_agents_are_not_known_by_name_is_no_table_of_scores(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("id,turns,winner,gambler,croupier\ng1,13,gambler,ada,bo\ng2,16,croupier,bo,cy\n")
-    with pytest.raises(nb.InputError, match="looks like a log of matches by its column 'winner'"):
+    with pytest.raises(nb.InputError, match="closest is a log of matches by 'winner', but without two agents"):
         read(path)
 
 
@@ -292,5 +350,5 @@ def test_white_space_can_be_asked_for(separator: str) -> None:
 
 
 def test_a_table_in_no_known_layout_lists_what_was_looked_for() -> None:
-    with pytest.raises(nb.InputError, match="has no column of agents; looked for were two agents and an outcome"):
+    with pytest.raises(nb.InputError, match="closest is a row per agent, but no column has names"):
         nb.read_scores(pl.DataFrame({"u": [1.0], "v": [2.0]}))

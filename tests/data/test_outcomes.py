@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from nashboard.data.counting import outcomes, pairs
+from data.formats.reading import counts
+from nashboard.data.counting import pairs
 
 WORDS: dict[float, list[object]] = {
     1.0: ["model_a", "left", "a", "win", "1-0", "1", "1.0", "player_1", "White", "WON", True],
@@ -83,11 +84,34 @@ def test_spaces_underscores_and_hyphens_are_alike_in_words(share: float, word: s
     assert (matches.wins[0], matches.draws[0]) == {1: (1, 0), 0: (0, 0), 0.5: (0, 1)}[share]
 
 
-def test_words_that_are_alike_mean_the_same() -> None:
-    words, alike = outcomes.KNOWN, outcomes.KNOWN_LOOSELY
-    assert all(alike[outcomes.fold_loosely(word)] == share for word, share in words.items())
-    assert outcomes.fold_loosely("1-0") == "1-0"
-    assert outcomes.fold_loosely("-1.0") == "-1.0"
+@pytest.mark.parametrize(
+    ("sides", "label", "share"),
+    [
+        ("model_a model_b", "Assistant B wins", 0), ("model_a model_b", "[[A]]", 1), ("model_a model_b", "[[C]]", 0.5),
+        ("model_a model_b", "A>>B", 1), ("model_a model_b", "both are bad", None), ("model_a model_b", "Both Bad", 0.5),
+        ("player1 player2", "2", 0), ("R_fighter B_fighter", "Red", 1), ("R_fighter B_fighter", "Blue", 0),
+        ("home_team away_team", "A", 0), ("left_model right_model", "L", 1), ("black white", "B", 1),
+        ("blueTeam redTeam", "red", 0), ("team_1 team_2", "3-2", 1), ("team_1 team_2", "1:4", 0),
+        ("white black", "1-0", 1), ("white black", "W", 1), ("radiant dire", "dire", 0),
+        ("first second", "Response 1 is better", 1),
+    ],
+)  # fmt: skip
+def test_a_label_is_understood_by_its_words_and_by_the_names_of_the_sides(
+    sides: str, label: str, share: float | None
+) -> None:
+    a, b = sides.split()
+    log = pl.DataFrame({a: ["x"], b: ["y"], "winner": [label]})
+    if share is None:
+        with pytest.raises(nb.InputError, match="unknown outcome"):
+            nb.read_matches(log, a=a, b=b)
+    else:
+        assert counts(nb.read_matches(log, a=a, b=b))["x", "y"] == (share == 1, share == 0.5, share == 0)
+
+
+def test_two_beside_nought_is_not_taken_for_the_second_side() -> None:
+    log = pl.DataFrame({"player1": ["x", "x"], "player2": ["y", "y"], "winner": ["0", "2"]})
+    with pytest.raises(nb.InputError, match=r"outside \[0, 1\]: '2'"):
+        nb.read_matches(log)
 
 
 def test_a_word_that_is_an_agents_name_stays_its_name() -> None:
@@ -107,13 +131,13 @@ def test_a_word_for_a_side_follows_the_columns_that_the_user_named() -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["stale mate"], r"rule such as outcomes={'stale mate': 0\.5}, or none instead of 0\.5 to leave such rows out"),
-        (["modelb"], r"did you mean 'model_b'\?\).* such as outcomes={'modelb': 0}, or none"),
-        (["drawwn"], r"such as outcomes={'drawwn': 0\.5}.* or none instead of 0\.5 to leave such rows out"),
-        (["a,b"], r"such as outcomes={'a,b': 0\.5}, or none"),
+        (["stale mate"], r"rule such as outcomes={'stale mate': 0\.5}$"),
+        (["modelb"], r"did you mean 'model_b'\?\).* such as outcomes={'modelb': 0}$"),
+        (["drawwn"], r"such as outcomes={'drawwn': 0\.5}$"),
+        (["a,b"], r"such as outcomes={'a,b': 0\.5}$"),
         (["1", "2"], r": if 1 and 2 say that the first or the second agent won, pass outcomes={'1': 1, '2': 0}$"),
         (["1", "2", "0", "tie"], r"won, and 0 that neither did, pass outcomes={'1': 1, '2': 0, '0': 0\.5}"),
-        (["10", "1"], r"outside \[0, 1\]: '10' in 1 row; .*turn margins or points into numbers in \[0, 1\], or pass"),
+        (["10", "1"], r"outside \[0, 1\]: '10' in 1 row; .*divide by the largest, or pass"),
         (["winner", "a"], "'frame': a row repeats the header: remove it"),
     ],
 )  # fmt: skip

@@ -126,6 +126,7 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
     """Read the cases start, start + 1, ...; every number tells its case."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what native code says before it raises
     faulthandler.register(signal.SIGUSR1, file=Path(folder).with_suffix(".stack").open("w"))
+    os.environ["POLARS_MAX_THREADS"] = "1"  # small files: threads would only wait for each other
     from hypothesis import HealthCheck, Phase, given, seed, settings
 
     from fuzz.mutations import damaged

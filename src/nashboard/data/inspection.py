@@ -52,16 +52,16 @@ def inspected(data: Matches | Scores | Payoffs) -> Inspection:
 
 def facts_of_origin(origin: Origin) -> list[Fact]:
     """Return where the data came from and what was left out."""
-    facts = [Fact(name="source", value=origin.source, meaning="where it was read from")]
-    facts.append(Fact(name="format", value=origin.format, meaning="the layout that was recognised; --as forces one"))
+    facts = [Fact("source", origin.source, "where it was read from")]
+    facts.append(Fact("format", origin.format, "the layout that was recognised; --as forces one"))
     if origin.rows:
-        facts.append(Fact(name="rows", value=f"{origin.rows:,}", meaning="rows that were read"))
+        facts.append(Fact("rows", f"{origin.rows:,}", "rows that were read"))
     facts.extend(origin.taken)
     if origin.period:
-        facts.append(Fact(name="period", value=" to ".join(origin.period), meaning="first and last time"))
+        facts.append(Fact("period", " to ".join(origin.period), "first and last time"))
     for entry in origin.left_out:
-        facts.append(Fact(name="left out", value=number_of(entry.count, entry.what), meaning=entry.why))
-    facts.extend(Fact(name="note", value="", meaning=note) for note in origin.notes)
+        facts.append(Fact("left out", number_of(entry.count, entry.what), entry.why))
+    facts.extend(Fact("note", "", note) for note in origin.notes)
     return facts
 
 
@@ -71,18 +71,18 @@ def facts_of_matches(matches: Matches) -> list[Fact]:
     groups = matches.components
     fewest = matches.games.min()
     facts = [
-        Fact(name="agents", value=f"{n:,}", meaning=names(matches.agents)),
-        Fact(name="games", value=count(matches.n_games), meaning="matches, or their total weight"),
-        Fact(name="draws", value=f"{count(draws)} ({draws / matches.n_games:.1%})", meaning="a draw counts half a win"),
+        Fact("agents", f"{n:,}", names(matches.agents)),
+        Fact("games", count(matches.n_games), "matches, or their total weight"),
+        Fact("draws", f"{count(draws)} ({draws / matches.n_games:.1%})", "a draw counts half a win"),
         Fact(
-            name="coverage",
-            value=f"{len(matches.pairs):,} of {n * (n - 1) // 2:,} pairs ({matches.coverage:.1%})",
-            meaning=f"pairs that met at least once; the pair with fewest games has {count(fewest)}",
+            "coverage",
+            f"{len(matches.pairs):,} of {n * (n - 1) // 2:,} pairs ({matches.coverage:.1%})",
+            f"pairs that met at least once; the pair with fewest games has {count(fewest)}",
         ),
         Fact(
-            name="components",
-            value=f"{len(groups):,}",
-            meaning="every agent can be compared with every other"
+            "components",
+            f"{len(groups):,}",
+            "every agent can be compared with every other"
             if len(groups) == 1
             else "groups that never met cannot be compared: "
             + "; ".join(f"{listed(group, 3)} ({len(group):,})" for group in groups[:4]),
@@ -90,22 +90,14 @@ def facts_of_matches(matches: Matches) -> list[Fact]:
     ]
     if matches.sides is not None:
         sided = float(matches.sides.played.sum())
-        facts.append(
-            Fact(
-                name="first side",
-                value=f"{count(sided)} games",
-                meaning="the first agent was home, white or on the left",
-            )
-        )
+        facts.append(Fact("first side", f"{count(sided)} games", "the first agent was home, white or on the left"))
     if matches.clusters is not None:
-        facts.append(Fact(name="clusters", value=f"{matches.clusters.size:,}", meaning="kept for resampling"))
+        facts.append(Fact("clusters", f"{matches.clusters.size:,}", "kept for resampling"))
     for name, agents, meaning in (
         ("unbeaten", matches.unbeaten, "lost no game; without a prior their rating can be infinite"),
         ("winless", matches.winless, "won no game; without a prior their rating can be infinite"),
     ):
-        facts.append(
-            Fact(name=name, value=f"{len(agents):,}", meaning=f"{names(agents)}: {meaning}" if agents else "none")
-        )
+        facts.append(Fact(name, f"{len(agents):,}", f"{names(agents)}: {meaning}" if agents else "none"))
     return facts
 
 
@@ -116,40 +108,40 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
     measured = int((~np.isnan(scores.stderr)).sum())
     several = int((scores.runs > 1).sum())
     facts = [
-        Fact(name="agents", value=f"{m:,}", meaning=names(scores.agents)),
-        Fact(name="tasks", value=f"{n:,}", meaning=names(scores.tasks)),
+        Fact("agents", f"{m:,}", names(scores.agents)),
+        Fact("tasks", f"{n:,}", names(scores.tasks)),
         Fact(
-            name="direction",
-            value=f"{len(lower):,} of {n:,} lower is better",
-            meaning=names(lower) if lower else "a high score is good on every task",
+            "direction",
+            f"{len(lower):,} of {n:,} lower is better",
+            names(lower) if lower else "a high score is good on every task",
         ),
         Fact(
-            name="missing cells",
-            value=f"{int(scores.missing.sum()):,} of {m * n:,}",
-            meaning=worst_holes(scores) if scores.missing.any() else "the table is complete",
+            "missing cells",
+            f"{int(scores.missing.sum()):,} of {m * n:,}",
+            worst_holes(scores) if scores.missing.any() else "the table is complete",
         ),
         Fact(
-            name="standard errors",
-            value=f"{measured:,} of {m * n:,}",
-            meaning=f"cells whose noise is known; {several:,} cells are means of several runs",
+            "standard errors",
+            f"{measured:,} of {m * n:,}",
+            f"cells whose noise is known; {several:,} cells are means of several runs",
         ),
         Fact(
-            name="constant tasks",
-            value=f"{len(scores.constant_tasks):,}",
-            meaning=f"{names(scores.constant_tasks)}: they separate nobody" if scores.constant_tasks else "none",
+            "constant tasks",
+            f"{len(scores.constant_tasks):,}",
+            f"{names(scores.constant_tasks)}: they separate nobody" if scores.constant_tasks else "none",
         ),
     ]
     for kind, groups in (("tasks", scores.identical_tasks), ("agents", scores.identical_agents)):
         said = "; ".join(map(equals, groups[:3]))
         facts.append(
             Fact(
-                name=f"identical {kind}",
-                value=number_of(len(groups), "groups") if groups else "none",
-                meaning=said or "no two agree in every cell",
+                f"identical {kind}",
+                number_of(len(groups), "groups") if groups else "none",
+                said or "no two agree in every cell",
             )
         )
     for group in look_alikes(scores.agents):
-        facts.append(Fact(name="note", value="", meaning=f"{listed(group)} differ only in case or white space"))
+        facts.append(Fact("note", "", f"{listed(group)} differ only in case or white space"))
     return facts
 
 
@@ -159,15 +151,13 @@ def facts_of_payoffs(payoffs: Payoffs) -> list[Fact]:
 
     copies = [[payoffs.agents[k] for k in group] for group in identical_rows(payoffs.A)]
     return [
-        Fact(name="agents", value=f"{len(payoffs.agents):,}", meaning=names(payoffs.agents)),
-        Fact(name="unit", value=payoffs.scale, meaning=payoffs.made),
+        Fact("agents", f"{len(payoffs.agents):,}", names(payoffs.agents)),
+        Fact("unit", payoffs.scale, payoffs.made),
+        Fact("largest payoff", f"{np.abs(payoffs.A).max():.4g}", "what the most one-sided pair gains"),
         Fact(
-            name="largest payoff", value=f"{np.abs(payoffs.A).max():.4g}", meaning="what the most one-sided pair gains"
-        ),
-        Fact(
-            name="identical agents",
-            value=number_of(len(copies), "groups") if copies else "none",
-            meaning="; ".join(map(equals, copies[:3])) or "no two agree in every cell",
+            "identical agents",
+            number_of(len(copies), "groups") if copies else "none",
+            "; ".join(map(equals, copies[:3])) or "no two agree in every cell",
         ),
     ]
 

@@ -323,9 +323,9 @@ class Matches(Tabular):
         if len(self.components) > 1:
             sizes = "; ".join(
                 f"{listed(group, most=3)} ({len(group):,} agent{'s' * (len(group) > 1)})"
-                for group in self.components[:4]
+                for group in self.components[:2]
             )
-            rest = f"; and {len(self.components) - 4:,} more groups" if len(self.components) > 4 else ""
+            rest = f"; and {len(self.components) - 2:,} more" if len(self.components) > 2 else ""
             raise InputError(
                 f"the agents fall into {len(self.components):,} groups that never met: {sizes}{rest}",
                 hint="keep the largest with {option}, or add matches between them",

@@ -9,7 +9,7 @@ MAY_BE_ALIKE = "rows that share one may be alike"  # what a note says about clus
 CHOSEN = "only rows where"  # how a note about the user's own choice begins
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LeftOut:
     """Rows, columns or cells that were read but not used, and why."""
 
@@ -21,7 +21,7 @@ class LeftOut:
         return f"{number_of(self.count, self.what)} left out: {self.why}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Fact:
     """A property of the data, its value as text, and what it means for the reader."""
 
@@ -37,9 +37,9 @@ def columns_taken(roles: Mapping[str, str | tuple[str, ...] | None], columns: Se
     others = [column for column in columns if column not in used]
     shown = ", ".join(f"{role} {', '.join(repr(shortened(name)) for name in names)}" for role, names in taken.items())
     return Fact(
-        name="columns",
-        value=f"{len(columns) - len(others):,} of {len(columns):,}",
-        meaning=shown + (f"; not used: {listed(others)}" if others else ""),
+        "columns",
+        f"{len(columns) - len(others):,} of {len(columns):,}",
+        shown + (f"; not used: {listed(others)}" if others else ""),
     )
 
 

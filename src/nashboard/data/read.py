@@ -184,13 +184,15 @@ def read_payoffs(
     *,
     format: str | None = None,
     symmetrise: bool = False,
+    bad_rows: Literal["error", "skip"] = "error",
     separator: str | None = None,
     table: str | None = None,
     query: str | None = None,
 ) -> Payoffs:
     """Read an antisymmetric matrix of payoffs, with agents as header and first column, from any table.
 
-    ``symmetrise=True`` averages the two directions of a noisy cross-table.
+    ``symmetrise=True`` averages the two directions of a noisy cross-table; ``bad_rows="skip"`` leaves out agents whose
+    row has a cell that is not a number.
 
     Examples
     --------
@@ -198,7 +200,7 @@ def read_payoffs(
     >>> nb.read_payoffs(pl.DataFrame({"agent": ["x", "y"], "x": [0, -1], "y": [1, 0]}))
     Payoffs(2 agents, given, largest 1)
     """
-    options = Options(symmetrise=symmetrise, separator=separator, table=table, query=query)
+    options = Options(symmetrise=symmetrise, bad_rows=bad_rows, separator=separator, table=table, query=query)
     dataset = isinstance(source, str) and source.startswith(DATASET)
     data = read_source(source, options, format or (None if dataset else "payoff-matrix"), wanted=Payoffs)
     return expect(data, Payoffs, source)

@@ -27,12 +27,7 @@ SCALINGS: tuple[str, ...] = get_args(Scaling)
 
 
 def scaled(
-    S: Floats,
-    E: Floats,
-    lower_is_better: Bools,
-    tasks: Sequence[str],
-    method: Scaling,
-    reference: Sequence[int] | None,
+    S: Floats, E: Floats, lower_is_better: Bools, tasks: Sequence[str], method: Scaling, reference: Sequence[int] | None
 ) -> tuple[Floats, Floats]:
     """Return scores and standard errors in the units of ``method``, higher better throughout."""
     S = np.where(lower_is_better, -S, S) + 0.0
@@ -254,11 +249,7 @@ class Scores(Tabular):
         values, stderr = scaled(self.values, self.stderr, self.lower_is_better, self.tasks, method, at)
         label = method if reference is None else f"reference ({reference[0]} = 0, {reference[1]} = 1)"
         return replace(
-            self,
-            values=values,
-            stderr=stderr,
-            lower_is_better=np.zeros(len(self.tasks), np.bool_),
-            scaling=label,
+            self, values=values, stderr=stderr, lower_is_better=np.zeros(len(self.tasks), np.bool_), scaling=label
         )
 
     def select(self, agents: Iterable[str] | None = None, tasks: Iterable[str] | None = None) -> "Scores":

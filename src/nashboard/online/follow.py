@@ -27,7 +27,7 @@ from nashboard._text import first_line
 from nashboard.data.counting.outcomes import Rules
 from nashboard.data.read import name_library_errors, read_games
 from nashboard.data.sources.paths import LONGEST_RECORD, STANDARD_INPUT, PlainFile, open_files
-from nashboard.data.table.columns import OUTCOME, TIME, WEIGHT, find_column, find_sides, find_usual, require_column
+from nashboard.data.table.columns import TIME, WEIGHT, find_column, find_outcome, find_sides, find_usual
 from nashboard.data.table.delimited import SEPARATORS
 from nashboard.data.table.files import find_kind
 from nashboard.data.table.parquet import count_rows
@@ -96,9 +96,10 @@ def read_header(line: bytes, name: str) -> tuple[str | None, tuple[str, ...]]:
 
 def game_columns(names: tuple[str, ...], columns: Columns, source: str) -> list[str]:
     """Return which columns hold the games: both agents, the outcome, and perhaps the weight."""
-    outcome = require_column("outcome", OUTCOME, names, source, columns.outcome)
+    sides = find_sides(names, source, columns.a, columns.b)
+    outcome, _ = find_outcome(names, source, columns.outcome, sides)
     weight = find_column("weight", WEIGHT, names, source, columns.weight)
-    return [*find_sides(names, source, columns.a, columns.b), outcome, *([weight] if weight else [])]
+    return [*sides, outcome, *([weight] if weight else [])]
 
 
 def text_pieces(read: Read, name: str, columns: Columns, start: int = 0) -> Iterator[Piece]:

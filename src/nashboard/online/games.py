@@ -12,7 +12,7 @@ from nashboard._types import Floats
 from nashboard.data.counting.outcomes import Question, Rules, SeenLabel, check_rules, learn_vocabulary
 from nashboard.data.games import Games as GameRows
 from nashboard.data.sources.frames import lazy_frame
-from nashboard.data.table.columns import OUTCOME, WEIGHT, Named, check_column, find_column, find_sides, require_column
+from nashboard.data.table.columns import WEIGHT, Named, check_column, find_column, find_outcome, find_sides
 from nashboard.errors import InputError
 
 HEAD = 1 << 12  # rows in which most names appear: those of the rest are looked for only among the unknown
@@ -136,7 +136,7 @@ def chosen_columns(data: Any, columns: Columns, source: str) -> Chosen:
         )
     names = frame.collect_schema().names()
     a, b = find_sides(names, source, columns.a, columns.b)
-    chosen = {"a": a, "b": b, "outcome": require_column("outcome", OUTCOME, names, source, columns.outcome)}
+    chosen = {"a": a, "b": b, "outcome": find_outcome(names, source, columns.outcome, (a, b))[0]}
     weight = find_column("weight", WEIGHT, names, source, columns.weight)
     if weight is not None:
         chosen["weight"] = weight

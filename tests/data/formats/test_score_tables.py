@@ -158,10 +158,10 @@ def test_columns_of_a_wide_table_can_be_ignored_and_turned() -> None:
 
 def test_the_column_of_agents_can_be_given(tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
-    file.write_text("1,2,name\n3,4,x\n5,6,y\n")
-    with pytest.raises(nb.InputError, match="has no column of agents"):
+    file.write_text("1,2,who\n3,4,x\n5,6,y\n")
+    with pytest.raises(nb.InputError, match="closest is a row per agent, but no column has names"):
         nb.read_scores(file)
-    assert table(nb.read_scores(file, agent="name")) == {"x": {"1": 3, "2": 4}, "y": {"1": 5, "2": 6}}
+    assert table(nb.read_scores(file, agent="who")) == {"x": {"1": 3, "2": 4}, "y": {"1": 5, "2": 6}}
 
 
 def test_repeated_agents_of_a_wide_table_are_runs_only_when_asked(tmp_path: Path) -> None:

@@ -151,4 +151,4 @@ def average_runs(cells: pl.DataFrame) -> pl.DataFrame:
 def leave_out_averages(names: Sequence[str], what: str = "columns", count: int | None = None) -> tuple[LeftOut, ...]:
     """Return the entry for columns, rows or results that are computed from the others, if there are any."""
     why = f"computed from the others: {listed(names)}"
-    return (LeftOut(what=what, count=len(names) if count is None else count, why=why),) if names else ()
+    return (LeftOut(what, len(names) if count is None else count, why),) if names else ()

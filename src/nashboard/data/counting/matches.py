@@ -139,9 +139,7 @@ def make_matches(result: PairCounts) -> Matches:
         (describe_ignored(result), kept["ignored"].sum()),
     ]
     of_each = table.games if table.unit == "rows" else 1  # rows of the frame that are one of what is left out
-    left_out = tuple(
-        LeftOut(what=table.unit, count=int(number) // of_each, why=why) for why, number in reasons if number
-    )
+    left_out = tuple(LeftOut(table.unit, int(number) // of_each, why) for why, number in reasons if number)
     skipped = sum(entry.count for entry in table.table.left_out)
     agents = pl.concat([others["first"], others["second"]]).unique().sort().to_list()
     pairs = order_pairs(others, agents, sided=table.sided)
@@ -196,10 +194,7 @@ def describe_columns(result: PairCounts) -> tuple[Fact, ...]:
     columns = columns_taken(shown, [name for name in table.table.schema.names() if name not in table.made])
     if words is None:
         return (columns,)
-    return (
-        columns,
-        Fact(name="outcomes", value=repr(shortened(table.outcome)), meaning=words.describe(table.a, table.b)),
-    )
+    return (columns, Fact("outcomes", repr(shortened(table.outcome)), words.describe(table.a, table.b)))
 
 
 def order_pairs(counts: pl.DataFrame, agents: list[str], *, sided: bool) -> pl.DataFrame:

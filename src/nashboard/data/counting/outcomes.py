@@ -8,34 +8,41 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from nashboard._text import closest, listed, number_of, shortened
+from nashboard.data.table.columns import AGENT_WORDS, BESIDE_AGENTS, OPPOSITES, find_side_words, split_words
 from nashboard.data.table.values import find_number
 from nashboard.errors import InputError
 
 # What a label means can be given by the user: a share in [0, 1], or None to leave such rows out.
 Rules = Mapping[Any, float | None]
 
-FIRST_WINS = (
-    "model_a", "agent_a", "player_a", "team_a", "left", "a", "win", "won", "w", "1-0", "1", "model_1", "agent_1",
-    "player_1", "team_1", "competitor_1", "generator_1", "first", "white", "home", "a wins", "true",
-    "leftvote",
-)  # fmt: skip
+FIRST_WINS = ("win", "won", "w", "1-0", "1", "true", "leftvote", "a>b", "a>>b", "b<a", "b<<a", "[[a]]")
 SECOND_WINS = (
-    "model_b", "agent_b", "player_b", "team_b", "right", "b", "loss", "lost", "lose", "l", "0-1", "0", "model_2",
-    "agent_2", "player_2", "team_2", "competitor_2", "generator_2", "second", "black", "away", "b wins", "false",
-    "rightvote",
+    "loss", "lost", "lose", "l", "0-1", "0", "false", "rightvote", "b>a", "b>>a", "a<b", "a<<b", "[[b]]"
 )  # fmt: skip
 DRAWN = (
-    "tie", "tie (bothbad)", "both_bad", "bothbad", "tie (both bad)", "both good", "bothgood",
-    "tie (bothgood)", "tie (both good)", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½",
-    "1/2", "½", "0.5", "equal", "tievote", "bothbad_vote",
+    "tie", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½", "1/2", "½", "0.5", "equal", "tievote", "bothbad",
+    "bothgood", "bothbad_vote", "a=b", "b=a", "[[c]]",
 )  # fmt: skip
+SIDE_WORDS = {side: share for pair in OPPOSITES[:10] for side, share in zip(pair, (1.0, 0.0), strict=True)}
 WORDS = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
+WORDS |= {side: share for side, share in SIDE_WORDS.items() if side.isalpha()}
+WORDS |= {
+    f"{agent}_{side}": SIDE_WORDS[side]
+    for agent in ("model", "agent", "player", "team", "competitor", "generator")
+    for side in "ab12"
+}
 UNFINISHED = "*"  # as PGN writes an open result: such a match is left out and counted, unless a rule says otherwise
 MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
-NAMED = [word for word in WORDS if not word[0].isdigit()]  # what a label may be a slip of
+# A label may say the side with other words: ``model_a``, ``Assistant B wins``, ``both bad``, ``Response 1 is better``.
+BESIDE_SIDE = AGENT_WORDS | BESIDE_AGENTS | {"assistant", "option", "candidate", "wins", "won", "win", "is", "better"}
+BESIDE_DRAW = frozenset(("tie", "tied", "draw", "drawn", "both", "bad", "good", "bothbad", "bothgood", "equal", "vote"))
+TWO_NUMBERS = re.compile(r"(\d{1,3}) ?[-–:] ?(\d{1,3})")  # what the two sides scored
+NAMED = [word for word in WORDS if re.fullmatch("[a-z_12]+", word)]  # what a label may be a slip of
+ALLOWED = "model_a, model_b, tie, the winner's name or 0 to 1"
 MOST_COMPARED = 1000  # labels that a misspelt one is compared with: those of winners' names are many
-KNOWN_LABELS = "numbers in [0, 1], the winner's name, model_a, left, win, draw, 1-0 and the like"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +89,6 @@ def fold_loosely(word: str) -> str:
 
 
 KNOWN = {fold_label(word): outcome for word, outcome in WORDS.items()}
-KNOWN_LOOSELY = {fold_loosely(word): outcome for word, outcome in KNOWN.items()}
 
 
 def check_rules(rules: Rules | None) -> dict[str, float | None]:
@@ -122,12 +128,23 @@ class Question:
         ""
     )  # the row in which a label stands first, in words, if rows have numbers
 
-    def sides(self) -> dict[str, float]:
-        """Return what the names of the two agent columns mean as labels; ``H`` and ``A`` where home meets away."""
-        first, second = fold_label(self.a), fold_label(self.b)
-        letters = {"h": 1.0, "a": 0.0} if first.startswith("home") and second.startswith("away") else {}
-        turned = {"a": 1.0, "h": 0.0} if first.startswith("away") and second.startswith("home") else {}
-        return letters | turned | {first: 1.0, second: 0.0}
+    def sides(self, seen: Sequence["SeenLabel"] = ()) -> dict[str, float]:
+        """Return what the names of the two agent columns mean as labels, their words for the sides and first letters.
+
+        ``H`` and ``A`` are home and away where no other letters are among the labels, and 2 is the second agent of
+        ``player_1`` and ``player_2`` where no label is 0.
+        """
+        names = {fold_label(self.a): 1.0, fold_label(self.b): 0.0}
+        words, turned = find_side_words((self.a, self.b)), find_side_words((self.b, self.a))
+        first, second = words or (turned[::-1] if turned else ("", ""))
+        labels = {fold_label(entry.label) for entry in seen}
+        if (first, second) == ("1", "2"):
+            return names | ({} if fold_label("0") in labels else {fold_label("1"): 1.0, fold_label("2"): 0.0})
+        if len(first) < 2:
+            return names
+        letters = {first[0]: 1.0, second[0]: 0.0}
+        others = {label for label in labels if len(label) == 1 and label.isalpha()} - {*letters, "d", "t", "n"}
+        return ({} if others else letters) | {first: 1.0, second: 0.0} | names
 
 
 def find_meaning(label: str, sides: Mapping[str, float]) -> float | None:
@@ -139,17 +156,26 @@ def find_meaning(label: str, sides: Mapping[str, float]) -> float | None:
 
 
 def find_loose_meaning(label: str, sides: Mapping[str, float]) -> float | None:
-    """Return the outcome that a label stands for when spaces, underscores and hyphens are alike."""
+    """Return the outcome that a label stands for by its words, among others that change nothing."""
     word = fold_loosely(fold_label(label))
     found = {outcome for side, outcome in sides.items() if fold_loosely(side) == word}
-    return found.pop() if len(found) == 1 else None if found else KNOWN_LOOSELY.get(word)
+    if found:
+        return found.pop() if len(found) == 1 else None
+    words = split_words(label)
+    if words and set(words) <= BESIDE_DRAW:
+        return 0.5
+    rest = [one for one in words if one not in BESIDE_SIDE]
+    return SIDE_WORDS.get(rest[0]) if len(rest) == 1 and "_".join(words) == word else None
+
+
+def compare_numbers(label: str) -> float | None:
+    """Return the outcome of a label such as ``4-1`` that says what the two sides scored."""
+    found = TWO_NUMBERS.fullmatch(label.strip())
+    return None if found is None else 0.5 + 0.5 * float(np.sign(int(found[1]) - int(found[2])))
 
 
 def learn_vocabulary(
-    seen: Sequence[SeenLabel],
-    rules: Mapping[str, float | None],
-    asked: Question,
-    skipped: dict[str, int] | None = None,
+    seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question, skipped: dict[str, int] | None = None
 ) -> Vocabulary:
     """Learn what the labels of a log mean; a label that nobody knows is an error, or goes to ``skipped``.
 
@@ -157,7 +183,10 @@ def learn_vocabulary(
     other (agents called ``a`` and ``b``, say) nothing is guessed.
     """
     refuse_ambiguous(seen, rules, asked)
-    column, source, sides = asked.outcome, asked.source, asked.sides()
+    column, source, sides = asked.outcome, asked.source, asked.sides(seen)
+    scored = any(
+        (found := TWO_NUMBERS.fullmatch(entry.label.strip())) and max(found[1], found[2]) > "1" for entry in seen
+    )
     outcomes: dict[str, float] = {}
     ignored: dict[str, None] = {}
     not_sides: dict[str, int] = {}
@@ -178,6 +207,8 @@ def learn_vocabulary(
         side = find_meaning(label, sides)
         if side is None and label not in agents:  # an agent may be called Player 1
             side = find_loose_meaning(label, sides)
+        if side is None and scored:  # 0-0 is no chess result beside 4-1
+            side = compare_numbers(label)
         name = entry.by_name(side)
         if side is None:
             not_sides[label] = not_sides.get(label, 0) + entry.rows
@@ -224,7 +255,7 @@ def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None
     """Raise an error where all labels can be read as sides and as names, and the two readings differ."""
     if asked.certain:
         return
-    sides = asked.sides()
+    sides = asked.sides(seen)
     both = [
         (side := find_meaning(entry.label, sides), entry.by_name(side), entry.label)
         for entry in seen
@@ -244,7 +275,6 @@ def describe_unknown(
     labels: Mapping[str, int],
     column: str,
     source: str,
-    unit: str = "row",
     where: Callable[[str], str] = lambda label: "",
     sides: Mapping[str, float] | None = None,
     known: Mapping[str, float] | None = None,
@@ -255,11 +285,12 @@ def describe_unknown(
     by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
     words = {label: None if is_number(label) else closest(label, [*(sides or {}), *NAMED]) for label in labels}
     shown = ", ".join(
-        f"{repr(shortened(label)) if label else 'nothing'} in {number_of(n, unit)}{describe_first(where(label))}"
+        f"{repr(shortened(label)) if label else 'nothing'} in {number_of(n, 'rows')}{describe_first(where(label))}"
         + (f" (did you mean {word!r}?)" if (word := words[label]) else "")
-        for label, n in by_count[:3]
+        for label, n in by_count[:2]
     )
-    more = f" and {len(labels) - 3:,} more labels" if len(labels) > 3 else ""
+    more = f" and {len(labels) - 2:,} more labels" if len(labels) > 2 else ""
+    allowed = "" if words[by_count[0][0]] else f"; allowed are {ALLOWED}"
     numbers = all(is_number(label) for label in labels)
     what = "a number outside [0, 1]" if numbers else "an unknown outcome"
     first = by_count[0][0]
@@ -267,12 +298,11 @@ def describe_unknown(
     said = None if near is None else find_meaning(near, sides or {})
     share = 0.5 if said is None else said
     hint, rule = advise_first_and_second(labels, known or {}) or (
-        ("turn margins or points into numbers in [0, 1], or " if numbers else "")
-        + f"pass a rule such as {{option}}, or none instead of {share:g} to leave such {unit}s out",
+        ("divide by the largest, or " if numbers else "") + "pass a rule such as {option}",
         {first: share},
     )
     return InputError(
-        f"{source!r}, column {column!r} has {what}: {shown}{more}; known are {KNOWN_LABELS}",
+        f"{source!r}, column {column!r} has {what}: {shown}{more}{allowed}",
         hint,
         {"outcomes": {shortened(label): int(meant) if meant in (0, 1) else meant for label, meant in rule.items()}},
     )

@@ -3,10 +3,12 @@
 To add one: write a file here with a `Format`, and name it in the list below.
 """
 
-from nashboard._text import listed, nearest
+from typing import Any
+
+from nashboard._text import listed, nearest, shortened
 from nashboard.data.formats.arena import ARENA, JUDGED
 from nashboard.data.formats.every_eval_ever import EVERY_EVAL_EVER
-from nashboard.data.formats.format import Format, Input
+from nashboard.data.formats.format import MOST_LOOKED_AT, Format, Input
 from nashboard.data.formats.games import GAMES
 from nashboard.data.formats.inspect_logs import INSPECT
 from nashboard.data.formats.leaderboards import LEADERBOARDS
@@ -15,6 +17,7 @@ from nashboard.data.formats.long_scores import LONG_SCORES
 from nashboard.data.formats.match_tables import GENERIC_MATCHES, MATCH_TABLES, RESULTS
 from nashboard.data.formats.matrices import PAYOFF_MATRIX, RLIABLE
 from nashboard.data.formats.wide_scores import BY_TASK, WIDE_SCORES
+from nashboard.data.sources.frames import is_record_list
 from nashboard.errors import InputError
 
 FORMATS: tuple[Format, ...] = (
@@ -58,10 +61,21 @@ def recognise(source: Input) -> Format:
     if source.is_document:
         source.require_document()  # says where it is broken
     what = "a json document" if source.is_document else f"a {source.kind or 'Python'} source"
-    content = source.document
-    inside = next(iter(content.values()), None) if isinstance(content, dict) else None
-    close = "; closest are scores by agent, but their cells are objects" if isinstance(inside, dict) else ""
     raise InputError(
         f"{source.name!r} is {what} in no known layout: looked for harness results, a list of records, scores by agent "
-        f"and arrays of runs{close}"
+        f"and arrays of runs{describe_closest(source.document)}"
     )
+
+
+def describe_closest(content: Any) -> str:
+    """Return what a json document is closest to: a list of records further down, or an object of objects."""
+    found: list[tuple[tuple[str, ...], Any]] = [((), content)]
+    for path, value in found:
+        if len(found) > MOST_LOOKED_AT:
+            break
+        if is_record_list(value):
+            return f"; closest is the list of records in {' > '.join(path)!r}: save it as a file of its own"
+        inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        found += [((*path, shortened(str(key))), part) for key, part in inside if isinstance(part, dict | list)]
+    is_tree = isinstance(content, dict) and isinstance(next(iter(content.values()), None), dict)
+    return "; closest are scores by agent, but their cells are objects" if is_tree else ""

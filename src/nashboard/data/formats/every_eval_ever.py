@@ -1,5 +1,7 @@
 """Every Eval Ever: one json file per model and source, with a direction for each metric."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
@@ -12,12 +14,7 @@ from nashboard.data.counting.cells import (
     make_scores,
     refuse_two_directions,
 )
-from nashboard.data.formats.format import (
-    Format,
-    Input,
-    find_files,
-    holds_any,
-)
+from nashboard.data.formats.format import Format, Input, Leftovers, holds_any, read_documents
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import is_derived
@@ -46,9 +43,13 @@ def is_record(content: Any) -> bool:
 
 def read(source: Input) -> Scores:
     """Read the scores of all files; repeated results of one model and evaluation are runs."""
-    results = [
-        result for file in find_files(source, "*.json") for result in read_results(read_document(file), file.name)
-    ]
+    left, results = Leftovers(), list[Result]()
+    for file, content in read_documents(source, read_document, left, "*.json"):
+        with left.skip_bad(source.options, file.name, "bad files"):
+            model, records = read_record(content, file.name)
+            for k, record in enumerate(records, start=1):
+                with left.skip_bad(source.options, f"{file.name}, result {k}", "bad results"):
+                    results.append(read_result(model, record, file.name))
     scored = [result for result in results if result.cell.score is not None and not isnan(result.cell.score)]
     tasks = [result for result in scored if not is_derived(result.cell.task)]
     if not tasks:  # a source may publish nothing but an overall score
@@ -56,9 +57,9 @@ def read(source: Input) -> Scores:
     cells = frame_cells(name_apart(tasks))
     if source.options.lower_is_better is None:
         refuse_two_directions(cells, source.name)
-    left_out: list[LeftOut] = []
+    left_out = [*left.entries()]
     if holes := len(results) - len(scored):
-        left_out.append(LeftOut(what="results", count=holes, why="they have no score"))
+        left_out.append(LeftOut("results", holes, "they have no score"))
     if averages := len(scored) - len(tasks):
         names = sorted({result.cell.task for result in scored if is_derived(result.cell.task)})
         left_out.extend(leave_out_averages(names, "results", averages))
@@ -92,18 +93,31 @@ def name_apart(results: list[Result]) -> list[Cell]:
     return cells
 
 
-def read_results(content: Any, name: str) -> list[Result]:
-    """Return the results in one file."""
+@contextmanager
+def name_missing(name: str) -> Iterator[None]:
+    """Turn a field that is missing or of another kind into one sentence."""
     try:
-        info, results = content["model_info"], content["evaluation_results"]
-        model = info.get("id") or info["name"]  # the id is the same in every source, the name is the source's own
-        return [read_result(str(model), result, name) for result in results]
+        yield
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name!r} is not a record of Every Eval Ever: {type(error).__name__} at {error}") from None
 
 
-def read_result(model: str, result: dict[str, Any], name: str) -> Result:
+def read_record(content: Any, name: str) -> tuple[str, list[Any]]:
+    """Return the model of one file, and its results."""
+    with name_missing(name):
+        info = content["model_info"]
+        model = info.get("id") or info["name"]  # the id is the same in every source, the name is the source's own
+        return str(model), list(content["evaluation_results"])
+
+
+def read_result(model: str, result: Any, name: str) -> Result:
     """Return one evaluation result."""
+    with name_missing(name):
+        return make_result(model, result, name)
+
+
+def make_result(model: str, result: dict[str, Any], name: str) -> Result:
+    """Return one evaluation result; a field that is missing is an ordinary error of Python."""
     task, details = str(result["evaluation_name"]), result["score_details"]
     config, data = result.get("metric_config") or {}, result.get("source_data")
     uncertainty = details.get("uncertainty") or {}
@@ -127,11 +141,11 @@ def read_result(model: str, result: dict[str, Any], name: str) -> Result:
 
 
 EVERY_EVAL_EVER = Format(
-    name="every-eval-ever",
-    makes="scores",
-    holds="Every Eval Ever records, one file or a folder",
+    "every-eval-ever",
+    "scores",
+    "Every Eval Ever records, one file or a folder",
     fits=lambda x: holds_any(x, is_record, "*.json"),
     read=read,
-    options=("lower_is_better", "metric"),
+    options=("lower_is_better", "metric", "bad_rows"),
     on_frames=False,
 )

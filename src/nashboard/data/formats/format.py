@@ -1,6 +1,7 @@
 """What a format is, and what its reader is given."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -177,7 +178,7 @@ MATCH_OPTIONS = (*GAME_OPTIONS, "neutral", "segment")
 SCORE_OPTIONS = ("lower_is_better", "bad_rows", "separator")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Format:
     """A layout of files or tables.
 
@@ -217,7 +218,7 @@ class Format:
 # What readers of evaluation harnesses share: the files of a folder, how one is recognised, and what is left out.
 LARGEST_RESULT = 64 << 20  # bytes; a result file is far smaller, a log of json lines may be far larger
 MOST_LOOKED_AT = 20  # files of a folder that are looked at to tell what it holds
-BAD_FILES = ("bad files", "they cannot be read")
+SKIP = {"bad_rows": "skip"}
 
 
 @dataclass
@@ -231,12 +232,21 @@ class Leftovers:
         if names:
             self.names.setdefault((what, why), []).extend(names)
 
+    @contextmanager
+    def skip_bad(self, options: Options, name: str, what: str = "bad rows") -> Iterator[None]:
+        """Leave out what cannot be used, if bad rows are skipped; otherwise it is an error."""
+        try:
+            yield
+        except InputError as error:
+            if not options.skip_bad:
+                raise InputError(
+                    error.message, error.hint or "leave such rows out with {option}", error.options or SKIP
+                ) from None
+            self.add(what, "they cannot be read", name)
+
     def entries(self) -> tuple[LeftOut, ...]:
         """Return an entry for each reason."""
-        return tuple(
-            LeftOut(what=what, count=len(names), why=f"{why}: {listed(names)}")
-            for (what, why), names in self.names.items()
-        )
+        return tuple(LeftOut(what, len(names), f"{why}: {listed(names)}") for (what, why), names in self.names.items())
 
 
 def find_files(source: Input, *patterns: str) -> list[PlainFile]:
@@ -268,16 +278,13 @@ def read_documents(
 ) -> Iterator[tuple[PlainFile, Any]]:
     """Yield what is read from each file; one that cannot be read is an error, or left out where bad rows are."""
     for file in find_files(source, *patterns):
-        try:
-            content = read(file)
-        except InputError:
-            if not source.options.skip_bad:
-                raise
-            left.add(*BAD_FILES, file.name)
-        else:
-            yield file, content
+        content = []
+        with left.skip_bad(source.options, file.name, "bad files"):
+            content.append(read(file))
+        for one in content:
+            yield file, one
 
 
 def note_replaced(number: int, what: str) -> tuple[LeftOut, ...]:
     """Return the entry for older results of the same agent and task."""
-    return (LeftOut(what="results", count=number, why=f"a newer {what} has the same agent and task"),) if number else ()
+    return (LeftOut("results", number, f"a newer {what} has the same agent and task"),) if number else ()

@@ -97,18 +97,18 @@ def read_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], form
 
 GAMES = (
     Format(
-        name="pgn",
-        makes="matches",
-        holds="chess games in PGN",
+        "pgn",
+        "matches",
+        "chess games in PGN",
         fits=lambda x: x.kind == "pgn",
         read=lambda x: read_games(x, iterate_pgn, "pgn"),
         options=GAME_OPTIONS,
         on_frames=False,
     ),
     Format(
-        name="cutechess",
-        makes="matches",
-        holds="the log that cutechess prints",
+        "cutechess",
+        "matches",
+        "the log that cutechess prints",
         fits=lambda x: x.kind == "cutechess",
         read=lambda x: read_games(x, iterate_cutechess, "cutechess"),
         options=GAME_OPTIONS,

@@ -210,7 +210,7 @@ def read_samples(source: Input) -> Scores:
     if not cells:
         raise InputError(f"{source.name!r} contains no sample with a score")
     if unscored:
-        left_out += (LeftOut(what="samples", count=unscored, why="they have no score"),)
+        left_out += (LeftOut("samples", unscored, "they have no score"),)
     return make_scores(
         average_runs(frame_cells(cells)).with_columns(n=pl.lit(None, dtype=pl.Float64)),
         source=source.name,
@@ -253,18 +253,18 @@ def score_sample(sample: dict[str, Any], wanted: str | None) -> float | None:
 
 INSPECT = (
     Format(
-        name="inspect",
-        makes="scores",
-        holds="logs of Inspect, json or .eval: a score per agent and task",
+        "inspect",
+        "scores",
+        "logs of Inspect, json or .eval: a score per agent and task",
         fits=fits,
         read=read_tasks,
         options=("lower_is_better", "metric", "bad_rows"),
         on_frames=False,
     ),
     Format(
-        name="inspect-samples",
-        makes="scores",
-        holds="logs of Inspect, a score per agent and sample (only if asked for)",
+        "inspect-samples",
+        "scores",
+        "logs of Inspect, a score per agent and sample (only if asked for)",
         fits=lambda x: False,
         read=read_samples,
         options=("lower_is_better", "metric", "bad_rows"),

@@ -10,7 +10,7 @@ import polars as pl
 
 from nashboard._text import listed
 from nashboard.data.counting.cells import Cell, frame_cells, leave_out_averages, make_scores, name_source
-from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input
+from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Leftovers
 from nashboard.data.formats.long_scores import LONG_OPTIONS, read_long_table
 from nashboard.data.formats.wide_scores import MOST_ROWS, WIDE_OPTIONS, read_wide_table
 from nashboard.data.matches import Matches
@@ -39,37 +39,26 @@ def read_opencompass(source: Input) -> Scores:
         table.explain()
     frame = table.collect(table.frame.head(MOST_ROWS))
     models = [name for name in frame.columns if name not in OPENCOMPASS_KEYS]
-    averages, cells, seen = [], [], set()
+    left, cells, seen = Leftovers(), list[Cell](), set()
     names = frame["dataset"].to_list()
     for row, record in enumerate(frame.to_dicts(), start=1):
+        where = f"{table.name!r}, data row {row:,}"
         dataset, metric = record["dataset"] or "", record["metric"] or ""
-        # an average row has no version of its own
-        if is_derived(dataset) or "average" in metric.casefold() or (record["version"] or "-") == "-":
-            if any(
-                parse_number(record[model], f"{table.name!r}, data row {row:,}, column {model!r}") is not None
-                for model in models
-            ):
-                averages.append(dataset)
-            continue
-        task = dataset if names.count(dataset) == 1 else f"{dataset} ({metric}, {record['mode']})"
-        if task in seen:
-            raise InputError(f"{table.name!r}, data row {row:,}: the task {task!r} occurs twice")
-        seen.add(task)
-        for model in models:
-            cells.append(
-                Cell(
-                    agent=model,
-                    task=task,
-                    score=parse_number(record[model], f"{table.name!r}, data row {row:,}, column {model!r}"),
-                )
-            )
+        with left.skip_bad(source.options, f"data row {row:,}"):
+            scores = {model: parse_number(record[model], f"{where}, column {model!r}") for model in models}
+            # an average row has no version of its own
+            if is_derived(dataset) or "average" in metric.casefold() or (record["version"] or "-") == "-":
+                if any(score is not None for score in scores.values()):
+                    left.add("rows", "averages of other rows", dataset)
+                continue
+            task = dataset if names.count(dataset) == 1 else f"{dataset} ({metric}, {record['mode']})"
+            if task in seen:
+                raise InputError(f"{where}: the task {task!r} occurs twice")
+            seen.add(task)
+            cells += [Cell(agent=model, task=task, score=score) for model, score in scores.items()]
+    left_out = (*table.left_out, *left.entries())
     if not cells:
-        raise InputError(f"{table.name!r} has no row of a data set, only averages: {listed(averages)}")
-    left_out = (
-        (LeftOut(what="rows", count=len(averages), why=f"averages of other rows: {listed(averages)}"),)
-        if averages
-        else ()
-    )
+        raise InputError(f"{table.name!r} has no row of a data set, only averages")
     return make_scores(
         frame_cells(cells).filter(pl.col("score").is_not_null()),
         agents=models,
@@ -90,10 +79,10 @@ def read_open_llm(source: Input) -> Scores:
     options = replace(source.options, agent=agent)
     scores = read_wide_table(replace(table, frame=table.frame.select(agent, *tasks), columns=(agent, *tasks)), options)
     details = [name for name in table.columns if name not in (agent, *tasks, *raw)]
-    left_out = [LeftOut(what="columns", count=len(raw), why="the same task before normalisation")]
+    left_out = [LeftOut("columns", len(raw), "the same task before normalisation")]
     if details:
         why = f"averages and details of the model: {listed(details)}"
-        left_out.append(LeftOut(what="columns", count=len(details), why=why))
+        left_out.append(LeftOut("columns", len(details), why))
     origin = replace(scores.origin, format="open-llm-leaderboard", left_out=(*left_out, *scores.origin.left_out))
     return replace(scores, origin=origin)
 
@@ -113,24 +102,23 @@ def read_helm(source: Input) -> Scores:
         raise InputError(f"{source.name!r} is not a HELM table: it needs a title, a header and rows of cells") from None
     averages = [name for name in header[1:] if is_derived(name)]
     details = [name for name, low in zip(header, lower, strict=True) if low is None and DETAIL.match(name)]
-    cells = [
-        Cell(
-            agent=str(row[0] or ""),
-            task=header[k],
-            score=parse_number(row[k], f"{source.name!r}, row {row[0]!r}, column {header[k]!r}"),
-            lower_is_better=lower[k],
-        )
-        for row in rows
-        for k in range(1, len(header))
-        if header[k] not in (*averages, *details) and k < len(row)
-    ]
-    left_out = [*leave_out_averages(averages)]
+    left, cells = Leftovers(), list[Cell]()
+    tasks = [k for k in range(1, len(header)) if header[k] not in (*averages, *details)]
+    for row in rows:
+        where = f"{source.name!r}, row {row[0]!r}, column"
+        with left.skip_bad(source.options, str(row[0])):
+            scores = {k: parse_number(row[k], f"{where} {header[k]!r}") for k in tasks if k < len(row)}
+            cells += [
+                Cell(agent=str(row[0] or ""), task=header[k], score=score, lower_is_better=lower[k])
+                for k, score in scores.items()
+            ]
+    left_out = [*left.entries(), *leave_out_averages(averages)]
     if details:
         why = f"numbers of instances and tokens, not scores: {listed(details)}"
-        left_out.append(LeftOut(what="columns", count=len(details), why=why))
+        left_out.append(LeftOut("columns", len(details), why))
     if others:
         titles = [str(table.get("title", "untitled")) for table in others if isinstance(table, dict)]
-        left_out.append(LeftOut(what="tables", count=len(others), why=f"only the first is read: {listed(titles)}"))
+        left_out.append(LeftOut("tables", len(others), f"only the first is read: {listed(titles)}"))
     return make_scores(
         frame_cells(cells).filter(pl.col("score").is_not_null()),
         agents=list(dict.fromkeys(cell.agent for cell in cells)),
@@ -164,28 +152,27 @@ def read_alpaca_board(source: Input) -> Scores:
     agent = source.options.agent or frame.columns[0]
     names = ["" if name is None else str(name) for name in frame[agent]]
     error = ALPACA_ERRORS[metric]
-    cells = []
+    left, cells = Leftovers(), list[Cell]()
     for row, (name, record) in enumerate(zip(names, frame.to_dicts(), strict=True), start=1):
         where = f"{table.name!r}, data row {row:,} ({name!r}), column"
-        stderr = parse_number(record.get(error), f"{where} {error!r}") if error in table.columns else None
-        cells.append(
-            Cell(
-                agent=name,
-                task=metric,
-                score=parse_number(record[metric], f"{where} {metric!r}"),
-                stderr=stderr,
-                n=parse_number(record["n_total"], f"{where} 'n_total'"),
+        with left.skip_bad(source.options, name):
+            score, stderr, n = (
+                parse_number(record.get(column), f"{where} {column!r}") for column in (metric, error, "n_total")
             )
-        )
+            cells.append(Cell(agent=name, task=metric, score=score, stderr=stderr, n=n))
     unused = [name for name in table.columns if name not in (agent, metric, error, "n_total")]
-    left_out = (LeftOut(what="columns", count=len(unused), why=f"counts, lengths and other metrics: {listed(unused)}"),)
+    left.add("columns", "counts, lengths and other metrics", *unused)
     return make_scores(
         frame_cells(cells).filter(pl.col("score").is_not_null()),
-        agents=names,
+        agents=[cell.agent for cell in cells],
         tasks=[metric],
         source=table.name,
         origin=Origin(
-            source=table.name, format="alpaca-eval-leaderboard", rows=len(frame), left_out=left_out, notes=table.notes
+            source=table.name,
+            format="alpaca-eval-leaderboard",
+            rows=len(frame),
+            left_out=left.entries(),
+            notes=table.notes,
         ),
         lower_is_better=source.options.lower_is_better,
     )
@@ -212,11 +199,7 @@ def read_mqm(source: Input) -> Scores | Segments:
     positive = above is not None and above > 0
     asked = source.options.lower_is_better
     options = replace(
-        source.options,
-        agent="system",
-        task=task,
-        score=MQM,
-        lower_is_better=positive if asked is None else asked,
+        source.options, agent="system", task=task, score=MQM, lower_is_better=positive if asked is None else asked
     )
     note = "penalties are positive, so that a low score is good" if positive else "penalties are negative: 0 is best"
     return read_long_table(table, options, format="wmt-mqm", notes=(note,))
@@ -227,14 +210,17 @@ def read_wildbench(source: Input) -> Matches:
     document = source.require_document()
     if not is_wildbench_document(document):
         raise InputError(f"{source.name!r} is no WildBench result: it needs win_much, win, tie, lose and lose_much")
-    rows, skipped = [], []
+    left, rows = Leftovers(), []
     for model, counts in document.items():
         if not isinstance(counts, dict) or not set(GRADES) <= set(counts):
-            skipped.append(str(model))
+            left.add("models", "without counts", str(model))
             continue
         where = f"{source.name!r}, model {model!r}"
-        numbers = {grade: parse_number(counts[grade], f"{where}, {grade!r}") or 0.0 for grade in GRADES}
-        rows.append((str(model), numbers))
+        with left.skip_bad(source.options, str(model)):
+            numbers = {grade: parse_number(counts[grade], f"{where}, {grade!r}") or 0.0 for grade in GRADES}
+            if not all(0 <= number < float("inf") for number in numbers.values()):
+                raise InputError(f"{where} has counts {numbers}: a count must be a number of at least 0")
+            rows.append((str(model), numbers))
     agents = sorted({model for model, _ in rows} | {BASELINE})
     place = {name: k for k, name in enumerate(agents)}
     pairs, results = [], []
@@ -251,9 +237,6 @@ def read_wildbench(source: Input) -> Matches:
         raise InputError(f"{source.name!r} contains no comparison with the baseline")
     order = sorted(range(len(pairs)), key=lambda k: pairs[k])
     wins, draws, losses = (np.array([results[k][part] for k in order]) for part in range(3))
-    left_out = (
-        (LeftOut(what="models", count=len(skipped), why=f"without counts: {listed(skipped)}"),) if skipped else ()
-    )
     with name_source(source.name):
         return Matches(
             agents=tuple(agents),
@@ -265,7 +248,7 @@ def read_wildbench(source: Input) -> Matches:
                 source=source.name,
                 format="wildbench",
                 rows=len(document),
-                left_out=left_out,
+                left_out=left.entries(),
                 notes=(
                     f"every match has the baseline, called {BASELINE!r} here: agents are compared only through it",
                     "win and lose count 0.75 and 0.25 of the point, win_much and lose_much 1 and 0",
@@ -285,61 +268,53 @@ def is_wildbench_document(document: Any) -> bool:
 
 LEADERBOARDS = (
     Format(
-        name="opencompass",
-        makes="scores",
-        holds="an OpenCompass summary",
+        "opencompass",
+        "scores",
+        "an OpenCompass summary",
         fits=lambda x: x.has(*OPENCOMPASS_KEYS),
         read=read_opencompass,
         options=SCORE_OPTIONS,
     ),
     Format(
-        name="open-llm-leaderboard",
-        makes="scores",
-        holds="the table of the Open LLM Leaderboard",
+        "open-llm-leaderboard",
+        "scores",
+        "the table of the Open LLM Leaderboard",
         fits=lambda x: x.has("Model", "IFEval", "IFEval Raw"),
         read=read_open_llm,
         options=WIDE_OPTIONS,
     ),
     Format(
-        name="alpaca-eval-leaderboard",
-        makes="scores",
-        holds="the leaderboard of AlpacaEval: a win rate with its error",
+        "alpaca-eval-leaderboard",
+        "scores",
+        "the leaderboard of AlpacaEval: a win rate with its error",
         fits=lambda x: x.has("win_rate", "n_wins", "n_wins_base", "n_draws", "n_total"),
         read=read_alpaca_board,
         options=("agent", "metric", *SCORE_OPTIONS),
     ),
     Format(
-        name="livecodebench",
-        makes="scores",
-        holds="LiveCodeBench performances, a row per model and question",
+        "livecodebench",
+        "scores",
+        "LiveCodeBench performances, a row per model and question",
         fits=lambda x: x.has("question_id", "model", "pass@1"),
         read=read_livecodebench,
         options=LONG_OPTIONS,
     ),
     Format(
-        name="wmt-mqm",
-        makes="scores",
-        holds="MQM scores of WMT, a row per system and segment",
+        "wmt-mqm",
+        "scores",
+        "MQM scores of WMT, a row per system and segment",
         fits=lambda x: x.has("system", MQM),
         read=read_mqm,
         options=LONG_OPTIONS,
     ),
+    Format("helm", "scores", "HELM groups", fits=is_helm, read=read_helm, options=SCORE_OPTIONS, on_frames=False),
     Format(
-        name="helm",
-        makes="scores",
-        holds="HELM groups",
-        fits=is_helm,
-        read=read_helm,
-        options=SCORE_OPTIONS,
-        on_frames=False,
-    ),
-    Format(
-        name="wildbench",
-        makes="matches",
-        holds="WildBench pairwise counts against a baseline",
+        "wildbench",
+        "matches",
+        "WildBench pairwise counts against a baseline",
         fits=lambda x: is_wildbench_document(x.document),
         read=read_wildbench,
-        options=("min_games", "components"),
+        options=("min_games", "components", "bad_rows"),
         on_frames=False,
     ),
 )

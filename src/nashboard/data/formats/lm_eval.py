@@ -11,20 +11,11 @@ from typing import Any
 
 from nashboard._text import listed, nearest
 from nashboard.data.counting.cells import Cell, frame_cells, make_scores
-from nashboard.data.formats.format import (
-    BAD_FILES,
-    Format,
-    Input,
-    Leftovers,
-    find_files,
-    holds_any,
-    note_replaced,
-    read_documents,
-)
-from nashboard.data.origin import Origin
+from nashboard.data.formats.format import Format, Input, Leftovers, find_files, holds_any, note_replaced, read_documents
+from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.sources.paths import SAMPLES, PlainFile, check_lines
-from nashboard.data.table.json_lines import iterate_lines, parse_object, read_document
+from nashboard.data.table.json_lines import iterate_lines, parse_object, read_document, without_broken_lines
 from nashboard.data.table.values import parse_number
 from nashboard.errors import InputError
 
@@ -89,17 +80,12 @@ def read_results(source: Input) -> Scores:
             contents.append((find_time(content, file.name), file.name, content))
         elif source.kind == "directory" and not Path(file.name).name.startswith("results"):
             left.add("files", "they are not results", file.name)
-        elif source.options.skip_bad:
-            left.add(*BAD_FILES, file.name)
         else:
-            raise InputError(f"{file.name!r} is not a result of lm-evaluation-harness: it has no object 'results'")
+            with left.skip_bad(source.options, file.name, "bad files"):
+                raise InputError(f"{file.name!r} is not a result of lm-evaluation-harness: it has no object 'results'")
     for _, name, content in sorted(contents, key=lambda entry: entry[:2]):
-        try:
+        with left.skip_bad(source.options, name, "bad files"):
             gather_results(content, name, metric, gathered)
-        except InputError:
-            if not source.options.skip_bad:
-                raise
-            left.add(*BAD_FILES, name)
     # a group in one file is a group in all, also where another file does not list its subtasks
     cells = {key: cell for key, cell in gathered.cells.items() if key[1] not in gathered.groups}
     if not cells:
@@ -280,15 +266,19 @@ def read_samples(source: Input) -> Scores:
     hashes: dict[str, str] = {}
     changed: set[str] = set()
     rows = 0
-    for file in sorted(files, key=lambda one: split_name(one.name)[1]):
+    left, left_out = Leftovers(), list[LeftOut]()
+    for number, file in enumerate(sorted(files, key=lambda one: split_name(one.name)[1])):
         task, _ = split_name(file.name)
         agent = name_agent_of_samples(file)
-        for item, score, metric, digest in iterate_samples(file, task, source.options.metric):
-            rows += 1
-            if digest and hashes.setdefault(item, digest) != digest:
-                changed.add(item)
-            groups[item] = task
-            cells[agent, item] = Cell(agent=agent, task=item, score=score, n=1.0, lower_is_better=is_low_metric(metric))
+        sound = without_broken_lines(file, source.workspace, number, left_out) if source.options.skip_bad else file
+        with left.skip_bad(source.options, file.name, "bad files"):
+            for item, score, metric, digest in iterate_samples(sound, task, source.options.metric):
+                rows += 1
+                if digest and hashes.setdefault(item, digest) != digest:
+                    changed.add(item)
+                groups[item] = task
+                low = is_low_metric(metric)
+                cells[agent, item] = Cell(agent=agent, task=item, score=score, n=1.0, lower_is_better=low)
     if not cells:
         raise InputError(f"{source.name!r} contains no sample with a number for a metric")
     notes = (
@@ -298,7 +288,9 @@ def read_samples(source: Input) -> Scores:
     return make_scores(
         frame_cells([cell for cell in known if cell.score is not None]),
         source=source.name,
-        origin=Origin(source=source.name, format="lm-eval-samples", rows=rows, notes=notes),
+        origin=Origin(
+            source=source.name, format="lm-eval-samples", rows=rows, left_out=(*left_out, *left.entries()), notes=notes
+        ),
         lower_is_better=source.options.lower_is_better,
         groups=groups,
     )
@@ -360,21 +352,21 @@ def iterate_samples(file: PlainFile, task: str, wanted: str | None) -> Iterator[
 
 LM_EVAL = (
     Format(
-        name="lm-eval",
-        makes="scores",
-        holds="results of lm-evaluation-harness of every generation: a file, or a folder of them",
+        "lm-eval",
+        "scores",
+        "results of lm-evaluation-harness of every generation: a file, or a folder of them",
         fits=fits_results,
         read=read_results,
         options=("lower_is_better", "metric", "bad_rows"),
         on_frames=False,
     ),
     Format(
-        name="lm-eval-samples",
-        makes="scores",
-        holds="samples of lm-evaluation-harness: a score per agent and item",
+        "lm-eval-samples",
+        "scores",
+        "samples of lm-evaluation-harness: a score per agent and item",
         fits=fits_samples,
         read=read_samples,
-        options=("lower_is_better", "metric"),
+        options=("lower_is_better", "metric", "bad_rows"),
         on_frames=False,
     ),
 )

@@ -24,6 +24,7 @@ from nashboard.data.table.columns import (
     TASK,
     find_column,
     find_usual,
+    fold,
     is_derived,
     note_low_names,
     require_column,
@@ -49,6 +50,8 @@ ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": 
 ITEM = ("question", "question_id", "item", "item_id", "instance_id", "sample_id", "doc_id", "seg_id")
 METRIC = ("metric", "metric_name")
 SKIP = {"bad_rows": "skip"}
+ITEM = "nashboard_item"
+ITEM_NAMES = ("question_id", "question", "item", "item_id", "instance_id", "sample_id", "doc_id")
 
 
 def is_long(columns: Sequence[str], options: Options) -> bool:
@@ -123,6 +126,12 @@ def read_long_table(
 
 def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...], group: str | None) -> LongTable:
     """Find the columns of a long table, choose its rows, and check their cells."""
+    if options.task is None and (items := find_items(table)) is not None:
+        task, item = items
+        both = nw.concat_str(as_text(table.frame, task), as_text(table.frame, item), separator="/")
+        note = f"the items {item!r} of each {task!r} are tasks, in groups by {task!r}"
+        table, notes, group = table.with_frame(table.frame.with_columns(both.alias(ITEM))), (*notes, note), task
+        options = replace(options, task=ITEM)
     columns, name = table.schema.names(), table.name
     agent = require_column("agent", AGENT, columns, name, options.agent)
     task = require_column("task", TASK, [one for one in columns if one != agent], name, options.task)
@@ -159,6 +168,14 @@ def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...
         notes=notes,
         group=group,
     )
+
+
+def find_items(table: Table) -> tuple[str, str] | None:
+    """Return the columns of tasks and of their items, where a table has one of each."""
+    columns = table.schema.names()
+    items = [name for name in columns if fold(name) in ITEM_NAMES]
+    tasks = [name for name in find_usual(TASK, columns) if name not in items]
+    return (tasks[0], items[0]) if len(items) == len(tasks) == 1 else None
 
 
 def check_numbers(table: Table, name: str, roles: Mapping[str, str], *, skip: bool) -> Table:
@@ -253,7 +270,7 @@ def finish_scores(long: LongTable, found: pl.DataFrame, used: pl.DataFrame | Non
     cells = make_cells(found.filter(pl.col("missing") == 0), source)
     given = set(cells.filter(pl.col("lower_is_better").is_not_null())["task"])
     skipped = sum(entry.count for entry in long.table.left_out)
-    left_out = (LeftOut(what="rows", count=holes, why="they have no score"),) if holes else ()
+    left_out = (LeftOut("rows", holes, "they have no score"),) if holes else ()
     return make_scores(
         cells,
         agents=sorted(set(found["agent"].drop_nulls())),
@@ -372,9 +389,9 @@ def read_long(source: Input) -> Scores | Segments:
 
 LONG_OPTIONS = ("agent", "task", "score", "metric", "where", "segment", *SCORE_OPTIONS)
 LONG_SCORES = Format(
-    name="scores-long",
-    makes="scores",
-    holds="a row per agent, task and run",
+    "scores-long",
+    "scores",
+    "a row per agent, task and run",
     fits=lambda x: bool(x.columns) and is_long(x.columns, x.options),
     read=read_long,
     options=("cluster", *LONG_OPTIONS),

@@ -19,18 +19,18 @@ from nashboard.data.table.columns import (
     OPPONENT,
     OUTCOME,
     REPEATED,
-    SIDES,
-    SIDES_BY_ID,
     TIME,
-    TWO_SCORES,
     WEIGHT,
-    WINNER_LOSER,
     Named,
     check_column,
+    find_agent_pairs,
     find_column,
-    find_pairs,
+    find_outcome,
+    find_score_pairs,
     find_sides,
     find_usual,
+    find_win_pairs,
+    find_winner_pairs,
     fold,
     require_column,
 )
@@ -68,7 +68,7 @@ def read_rows(
     """
     columns, name = table.schema.names(), table.name
     first, second = find_sides(columns, name, given_or(options.a, a), given_or(options.b, b))
-    result = require_column("outcome", OUTCOME, columns, name, given_or(options.outcome, outcome))
+    result, chosen = find_outcome(columns, name, given_or(options.outcome, outcome), (first, second))
     weighing = find_column("weight", WEIGHT, columns, name, given_or(options.weight, weight))
     if weight is not None and weighing is None:
         raise InputError(f"weight=False has no meaning for {format}: this format derives weights")
@@ -93,7 +93,7 @@ def read_rows(
             filters=(*filters, *make_filters(table, options.where)),
             rules=options.outcomes,
             self_matches=options.self_matches,
-            notes=(*table.notes, *notes, *note_weight(weighing, options.weight, weight), *hint),
+            notes=(*table.notes, *notes, *chosen, *note_weight(weighing, options.weight, weight), *hint),
             segment=check_segment(table, options.segment),
             skip_bad=options.skip_bad,
             rows=check_covariates(table, options.rows),
@@ -185,7 +185,7 @@ def has_sides(source: Input) -> bool:
     options = source.options
     if not source.columns:
         return False
-    return options.a is not None or options.b is not None or bool(find_pairs((*SIDES, *SIDES_BY_ID), source.columns))
+    return options.a is not None or options.b is not None or bool(find_agent_pairs(source.columns))
 
 
 def fits_generic(source: Input) -> bool:
@@ -200,33 +200,29 @@ def fits_generic(source: Input) -> bool:
 
 MATCH_TABLES = (
     Format(
-        name="voters",
-        makes="matches",
-        holds="votes with voters: left, right, winner, worker; votes with the same id are a cluster",
+        "voters",
+        "matches",
+        "votes with voters: left, right, winner, worker; votes with the same id are a cluster",
         fits=lambda x: x.has("left", "right", "winner", "id", "worker"),
         read=lambda x: read_table(x, "voters", a="left", b="right", outcome="winner", cluster="id"),
     ),
     Format(
-        name="evalica",
-        makes="matches",
-        holds="evalica csv: left, right, winner",
+        "evalica",
+        "matches",
+        "evalica csv: left, right, winner",
         fits=lambda x: x.has("left", "right", "winner"),
         read=lambda x: read_table(x, "evalica"),
     ),
     Format(
-        name="esportsbench",
-        makes="matches",
-        holds="EsportsBench",
+        "esportsbench",
+        "matches",
+        "EsportsBench",
         fits=lambda x: x.has("competitor_1", "competitor_2", "outcome"),
         read=lambda x: read_table(x, "esportsbench"),
     ),
 )
 GENERIC_MATCHES = Format(
-    name="matches",
-    makes="matches",
-    holds="any table with two agents and an outcome per row",
-    fits=fits_generic,
-    read=read_generic,
+    "matches", "matches", "any table with two agents and an outcome per row", fits=fits_generic, read=read_generic
 )
 
 
@@ -238,7 +234,7 @@ SHARES = dict.fromkeys(WON, 1.0) | dict.fromkeys(DRAWN, 0.5) | dict.fromkeys(LOS
 
 def read_winner_loser(source: Input) -> Counted:
     """Read a row per match that names the winner and the loser; where ids are beside names, names are taken."""
-    found = find_pairs(WINNER_LOSER, source.columns)
+    found = find_winner_pairs(source.columns)
     if not found:
         raise InputError(
             f"{source.name!r} has no columns for winner and loser: its columns are {listed(source.columns, 12)}"
@@ -255,20 +251,14 @@ def read_winner_loser(source: Input) -> Counted:
 
 def fits_winner_loser(source: Input) -> bool:
     """Return whether a table names winners and losers, and not the two sides of a match besides."""
-    pairs = [pair for pair in find_pairs(SIDES, source.columns) if set(map(fold, pair)) & {"winner", "loser"} == set()]
-    return (
-        bool(source.columns)
-        and source.options.a is None
-        and bool(find_pairs(WINNER_LOSER, source.columns))
-        and not pairs
-    )
+    return source.options.a is None and bool(find_winner_pairs(source.columns)) and not find_agent_pairs(source.columns)
 
 
 def read_two_scores(source: Input) -> Counted:
     """Read a row per match with what both sides scored; matches without scores are left out and counted."""
     columns, name = source.columns, source.name
     a, b = find_sides(columns, name, source.options.a, source.options.b)
-    found = find_pairs(TWO_SCORES, columns)
+    found = find_score_pairs(columns)
     if not found:
         raise InputError(f"{name!r} has no columns for the scores of both sides: its columns are {listed(columns, 12)}")
     home, away = found[0]
@@ -317,18 +307,23 @@ def fits_two_scores(source: Input) -> bool:
     """Return whether a table has the scores of both sides, and no column that says who won."""
     if not has_sides(source) or source.options.outcome is not None:
         return False
-    return bool(find_pairs(TWO_SCORES, source.columns)) and not STRICT_OUTCOMES & set(map(fold, source.columns))
+    return bool(find_score_pairs(source.columns)) and not STRICT_OUTCOMES & set(map(fold, source.columns))
 
 
 def read_pair_counts(source: Input) -> Counted:
     """Read a table of counts as three weighted logs, one for each outcome."""
     columns, name = source.columns, source.name
     a, b = find_sides(columns, name, source.options.a, source.options.b)
-    named = {fold(column): column for column in columns if fold(column) in SHARES}
-    source.require(*(words[0] for words in (WON, LOST) if not set(words) & set(named)))
+    shares = {column: SHARES[fold(column)] for column in columns if fold(column) in SHARES}
+    if won := find_win_pairs(columns):
+        shares = {column: share for column, share in shares.items() if share == 0.5} | dict(
+            zip(won[0], (1.0, 0.0), strict=True)
+        )
+    named = set(shares.values())
+    source.require(*(words[0] for words in (WON, LOST) if SHARES[words[0]] not in named))
     table = source.table.drop_blank_lines(columns)
     if source.options.skip_bad:
-        for count in named.values():
+        for count in shares:
             table = table.skip_rows(is_unsound(table.frame, count), f"no count of at least 0 in {count!r}")
     rows = table.frame
     stacked = nw.concat(
@@ -336,18 +331,18 @@ def read_pair_counts(source: Input) -> Counted:
             rows.with_columns(
                 agent_a=column(rows, a),
                 agent_b=column(rows, b),
-                outcome=nw.lit(SHARES[word]).cast(nw.Float64),
+                outcome=nw.lit(share).cast(nw.Float64),
                 weight=as_number(rows, count),
             )
-            for word, count in named.items()
+            for count, share in shares.items()
         ]
     )
     plain = Input(options=source.with_options(a=None, b=None).options, workspace=source.workspace, opened=table)
     details = {"a": "agent_a", "b": "agent_b", "outcome": "outcome", "weight": "weight", "certain": True}
     try:
-        return read_table(plain, "pair-counts", rows=stacked, games=len(named), sided=False, **details)
+        return read_table(plain, "pair-counts", rows=stacked, games=len(shares), sided=False, **details)
     except InputError:
-        refuse_counts(source, table, (a, b), list(named.values()))
+        refuse_counts(source, table, (a, b), list(shares))
         raise
 
 
@@ -379,33 +374,55 @@ def fits_pair_counts(source: Input) -> bool:
     columns = set(map(fold, source.columns))
     if not has_sides(source):
         return False
-    return {"wins", "losses"} <= columns or (
+    return bool({"wins", "losses"} <= columns or find_win_pairs(source.columns)) or (
         {"win", "loss"} <= columns and not {"winner", "outcome", "result"} & columns
     )
 
 
+RATES = ("win_rate", "winrate", "win_ratio", "win_probability", "p_win")
+GAMES = ("games", "n_games", "num_games", "total_games", "matches", "n_matches", "n", "count", "total", "n_comparisons")
+
+
+def read_pair_rates(source: Input) -> Counted:
+    """Read the win rate of the first of each pair of agents; a number of games is its weight."""
+    columns = source.columns
+    rate = require_column("outcome", RATES, columns, source.name, None)
+    games = find_usual(GAMES, columns)[:1]
+    note = f"{games[0]!r} is the number of games of each pair" if games else "each row counts as one game"
+    weight: dict[str, Any] = {"weight": games[0]} if games else {}
+    return read_table(source, "pair-rates", outcome=rate, sided=False, certain=True, notes=(note,), **weight)
+
+
 RESULTS = (
     Format(
-        name="winner-loser",
-        makes="matches",
-        holds="a row per match with its winner and its loser",
+        "winner-loser",
+        "matches",
+        "a row per match with its winner and its loser",
         fits=fits_winner_loser,
         read=read_winner_loser,
         options=tuple(name for name in MATCH_OPTIONS if name not in ("a", "b", "outcome", "outcomes")),
     ),
     Format(
-        name="two-scores",
-        makes="matches",
-        holds="a row per match with the scores, goals or points of both sides",
+        "two-scores",
+        "matches",
+        "a row per match with the scores, goals or points of both sides",
         fits=fits_two_scores,
         read=read_two_scores,
         options=tuple(name for name in MATCH_OPTIONS if name not in ("outcome", "outcomes")),
     ),
     Format(
-        name="pair-counts",
-        makes="matches",
-        holds="wins, draws and losses per pair of agents",
+        "pair-counts",
+        "matches",
+        "wins, draws and losses per pair of agents",
         fits=fits_pair_counts,
         read=read_pair_counts,
+    ),
+    Format(
+        "pair-rates",
+        "matches",
+        "a win rate per pair of agents, and its number of games",
+        fits=lambda x: has_sides(x) and bool(find_usual(RATES, x.columns)) and not find_usual(OUTCOME, x.columns),
+        read=read_pair_rates,
+        options=tuple(name for name in MATCH_OPTIONS if name not in ("outcome", "outcomes")),
     ),
 )

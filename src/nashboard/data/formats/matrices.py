@@ -2,24 +2,27 @@
 
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.lib import format as npy
 
 from nashboard._text import listed
 from nashboard._types import Floats, floats
 from nashboard.data.counting.cells import find_directions, name_source
-from nashboard.data.formats.format import Format, Input
+from nashboard.data.formats.format import Format, Input, Leftovers
 from nashboard.data.matches import ROUNDING, Matches
-from nashboard.data.origin import Origin
+from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.sources.paths import PlainFile, require_one_file
-from nashboard.data.table.columns import AGENT, OUTCOME, SCORE, SIDES, TASK, find_pairs, find_usual
+from nashboard.data.table.columns import AGENT, OUTCOME, SCORE, TASK, find_agent_pairs, find_usual
 from nashboard.data.table.files import read_head
-from nashboard.data.table.values import as_text, parse_number
+from nashboard.data.table.values import as_text, is_number_or_missing, parse_number
 from nashboard.errors import InputError
 
 PERHAPS_PERCENTAGES = (
@@ -28,8 +31,11 @@ PERHAPS_PERCENTAGES = (
 )
 
 
-def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
-    """Return the agents and the matrix; rows are put in the order of the columns."""
+def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats, tuple[LeftOut, ...]]:
+    """Return the agents, the matrix and what was left out; rows are put in the order of the columns.
+
+    A bad row is left out together with the column of its agent.
+    """
     table = source.table
     if table.kind == "delimited":
         table.explain()
@@ -40,6 +46,16 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
             f"{listed(table.nested, 3)}"
         )
     frame = table.collect(table.frame)
+    corner = find_row_names(source) or frame.columns[0]
+    left = Leftovers()
+    if corner != frame.columns[0]:  # a cross-table with ranks and points beside
+        beside = [name for name in frame.columns if name != corner and name not in set(frame[corner])]
+        left.add("columns", "they are not agents", *beside)
+        frame = frame.select(corner, *(name for name in frame.columns if name not in (corner, *beside)))
+    if source.options.skip_bad:
+        frame = skip_bad_agents(frame, left)
+        if len(frame) < 2:
+            raise InputError(f"{table.name!r} has fewer than two agents without a bad row")
     rows = ["" if name is None else str(name) for name in frame[frame.columns[0]]]
     spelt = {name.strip(): name for name in rows}  # headers of text tables come without the white space around them
     known = set(rows)
@@ -56,37 +72,60 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats]:
             )
     if len(set(rows)) < len(rows):
         raise InputError(f"{table.name!r}: agent {next(x for x in rows if rows.count(x) > 1)!r} has more than one row")
-    cells = [
-        [
-            parse_number(cell, f"{table.name!r}, row {name!r}, column {column!r}")
-            for column, cell in zip(columns, values, strict=True)
-        ]
-        for name, values in zip(rows, frame.drop(frame.columns[0]).rows(), strict=True)
-    ]
+    cells = []
+    for name, values in zip(rows, frame.drop(frame.columns[0]).rows(), strict=True):
+        with left.skip_bad(source.options, name):
+            where = f"{table.name!r}, row {name!r}, column"
+            cells.append([parse_number(x, f"{where} {column!r}") for column, x in zip(columns, values, strict=True)])
     place = {name: k for k, name in enumerate(rows)}
     order = [place[name] for name in columns]
-    return tuple(columns), np.array(cells, dtype=np.float64)[order]
+    return tuple(columns), np.array(cells, dtype=np.float64)[order], (*table.left_out, *left.entries())
+
+
+def skip_bad_agents(frame: pl.DataFrame, left: Leftovers) -> pl.DataFrame:
+    """Return a matrix without the agents that have no row or column, two rows, or a cell that is not a number."""
+    names = ["" if name is None else str(name).strip() for name in frame[frame.columns[0]]]
+    sound = {
+        name
+        for name, (_, *cells) in zip(names, frame.rows(), strict=True)
+        if name in frame.columns[1:] and names.count(name) == 1 and all(is_number_or_missing(cell) for cell in cells)
+    }
+    bad = list(dict.fromkeys(name for name in (*names, *frame.columns[1:]) if name not in sound))
+    left.add("bad rows", "no row, no column, two rows, or a cell that is not a number", *bad)
+    kept = frame.filter(pl.Series([name in sound for name in names], dtype=pl.Boolean))
+    return kept.select(frame.columns[0], *(name for name in frame.columns[1:] if name in sound))
 
 
 def is_named_matrix(source: Input) -> bool:
     """Return whether the header repeats the first column, nearly: a small slip must not turn it into scores."""
     columns = source.columns
-    is_log = find_pairs(SIDES, columns) and find_usual(OUTCOME, columns)
+    is_log = find_agent_pairs(columns) and find_usual(OUTCOME, columns)
     if is_log or all(find_usual(usual, columns) for usual in (AGENT, TASK, SCORE)):
         return False  # no need to look at the rows
-    if len(columns) < 3 or len(columns) > 5000 or columns[0] in source.table.nested:
-        return False
-    frame = source.table.frame
-    first = source.table.collect(frame.select(name=as_text(frame, columns[0])).head(len(columns)))
-    return len(set(first["name"]) & set(columns[1:])) > len(columns[1:]) / 2
+    return 3 <= len(columns) <= 5000 and find_row_names(source) is not None
+
+
+def find_row_names(source: Input) -> str | None:
+    """Return the column whose names are most of the other columns, or all but a few beside: ranks, points, games."""
+    table, columns = source.table, source.columns
+    usual = [name for name in find_usual((*AGENT, "engine", "name"), columns[1:]) if name in columns[:4]]
+    for name in (columns[0], *usual):
+        if name in table.nested:
+            continue
+        cells = table.collect(table.frame.select(name=as_text(table.frame, name)).head(len(columns)))["name"]
+        shared = set(cells) & set(columns) - {name}
+        others = len(columns) - 1 if name == columns[0] else len(set(cells))
+        if len(shared) > max(others / 2, 1):
+            return name
+    return None
 
 
 def read_matrix(source: Input) -> Payoffs | Matches:
     """Read a matrix as what the user asked for, or as its numbers show."""
-    agents, M = read_named_matrix(source)
-    if source.wanted is Payoffs or (source.wanted is None and find_matrix_kind(M) == "payoffs"):
-        return make_payoffs(source, agents, M)
-    return make_matches(source, agents, M)
+    agents, M, left_out = read_named_matrix(source)
+    payoffs = source.wanted is Payoffs or (source.wanted is None and find_matrix_kind(M) == "payoffs")
+    made = make_payoffs(source, agents, M) if payoffs else make_matches(source, agents, M)
+    return replace(made, origin=replace(made.origin, left_out=left_out))
 
 
 def make_payoffs(source: Input, agents: tuple[str, ...], M: Floats) -> Payoffs:
@@ -157,12 +196,12 @@ def make_origin(source: Input, rows: int, kind: str) -> Origin:
 
 
 PAYOFF_MATRIX = Format(
-    name="payoff-matrix",
-    makes="payoffs",
-    holds="a square table, agents by agents: payoffs, win rates or counts of wins",
+    "payoff-matrix",
+    "payoffs",
+    "a square table, agents by agents: payoffs, win rates or counts of wins",
     fits=is_named_matrix,
     read=read_matrix,
-    options=("symmetrise", "separator", "min_games", "components"),
+    options=("symmetrise", "separator", "min_games", "components", "bad_rows"),
 )
 
 
@@ -175,20 +214,21 @@ def read_arrays(source: Input) -> Scores:
     """Average the runs of each agent on each task; their spread gives the standard error."""
     if source.kind == "directory":
         raise InputError(f"{source.name!r} is a folder: a score dictionary is one npz or json file")
-    if source.kind == "zip":
-        arrays = npz_arrays(require_one_file(list(source.files), "a score dictionary"))
-    else:
-        arrays = json_arrays(source.require_document(), source.name)
-    widths = {name: array.shape[1] for name, array in arrays.items()}
-    if len(set(widths.values())) != 1:
-        raise InputError(f"{source.name!r}: every agent needs the same tasks, but the numbers of tasks are {widths}")
+    left, arrays = Leftovers(), dict[str, Floats]()
+    for name, read in list_arrays(source).items():
+        with left.skip_bad(source.options, name, "bad agents"):
+            array = runs_by_tasks(read(), name, source.name)
+            width = next((known.shape[1] for known in arrays.values()), array.shape[1])
+            if array.shape[1] != width:
+                widths = f"{array.shape[1]} and not {width}, as {listed(list(arrays)[:1])} has"
+                raise InputError(f"{source.name!r}: every agent needs the same tasks, but {name!r} has {widths}")
+            if np.nanmax(np.abs(array), initial=0.0) > MOST:
+                raise InputError(f"{source.name!r}: {name!r} has scores above {MOST:g}: scale them")
+            arrays[name] = array
     if len(arrays) < 2:
         raise InputError(
             f"{source.name!r} has scores of one agent only ({listed(arrays)}): a comparison needs at least two"
         )
-    for name, array in arrays.items():
-        if np.nanmax(np.abs(array), initial=0.0) > MOST:
-            raise InputError(f"{source.name!r}: {name!r} has scores above {MOST:g}: scale them, no spread can be told")
     present = {name: (~np.isnan(array)).sum(axis=0) for name, array in arrays.items()}
     with np.errstate(invalid="ignore", divide="ignore"):
         total = {name: np.nansum(array, axis=0) for name, array in arrays.items()}
@@ -214,13 +254,24 @@ def read_arrays(source: Input) -> Scores:
                 source=source.name,
                 format="rliable",
                 rows=sum(len(array) for array in arrays.values()),
+                left_out=left.entries(),
                 notes=("tasks have no names in this format: they are numbered",),
             ),
         )
 
 
-def npz_arrays(file: PlainFile) -> dict[str, Floats]:
-    """Return the arrays of an npz file, after a look at what their headers claim."""
+def list_arrays(source: Input) -> dict[str, Callable[[], Any]]:
+    """Return how to read the array of each agent: of an npz file, or of a json object."""
+    if source.kind == "zip":
+        return npz_arrays(require_one_file(list(source.files), "a score dictionary"))
+    content = source.require_document()
+    if not isinstance(content, dict):
+        raise InputError(f"{source.name!r} must be an object: agent -> list of runs, each a list of scores")
+    return {agent: partial(json_array, agent, rows, source.name) for agent, rows in content.items()}
+
+
+def npz_arrays(file: PlainFile) -> dict[str, Callable[[], Any]]:
+    """Return how to read the arrays of an npz file, after a look at what their headers claim."""
     if read_head(file).startswith(npy.MAGIC_PREFIX):
         raise InputError(
             f"{file.name!r} is an npy file: a dictionary in one is a pickle, which may run any code and is never "
@@ -241,10 +292,7 @@ def npz_arrays(file: PlainFile) -> dict[str, Floats]:
                     f"{file.name!r} is a zip file but no npz file: it contains {listed(other, 2)}, no array"
                 )
             return {
-                entry.filename.removesuffix(".npy"): runs_by_tasks(
-                    npz_entry(archive, entry, file), entry.filename.removesuffix(".npy"), file.name
-                )
-                for entry in archive.infolist()
+                entry.filename.removesuffix(".npy"): partial(npz_entry, entry, file) for entry in archive.infolist()
             }
     except InputError:
         raise
@@ -252,16 +300,25 @@ def npz_arrays(file: PlainFile) -> dict[str, Floats]:
         raise InputError(f"{file.name!r} is damaged or not an npz file: {error}") from None
 
 
-def npz_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: PlainFile) -> Any:
+def npz_entry(entry: zipfile.ZipInfo, file: PlainFile) -> Any:
     """Return one array, never a pickle."""
     where = f"{file.name!r}, array {entry.filename!r}"
     try:
-        with archive.open(entry) as stream:
+        with zipfile.ZipFile(file.path) as archive, archive.open(entry) as stream:
             if entry.file_size > LARGEST_ARRAY:
                 raise InputError(f"{where} has {entry.file_size:,} bytes: more than {LARGEST_ARRAY >> 20} MB")
             values = npy.read_array(stream, allow_pickle=False)
     # a header that claims more than there is ends in one of these, before memory is written to
-    except (ValueError, OSError, EOFError, MemoryError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+    except (
+        ValueError,
+        OSError,
+        EOFError,
+        MemoryError,
+        RuntimeError,
+        zlib.error,
+        zipfile.BadZipFile,
+        NotImplementedError,
+    ) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{where} cannot be read: {error}") from None
@@ -270,17 +327,14 @@ def npz_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: PlainFile)
     return values
 
 
-def json_arrays(content: Any, name: str) -> dict[str, Floats]:
-    """Return the arrays of a json object."""
-    if not isinstance(content, dict):
-        raise InputError(f"{name!r} must contain an object: agent -> list of runs, each a list of scores")
-    for agent, rows in content.items():
-        if not isinstance(rows, list) or not rows:
-            raise InputError(
-                f"{name!r} is not a score dictionary: {agent[:60]!r} must be a list of runs, each a list of scores, "
-                f"not {str(rows)[:40]!r}"
-            )
-    return {agent: runs_by_tasks(rows, agent, name) for agent, rows in content.items()}
+def json_array(agent: str, rows: Any, name: str) -> Any:
+    """Return the runs of one agent of a json object."""
+    if not isinstance(rows, list) or not rows:
+        raise InputError(
+            f"{name!r} is not a score dictionary: {agent[:60]!r} must be a list of runs, each a list of scores, not "
+            f"{str(rows)[:40]!r}"
+        )
+    return rows
 
 
 def runs_by_tasks(values: Any, agent: str, name: str) -> Floats:
@@ -302,11 +356,11 @@ def fits_arrays(source: Input) -> bool:
 
 
 RLIABLE = Format(
-    name="rliable",
-    makes="scores",
-    holds="a score dictionary, agent -> runs x tasks, as npz or json",
+    "rliable",
+    "scores",
+    "a score dictionary, agent -> runs x tasks, as npz or json",
     fits=fits_arrays,
     read=read_arrays,
-    options=("lower_is_better",),
+    options=("lower_is_better", "bad_rows"),
     on_frames=False,
 )

@@ -26,6 +26,7 @@ from nashboard.data.table.columns import (
     STDERR,
     TASK,
     TIME,
+    find_agent_pairs,
     find_column,
     find_errors,
     find_metadata,
@@ -45,14 +46,7 @@ from nashboard.data.table.columns import (
     spell_option,
 )
 from nashboard.data.table.table import Table
-from nashboard.data.table.values import (
-    MISSING,
-    NO_SCORE,
-    TRUTHS,
-    is_number,
-    parse_number,
-    spell,
-)
+from nashboard.data.table.values import MISSING, NO_SCORE, TRUTHS, is_number, is_number_or_missing, parse_number, spell
 from nashboard.errors import InputError
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
@@ -61,10 +55,13 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result
 SMALL_FILE = 1 << 25  # bytes of json lines that are all read to learn what is inside objects
+LOOK = 100  # rows that are looked at to tell names from numbers
 SMALL = 0.25  # standard errors are less than this part of the largest score
 # The only score of a finished leaderboard: what was computed from the matches or scores that are needed here.
 RATING = re.compile(r"(arena |bt |bradley terry |glicko |trueskill )*(elo|rating|score)( rating| score)?( elo)?|elo .*")
+RATED = re.compile(r"[+\-±]|\+/-|error|score|points?|perf(ormance)?|opp\w*\.?|avg opp\.?|los|%|draws?|wins?|loss(es)?")
 FINISHED_BESIDE = ("votes", "intervals")
+SPREAD = re.compile(r"^\s*([^±]+?)\s*(?:±|\+/-|\+-)\s*[0-9.]+\s*%?\s*$")  # a score with its spread in one cell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +82,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
     table = unnest_scores(table)
     flat = [name for name in table.schema.names() if name not in table.nested]
     if not flat:
-        raise InputError(
-            f"{table.name!r} is not a table of scores: there are only lists or objects in {listed(table.nested)}"
-        )
+        raise describe_layout(table.name, table.columns, "a list of records, but their cells are lists or objects")
     head = table.collect(table.frame.select(*flat).head(MOST_ROWS + 1))
     if len(head) > MOST_ROWS:
         raise InputError(
@@ -97,6 +92,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         )
     if head.is_empty():
         raise InputError(f"{table.name!r} has columns but no rows")
+    head, spreads = split_spreads(head)
     agent = find_agent_column(head, options, table.name)
     left_out = table.left_out
     if options.skip_bad:
@@ -114,6 +110,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         cells = average_runs(cells)
     notes = (
         *table.notes,
+        *spreads,
         *roles.notes,
         *note_errors(roles.errors),
         *note_counted(find_possible_errors(roles.tasks), "standard errors"),
@@ -134,9 +131,9 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
             notes=notes,
             taken=(
                 Fact(
-                    name="columns",
-                    value=f"{len(roles.tasks) + 1:,} of {len(table.columns):,}",
-                    meaning=f"agent {shortened(roles.agent)!r}, and a column for each task",
+                    "columns",
+                    f"{len(roles.tasks) + 1:,} of {len(table.columns):,}",
+                    f"agent {shortened(roles.agent)!r}, and a column for each task",
                 ),
             ),
         ),
@@ -182,16 +179,11 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     tasks = [name for name in rest if name not in details and name not in errors]
     notes: list[str] = []
     if not tasks:
-        tasks, details = list(details), {}
+        tasks = [name for name, what in details.items() if what not in ("dates", "links", "ranks")]
+        details = {name: what for name, what in details.items() if name not in tasks}
         notes += [f"{listed(tasks)} would be metadata beside other scores, and count as tasks here"] if tasks else []
     if not tasks:
-        others += table.nested
-        besides = f"{listed(others)} cannot be scores" if others else "there is no other column"
-        raise InputError(
-            f"{source!r} is not recognised as scores or matches: {agent!r} may name agents, but {besides}",
-            hint="if rows are matches, name their columns with {a}, {b} and {outcome}",
-            option={"a": None, "b": None, "outcome": None},
-        )
+        raise describe_layout(source, table.columns, f"a row per agent, {agent!r}, but no other column has scores")
     refuse_finished(tasks, details, source)
     averages = find_averages(head, tasks, ignored, source)
     if kept := [name for name in tasks if is_average(name) and name not in averages]:
@@ -233,17 +225,27 @@ def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: s
             )
     results = [name for name in words if fold_words(name) in ("winner", "loser", "result", "outcome")]
     if results and not find_usual(AGENT, [agent]):
-        raise InputError(
-            f"{source!r} looks like a log of matches by its column {results[0]!r}, but has no columns for two agents; "
-            f"its columns are {listed(head.columns, 12)}",
-            hint="name them with {a} and {b}",
-            option={"a": None, "b": None},
-        )
+        raise describe_layout(source, head.columns, f"a log of matches by {results[0]!r}, but without two agents")
+    names = set(head[agent].drop_nulls())
+    for name in words:
+        if len(names) > 1 and 2 * len(names & set(head[name].drop_nulls())) > len(names):
+            pair = f"{agent!r} and {name!r}"
+            raise describe_layout(source, head.columns, f"a log of matches between {pair}, which have the same names")
+
+
+def describe_layout(source: str, columns: Sequence[str], closest: str) -> InputError:
+    """Return the error for a table whose layout is not known: what was looked for, and what is closest."""
+    return InputError(
+        f"{source!r} ({listed(columns, 8)}) is in no known layout: looked for two agents and an outcome, for agent, "
+        f"task and score, and for a row per agent; closest is {closest}",
+        hint="name columns with {a}, {b} and {outcome}, or with {agent}",
+        option={"a": None, "b": None, "outcome": None, "agent": None},
+    )
 
 
 def leave_out(columns: Sequence[str], why: str) -> tuple[LeftOut, ...]:
     """Return the entry for columns that are not used, if there are any."""
-    return (LeftOut(what="columns", count=len(columns), why=why),) if columns else ()
+    return (LeftOut("columns", len(columns), why),) if columns else ()
 
 
 def name_directions(options: Options, columns: Sequence[str]) -> list[str]:
@@ -256,15 +258,25 @@ def name_directions(options: Options, columns: Sequence[str]) -> list[str]:
 
 def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: str) -> None:
     """Raise an error for a finished leaderboard: one rating beside votes, ranks or intervals."""
-    rated = all(RATING.fullmatch(fold_words(name)) for name in tasks)
+    rated = [name for name in tasks if RATING.fullmatch(fold_words(name))]
     beside = [name for name, what in details.items() if what in FINISHED_BESIDE]
-    if rated and beside:
+    if rated and beside and all(name in rated or RATED.fullmatch(name.strip().casefold()) for name in tasks):
         raise InputError(
             f"{source!r} is a finished leaderboard ({listed([*tasks, *beside])}): ratings cannot be evaluated again; "
             f"read the matches or scores that they were computed from",
             hint="use the rating as a score with {option} for the other columns",
             option="ignore",
         )
+
+
+def split_spreads(head: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the table with ``2000 ± 100`` as 2000, and a note: the table does not say what the second number is."""
+    words = [name for name in head.columns if head[name].dtype == pl.String]
+    found = [name for name in words if 2 * head[name].str.contains(SPREAD.pattern).sum() > len(head)]
+    if not found:
+        return head, ()
+    note = f"numbers behind ± in {listed(found)} are not used: nothing says whether they are standard errors"
+    return head.with_columns(pl.col(found).str.replace(SPREAD.pattern, "$1")), (note,)
 
 
 def is_text(column: pl.Series) -> bool:
@@ -353,7 +365,7 @@ def skip_nameless(head: pl.DataFrame, agent: str) -> tuple[pl.DataFrame, tuple[L
     """Return the rows that name an agent, and how many do not."""
     blank = spell(head[agent]).fill_null("").str.strip_chars() == ""
     count = int(blank.sum())
-    left = (LeftOut(what="bad rows", count=count, why=f"no name in {agent!r}"),) if count else ()
+    left = (LeftOut("bad rows", count, f"no name in {agent!r}"),) if count else ()
     return head.filter(~blank), left
 
 
@@ -362,11 +374,9 @@ def skip_bad_cells(head: pl.DataFrame, roles: Roles) -> tuple[pl.DataFrame, tupl
     columns = [name for name in (*roles.tasks, *roles.errors) if head[name].dtype == pl.String]
     bad = np.zeros(len(head), dtype=bool)
     for name in columns:
-        bad |= [
-            not is_number(cell) and str(cell).strip().casefold() not in MISSING for cell in head[name].fill_null("")
-        ]
+        bad |= np.array([not is_number_or_missing(cell) for cell in head[name]], dtype=bool)
     agents = [str(name) for name in spell(head[roles.agent].filter(pl.Series(bad)))]
-    left = LeftOut(what="bad rows", count=len(agents), why=f"a score is not a number: {listed(agents)}")
+    left = LeftOut("bad rows", len(agents), f"a score is not a number: {listed(agents)}")
     return head.filter(pl.Series(~bad)), (left,) if agents else ()
 
 
@@ -392,7 +402,7 @@ def parse_scores(column: pl.Series, names: Sequence[str], source: str) -> pl.Ser
         return column.cast(pl.Float64)
     values = []
     for row, (name, cell) in enumerate(zip(names, column, strict=True), start=1):
-        if not is_number(cell) and cell is not None and str(cell).strip().casefold() not in MISSING:
+        if not is_number_or_missing(cell):
             raise InputError(
                 f"{source!r}, data row {row:,} ({shortened(name)!r}), column {column.name!r} is {str(cell)[:60]!r}, "
                 f"not a number",
@@ -427,12 +437,7 @@ def find_agent_column(head: pl.DataFrame, options: Options, source: str) -> str:
     usable = [name for name in head.columns if not is_unnamed_index(head[name]) and not find_usual(TIME, [name])]
     first = usable[0] if usable else head.columns[0]
     if head[first].dtype.is_numeric() or not head[first].cast(pl.String).cast(pl.Float64, strict=False).null_count():
-        raise InputError(
-            f"{source!r} has no column of agents; looked for were two agents and an outcome, agent, task and score, or "
-            f"a first column of names; its columns are {listed(head.columns, 12)}",
-            hint="name the column of agents with {agent}, or those of matches with {a}, {b} and {outcome}",
-            option={"agent": None, "a": None, "b": None, "outcome": None},
-        )
+        raise describe_layout(source, head.columns, "a row per agent, but no column has names")
     return first
 
 
@@ -476,13 +481,15 @@ def read_by_task(source: Input) -> Scores:
     if table.kind == "delimited":
         table.explain()
     flat = [name for name in table.schema.names() if name not in table.nested]
-    if len(flat) < 2:
-        raise InputError(f"{table.name!r} has no columns of agents beside one of tasks: {listed(table.columns, 12)}")
-    head = table.collect(table.frame.select(*flat).head(MOST_ROWS))
+    if not flat:
+        raise describe_layout(table.name, table.columns, "a list of records, but their cells are lists or objects")
+    head, spreads = split_spreads(table.collect(table.frame.select(*flat).head(MOST_ROWS)))
     task, *others = flat
     words = [name for name in others if is_text(head[name])]
     ignored = match_names(list_names(options.ignore), others, table.name, "column")
     agents = [name for name in others if name not in (*words, *ignored)]
+    if not agents:
+        raise describe_layout(table.name, table.columns, f"a row per task, {task!r}, but no other column has scores")
     left_out = leave_out(words, f"they contain text, not numbers: {listed(words)}")
     left_out += leave_out(ignored, f"ignored as asked: {listed(ignored)}")
     if options.skip_bad:
@@ -499,7 +506,7 @@ def read_by_task(source: Input) -> Scores:
     note = f"rows are tasks (by the name {task!r}), and columns are agents"
     made = Table(
         name=table.name, engine=table.engine, frame=nw.from_native(turned.lazy()), columns=tuple(turned.columns),
-        notes=(*table.notes, note), left_out=(*table.left_out, *left_out),
+        notes=(*table.notes, *spreads, note), left_out=(*table.left_out, *left_out),
     )  # fmt: skip
     return read_wide_table(made, replace(options, agent=corner, ignore=()), format="scores-by-task")
 
@@ -509,22 +516,27 @@ def fits_by_task(source: Input) -> bool:
     columns = source.columns
     if source.options.agent is not None or len(columns) < 3 or not find_usual(TASK, columns[:1]):
         return False
-    return not find_usual((*AGENT, *SCORE, *OUTCOME), columns)
+    if any(find_usual(usual, columns) for usual in (AGENT, SCORE, OUTCOME)) or source.table.nested:
+        return False
+    sides = [name for pair in find_agent_pairs(columns) for name in pair]  # or agents called Model A and Model B
+    head = source.table.collect(source.table.frame.select(*sides).head(LOOK)) if sides else pl.DataFrame()
+    return not any(is_text(column) for column in head)
+
+
+def fits_wide(source: Input) -> bool:
+    """Return whether this is a table, and not a single document of lists and objects."""
+    whole = source.is_document and source.records is None and isinstance(source.document, dict)
+    return bool(source.columns) and not (whole and set(source.table.nested) >= set(source.columns))
 
 
 WIDE_OPTIONS = ("agent", "ignore", "repeats", *SCORE_OPTIONS)
 WIDE_SCORES = Format(
-    name="scores-wide",
-    makes="scores",
-    holds="a row per agent, a column per task",
-    fits=lambda x: bool(x.columns),
-    read=read_wide,
-    options=WIDE_OPTIONS,
+    "scores-wide", "scores", "a row per agent, a column per task", fits=fits_wide, read=read_wide, options=WIDE_OPTIONS
 )
 BY_TASK = Format(
-    name="scores-by-task",
-    makes="scores",
-    holds="a row per task, a column per agent",
+    "scores-by-task",
+    "scores",
+    "a row per task, a column per agent",
     fits=fits_by_task,
     read=read_by_task,
     options=("ignore", *SCORE_OPTIONS),

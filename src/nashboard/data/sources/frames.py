@@ -25,7 +25,7 @@ import polars as pl
 from narwhals.exceptions import DuplicateError
 
 from nashboard._text import first_line, listed
-from nashboard.data.table.columns import AGENT, SIDES, TWO_SCORES, WINNER_LOSER, find_pairs, find_usual
+from nashboard.data.table.columns import AGENT, SCORE, find_agent_pairs, find_usual, find_winner_pairs
 from nashboard.data.table.table import Table, name_errors
 from nashboard.errors import InputError
 
@@ -213,10 +213,25 @@ def find_records(document: Any, name: str) -> Table | None:
         others = [other for other in document if other != key]
         note = f"records are those of {key!r}" + (f"; not used: {listed(others)}" if others else "")
         return named(make_table([dict(row) for row in rows], "json list"), name, note)
-    if is_table_by_agent(document):
-        rows = [{"agent": agent, **scores} for agent, scores in document.items()]
-        return named(make_table(rows, "json object"), name, "the names of the object are the agents")
+    measured, metric = choose_scores(document)
+    if is_table_by_agent(measured):
+        rows = [{"agent": agent, **scores} for agent, scores in measured.items()]
+        note = f"the names of the object are the agents{f', and their scores {metric!r}' if metric else ''}"
+        return named(make_table(rows, "json object"), name, note)
     return None
+
+
+def choose_scores(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
+    """Return a document of agents and tasks with the score of each cell such as ``{"acc": 0.5, "stderr": 0.01}``."""
+    rows = [row for row in document.values() if isinstance(row, dict) and row]
+    cells = [cell for row in rows for cell in row.values()]
+    if len(rows) < len(document) or not cells or not all(isinstance(cell, dict) for cell in cells):
+        return document, None
+    usual = [name for name in cells[0] if find_usual(SCORE, [name]) or len(cells[0]) == 1]
+    for name in usual:
+        if all(isinstance(cell.get(name), int | float) for cell in cells):
+            return {key: {task: cell[name] for task, cell in row.items()} for key, row in document.items()}, name
+    return document, None
 
 
 def named(table: Table, name: str, note: str) -> Table:
@@ -246,11 +261,11 @@ def is_record_list(value: Any) -> bool:
 
 
 def has_agents(row: Mapping[str, Any]) -> bool:
-    """Return whether a record has a column for an agent, or for the two of a match."""
+    """Return whether a record names an agent, or the two of a match."""
     columns = list(row)
-    return (
-        bool(find_usual(AGENT, columns) or find_pairs((*SIDES, *WINNER_LOSER, *TWO_SCORES), columns)) and len(row) > 1
-    )
+    pairs = [name for pair in (*find_agent_pairs(columns), *find_winner_pairs(columns)) for name in pair]
+    named = any(isinstance(row[name], str) for name in find_usual(AGENT, columns))
+    return len(row) > 1 and (named or any(isinstance(row[name], str | int | float) for name in pairs))
 
 
 def is_table_by_agent(document: Mapping[str, Any]) -> bool:
@@ -258,6 +273,12 @@ def is_table_by_agent(document: Mapping[str, Any]) -> bool:
     values = list(document.values())
     if len(values) < FEWEST or not all(isinstance(value, dict) and value and "agent" not in value for value in values):
         return False
+    objects = {name for value in values for name, cell in value.items() if isinstance(cell, dict)}
+    if len(objects) == 1:  # the tasks are inside, beside details of the agent
+        inside = next(iter(objects))
+        values = [value.get(inside) or {} for value in values]
+        if not all(isinstance(value, dict) for value in values):
+            return False
     cells = [cell for value in values for cell in value.values()]
     numbers = sum(isinstance(cell, int | float) for cell in cells)
     return numbers > len(cells) / 2 and not any(isinstance(cell, dict | list) for cell in cells)

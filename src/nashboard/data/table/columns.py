@@ -12,43 +12,30 @@ from typing import Literal
 from nashboard._text import listed, nearest, shortened
 from nashboard.errors import InputError
 
-# The two sides of a match, by the names that public tables give them.
-SIDES = (
-    ("agent_a", "agent_b"), ("model_a", "model_b"), ("player_a", "player_b"), ("team_a", "team_b"), ("bot_a", "bot_b"),
-    ("a", "b"), ("agent_1", "agent_2"), ("model_1", "model_2"), ("player_1", "player_2"), ("team_1", "team_2"),
-    ("agent1", "agent2"), ("model1", "model2"), ("player1", "player2"), ("team1", "team2"),
-    ("competitor_1", "competitor_2"), ("generator_1", "generator_2"), ("first", "second"), ("left", "right"),
-    ("left_model", "right_model"), ("model_left", "model_right"), ("white", "black"), ("white_player", "black_player"),
-    ("white_username", "black_username"), ("home", "away"), ("home", "visitor"), ("home_team", "away_team"),
-    ("hometeam", "awayteam"), ("home_team_name", "away_team_name"), ("home_team", "visitor_team"),
-    ("team_home", "team_away"), ("team_name_home", "team_name_away"), ("agent", "opponent"), ("player", "opponent"),
-    ("team", "opponent"),
+# How public tables tell the two sides of a match apart; the first plays first, at home, or is shown on the left.
+OPPOSITES = (
+    ("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("white", "black"), ("home", "away"),
+    ("home", "visitor"), ("home", "visiting"), ("home", "guest"), ("blue", "red"), ("radiant", "dire"), ("0", "1"),
+    ("r", "b"), ("for", "against"),
 )  # fmt: skip
-# The same by numbers, for tables without names.
-SIDES_BY_ID = (
-    ("white_id", "black_id"), ("home_team_id", "visitor_team_id"), ("home_team_id", "away_team_id"),
-    ("home_team_api_id", "away_team_api_id"), ("team_id_home", "team_id_away"), ("home_id", "away_id"),
-    ("player_1_id", "player_2_id"), ("team_1_id", "team_2_id"), ("model_a_id", "model_b_id"),
-)  # fmt: skip
-# The winner and the loser of a match, names before numbers: ids often stand beside names.
-WINNER_LOSER = (
-    ("winner_name", "loser_name"), ("winner", "loser"), ("winner_team", "loser_team"), ("winning_team", "losing_team"),
-    ("winning_player", "losing_player"), ("winner_player", "loser_player"), ("wteam", "lteam"),
-    ("winner_id", "loser_id"), ("wteamid", "lteamid"),
-)  # fmt: skip
-# What the two sides of a match scored.
-TWO_SCORES = (
-    ("home_score", "away_score"), ("home_goals", "away_goals"), ("home_points", "away_points"),
-    ("home_team_score", "away_team_score"), ("home_team_goals", "away_team_goals"), ("home_runs", "away_runs"),
-    ("home_pts", "away_pts"), ("pts_home", "pts_away"), ("points_home", "points_away"),
-    ("home_team_goal", "away_team_goal"), ("home_team_score", "visitor_team_score"), ("homescore", "awayscore"),
-    ("homegoals", "awaygoals"), ("fthg", "ftag"), ("hg", "ag"), ("score_home", "score_away"),
-    ("goals_home", "goals_away"), ("score_a", "score_b"), ("points_a", "points_b"), ("score_1", "score_2"),
-    ("score1", "score2"), ("goals_1", "goals_2"), ("goals1", "goals2"), ("points_1", "points_2"),
-    ("points1", "points2"), ("result_1", "result_2"), ("team_score", "opponent_score"), ("goals_for", "goals_against"),
-)  # fmt: skip
+WON_AND_LOST = (("winner", "loser"), ("winning", "losing"), ("chosen", "rejected"), ("w", "l"))
+SHORT = {"r": "red", "b": "blue"}  # corners of a ring
+# Words beside the side: those for an agent, for what it scored, and those that change neither.
+AGENT_WORDS = frozenset((
+    "agent", "model", "models", "player", "team", "bot", "competitor", "generator", "fighter", "engine", "system",
+    "policy", "program", "participant", "contestant", "club", "country", "name", "username", "submission", "p",
+    "rikishi", "shikona", "neutral",
+))  # fmt: skip
+SCORE_WORDS = frozenset(
+    ("score", "scores", "goal", "goals", "point", "points", "pts", "runs", "result", "reward", "sets")
+)
+BESIDE_AGENTS = frozenset(("id", "api", "answer", "response", "output", "completion", "map", "match", "game", "full"))
+BESIDE_SCORES = frozenset(("final", "full", "time", "ft", "total"))
+GLUED = re.compile(r"(home|away|visitor|white|black|left|right|winner|loser)(?=team|player|name|score|goals|points)")
+GOALS = (("fthg", "ftag"), ("hg", "ag"))  # of football-data.co.uk
 OUTCOME = (
     "winner", "outcome", "result", "score", "win", "label", "preference", "ftr", "vote", "vote_type", "preferred",
+    "verdict", "chosen", "choice", "ft", "type",
 )  # fmt: skip
 WEIGHT = ("weight", "weights")
 TIME = (
@@ -85,16 +72,33 @@ LOWER = ("lower_is_better",)
 GROUP = ("group", "category", "suite")
 # Names that count only where a table has no column of a more usual name for the same.
 RARE = frozenset((
-    "vote", "vote_type", "preferred", "algo", "policy", "model_name_or_path", "task_id", "env_id", "problem_id",
+    "vote", "vote_type", "preferred", "verdict", "chosen", "choice", "ft", "type",
+    "algo", "policy", "model_name_or_path", "task_id", "env_id", "problem_id",
     "question", "item_id", "instance_id", "sample_id", "doc_id", "correct", "is_correct", "passed", "resolved",
     "solved", "success", "exact_match", "episode_return",
 ))  # fmt: skip
+# Longer names of the same, which count where a table has none of the usual ones.
+LIKE = {
+    OUTCOME: re.compile(
+        r"((judge|match|game|final|human|annotator|overall|gpt|llm|user|expert|majority|battle) )*"
+        r"(winner|outcome|result|verdict|preference|vote|choice)( (name|model|team))?"
+    ),
+    AGENT: re.compile(
+        r"name|engine|checkpoint|llm|"
+        r"(agent|model|models|method|algorithm|system|policy|bot|player|team)( name| adapter)?"
+    ),
+    SCORE: re.compile(
+        r"((episode|episodic|mean|avg|average|final|test|eval|evaluation|normalized|total) )+"
+        r"(score|return|reward|accuracy|performance|value)"
+    ),
+    TASK: re.compile(r"(task|dataset|benchmark|environment|env|game|problem) (name|id)"),
+}
 OFF = ("none", "false")  # words that switch a role off, unless a column is called so
 Named = str | Literal[False] | None  # a column, False for none at all, None to be recognised by its usual name
 
 # Names of averages. Such a column is left out if its numbers are the averages of the others, see `wide_scores`.
 AVERAGE = re.compile(
-    r"((naive|weighted|unweighted|macro|micro|overall|total|global) )?(average|avg|mean|median|overall|total|sum)"
+    r"((naive|weighted|unweighted|macro|micro|overall|total|global) )?(average|avg|mean|median|overall|total|sum|score)"
     r"( (score|scores|accuracy|acc|performance|result|points|return|reward|win ?rate))?"
     r"( \d+ (datasets|tasks|benchmarks))?"
 )
@@ -167,14 +171,16 @@ def is_pattern(text: str) -> bool:
     return any(sign in text for sign in "*?[")
 
 
-def find_usual(usual: Iterable[str], columns: Sequence[str]) -> list[str]:
-    """Return the columns that have one of the usual names."""
+def find_usual(usual: tuple[str, ...], columns: Sequence[str]) -> list[str]:
+    """Return the columns that have one of the usual names, or else a name like them."""
     wanted = set(map(fold, usual))
     found = [name for name in columns if fold(name) in wanted]
+    if not found and (like := LIKE.get(usual)):
+        found = [name for name in columns if like.fullmatch(" ".join(split_words(name)))]
     return [name for name in found if fold(name) not in RARE] or found
 
 
-def require_column(role: str, usual: Sequence[str], columns: Sequence[str], source: str, named: str | None) -> str:
+def require_column(role: str, usual: tuple[str, ...], columns: Sequence[str], source: str, named: str | None) -> str:
     """Return the column for a role: as named, or the only one with a usual name."""
     found = find_column(role, usual, columns, source, named)
     if found is None:
@@ -192,7 +198,7 @@ def is_off(named: Named, columns: Sequence[str]) -> bool:
     return named is False or (isinstance(named, str) and named.casefold() in OFF and named not in columns)
 
 
-def find_column(role: str, usual: Sequence[str], columns: Sequence[str], source: str, named: Named) -> str | None:
+def find_column(role: str, usual: tuple[str, ...], columns: Sequence[str], source: str, named: Named) -> str | None:
     """Return the column for a role, or None where there is none or none is wanted; two candidates are an error."""
     if is_off(named, columns):
         return None
@@ -208,6 +214,126 @@ def find_column(role: str, usual: Sequence[str], columns: Sequence[str], source:
     return found[0] if found else None
 
 
+def find_outcome(
+    columns: Sequence[str], source: str, named: str | None, sides: tuple[str, str]
+) -> tuple[str, tuple[str, ...]]:
+    """Return the column that says how a match between two columns of agents ended, and a note where one was chosen.
+
+    It is the one that is named, one with a usual name, or one that says whether the first side won.
+    """
+    rest = [name for name in columns if name not in sides]
+    usual = find_usual(OUTCOME, rest)
+    if named is None and len(usual) > 1 and (who := [name for name in usual if fold(name) == "winner"]):
+        others = [name for name in usual if name not in who]
+        return who[0], (f"{who[0]!r} is taken for the outcome, not {listed(others)}",)
+    if named is None and not usual and (one := find_side_that_won(rest, sides)):
+        return one, ()
+    return require_column("outcome", OUTCOME, rest if named is None else columns, source, named), ()
+
+
+def find_side_that_won(columns: Sequence[str], sides: tuple[str, str]) -> str | None:
+    """Return the column that says whether the first side won, such as ``radiant_win`` beside ``radiant_name``."""
+    words = find_side_words(sides)
+    wanted = [{words[0], won} for won in ("win", "wins", "won")] if words else []
+    return next((name for name in columns if set(split_words(name)) - AGENT_WORDS in wanted), None)
+
+
+def split_words(name: str) -> tuple[str, ...]:
+    """Return the words of a name, in small letters: of ``HomeTeam``, ``home_team`` and ``hometeam`` the same two.
+
+    >>> split_words("WTeamID"), split_words("player1"), split_words("Home/Neutral")
+    (('w', 'team', 'id'), ('player', '1'), ('home', 'neutral'))
+    """
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)", "_", name)
+    return tuple(re.findall(r"[^\W_]+", GLUED.sub(r"\1_", parts.casefold())))
+
+
+def find_opposites(
+    columns: Sequence[str], opposites: Iterable[tuple[str, str]]
+) -> Iterable[tuple[str, str, frozenset[str]]]:
+    """Yield the pairs of columns whose names differ in the side alone, with the other words of their names."""
+    by_words = {split_words(name): name for name in reversed(columns)}
+    for first, second in opposites:
+        for words, name in reversed(by_words.items()):
+            for place in (k for k, word in enumerate(words) if word == first):
+                other = by_words.get((*words[:place], second, *words[place + 1 :]))
+                if other is not None:
+                    yield name, other, frozenset((*words[:place], *words[place + 1 :]))
+
+
+def find_agent_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of columns that may be the two agents of a match; numbers only where there are no names."""
+    found = [
+        (first, second, words)
+        for first, second, words in (*find_opposites(columns, OPPOSITES), *find_opponents(columns))
+        if words <= AGENT_WORDS | BESIDE_AGENTS and (words & AGENT_WORDS or (words <= {"id"} and is_side_alone(first)))
+    ]
+    best = min((rank_words(words) for *_, words in found), default=None)
+    chosen = list(dict.fromkeys((first, second) for first, second, words in found if rank_words(words) == best))
+    return chosen[:1] if best and best[0] else chosen  # several numbers are of the same agents
+
+
+def find_winner_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of columns that may be the winner and the loser of a match, names before numbers."""
+    found = [
+        (first, second, words)
+        for first, second, words in find_opposites(columns, WON_AND_LOST)
+        if words <= AGENT_WORDS | BESIDE_AGENTS and (words or len(first) > 1)
+    ]
+    return [(first, second) for first, second, _ in sorted(found, key=lambda one: rank_words(one[2]))]
+
+
+def find_score_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of columns that may be what the two sides of a match scored."""
+    pairs = [*find_opposites(columns, OPPOSITES), *find_opponents(columns)]
+    found = [
+        (first, second)
+        for first, second, words in pairs
+        if words & SCORE_WORDS and words <= SCORE_WORDS | AGENT_WORDS | BESIDE_SCORES
+    ]
+    there = {fold(name): name for name in columns}
+    return found + [(there[x], there[y]) for x, y in GOALS if x in there and y in there]
+
+
+def find_win_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of columns that count the wins of the two sides, such as ``bot_1_wins`` and ``bot_2_wins``."""
+    won = frozenset(("win", "wins", "won"))
+    pairs = find_opposites(columns, OPPOSITES)
+    return [(first, second) for first, second, words in pairs if words & won and words <= won | AGENT_WORDS]
+
+
+def find_opponents(columns: Sequence[str]) -> Iterable[tuple[str, str, frozenset[str]]]:
+    """Yield pairs such as ``team`` and ``opponent``, ``reward`` and ``opponent_reward``."""
+    words = {name: split_words(name) for name in columns}
+    for second in columns:
+        if words[second][:1] == (OPPONENT,):
+            rest = words[second][1:]
+            for first in columns:
+                alone = not rest and len(words[first]) == 1 and set(words[first]) <= AGENT_WORDS - {"p", "neutral"}
+                if (rest and words[first] == rest) or words[first] == ("team", *rest) or alone:
+                    yield first, second, frozenset(words[first])
+
+
+def is_side_alone(name: str) -> bool:
+    """Return whether a column can be called by its side alone: ``white`` and ``a`` can, ``1`` and ``r`` cannot."""
+    side = split_words(name)[0]
+    return side == "a" or (len(side) > 1 and side.isalpha() and side != "for")
+
+
+def rank_words(words: frozenset[str]) -> tuple[bool, bool]:
+    """Return how well a column names agents: a name first, a number last."""
+    return "id" in words, "name" not in words
+
+
+def find_side_words(sides: tuple[str, str]) -> tuple[str, str] | None:
+    """Return the words by which the names of two columns differ, such as ``home`` and ``away``."""
+    first, second = map(split_words, sides)
+    differ = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
+    if len(first) != len(second) or len(differ) != 1 or differ[0] not in OPPOSITES:
+        return None
+    return (SHORT["r"], SHORT["b"]) if differ[0] == ("r", "b") else differ[0]
+
+
 def find_sides(columns: Sequence[str], source: str, a: str | None, b: str | None) -> tuple[str, str]:
     """Return the columns of the two agents of a match."""
     if (a is None) != (b is None):
@@ -216,7 +342,7 @@ def find_sides(columns: Sequence[str], source: str, a: str | None, b: str | None
         if a == b:
             raise InputError(f"a= and b= both name the column {a!r}: the two agents stand in two columns")
         return check_column(a, columns, source), check_column(b, columns, source)
-    found = find_pairs(SIDES, columns) or find_pairs(SIDES_BY_ID, columns)[:1]
+    found = find_agent_pairs(columns)
     if len(found) > 1:
         choices = " or ".join(f"{x!r} and {y!r}" for x, y in found)
         raise InputError(
@@ -234,21 +360,18 @@ def find_sides(columns: Sequence[str], source: str, a: str | None, b: str | None
     return found[0]
 
 
-def find_pairs(pairs: Iterable[tuple[str, str]], columns: Sequence[str]) -> list[tuple[str, str]]:
-    """Return all pairs of columns with such names, in the order of the list."""
-    by_folded = {fold(name): name for name in columns}
-    return [(by_folded[x], by_folded[y]) for x, y in pairs if x in by_folded and y in by_folded]
-
-
 def nearest_side(columns: Sequence[str]) -> str:
     """Return a hint where one side is there and the other is nearly so."""
-    by_folded = {fold(name): name for name in columns}
-    for x, y in SIDES:
-        for here, missing in ((x, y), (y, x)):
-            if here in by_folded and len(here) > 1:
-                rest = [name for name in columns if name != by_folded[here]]
+    for name in columns:
+        words = split_words(name)
+        sides = [(k, pair) for k, word in enumerate(words) for pair in OPPOSITES if word in pair]
+        for k, pair in sides:
+            other = pair[word == pair[0]] if (word := words[k]) else ""
+            missing = fold("_".join((*words[:k], other, *words[k + 1 :])))
+            if set(words) - {word} <= AGENT_WORDS and len(name) > 1:
+                rest = [column for column in columns if column != name]
                 if hint := nearest(missing, rest):
-                    return f"; {by_folded[here]!r} is there but {missing!r} is not{hint}"
+                    return f"; {name!r} is there but {missing!r} is not{hint}"
     return ""
 
 
@@ -360,13 +483,13 @@ WORDS = {
     r"(embedding |hidden )?(dimensions?|dims?)",
     "owners": r"(model )?licen[cs]e|organi[sz]ation|org|provider|company|developer|creator|country",
     "dates": r"(release |submission |upload |eval |knowledge |training )?(date|year|month)( cutoff)?|"
-    r"(knowledge )?cutoff( date)?|(created|updated|submitted|released)( at| on)?|timestamp",
+    r"(knowledge )?cutoff( date)?|(created|updated|submitted|released)( at| on)?|timestamp|tstamp",
     "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|(hub )?(likes|downloads)",
     "votes": r"(number of |num |n )?(votes|battles|games|matches|wins|losses|draws|ties)|n (wins base|total)",
     "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| eur| per \w+| m| 1m| k| 1k| tokens| mtok| in| out)*",
     "tokens": KINDS_OF + r"(tokens?|tok)( used| count)?",
-    "lengths": KINDS_OF + r"(length|len|context window|num chars|words)",
-    "counts": r"(number of|num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds)|n|count",
+    "lengths": KINDS_OF + r"((seq|sequence) )?(length|len|context window|num chars|words)",
+    "counts": r"(num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds)|number of \w+|n|count",
     "emissions": r"co2( cost| emissions?)?( kg)?",
     "intervals": r"(95 )?ci( lower| upper| 95)?|(lower|upper)( bound| ci)?|confidence interval|rating q?(025|975)",
 }
@@ -381,7 +504,7 @@ def find_metadata(columns: Iterable[str]) -> dict[str, str]:
     """
     found = {}
     for name in columns:
-        words = fold_words(name)
+        words = fold_words(re.sub("^#", "number of ", name.strip()))
         for what, pattern in METADATA.items():
             if pattern.fullmatch(words):
                 found[name] = what

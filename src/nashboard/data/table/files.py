@@ -15,7 +15,7 @@ import polars as pl
 
 from nashboard._text import listed
 from nashboard.data.sources.paths import PlainFile
-from nashboard.data.table.columns import AGENT, OUTCOME, SCORE, SIDES, TASK, TIME, WEIGHT, find_usual
+from nashboard.data.table.columns import AGENT, OUTCOME, SCORE, TASK, TIME, WEIGHT, find_agent_pairs, find_usual
 from nashboard.errors import InputError
 
 Kind = Literal["delimited", "parquet", "json lines", "json list", "json", "pgn", "cutechess", "zip"]
@@ -108,8 +108,7 @@ def is_one_line(file: PlainFile) -> bool:
     return not rest.strip()
 
 
-FIRSTS, SECONDS = zip(*SIDES, strict=True)
-ROLES = (OUTCOME, WEIGHT, TIME, AGENT, TASK, SCORE, FIRSTS, SECONDS)
+ROLES = (OUTCOME, WEIGHT, TIME, AGENT, TASK, SCORE)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -163,6 +162,10 @@ def refuse_other_columns(part: Part, first: Part) -> None:
         new, old = find_usual(usual, sorted(here - there)), find_usual(usual, sorted(there - here))
         if new and old:
             raise InputError(f"{differ}: {new[0]!r} in the place of {old[0]!r}; call it the same in all files")
+    new_pairs, old_pairs = find_agent_pairs(list(part.kinds)), find_agent_pairs(list(first.kinds))
+    if new_pairs and old_pairs and new_pairs[0] != old_pairs[0] and not here >= set(old_pairs[0]):
+        new_name, old_name = next(pair for pair in zip(new_pairs[0], old_pairs[0], strict=True) if pair[0] != pair[1])
+        raise InputError(f"{differ}: {new_name!r} in the place of {old_name!r}; call it the same in all files")
 
 
 def find_family(kind: Any) -> str:

@@ -19,11 +19,10 @@ from nashboard.data.table.columns import (
     NEUTRAL,
     OUTCOME,
     RUNS,
-    SIDES,
     STDERR,
     TIME,
     WEIGHT,
-    find_pairs,
+    find_agent_pairs,
     find_usual,
 )
 from nashboard.data.table.delimited import describe_not_utf8
@@ -225,7 +224,7 @@ def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, lef
             else:
                 copy.write(line)
     lines = ", ".join(f"{k:,}" for k in broken[:5]) + (f" and {len(broken) - 5:,} more" if len(broken) > 5 else "")
-    left_out.append(LeftOut(what="bad rows", count=len(broken), why=f"they are not json objects (lines {lines})"))
+    left_out.append(LeftOut("bad rows", len(broken), f"they are not json objects (lines {lines})"))
     return PlainFile(path=target, name=file.name)
 
 
@@ -270,7 +269,7 @@ def find_columns(files: Sequence[PlainFile]) -> dict[str, bool]:
             f"hardly any two lines have the same"
         )
     names = list(columns)
-    roles = MATCH_ROLES if find_pairs(SIDES, names) and find_usual(OUTCOME, names) else ROLES
+    roles = MATCH_ROLES if find_agent_pairs(names) and find_usual(OUTCOME, names) else ROLES
     for file in files:
         if file.path.stat().st_size > SMALL:
             columns |= dict.fromkeys(late_columns(file, [name for name in roles if name not in columns]), False)

@@ -159,7 +159,7 @@ class Table:
         count = int(self.collect(self.frame.select(bad=marked).select(nw.col("bad").sum())).item() or 0)
         if not count:
             return self
-        left = LeftOut(what="bad rows", count=count, why=why + self.describe_rows(bad, count))
+        left = LeftOut("bad rows", count, why + self.describe_rows(bad, count))
         return replace(self, frame=self.frame.filter(marked == 0), left_out=(*self.left_out, left))
 
     def describe_rows(self, condition: nw.Expr, count: int) -> str:

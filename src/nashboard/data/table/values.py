@@ -62,6 +62,11 @@ def is_number(value: object) -> bool:
         return False
 
 
+def is_number_or_missing(value: object) -> bool:
+    """Return whether a cell is a number or empty."""
+    return value is None or str(value).strip().casefold() in MISSING or is_number(value)
+
+
 def as_text(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
     """Return a column as text where the data is, null where it is missing: for words, and to compare two columns.
 
