@@ -81,6 +81,17 @@ READ = {
     "rl_wide_pm.csv": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
     "livebench_judgment.jsonl": "scores-long: Scores(2 agents x 2 tasks, raw)",
     "evalplus.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "rewardbench.jsonl": "winner-loser: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "chesscom.csv": "two-scores: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "round_robin.csv": "payoff-matrix (counts): Matches(3 agents, 3 of 3 pairs met, 12 games)",
+    "boxing.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "smash.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "bayeselo_pairs.txt": "pair-counts: Matches(3 agents, 3 of 3 pairs met, 49 games)",
+    "elimination.json": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "bfcl.csv": "scores-wide: Scores(3 agents x 4 tasks, raw)",
+    "kaggle_lb.csv": "scores-wide: Scores(2 agents x 1 tasks, raw)",
+    "d4rl.md": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
+    "hellaswag_long.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
     "results_tree.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
 }
 NAMED = {
@@ -89,6 +100,7 @@ NAMED = {
     "swebench.json": "closest is the list of records in 'leaderboards > 0 > results': save it as a file of its own",
     "sgf_result.csv": "closest is a log of matches between 'PB' and 'PW', which have the same names",
     "arena_vote.jsonl": "looked for two agents and an outcome, .* closest is a row per agent, 'type'",
+    "challonge.json": "closest is a list of records, but their cells are lists or objects",
     "rating_list.txt": "is a finished leaderboard .*: ratings cannot be evaluated again",
     "finished_arena.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
 }
@@ -167,6 +179,9 @@ WINS = {  # of the first in each pair of agents: wins, draws, losses
     "score_dash.csv": {("ash", "bor"): (1, 0, 0), ("ash", "cor"): (0, 1, 0), ("bor", "cor"): (0, 0, 1)},
     "sumo.csv": {("ada", "bo"): (0, 0, 1), ("ada", "cy"): (1, 0, 0), ("bo", "cy"): (1, 0, 0)},
     "kaggle_sim.csv": {("ada", "bo"): (1, 0, 0), ("ada", "cy"): (1, 0, 0), ("bo", "cy"): (0, 1, 0)},
+    "rewardbench.jsonl": {("alpha", "beta"): (1, 0, 0), ("alpha", "gamma"): (1, 0, 0), ("beta", "gamma"): (0, 0, 1)},
+    "chesscom.csv": {("ada", "bo"): (1, 0, 0), ("ada", "cy"): (0, 1, 0), ("bo", "cy"): (0, 0, 1)},
+    "boxing.csv": {("ada", "bo"): (1, 0, 0), ("ada", "cy"): (0, 1, 0), ("bo", "cy"): (0, 0, 1)},
     "rps.csv": {("alpha", "beta"): (10, 2, 5), ("alpha", "gamma"): (9, 3, 3), ("beta", "gamma"): (8, 1, 8)},
     "crosstable.csv": {("alpha", "beta"): (1.5, 0, 0.5), ("alpha", "gamma"): (2, 0, 0), ("beta", "gamma"): (1, 0, 1)},
 }

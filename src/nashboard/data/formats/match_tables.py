@@ -36,7 +36,7 @@ from nashboard.data.table.columns import (
 )
 from nashboard.data.table.filters import Filter, make_filters
 from nashboard.data.table.table import Table, column
-from nashboard.data.table.values import as_key, as_number, as_text, is_no_number, is_sound_weight
+from nashboard.data.table.values import as_key, as_lower, as_number, as_text, is_no_number, is_sound_weight
 from nashboard.errors import InputError
 
 Column = TypeVar("Column")
@@ -226,9 +226,10 @@ GENERIC_MATCHES = Format(
 )
 
 
+LOOK, WIN = 1000, "win"  # rows that are looked at, and the word for a win where the other side has its reason to lose
 STRICT_OUTCOMES = {"winner", "outcome", "result", "ftr"}  # columns that say who won, beside the scores of both
 # a row may hold many games, or one: then exactly one of the columns is 1
-WON, DRAWN, LOST = ("wins", "win"), ("draws", "draw", "ties", "tie"), ("losses", "loss")
+WON, DRAWN, LOST = ("wins", "win", "w"), ("draws", "draw", "ties", "tie", "d"), ("losses", "loss", "l")
 SHARES = dict.fromkeys(WON, 1.0) | dict.fromkeys(DRAWN, 0.5) | dict.fromkeys(LOST, 0.0)
 
 
@@ -263,10 +264,16 @@ def read_two_scores(source: Input) -> Counted:
         raise InputError(f"{name!r} has no columns for the scores of both sides: its columns are {listed(columns, 12)}")
     home, away = found[0]
     table = source.table.drop_blank_lines([a, b, home, away])
-    for score in (home, away):
-        table = check_scores(table, score, (a, b), skip=source.options.skip_bad)
     frame = table.frame
-    ours, theirs = as_number(frame, home), as_number(frame, away)
+    if WIN in set(table.collect(frame.select(as_text(frame, home).alias("word")).head(LOOK))["word"]):
+        ours, theirs = ((as_lower(frame, name) == WIN).cast(nw.Int64) for name in (home, away))  # as chess.com has it
+        note = f"{WIN!r} in {home!r} or {away!r} says who won; otherwise it is a draw"
+    else:
+        note = f"the higher of {home!r} and {away!r} wins"
+        for score in (home, away):
+            table = check_scores(table, score, (a, b), skip=source.options.skip_bad)
+        frame = table.frame
+        ours, theirs = as_number(frame, home), as_number(frame, away)
     share = (
         nw.when(ours > theirs)
         .then(nw.lit(1.0))
@@ -280,7 +287,7 @@ def read_two_scores(source: Input) -> Counted:
         "two-scores",
         rows=rows,
         filters=(Filter(keep=played, why=f"no score in {home!r} or {away!r}"),),
-        notes=(f"the higher of {home!r} and {away!r} wins",),
+        notes=(note,),
         **details,
     )
 
@@ -374,7 +381,7 @@ def fits_pair_counts(source: Input) -> bool:
     columns = set(map(fold, source.columns))
     if not has_sides(source):
         return False
-    return bool({"wins", "losses"} <= columns or find_win_pairs(source.columns)) or (
+    return bool({"wins", "losses"} <= columns or {"w", "l"} <= columns or find_win_pairs(source.columns)) or (
         {"win", "loss"} <= columns and not {"winner", "outcome", "result"} & columns
     )
 

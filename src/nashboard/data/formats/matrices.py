@@ -20,7 +20,17 @@ from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.sources.paths import PlainFile, require_one_file
-from nashboard.data.table.columns import AGENT, OUTCOME, SCORE, TASK, find_agent_pairs, find_usual
+from nashboard.data.table.columns import (
+    AGENT,
+    OUTCOME,
+    SCORE,
+    TASK,
+    find_agent_pairs,
+    find_metadata,
+    find_usual,
+    is_average,
+    is_rank,
+)
 from nashboard.data.table.files import read_head
 from nashboard.data.table.values import as_text, is_number_or_missing, parse_number
 from nashboard.errors import InputError
@@ -48,8 +58,9 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats, tuple[Lef
     frame = table.collect(table.frame)
     corner = find_row_names(source) or frame.columns[0]
     left = Leftovers()
-    if corner != frame.columns[0]:  # a cross-table with ranks and points beside
-        beside = [name for name in frame.columns if name != corner and name not in set(frame[corner])]
+    beside = [name for name in frame.columns if name != corner and name not in set(frame[corner])]
+    totals = set(find_metadata(beside)) | {name for name in beside if is_average(name) or is_rank(name)}
+    if corner != frame.columns[0] or (beside and totals >= set(beside)):  # a cross-table with ranks and points
         left.add("columns", "they are not agents", *beside)
         frame = frame.select(corner, *(name for name in frame.columns if name not in (corner, *beside)))
     if source.options.skip_bad:

@@ -44,6 +44,7 @@ from nashboard.data.table.columns import (
     note_errors,
     note_low_names,
     spell_option,
+    split_words,
 )
 from nashboard.data.table.table import Table
 from nashboard.data.table.values import MISSING, NO_SCORE, TRUTHS, is_number, is_number_or_missing, parse_number, spell
@@ -186,7 +187,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
         raise describe_layout(source, table.columns, f"a row per agent, {agent!r}, but no other column has scores")
     refuse_finished(tasks, details, source)
     averages = find_averages(head, tasks, ignored, source)
-    if kept := [name for name in tasks if is_average(name) and name not in averages]:
+    if len(tasks) > 1 and (kept := [name for name in tasks if is_average(name) and name not in averages]):
         notes.append(
             f"{listed(kept)} {'is' if len(kept) == 1 else 'are'} not the average of the other columns, and "
             f"{'counts as a task' if len(kept) == 1 else 'count as tasks'}; {spell_option('ignore', kept)} leaves "
@@ -443,7 +444,7 @@ def find_agent_column(head: pl.DataFrame, options: Options, source: str) -> str:
 
 def is_bookkeeping(column: pl.Series) -> bool:
     """Return whether a column tells rows apart and measures nothing, as a seed and an index do."""
-    words = re.sub(r"[\s_-]+", " ", column.name.strip())
+    words = " ".join(split_words(column.name))
     return BOOKKEEPING.fullmatch(words) is not None or is_unnamed_index(column)
 
 

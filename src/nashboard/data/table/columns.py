@@ -24,7 +24,7 @@ SHORT = {"r": "red", "b": "blue"}  # corners of a ring
 AGENT_WORDS = frozenset((
     "agent", "model", "models", "player", "team", "bot", "competitor", "generator", "fighter", "engine", "system",
     "policy", "program", "participant", "contestant", "club", "country", "name", "username", "submission", "p",
-    "rikishi", "shikona", "neutral",
+    "rikishi", "shikona", "boxer", "wrestler", "athlete", "driver", "tag", "neutral",
 ))  # fmt: skip
 SCORE_WORDS = frozenset(
     ("score", "scores", "goal", "goals", "point", "points", "pts", "runs", "result", "reward", "sets")
@@ -81,11 +81,11 @@ RARE = frozenset((
 LIKE = {
     OUTCOME: re.compile(
         r"((judge|match|game|final|human|annotator|overall|gpt|llm|user|expert|majority|battle) )*"
-        r"(winner|outcome|result|verdict|preference|vote|choice)( (name|model|team))?"
+        r"(winner|outcome|result|verdict|preference|vote|choice)( (name|model|team|tag|id))?"
     ),
     AGENT: re.compile(
         r"name|engine|checkpoint|llm|"
-        r"(agent|model|models|method|algorithm|system|policy|bot|player|team)( name| adapter)?"
+        r"(agent|model|models|method|algorithm|system|policy|bot|player|team)( name| id| adapter)?"
     ),
     SCORE: re.compile(
         r"((episode|episodic|mean|avg|average|final|test|eval|evaluation|normalized|total) )+"
@@ -278,7 +278,7 @@ def find_winner_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
     found = [
         (first, second, words)
         for first, second, words in find_opposites(columns, WON_AND_LOST)
-        if words <= AGENT_WORDS | BESIDE_AGENTS and (words or len(first) > 1)
+        if words <= AGENT_WORDS | BESIDE_AGENTS and (words or fold(first).startswith("win"))  # chosen alone is a text
     ]
     return [(first, second) for first, second, _ in sorted(found, key=lambda one: rank_words(one[2]))]
 
@@ -486,10 +486,11 @@ WORDS = {
     r"(knowledge )?cutoff( date)?|(created|updated|submitted|released)( at| on)?|timestamp|tstamp",
     "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|(hub )?(likes|downloads)",
     "votes": r"(number of |num |n )?(votes|battles|games|matches|wins|losses|draws|ties)|n (wins base|total)",
-    "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| eur| per \w+| m| 1m| k| 1k| tokens| mtok| in| out)*",
+    "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| eur| m| 1m| k| 1k| tokens| mtok| in| out)*( per .*)?",
     "tokens": KINDS_OF + r"(tokens?|tok)( used| count)?",
     "lengths": KINDS_OF + r"((seq|sequence) )?(length|len|context window|num chars|words)",
-    "counts": r"(num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds)|number of \w+|n|count",
+    "counts": r"(num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds)|"
+    r"number of \w+|n|(\w+ )?count",
     "emissions": r"co2( cost| emissions?)?( kg)?",
     "intervals": r"(95 )?ci( lower| upper| 95)?|(lower|upper)( bound| ci)?|confidence interval|rating q?(025|975)",
 }
@@ -506,7 +507,7 @@ def find_metadata(columns: Iterable[str]) -> dict[str, str]:
     for name in columns:
         words = fold_words(re.sub("^#", "number of ", name.strip()))
         for what, pattern in METADATA.items():
-            if pattern.fullmatch(words):
+            if pattern.fullmatch(words) or pattern.fullmatch(" ".join(split_words(name))):
                 found[name] = what
                 break
     return found
