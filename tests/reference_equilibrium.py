@@ -7,6 +7,7 @@ function is at its maximum over a polytope exactly when no vertex is uphill.
 
 from fractions import Fraction
 from itertools import combinations
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,28 +66,29 @@ def uphill(p: NDArray[np.float64], vertices: list[list[Fraction]], m: NDArray[np
 
 
 def exact_value(S: list[list[Fraction]]) -> Fraction:
-    """Return the value of ``max_p min_q p'Sq`` by the simplex method in fractions, with Bland's rule against cycling.
+    """Return the value of ``max_p min_q p'Sq`` by the simplex method in whole numbers, with Bland's rule.
 
-    Payoffs are lifted above zero, where the value is ``1 / max(sum x)`` over ``x >= 0`` with ``S x <= 1``.
+    Payoffs are lifted above zero, where the value is ``1 / max(sum x)`` over ``x >= 0`` with ``S x <= 1``. Every row
+    is ``last`` times the row of the usual tableau, which keeps it whole (Edmonds 1967), and cancels nothing.
     """
     lift = 1 - min(min(row) for row in S)
+    unit = lcm(*(x.denominator for row in S for x in row))
     m, n = len(S), len(S[0])
-    rows = [
-        [*(x + lift for x in row), *(Fraction(int(i == k)) for k in range(m)), Fraction(1)] for i, row in enumerate(S)
-    ]
-    costs = [Fraction(-1)] * n + [Fraction(0)] * (m + 1)
-    basis = list(range(n, n + m))
+    rows = [[*(int((x + lift) * unit) for x in row), *(int(i == k) for k in range(m)), 1] for i, row in enumerate(S)]
+    rows.append([-1] * n + [0] * (m + 1))  # the costs
+    basis, last = list(range(n, n + m)), 1
     while True:
-        enter = next((j for j in range(n + m) if costs[j] < 0), None)
+        enter = next((j for j in range(n + m) if rows[m][j] < 0), None)
         if enter is None:
-            return 1 / costs[-1] - lift
-        _, _, leave = min((row[-1] / row[enter], basis[i], i) for i, row in enumerate(rows) if row[enter] > 0)
-        pivot = rows[leave] = [x / rows[leave][enter] for x in rows[leave]]
+            return Fraction(last, rows[m][-1] * unit) - lift
+        _, _, leave = min((Fraction(rows[i][-1], rows[i][enter]), basis[i], i) for i in range(m) if rows[i][enter] > 0)
         basis[leave] = enter
-        for row in (*(row for i, row in enumerate(rows) if i != leave), costs):
-            factor = row[enter]
-            if factor:
-                row[:] = [a - factor * b for a, b in zip(row, pivot, strict=True)]
+        pivot, by = rows[leave], rows[leave][enter]
+        for i, row in enumerate(rows):
+            if i != leave:
+                factor = row[enter]
+                rows[i] = [(by * a - factor * b) // last for a, b in zip(row, pivot, strict=True)]
+        last = by
 
 
 def weight_ranges(F: Array, value: float, slack: float = 1e-10) -> Array:

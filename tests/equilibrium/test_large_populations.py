@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, seeds
-from nashboard.equilibrium.game import game_of, matrix_of
-from nashboard.equilibrium.models import PayoffModel, RatingsModel
-from nashboard.equilibrium.oracle import DIRECT, find_equilibrium
-from nashboard.equilibrium.solver import solve
+from nashboard.equilibrium.game import PayoffModel, RatingsModel, game_of, matrix_of
+from nashboard.equilibrium.solver import DIRECT, find_equilibrium, solve
 
 
 def realistic(seed: int, n: int, planes: int = 2, noise: float = 0.05) -> Matrix:

@@ -140,7 +140,7 @@ def test_where_the_tolerance_allows_everything_all_classes_weigh_the_same() -> N
 
 
 def test_large_populations_have_a_tolerance_too() -> None:
-    from nashboard.equilibrium.models import RatingsModel
+    from nashboard.equilibrium.game import RatingsModel
 
     rng = rng_of(5)
     r, C = 0.2 * rng.normal(size=3000), rng.normal(size=(3000, 4))

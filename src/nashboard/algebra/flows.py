@@ -114,7 +114,7 @@ def antisymmetric_array(values: ArrayLike, *, copy: bool = True) -> Floats:
     Rounding (a share of 1e-9 of the largest payoff, as in `Payoffs.from_array`) is averaged away. The work is
     done block by block, so that a large matrix which needs no change is never copied (``copy=False``).
     """
-    ours = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 2 and not copy
+    ours = type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2 and not copy
     A: Floats = np.asarray(values) if ours else floats(values, "the payoff matrix", ndim=2)
     if A.shape[0] != A.shape[1]:
         raise InputError(

@@ -86,6 +86,7 @@ def beginning(game: PathGame, stack: tuple[int, ...] = ()) -> Iterate:
     return Iterate(p=p, s=v.take(game.group, axis=-1) - u, v=v)
 
 
+@np.errstate(over="ignore")  # products of very long steps, which are cut off
 def newton_step(game: PathGame, x: Iterate) -> Iterate:
     """Return the next iterate: predictor, corrector, and the longest step that stays inside."""
     p, s, v = x.p, x.s, x.v

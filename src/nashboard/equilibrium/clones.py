@@ -154,9 +154,6 @@ class Players:
 
     def distances(self, members: Ints, at: int) -> Floats:
         """Return by how much each player differs from one of them, at most; infinite where that is known to be much."""
-        if len(members) <= self.step:
-            rows = self.payoffs(members)
-            return np.asarray(np.abs(rows - rows[at]).max(axis=1))
         away = np.full(len(members), np.inf)
         near = np.flatnonzero(np.abs(self.sums[members] - self.sums[members[at]]) <= self.gap)
         own = self.payoffs(members[at : at + 1])
@@ -248,9 +245,10 @@ def cut_chain(players: Players, chain: Ints, links: Floats) -> Iterator[tuple[In
     waiting = [(chain, links)]
     while waiting:
         chain, links = waiting.pop()
-        width = players.width(chain)
-        if width <= players.same:
-            yield chain, width > 0
-            continue
+        if np.ptp(players.sums[chain]) <= players.gap:  # otherwise some two are known to differ by more
+            width = players.width(chain)
+            if width <= players.same:
+                yield chain, width > 0
+                continue
         at = np.flatnonzero(links[1:] == links[1:].max()) + 1
         waiting.extend(zip(np.split(chain, at), np.split(links, at), strict=True))

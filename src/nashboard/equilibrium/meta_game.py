@@ -7,7 +7,7 @@ one of three things, and the certificate of the result is the same as that of `n
 * it ties with all of them and its payoffs combine those of some pivot agents: the set of equilibria grows by one
   dimension, and the most even one follows from as many unknowns as there are pivots (`grow_face`);
 * it changes who has weight: the game is solved among the agents that had weight and the new one, and whoever ties or
-  does better joins (`oracle`).
+  does better joins (`solver`).
 
 Balduzzi et al. 2019, *Open-ended learning in symmetric zero-sum games*, define relative population performance and
 effective diversity; Czarnecki et al. 2020, *Real world games look like spinning tops*, Nash clusters.
@@ -28,13 +28,11 @@ from nashboard.data.validation import checked_names, positions
 from nashboard.equilibrium.certificate import Certificate, certify
 from nashboard.equilibrium.clones import Classes, identical_rows
 from nashboard.equilibrium.face import Face, SideFace, SideSolution, Terms, solve_side
-from nashboard.equilibrium.game import AgentsGame
-from nashboard.equilibrium.models import Matrix, largest
+from nashboard.equilibrium.game import AgentsGame, Matrix, largest
 from nashboard.equilibrium.nash_average import Mixtures, describe_agents, nash_average, nash_average_scores
-from nashboard.equilibrium.oracle import OracleSolution, find_equilibrium
 from nashboard.equilibrium.precision import COMPLEMENTARY, GAINS, TOLERANCE, ZERO
 from nashboard.equilibrium.results import NashAverage
-from nashboard.equilibrium.solver import Solution
+from nashboard.equilibrium.solver import OracleSolution, Solution, embed, find_equilibrium
 from nashboard.errors import InputError
 
 SPARE = 4  # a face is grown from pivots where it has so many times as many agents with weight
@@ -211,8 +209,8 @@ class State:
 
     @cached_property
     def inner(self) -> Floats:
-        """A strictly complementary equilibrium, over the support."""
-        return embed_at(self.side.inner, self.found.members[0], self.game.sizes[0])[self.support]
+        """A strictly complementary equilibrium, over all classes."""
+        return embed([self.side.inner], self.found.members, self.game.sizes)[0]
 
     @cached_property
     def pivots(self) -> Ints | None:
@@ -238,9 +236,8 @@ def follow(state: State | None, A: Floats, agents: tuple[str, ...], unit: str) -
     size, before = game.sizes[0], state.game.sizes[0]
     new = np.arange(before, size)
     if game.exponent == state.game.exponent:
-        gains, final = (
-            np.concatenate([game.gains([pad(x, size)])[0][new]]) for x in (embed_inner(state), totals(state))
-        )
+        mixtures = (state.inner, state.mixtures.totals[0])
+        gains, final = (game.gains([np.append(x, np.zeros(len(new)))])[0][new] for x in mixtures)
         if (gains < -ZERO).all() and (final <= GAINS).all():
             return State(
                 game=game, found=state.found, known_pivots=state.known_pivots, proof=state.mixtures.certificate
@@ -301,23 +298,6 @@ def extend_classes(state: State, A: Floats) -> Classes | None:
     )
 
 
-def totals(state: State) -> Floats:
-    """Return the weights of all classes."""
-    return state.found.weights(state.game)[0]
-
-
-def embed_inner(state: State) -> Floats:
-    """Return the strictly complementary equilibrium over all classes."""
-    x = np.zeros(state.game.sizes[0])
-    x[state.support] = state.inner
-    return x
-
-
-def pad(x: Floats, size: int) -> Floats:
-    """Return a mixture of the first classes as one of all."""
-    return np.append(x, np.zeros(size - len(x)))
-
-
 def grow_face(state: State, game: AgentsGame, new: int) -> State | None:
     """Return the population with a class that ties with every equilibrium, if its payoffs combine those of pivots.
 
@@ -335,7 +315,7 @@ def grow_face(state: State, game: AgentsGame, new: int) -> State | None:
     if np.abs(combine @ rows[:, :-1] - target).max() > ZERO:
         return None
     bordered = np.vstack([rows, np.ones((1, len(members)))])
-    x = enter(state.inner, bordered.T)
+    x = enter(state.inner[B], bordered.T)
     if x is None:
         return None
     own, pivot = np.zeros((2, size), dtype=np.bool_)
@@ -395,10 +375,3 @@ def accept(game: AgentsGame, K: Floats, members: Ints, side: SideSolution, pivot
     solution = Solution(sides=(among,), iterations=side.iterations)
     found = OracleSolution(members=[members], F=K, solution=solution)
     return State(game=game, found=found, known_pivots=pivots, proof=proof)
-
-
-def embed_at(x: Floats, members: Ints, size: int) -> Floats:
-    """Return a mixture of some as a mixture of all."""
-    whole = np.zeros(size)
-    whole[members] = x
-    return whole

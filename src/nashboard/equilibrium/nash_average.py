@@ -24,15 +24,14 @@ from nashboard.equilibrium.entropy import check_tolerance, most_even_mixtures
 from nashboard.equilibrium.game import (
     AgentsGame,
     Game,
+    PayoffModel,
     ScoresGame,
     game_of,
     log_multiplicities,
     scores_game,
 )
-from nashboard.equilibrium.models import PayoffModel
-from nashboard.equilibrium.oracle import find_equilibrium, rough_equilibrium
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
-from nashboard.equilibrium.solver import Progress, report_to
+from nashboard.equilibrium.solver import Progress, find_equilibrium, report_to, rough_equilibrium
 from nashboard.errors import ConvergenceError
 
 
@@ -72,7 +71,7 @@ def nash_average(
     ----------
     data
         An antisymmetric matrix, `Payoffs`, `Matches` (their log-odds), ratings with cyclic planes, or any object with
-        ``size``, ``columns`` and ``product`` (see `nashboard.equilibrium.models`). `Scores` are passed on to
+        ``size``, ``columns`` and ``product`` (see `nashboard.equilibrium.game`). `Scores` are passed on to
         `nash_average_scores`, and so are matrix games of OpenSpiel that are not symmetric.
     selection
         ``"clone-invariant"``: maximum entropy over classes of identical agents, each class shared evenly, so

@@ -11,6 +11,17 @@ A game has one group of players, agents against agents with ``F`` antisymmetric,
 
 Both sides of a table share their supports but not their choice: each maximises its own entropy over its own
 optimal mixtures.
+
+Large games are solved among a few players: real populations have equilibria with few players (about as many as the
+payoffs have dimensions). The game is solved among a small set ``R`` of each group, one product with all payoffs finds
+the players that do well against the answer, they join, and so on. The end is proved, not assumed: with ``p`` the
+strictly complementary equilibrium among ``R``, ``w`` the one of maximum entropy, and gains measured from the value,
+
+    gain_j(p) < 0 for every j outside R     no j outside has weight in any equilibrium of the whole game,
+    gain_j(w) <= 0 for every j outside R    no j outside is a reason to deviate,
+
+so every equilibrium lives in ``R`` and ``w`` is the right one of them. Players outside that tie join ``R`` too. Where
+the set grows past a third of its group, the whole group takes part.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,17 +34,40 @@ from nashboard._progress import Progress as Reporter
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.central_path import Iterate, PathGame, central_path, dense_game, rectangular_game
-from nashboard.equilibrium.certificate import entropy_residual, value_between
+from nashboard.equilibrium.certificate import Certificate, certify, entropy_residual, value_between
 from nashboard.equilibrium.face import Attempt, SideFace, SideSolution, find_side_face, solve_side
-from nashboard.equilibrium.precision import DEGENERATE, LAST_GAP, LAST_ZERO, LOOK, ROUNDED, TOLERANCE, ZERO
+from nashboard.equilibrium.game import Game
+from nashboard.equilibrium.precision import (
+    DEGENERATE,
+    GAINS,
+    LAST_GAP,
+    LAST_ZERO,
+    LOOK,
+    ROUGH,
+    ROUNDED,
+    TOLERANCE,
+    ZERO,
+)
 from nashboard.errors import ConvergenceError
 
 Progress = Callable[[int, float], None]
 
+DIRECT = 256  # groups up to this size take part as a whole
+OPENING = 48  # how many players of a group the search starts with
+WIDE = 4  # a table this many times as long as it is wide keeps its short side whole
 LARGEST_SORTED = 2048  # games with more players are solved in the order they came in: a sorted copy would cost memory
 REFINEMENTS = 4  # how far opponents of opponents of ... take part in the order
 WHOLE = 96  # up to so many agents and tasks together, no player is eliminated from the linear systems
 FINE = 4  # how often a face is looked for when rounding alone is left to decide
+
+
+def silent(count: int, gap: float) -> None:
+    """Show nothing."""
+
+
+def report_to(shown: Reporter) -> Progress:
+    """Return what tells a display how many linear systems were solved and how far the weights are off."""
+    return lambda count, gap: shown.step(f"solving: {count} systems, gap {gap:.1e}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,6 +94,152 @@ class Solution:
     def value(self) -> float:
         """What agents get against tasks; 0 for agents against agents."""
         return self.sides[-1].value
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OracleSolution:
+    """An equilibrium of some classes of each group (``members``, payoffs ``F``) that is one of the whole game."""
+
+    members: list[Ints]
+    F: Floats
+    solution: Solution
+
+    def weights(self, game: Game) -> list[Floats]:
+        """Return the weights of all classes of each group."""
+        return embed([side.weights for side in self.solution.sides], self.members, game.sizes)
+
+    def certificate(self, log_m: Sequence[Floats]) -> Certificate:
+        """Return what payoffs and weights prove; ``log_m`` the log-multiplicities of all classes."""
+        among = [part[some] for part, some in zip(log_m, self.members, strict=True)]
+        proved = certify(round_to(self.F, self.solution.rounded), self.solution.sides, among)
+        return replace(proved, condition=float("inf")) if self.solution.rounded else proved
+
+
+def find_equilibrium(
+    game: Game,
+    log_m: Sequence[Floats],
+    progress: Progress = silent,
+    start: Sequence[Ints] | None = None,
+) -> OracleSolution:
+    """Return the maximum-entropy equilibrium of a game; ``log_m`` the log-multiplicities of its classes.
+
+    ``start`` are classes to begin with, where those that matter are about known.
+    """
+    members, F, iterations = choose_members(game, progress) if start is None else (list(start), game.block(start), 0)
+    while True:
+        found = solve(F, [part[some] for part, some in zip(log_m, members, strict=True)], progress)
+        iterations += found.iterations
+        if F.shape[0] == game.sizes[0] and F.shape[1] == game.sizes[-1]:
+            break
+        value = found.value
+        inner, final = (
+            game.gains(embed(mixtures, members, game.sizes), value)
+            for mixtures in ([side.inner for side in found.sides], [side.weights for side in found.sides])
+        )
+        joining = [outside((a >= -ZERO) | (b > GAINS), some) for a, b, some in zip(inner, final, members, strict=True)]
+        if not any(new.size for new in joining):
+            break
+        members, F = join(game, members, F, joining)
+    return OracleSolution(members=members, F=F, solution=replace(found, iterations=iterations))
+
+
+def choose_members(game: Game, progress: Progress) -> tuple[list[Ints], Floats, int]:
+    """Return players whom, roughly, nobody outside beats, and the payoffs between them."""
+    sizes = game.sizes
+    everybody = [np.arange(size) for size in sizes]
+    if max(sizes) <= DIRECT:
+        return everybody, game.block(everybody), 0
+    members = opening(game)
+    F = game.block(members)
+    partial = all(len(some) < size for some, size in zip(members, sizes, strict=True))
+    iterations = before = 0
+    while any(len(some) < size for some, size in zip(members, sizes, strict=True)):
+        mixtures, held, count = rough_equilibrium(F, len(sizes))
+        iterations += count
+        if partial and before and held > max(1.25 * before, sum(map(len, members)) / 3):
+            return everybody, game.block(everybody), iterations  # no end in sight: many players matter
+        before = held
+        gains = game.gains(embed(mixtures, members, sizes))
+        progress(iterations, max(0.0, *(float(gain.max()) for gain in gains)))
+        joining = [best_outside(gain, some) for gain, some in zip(gains, members, strict=True)]
+        if not any(new.size for new in joining):
+            break
+        members, F = join(game, members, F, joining)
+    return members, F, iterations
+
+
+def opening(game: Game) -> list[Ints]:
+    """Return the players to start with: a whole group where it is small, else those that do best against all."""
+    sizes = game.sizes
+    gains = game.gains([np.full(size, 1.0 / size) for size in sizes])
+    members = []
+    for size, other, gain in zip(sizes, sizes[::-1], gains, strict=True):
+        if size <= DIRECT or (len(sizes) == 2 and other >= WIDE * size):
+            members.append(np.arange(size))
+            continue
+        most = max(OPENING, 2 * other if len(sizes) == 2 and size >= WIDE * other else 0)
+        members.append(np.sort(np.argpartition(-gain, most)[:most]))
+    return members
+
+
+def rough_equilibrium(F: Floats, groups: int, gap: float = ROUGH) -> tuple[list[Floats], int, int]:
+    """Return a point of the central path, how many have weight in it, and how many systems it took.
+
+    The middle of the near-equilibria asks better questions than a corner would.
+    """
+    m, n = F.shape
+    if groups == 2 and m > n:
+        mixtures, held, count = rough_equilibrium(np.ascontiguousarray(-F.T), groups, gap)
+        return mixtures[::-1], held, count
+    game = dense_game(F) if groups == 1 else rectangular_game(F)
+    count = 0
+    with threads_for(system_size(F, groups)):
+        for x in central_path(game):
+            count += 1
+            if float(x.mu) * game.size < gap:
+                break
+    parts = np.split(x.p, game.starts[1:])
+    return [part / part.sum() for part in parts], int((x.p > x.s).sum()), count
+
+
+def best_outside(gain: Floats, members: Ints) -> Ints:
+    """Return the players outside who gain most, about half as many as there are inside."""
+    better = outside(gain > 10 * ROUGH, members)
+    return better[np.argsort(-gain[better], kind="stable")[: max(16, len(members) // 2)]]
+
+
+def outside(chosen: Bools, members: Ints) -> Ints:
+    """Return the chosen players that are not members."""
+    chosen = chosen.copy()
+    chosen[members] = False
+    return np.flatnonzero(chosen)
+
+
+def join(game: Game, members: list[Ints], F: Floats, joining: list[Ints]) -> tuple[list[Ints], Floats]:
+    """Return the members with those who join and their payoffs; all of a group where that is more than a third."""
+    whole = [
+        bool(new.size) and len(old) + len(new) > size / 3
+        for old, new, size in zip(members, joining, game.sizes, strict=True)
+    ]
+    if not any(whole):
+        return [np.append(old, new) for old, new in zip(members, joining, strict=True)], game.extend(
+            F, members, joining
+        )
+    grown = [
+        np.arange(size) if every else np.append(old, new)
+        for every, old, new, size in zip(whole, members, joining, game.sizes, strict=True)
+    ]
+    return grown, game.block(grown)
+
+
+def embed(mixtures: Sequence[Floats], members: Sequence[Ints], sizes: Sequence[int]) -> list[Floats]:
+    """Return mixtures of some players of each group as mixtures of all."""
+    found = []
+    for mixture, some, size in zip(mixtures, members, sizes, strict=True):
+        whole = np.zeros(size)
+        whole[some] = mixture
+        found.append(whole)
+    return found
 
 
 def solve(F: Floats, log_m: Sequence[Floats], progress: "Progress | None" = None) -> Solution:
@@ -90,16 +270,27 @@ def system_size(F: Floats, groups: int) -> int:
     return m if groups == 1 else int((m * m * n) ** (1 / 3))
 
 
-def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress, rounded: float = 0.0) -> Solution:
+def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solution:
     """Follow the central path until a face is proved on which the best mixture is certain.
 
-    Where there is none, differences near the rule of zero decide: the payoffs are then rounded to a multiple of it.
+    Where there is none, differences near the rule of zero decide: the payoffs are then rounded to multiples of it.
     """
+    for unit in (0.0, *ROUNDED):
+        found, certain, x = search_path(round_to(F, unit), log_m, progress)
+        if found is not None and certain:
+            break
+    if found is None:
+        raise missed(x)
+    return replace(found, rounded=unit)
+
+
+def search_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> tuple[Solution | None, bool, Iterate | None]:
+    """Return the first certain solution that the path shows, or one that is not; whether it is; and where it ended."""
     sides = sides_of(F, len(log_m))
     before: Bools | None = None
     x: Iterate | None = None
     doubtful: Solution | None = None
-    count = fine = 0
+    fine = 0
     for count, x in enumerate(central_path(path_game(F, len(log_m))), start=1):
         progress(count, float(x.mu) * x.p.size)
         support = x.p > x.s
@@ -109,18 +300,13 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress, rounded:
             if faces is not None:
                 found = maximise_entropy(sides, faces, log_m, count)
                 if is_certain(sides, found, log_m):
-                    return replace(found, rounded=rounded)
+                    return found, True, x
                 doubtful = doubtful or found
         fine += attempt.last
         if doubtful is not None and fine >= FINE:
             break
         before = support
-    coarser = next((unit for unit in ROUNDED if unit > rounded), None)
-    if coarser is not None:
-        return follow_path(round_to(F, coarser), log_m, progress, coarser)
-    if doubtful is not None:
-        return replace(doubtful, rounded=rounded)
-    raise missed(x)
+    return doubtful, False, x
 
 
 def round_to(F: Floats, unit: float) -> Floats:
@@ -284,12 +470,3 @@ def rank_by(keys: list[Floats] | list[Ints]) -> Ints:
 def distinct(place: Ints) -> bool:
     """Whether no two players share a place."""
     return bool(np.bincount(place).max() == 1)
-
-
-def silent(count: int, gap: float) -> None:
-    """Show nothing."""
-
-
-def report_to(shown: Reporter) -> Progress:
-    """Return what tells a display how many linear systems were solved and how far the weights are off."""
-    return lambda count, gap: shown.step(f"solving: {count} systems, gap {gap:.1e}")
