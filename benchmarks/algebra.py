@@ -83,7 +83,10 @@ def leading(A: Floats, k: int) -> tuple[Any, Any]:
 
 
 def latent_by_hand(S: Floats) -> tuple[Any, ...]:
-    """Return averages, and singular triples of the rest whose largest task is positive, with numpy."""
+    """Return all that `Latent` has, with numpy: averages, singular triples of the rest in the same convention, shares.
+
+    Strengths that rounding made are zero, and the first of the largest tasks, up to rounding, is positive.
+    """
     if not np.isfinite(S).all():
         raise ValueError("not finite")
     mean = S.mean()
@@ -91,8 +94,13 @@ def latent_by_hand(S: Floats) -> tuple[Any, ...]:
     rest = S - mean - skills[:, None] + difficulties
     U, strengths, Vt = np.linalg.svd(rest, full_matrices=False)
     U, strengths, Vt = U[:, :-1], strengths[:-1], Vt[:-1]
-    sign = np.sign(Vt[np.arange(len(Vt)), np.abs(Vt).argmax(axis=1)])
-    return mean, skills, difficulties, U * sign, strengths, Vt * sign[:, None]
+    strengths[strengths <= 2e-15 * np.sqrt(S.size) * np.abs(S).max()] = 0.0
+    far = np.abs(Vt)
+    lead = np.argmax(far >= (1 - 1e-8) * far.max(axis=1, keepdims=True), axis=1)
+    sign = np.sign(Vt[np.arange(len(Vt)), lead])
+    norm = np.linalg.norm(S - mean)
+    share = 1 - (np.linalg.norm(rest) / norm) ** 2
+    return mean, skills, difficulties, U * sign, strengths, Vt * sign[:, None], rest, norm, share
 
 
 def side(name: str, setup: str, code: str, after: str, package: str = "nashboard") -> Side:

@@ -122,6 +122,10 @@ def antisymmetric_array(values: ArrayLike, *, copy: bool = True) -> Floats:
         )
     if not len(A):
         raise InputError("the payoff matrix is empty: it needs at least one agent")
+    if is_antisymmetric(A) and np.isfinite(A.max()):
+        if not ours:
+            A += 0.0  # no negative zeros
+        return A
     largest = max(float(A.max()), -float(A.min()))
     if not np.isfinite(largest):
         i, j = np.argwhere(~np.isfinite(A))[0]
@@ -138,11 +142,16 @@ def antisymmetric_array(values: ArrayLike, *, copy: bool = True) -> Floats:
             f"but 'agent {j + 1}' against 'agent {i + 1}' is {A[j, i]:g}, not {-A[i, j] + 0.0:g}; "
             f"Payoffs.from_array(A, symmetrise=True) averages the two directions"
         )
-    if gap > 0:
-        return antisymmetric_part(A)
-    if not ours:
-        A += 0.0  # no negative zeros
-    return A
+    return antisymmetric_part(A)
+
+
+def is_antisymmetric(A: Floats) -> bool:
+    """Whether ``A = -A'`` to the last bit; by halves, so that what is compared fits the caches."""
+    n, half = len(A), len(A) // 2
+    if n <= 2 * TILE:
+        return bool((A == -A.T).all())
+    across = bool((A[:half, half:] == -A[half:, :half].T).all())
+    return across and is_antisymmetric(A[:half, :half]) and is_antisymmetric(A[half:, half:])
 
 
 def antisymmetric_part(A: Floats) -> Floats:
@@ -160,8 +169,6 @@ def worst_gap(A: Floats) -> tuple[float, tuple[int, int]]:
     worst, where = 0.0, (0, 0)
     for rows in blocks(len(A), size=TILE):
         for columns in blocks(len(A), size=TILE, start=rows.start):
-            if np.array_equal(A[rows, columns], -A[columns, rows].T):
-                continue
             gap = np.abs(A[rows, columns] / 2 + A[columns, rows].T / 2)  # halves: no overflow
             if gap.max() > worst:
                 i, j = np.unravel_index(int(gap.argmax()), gap.shape)
@@ -185,10 +192,15 @@ def refuse_size(shape: tuple[int, ...], what: str, instead: str) -> None:
         )
 
 
+def largest(values: Any) -> float:
+    """Return the largest absolute value, without a copy."""
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
 def unit_scale(values: Any) -> float:
     """Return a power of two near the largest absolute value (1 for zeros): dividing by it is exact."""
-    largest = max((float(np.abs(values[block]).max(initial=0.0)) for block in blocks(len(values))), default=0.0)
-    return float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest > 0 else 1.0
+    size = largest(values)
+    return float(np.ldexp(1.0, int(np.frexp(size)[1]))) if size > 0 else 1.0
 
 
 def frobenius(A: Floats) -> float:

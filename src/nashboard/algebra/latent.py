@@ -5,24 +5,26 @@ difficulties; the columns of ``U`` are latent skills, those of ``V`` latent prob
 strengths.
 """
 
+import math
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dgesdd
 from scipy.sparse.linalg import ArpackError, svds
 
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
-from nashboard._types import Floats, frozen_copy, read_only
-from nashboard.algebra.flows import EPS, refuse_size, unit_scale
+from nashboard._types import Floats, read_only
+from nashboard.algebra.flows import EPS, largest, refuse_size
 from nashboard.algebra.operators import ScoresLike, averages, named_scores
-from nashboard.algebra.planes import SEED, equal_groups, first_largest, triangular
+from nashboard.algebra.planes import SEED, equal_groups, first_largest, singular_triples, triangular
 from nashboard.errors import InputError
 
 TOLERANCE = 1e-10
+ALONE = 128  # agents and tasks together below which the library uses one thread by itself
 FEW = 12  # components up to one in so many of the shorter side come from products with the table alone
 POWER_STEPS = 8
 
@@ -91,8 +93,8 @@ class Latent(Drawn):
     scaling: str
 
     def __post_init__(self) -> None:
-        for name in ("average_skills", "average_difficulties", "skills", "problems", "strengths"):
-            object.__setattr__(self, name, frozen_copy(getattr(self, name)))
+        for name in ("average_skills", "average_difficulties", "skills", "problems", "strengths", "rest"):
+            read_only(getattr(self, name))
 
     @cached_property
     def shares(self) -> Floats:
@@ -210,15 +212,17 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
     values, agents, tasks, scaling = named_scores(S)
     m, n = values.shape
     k = min(m, n) - 1 if k is None else checked_components(k, min(m, n))
-    scale = unit_scale(values)
-    parts = averages(values / scale)
-    rounding = 8 * EPS * np.sqrt(m * n) * float(max(values.max(), -values.min()) / scale)
-    with threads_for(min(m, n)):
+    size = largest(values)
+    usual = size == 0 or 1e-100 < size < 1e100  # others are scaled, so that squares neither overflow nor vanish
+    scale = 1.0 if usual else math.ldexp(1.0, math.frexp(size)[1])
+    parts = averages(values if usual else values / scale)
+    rounding = 8 * EPS * math.sqrt(m * n) * (size / scale)
+    with threads_for(min(m, n)) if m + n > ALONE else nullcontext():
         U, strengths, V = singular(parts.rest, k)
-    strengths = np.where(strengths > rounding, strengths, 0.0)
-    left = float(np.linalg.norm(parts.rest))
-    explained = float(np.sqrt(n * (parts.skills**2).sum() + m * (parts.difficulties**2).sum()))  # orthogonal parts
-    centred = float(np.hypot(left, explained))
+    strengths[strengths <= rounding] = 0.0
+    left = float(np.vdot(parts.rest, parts.rest))
+    explained = n * float(parts.skills @ parts.skills) + m * float(parts.difficulties @ parts.difficulties)
+    centred = math.sqrt(left + explained)  # the parts are orthogonal
     some = centred > rounding
     return Latent(
         agents=agents,
@@ -230,8 +234,8 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
         problems=V,
         strengths=strengths * scale,
         norm=centred * scale if some else 0.0,
-        averages_share=explained**2 / (explained**2 + left**2) if some else 1.0,
-        rest=read_only(parts.rest * scale),
+        averages_share=explained / (explained + left) if some else 1.0,
+        rest=parts.rest if usual else parts.rest * scale,
         scaling=scaling,
     )
 
@@ -240,23 +244,22 @@ def singular(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     """Return the ``k`` strongest singular triples ``(U, strengths, V)`` in the one way that we write them."""
     m, n = R.shape
     U, strengths, V = leading_triples(R, k) if 0 < FEW * k <= min(m, n) else all_triples(R, k)
-    lead = first_largest(np.abs(V))
-    sign = np.where(V[lead, np.arange(k)] < 0, -1.0, 1.0)
-    U, V = U * sign + 0.0, V * sign + 0.0
-    for group in equal_groups(strengths, 8 * np.sqrt(m + n) * EPS * strengths.max(initial=0.0)):
-        if group.stop - group.start > 1:
-            z = triangular(np.vstack([V[:, group], U[:, group]]).astype(np.complex128), leaders=n).real + 0.0
-            V[:, group], U[:, group] = z[:n], z[n:]
-            strengths[group] = strengths[group].mean()
+    sign = np.copysign(1.0, V[first_largest(np.abs(V)), np.arange(k)])
+    U *= sign
+    V *= sign
+    for group in equal_groups(strengths, 8 * math.sqrt(m + n) * EPS * (float(strengths[0]) if k else 0.0)):
+        z = triangular(np.vstack([V[:, group], U[:, group]]).astype(np.complex128), leaders=n).real + 0.0
+        V[:, group], U[:, group] = z[:n], z[n:]
+        strengths[group] = strengths[group].mean()
     return U, strengths, V
 
 
 def all_triples(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
-    """Return the first ``k`` of all singular triples; the transpose lies as the library wants it."""
-    V, strengths, Ut, failed = dgesdd(R.T, full_matrices=0)
-    if failed:
-        raise np.linalg.LinAlgError("the singular value decomposition did not converge")
-    return Ut[:k].T, strengths[:k].copy(), V[:, :k]
+    """Return the first ``k`` of all singular triples; the library is quicker on tables with more rows than columns."""
+    tall = len(R) > R.shape[1]
+    U, strengths, Vt = singular_triples(R if tall else R.T)
+    U, V = U[:, :k], Vt[:k].T
+    return (U, strengths[:k], V) if tall else (V, strengths[:k], U)
 
 
 def leading_triples(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:

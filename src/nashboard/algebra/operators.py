@@ -14,15 +14,16 @@ with agents by skill and tasks with tasks by difficulty, and its curl vanishes e
 `game_of_scores` (appendix D, and proposition 2) has zeros there, and its equilibrium is that of the matrix game ``S``.
 """
 
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._types import Floats, floats
+from nashboard._types import Floats, floats, read_only
 from nashboard.algebra.flows import FlowLike, named_flow, refuse_size
 from nashboard.data.scores import Scores
-from nashboard.data.validation import checked_names
+from nashboard.data.validation import numbered_names
 from nashboard.errors import InputError
 
 ScoresLike = ArrayLike | Scores
@@ -113,8 +114,7 @@ def rotation(A: Floats, r: Floats) -> Floats:
     return A - gradient(r) + 0.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Averages:
+class Averages(NamedTuple):
     """The mean of all scores, skills, difficulties, and the rest of the table."""
 
     mean: float
@@ -141,28 +141,29 @@ def named_scores(data: ScoresLike) -> tuple[Floats, tuple[str, ...], tuple[str, 
     S = floats(data, "the scores", ndim=2)
     if 0 in S.shape or not np.isfinite(S).all():
         Scores.from_array(S).require_complete()  # raises, and says where
-    agents, tasks = (checked_names(None, size=k, kind=kind) for k, kind in zip(S.shape, ("agent", "task"), strict=True))
-    return S, agents, tasks, GIVEN
+    m, n = S.shape
+    return S, numbered_names("agent", m), numbered_names("task", n), GIVEN
 
 
 def averages(S: Floats) -> Averages:
     """Take the mean, the skills and the difficulties out of a table of scores."""
-    mean = float(S.mean())
-    rest = S - mean
-    more = float(rest.mean())  # rounding of a large mean
-    rest -= more
-    skills = rest.mean(axis=1)
-    rest -= skills[:, None]
-    difficulties = -rest.mean(axis=0)
+    over_agents, over_tasks = map(even_weights, S.shape)
+    means = S @ over_tasks
+    rest = S - means[:, None]
+    rounding = rest @ over_tasks  # of the means, where scores are far from zero
+    rest -= rounding[:, None]
+    difficulties = -(over_agents @ rest)
     rest += difficulties
-    correction = rest.mean(axis=1)  # skills lose their own rounding
-    rest -= correction[:, None]
-    return Averages(
-        mean=mean + more,
-        skills=np.asarray(skills + correction),
-        difficulties=np.asarray(difficulties),
-        rest=rest,
-    )
+    mean = float(over_agents @ means)
+    skills = (means - mean) + rounding
+    more = float(over_agents @ skills)
+    return Averages(mean + more, skills - more, difficulties, rest)
+
+
+@lru_cache(maxsize=32)
+def even_weights(n: int) -> Floats:
+    """Return ``n`` weights that add up to 1."""
+    return read_only(np.full(n, 1.0 / n))
 
 
 def flow_of_scores(S: ScoresLike) -> Floats:

@@ -11,10 +11,12 @@ approximate those of ``A``; the residual ``A q - Q L Q' q`` certifies them.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import hessenberg, svd
+from scipy.linalg import hessenberg
+from scipy.linalg.lapack import dgesdd
 
 from nashboard._types import Floats
 from nashboard.algebra.flows import EPS, unit_scale
@@ -26,6 +28,8 @@ TIE = 1e-8
 Complexes = NDArray[np.complex128]
 Product = Callable[[Floats], Floats]
 
+FIRST, STEP = 18, 3  # products before the first look at what the images of a vector show, and between two looks
+
 # The start is random but always the same: any start leads to the same planes.
 SEED = 20180607
 
@@ -33,25 +37,44 @@ SEED = 20180607
 def dense_planes(A: Floats) -> tuple[Floats, Floats]:
     """Return all ``n // 2`` planes ``(Q, s)`` of a dense antisymmetric matrix, strongest first.
 
-    Householder reflections make ``A`` tridiagonal; antisymmetry leaves zeros on the diagonal, so with the odd
-    agents first and the even ones second it reads ``[[0, B], [-B', 0]]`` with ``B`` bidiagonal of half the
-    size, and the singular triples of ``B`` are the planes (Ward and Gray 1978; Golub and Van Loan). Every
-    step is orthogonal: ``Q`` is orthonormal and ``A`` is met to machine precision, whatever strengths
-    repeat.
+    Householder reflections make ``A`` tridiagonal (Ward and Gray 1978; Golub and Van Loan). Every step is orthogonal:
+    ``Q`` is orthonormal and ``A`` is met to machine precision, whatever strengths repeat.
+    """
+    scale = unit_scale(A)
+    Y, s = rotations(A / scale)
+    return canonical(Y, s, len(A), scale)
+
+
+def rotations(A: Floats, *, tridiagonal: bool = False) -> tuple[Floats, Floats]:
+    """Return all planes of an antisymmetric matrix near 1, strongest first, turned as they come.
+
+    A tridiagonal one, with the odd agents first and the even ones second, reads ``[[0, B], [-B', 0]]`` with ``B``
+    bidiagonal of half the size, and the singular triples of ``B`` are the planes.
     """
     n = len(A)
-    scale = unit_scale(A)
-    H, Z = hessenberg(A / scale, calc_q=True, overwrite_a=True, check_finite=False)
+    H, Z = (A, None) if tridiagonal else hessenberg(A, calc_q=True, overwrite_a=True, check_finite=False)
     off = (np.diagonal(H, 1) - np.diagonal(H, -1)) / 2
-    B = np.zeros(((n + 1) // 2, n // 2))
     t = np.arange(n // 2)
+    B = np.zeros(((n + 1) // 2, n // 2), order="F")
     B[t, t] = off[0::2]
     B[t[: off[1::2].size] + 1, t[: off[1::2].size]] = -off[1::2]
-    U, s, Vt = svd(B, full_matrices=False, overwrite_a=True, check_finite=False)
-    Q = np.empty((n, 2 * s.size))
-    Q[:, 0::2] = Z[:, 0::2] @ U
-    Q[:, 1::2] = Z[:, 1::2] @ Vt.T
-    return canonical(Q, s, n, scale)
+    U, s, Vt = singular_triples(B)
+    Q = np.zeros((n, 2 * s.size))
+    if Z is None:
+        Q[0::2, 0::2], Q[1::2, 1::2] = U, Vt.T
+    else:
+        Q[:, 0::2], Q[:, 1::2] = Z[:, 0::2] @ U, Z[:, 1::2] @ Vt.T
+    return Q, s
+
+
+def singular_triples(B: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return ``U, s, Vt`` of a matrix in Fortran order, by the library itself: small ones are asked for often."""
+    if not B.size:
+        return np.zeros((len(B), 0)), np.zeros(0), np.zeros((0, B.shape[1]))
+    U, s, Vt, failed = dgesdd(B, full_matrices=0)
+    if failed:
+        raise np.linalg.LinAlgError("the singular value decomposition did not converge")
+    return U, s, Vt
 
 
 def turned(Q: Floats, s: Floats) -> Floats:
@@ -71,11 +94,9 @@ def canonical(Q: Floats, s: Floats, n: int, scale: float) -> tuple[Floats, Float
     s = np.where(s > n * EPS * s.max(initial=0.0), s, 0.0)
     z = Q[:, 0::2] + 1j * Q[:, 1::2]
     width = 8 * np.sqrt(n) * EPS * s.max(initial=0.0)
-    groups = equal_groups(s, width)
-    single = [group.start for group in groups if group.stop - group.start == 1]
-    z[:, single] = facing_first(z[:, single])
-    for group in groups:
-        if group.stop - group.start > 1 and s[group.start] > 0:
+    z = facing_first(z)
+    for group in equal_groups(s, width):
+        if s[group.start] > 0:
             z[:, group] = triangular(z[:, group])
             s[group] = s[group].mean()
     Q = np.empty_like(Q)
@@ -84,14 +105,14 @@ def canonical(Q: Floats, s: Floats, n: int, scale: float) -> tuple[Floats, Float
 
 
 def equal_groups(s: Floats, width: float) -> list[slice]:
-    """Cut descending strengths into groups of equal ones; a group is no wider than ``width``."""
-    starts: list[int] = []
+    """Return the groups of two or more equal ones among descending strengths; a group is no wider than ``width``."""
     if (s[:-1] - s[1:] > width).all():
-        return [slice(t, t + 1) for t in range(s.size)]
+        return []
+    starts: list[int] = []
     for t, strength in enumerate(s):
         if not starts or s[starts[-1]] - strength > width:
             starts.append(t)
-    return [slice(a, b) for a, b in zip(starts, [*starts[1:], s.size][: len(starts)], strict=True)]
+    return [slice(a, b) for a, b in pairwise([*starts, s.size]) if b - a > 1]
 
 
 def first_largest(radii: Floats) -> NDArray[np.intp]:
@@ -139,7 +160,7 @@ def leading_planes(
 ) -> tuple[Floats, Floats, float]:
     """Return the ``k`` strongest planes ``(Q, strengths)`` and their residual.
 
-    ``product`` maps an ``(n, b)`` block X to ``A X``, ``norm`` is that of ``A``. Mostly one vector and its images are
+    ``product`` maps a vector x to ``A x``, ``norm`` is that of ``A``. Mostly one vector and its images are
     enough. A strength that repeats has only one plane in their space. Where the norm leaves room for that, a short
     search in what the planes leave over shows it, and then another vector finds the next ones there. A residual above
     ``give_up`` at the first look ends the search.
@@ -156,14 +177,18 @@ def leading_planes(
             product, Q, k, rng, float(s.max(initial=0.0)), tolerance, most_products, give_up
         )
         some = strengths > n * EPS * max(float(s.max(initial=0.0)), float(strengths.max(initial=0.0)))
-        new, strengths = new[:, np.repeat(some, 2)], strengths[some]
+        if not some.all():
+            new, strengths = new[:, np.repeat(some, 2)], strengths[some]
         if not strengths.size:  # a random vector has no image: the planes that are left have no strength
             more = k - s.size
             new = np.linalg.qr(outside_of(Q, rng.normal(size=(n, 2 * more))))[0]
             strengths = np.zeros(more)
-        order = np.argsort(-np.append(s, strengths), kind="stable")
-        s = np.append(s, strengths)[order]
-        Q = np.hstack([Q, new]).reshape(n, -1, 2)[:, order].reshape(n, -1)
+        if s.size:
+            order = np.argsort(-np.append(s, strengths), kind="stable")
+            s = np.append(s, strengths)[order]
+            Q = np.hstack([Q, new]).reshape(n, -1, 2)[:, order].reshape(n, -1)
+        else:
+            Q, s = new, strengths
         worst = max(worst, reached)
         if len(s) < k:
             continue
@@ -194,39 +219,44 @@ def planes_by_one_vector(
     V, W, H = np.empty((n, most), order="F"), np.empty((n, most), order="F"), np.zeros((most, most))
     v = outside_of(known, rng.normal(size=n))
     v /= np.linalg.norm(v)
-    size, check, reached, products = 0, 2 * k + 8, np.inf, 0
+    size, check, reached, products, restarted = 0, max(FIRST, 2 * k + 8), np.inf, 0, False
     while products < most_products:
-        w = outside_of(known, product(v[:, None])[:, 0])
+        w = outside_of(known, product(v))
         products += 1
         V[:, size], W[:, size] = v, w
-        fresh = V[:, : size + 1].T @ w
-        largest = max(largest, float(np.linalg.norm(w)))
+        basis = V[:, : size + 1]
+        fresh = basis.T @ w
+        largest = max(largest, float(np.sqrt(w @ w)))
         if abs(fresh[size]) > 1e-9 * largest:
             raise InputError("the operator is not antisymmetric: x' A x must be zero for every x")
         H[:size, size], H[size, :size] = fresh[:size], -fresh[:size]
         size += 1
-        v = w - V[:, :size] @ fresh
-        v -= V[:, :size] @ (V[:, :size].T @ v)
-        left = float(np.linalg.norm(v))
+        v = w - basis @ fresh
+        v -= basis @ (basis.T @ v)
+        left = float(np.sqrt(v @ v))
         ended = left <= 100 * EPS * largest or size == room  # the images span no more: their planes are exact
         if not ended:
             v /= left
             if size < check and size < most:
                 continue
-        Y, s = dense_planes(H[:size, :size])
+        Y, s = rotations(H[:size, :size].copy(), tridiagonal=not restarted)
         some = min(k, size // 2)
-        Q = V[:, :size] @ Y[:, : 2 * some]
-        reached = plane_residual(W[:, :size] @ Y[:, : 2 * some], Q, s[:some], largest)
-        if ended or reached <= tolerance:
-            return Q, s[:some], reached
+        reached = (
+            left * float(np.abs(Y[-1, : 2 * some]).max(initial=0.0)) / max(largest, 1e-300)
+        )  # A V = V H + left v e'
+        if ended or reached <= tolerance / 2:
+            Q = V[:, :size] @ Y[:, : 2 * some]
+            reached = plane_residual(W[:, :size] @ Y[:, : 2 * some], Q, s[:some], largest)
+            if ended or reached <= tolerance:
+                return Q, s[:some], reached
         if reached > give_up:
             break
         if size == most:
             V[:, :keep], W[:, :keep] = V @ Y[:, :keep], W @ Y[:, :keep]
             H[:] = 0.0
             H[:keep, :keep] = turned(np.eye(keep), s[: keep // 2])
-            size = keep
-        check = size + max(6, size // 5)
+            size, restarted = keep, True
+        check = size + STEP
     raise ConvergenceError(
         f"the {k} strongest of {n // 2:,} planes are known only to a residual of {reached:.1e} of the "
         f"largest strength after {products:,} products, not to {tolerance:.0e}: "
@@ -254,7 +284,7 @@ def missed_plane(product: Product, Q: Floats, weakest: float, rng: np.random.Gen
         if norm <= 100 * EPS * weakest:
             break
         V[:, t] = v / norm
-        v = product(V[:, t : t + 1])[:, 0]
+        v = product(V[:, t])
         fresh = V[:, :t].T @ v
         H[:t, t], H[t, :t] = fresh, -fresh
     return float(np.linalg.norm(H, 2)) > weakest * (1 + 1e-9)

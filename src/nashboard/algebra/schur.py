@@ -25,7 +25,7 @@ from nashboard.errors import ConvergenceError, InputError
 # The leading planes of a large matrix are met to this share of the largest strength.
 TOLERANCE = 1e-10
 OPERATOR_WRITTEN_OUT = 2000
-PRODUCTS = 120  # agents from which on products with vectors are tried first
+PRODUCTS = 64  # agents from which on products with vectors are tried first
 # Below this size planes that do not stand out (by the residual after few products) are quicker found with all others.
 SMALL, GIVE_UP = 400, 1e-4
 # Where products do not settle, a matrix of up to this size is decomposed in full instead.
@@ -152,8 +152,8 @@ def schur(
         An antisymmetric matrix ``(n, n)``, payoffs, matches in which all pairs met, a sparse matrix, or
         a ``scipy.sparse.linalg.LinearOperator``.
     k
-        How many planes, the strongest first; all ``n // 2`` by default. From 120 agents on and for ``k`` at most
-        ``n / 24`` the leading planes come from products with vectors, mostly without a full decomposition, to a
+        How many planes, the strongest first; all ``n // 2`` by default. From 64 agents on and for ``k`` at most
+        ``n / 12`` the leading planes come from products with vectors, mostly without a full decomposition, to a
         residual of 1e-10 of the largest strength. If planes beyond the k-th have the same
         strength as the k-th, which of them are returned is arbitrary (but repeatable).
     norm
@@ -190,7 +190,7 @@ def schur(
         try:
             return from_products(
                 agents,
-                lambda X: -(X.T @ matrix).T,  # A X = -(X' A)', the faster way round
+                lambda x: -(x @ matrix),  # A x = -A' x, the faster way round
                 k,
                 norm=frobenius(matrix),
                 most_products=4 * n + 400,  # they cost about as much as a full decomposition
@@ -224,7 +224,7 @@ def operator_schur(A: Any, k: int | None, norm: float | None) -> Schur:
     elif norm is None:
         parts = [float(np.linalg.norm(A @ np.eye(n, b.stop - b.start, -b.start))) for b in blocks(n)]
         norm = float(np.hypot.reduce(parts))
-    return from_products(agents, lambda X: np.asarray(A @ X), k, norm=norm, most_products=20 * n, trusted=measured)
+    return from_products(agents, lambda x: np.asarray(A @ x), k, norm=norm, most_products=20 * n, trusted=measured)
 
 
 def from_products(
@@ -238,10 +238,11 @@ def from_products(
     trusted: bool = True,
 ) -> Schur:
     """Return the strongest planes found by products with vectors."""
-    scale = float(np.ldexp(1.0, int(np.frexp(norm)[1]))) if norm > 0 else 1.0
+    usual = norm == 0 or 1e-100 < norm < 1e100  # others are scaled, so that squares neither overflow nor vanish
+    scale = 1.0 if usual else float(np.ldexp(1.0, int(np.frexp(norm)[1])))
     with threads_for(len(agents) // THREADED):
         Q, strengths, residual = leading_planes(
-            lambda X: product(X) / scale,
+            product if scale == 1.0 else lambda x: product(x) / scale,
             len(agents),
             k,
             norm=norm / scale if trusted else np.inf,
@@ -254,7 +255,7 @@ def from_products(
 
 def large_enough(n: int, k: int) -> bool:
     """Say whether the leading planes are sought by products first."""
-    return n >= PRODUCTS and 0 < 24 * k <= n
+    return n >= PRODUCTS and 0 < 12 * k <= n
 
 
 def checked_planes(k: int | None, most: int) -> int:

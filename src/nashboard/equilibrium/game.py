@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._types import Floats, Ints, floats, frozen_copy, refuse_unreal
-from nashboard.algebra.flows import antisymmetric_array, antisymmetric_part
+from nashboard.algebra.flows import antisymmetric_array, antisymmetric_part, largest
 from nashboard.algebra.hodge import Hodge
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import ROUNDING, Payoffs, payoffs
@@ -267,11 +267,6 @@ def columns_of(model: PayoffModel, indices: Ints) -> Floats:
             f"({model.size}, {len(indices)})"
         )
     return columns.astype(np.float64, copy=False)
-
-
-def largest(A: Floats) -> float:
-    """Return the largest absolute value, without a copy of the matrix."""
-    return max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

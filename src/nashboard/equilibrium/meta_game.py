@@ -23,12 +23,13 @@ from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
 from nashboard._types import Floats, Ints, floats
+from nashboard.algebra.flows import largest
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.validation import checked_names, positions
 from nashboard.equilibrium.certificate import Certificate, certify
 from nashboard.equilibrium.clones import Classes, identical_rows
 from nashboard.equilibrium.face import Face, SideFace, SideSolution, Terms, solve_side
-from nashboard.equilibrium.game import AgentsGame, Matrix, largest
+from nashboard.equilibrium.game import AgentsGame, Matrix
 from nashboard.equilibrium.nash_average import Mixtures, describe_agents, nash_average, nash_average_scores
 from nashboard.equilibrium.precision import COMPLEMENTARY, GAINS, TOLERANCE, ZERO
 from nashboard.equilibrium.results import NashAverage
