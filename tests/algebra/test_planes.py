@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 import nashboard as nb
 from nashboard._types import Floats
 from nashboard.algebra import schur as schur_module
-from nashboard.algebra.planes import dense_planes, leading_planes
+from nashboard.algebra.schur import dense_planes, leading_planes
 
 
 def low_rank(n: int, strengths: list[float], noise: float, seed: int = 0) -> Floats:

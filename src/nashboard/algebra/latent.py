@@ -20,7 +20,7 @@ from nashboard._threads import threads_for
 from nashboard._types import Floats, read_only
 from nashboard.algebra.flows import EPS, largest, refuse_size
 from nashboard.algebra.operators import ScoresLike, averages, named_scores
-from nashboard.algebra.planes import SEED, equal_groups, first_largest, singular_triples, triangular
+from nashboard.algebra.schur import SEED, equal_groups, first_largest, singular_triples, triangular
 from nashboard.errors import InputError
 
 TOLERANCE = 1e-10

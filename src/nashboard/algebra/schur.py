@@ -1,15 +1,27 @@
 """The real Schur decomposition of an antisymmetric matrix: a sum of rotations in orthogonal planes.
 
-Symbols: ``A = Q L Q'``, ``Q`` (n, 2k) orthonormal, ``s`` strengths (k,); in plane ``t`` agent ``i`` is the
-point ``(Q[i, 2t], Q[i, 2t + 1])``, at radius ``rho[i, t]`` and angle ``phi[i, t]``.
+Symbols: ``A = Q L Q'`` (n, n), ``Q`` (n, 2k) orthonormal; plane ``t`` has strength ``s[t] >= 0`` and the columns
+``u = Q[:, 2t]``, ``v = Q[:, 2t + 1]``, so that ``A = sum over t of s[t] (u v' - v u')``. Agent ``i`` is the point
+``(u[i], v[i])``, at radius ``rho[i, t]`` and angle ``phi[i, t]``. As complex numbers, ``z = u + iv``: turning a plane
+multiplies ``z`` by a phase, mixing planes of one strength multiplies the matrix of their ``z`` by a unitary matrix;
+neither changes ``A``.
+
+The strongest planes of a large matrix come from products with vectors: ``V`` an orthonormal basis (n, d) made by
+products with ``A``, ``W = A V``, ``H = V' A V`` antisymmetric (d, d). The planes of ``H`` carried over by ``V``
+approximate those of ``A``; the residual ``A q - Q L Q' q`` certifies them. Arpack does the same for ``iA`` in complex
+numbers, at about twice the work.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import hessenberg
+from scipy.linalg.lapack import dgesdd
 from scipy.sparse import csr_array, issparse, sparray, spmatrix
 from scipy.sparse.linalg import LinearOperator
 
@@ -17,8 +29,7 @@ from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
-from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size
-from nashboard.algebra.planes import dense_planes, leading_planes, plane_residual
+from nashboard.algebra.flows import EPS, FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
 from nashboard.data.validation import checked_names
 from nashboard.errors import ConvergenceError, InputError
 
@@ -31,6 +42,15 @@ SMALL, GIVE_UP = 400, 1e-4
 # Where products do not settle, a matrix of up to this size is decomposed in full instead.
 STILL_DECOMPOSED = 5000
 THREADED = 8  # blocks of few columns gain from threads only where a matrix is so many times as large
+# Radii that agree to this share are a tie, and the first agent wins: rounding must not choose.
+TIE = 1e-8
+
+FIRST, STEP = 18, 3  # products before the first look at what the images of a vector show, and between two looks
+# The start is random but always the same: any start leads to the same planes.
+SEED = 20180607
+
+Complexes = NDArray[np.complex128]
+Product = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -265,3 +285,265 @@ def checked_planes(k: int | None, most: int) -> int:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= most:
         raise InputError(f"k is {k!r}: there are {most:,} planes (two agents each), so k must be 0 to {most:,}")
     return int(k)
+
+
+def dense_planes(A: Floats) -> tuple[Floats, Floats]:
+    """Return all ``n // 2`` planes ``(Q, s)`` of a dense antisymmetric matrix, strongest first.
+
+    Householder reflections make ``A`` tridiagonal (Ward and Gray 1978; Golub and Van Loan). Every step is orthogonal:
+    ``Q`` is orthonormal and ``A`` is met to machine precision, whatever strengths repeat.
+    """
+    scale = unit_scale(A)
+    Y, s = rotations(A / scale)
+    return canonical(Y, s, len(A), scale)
+
+
+def rotations(A: Floats, *, tridiagonal: bool = False) -> tuple[Floats, Floats]:
+    """Return all planes of an antisymmetric matrix near 1, strongest first, turned as they come.
+
+    A tridiagonal one, with the odd agents first and the even ones second, reads ``[[0, B], [-B', 0]]`` with ``B``
+    bidiagonal of half the size, and the singular triples of ``B`` are the planes.
+    """
+    n = len(A)
+    H, Z = (A, None) if tridiagonal else hessenberg(A, calc_q=True, overwrite_a=True, check_finite=False)
+    off = (np.diagonal(H, 1) - np.diagonal(H, -1)) / 2
+    t = np.arange(n // 2)
+    B = np.zeros(((n + 1) // 2, n // 2), order="F")
+    B[t, t] = off[0::2]
+    B[t[: off[1::2].size] + 1, t[: off[1::2].size]] = -off[1::2]
+    U, s, Vt = singular_triples(B)
+    Q = np.zeros((n, 2 * s.size))
+    if Z is None:
+        Q[0::2, 0::2], Q[1::2, 1::2] = U, Vt.T
+    else:
+        Q[:, 0::2], Q[:, 1::2] = Z[:, 0::2] @ U, Z[:, 1::2] @ Vt.T
+    return Q, s
+
+
+def singular_triples(B: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return ``U, s, Vt`` of a matrix in Fortran order, by the library itself: small ones are asked for often."""
+    if not B.size:
+        return np.zeros((len(B), 0)), np.zeros(0), np.zeros((0, B.shape[1]))
+    U, s, Vt, failed = dgesdd(B, full_matrices=0)
+    if failed:
+        raise np.linalg.LinAlgError("the singular value decomposition did not converge")
+    return U, s, Vt
+
+
+def turned(Q: Floats, s: Floats) -> Floats:
+    """Return ``Q L``: what ``A`` makes of the columns, ``A u = -s v`` and ``A v = s u``."""
+    QL = np.empty_like(Q)
+    QL[:, 0::2], QL[:, 1::2] = -Q[:, 1::2] * s, Q[:, 0::2] * s
+    return QL
+
+
+def canonical(Q: Floats, s: Floats, n: int, scale: float) -> tuple[Floats, Floats]:
+    """Write planes down in the one way that the convention of `Schur` allows, in the units of ``scale``.
+
+    Strengths of rounding size become zero. Strengths that agree up to rounding are one group and get the
+    group's mean; within a group, the agent with the largest radius lies in the first plane alone, at angle 0;
+    of the remaining planes the same is true for the agent with the largest radius in those, and so on.
+    """
+    s = np.where(s > n * EPS * s.max(initial=0.0), s, 0.0)
+    z = Q[:, 0::2] + 1j * Q[:, 1::2]
+    width = 8 * np.sqrt(n) * EPS * s.max(initial=0.0)
+    z = facing_first(z)
+    for group in equal_groups(s, width):
+        if s[group.start] > 0:
+            z[:, group] = triangular(z[:, group])
+            s[group] = s[group].mean()
+    Q = np.empty_like(Q)
+    Q[:, 0::2], Q[:, 1::2] = z.real, z.imag
+    return Q + 0.0, s * scale
+
+
+def equal_groups(s: Floats, width: float) -> list[slice]:
+    """Return the groups of two or more equal ones among descending strengths; a group is no wider than ``width``."""
+    if (s[:-1] - s[1:] > width).all():
+        return []
+    starts: list[int] = []
+    for t, strength in enumerate(s):
+        if not starts or s[starts[-1]] - strength > width:
+            starts.append(t)
+    return [slice(a, b) for a, b in pairwise([*starts, s.size]) if b - a > 1]
+
+
+def first_largest(radii: Floats) -> NDArray[np.intp]:
+    """Return for each column the first row that is as large as any, up to rounding."""
+    return np.asarray(np.argmax(radii >= (1 - TIE) * radii.max(axis=0, initial=0.0), axis=0))
+
+
+def facing_first(z: Complexes) -> Complexes:
+    """Turn each plane so that the agent with the largest radius lies at angle 0."""
+    columns = np.arange(z.shape[1])
+    rows = first_largest(np.abs(z))
+    phase = z[rows, columns] / np.abs(z[rows, columns])
+    z = z * phase.conj()
+    z[rows, columns] = z[rows, columns].real
+    return z
+
+
+def triangular(z: Complexes, leaders: int | None = None) -> Complexes:
+    """Mix planes of one strength: each leading row (of the first ``leaders``) uses as few as it can."""
+    z = z.copy()
+    for t in range(z.shape[1]):
+        rest = z[:, t:]
+        lead = int(first_largest(np.linalg.norm(rest[:leaders], axis=1)[:, None])[0])
+        x = rest[lead].conj()
+        phase = x[0] / abs(x[0]) if x[0] else 1.0
+        y = x.copy()
+        y[0] += phase * np.linalg.norm(x)
+        rest -= np.outer(rest @ y, 2 * y.conj() / np.vdot(y, y).real)
+        turn = rest[lead, 0] / abs(rest[lead, 0])
+        rest[:, 0] *= turn.conj()
+        rest[lead] = 0.0
+        rest[lead, 0] = np.linalg.norm(x)
+    return z
+
+
+def leading_planes(
+    product: Product,
+    n: int,
+    k: int,
+    *,
+    norm: float,
+    tolerance: float,
+    most_products: int,
+    give_up: float = np.inf,
+) -> tuple[Floats, Floats, float]:
+    """Return the ``k`` strongest planes ``(Q, strengths)`` and their residual.
+
+    ``product`` maps a vector x to ``A x``, ``norm`` is that of ``A``. Mostly one vector and its images are
+    enough. A strength that repeats has only one plane in their space. Where the norm leaves room for that, a short
+    search in what the planes leave over shows it, and then another vector finds the next ones there. A residual above
+    ``give_up`` at the first look ends the search.
+
+    Raises
+    ------
+    ConvergenceError
+        The residual stays above ``tolerance`` times the largest strength.
+    """
+    rng = np.random.default_rng(SEED)
+    Q, s, worst = np.empty((n, 0)), np.empty(0), 0.0
+    while True:
+        new, strengths, reached = planes_by_one_vector(
+            product, Q, k, rng, float(s.max(initial=0.0)), tolerance, most_products, give_up
+        )
+        some = strengths > n * EPS * max(float(s.max(initial=0.0)), float(strengths.max(initial=0.0)))
+        if not some.all():
+            new, strengths = new[:, np.repeat(some, 2)], strengths[some]
+        if not strengths.size:  # a random vector has no image: the planes that are left have no strength
+            more = k - s.size
+            new = np.linalg.qr(outside_of(Q, rng.normal(size=(n, 2 * more))))[0]
+            strengths = np.zeros(more)
+        if s.size:
+            order = np.argsort(-np.append(s, strengths), kind="stable")
+            s = np.append(s, strengths)[order]
+            Q = np.hstack([Q, new]).reshape(n, -1, 2)[:, order].reshape(n, -1)
+        else:
+            Q, s = new, strengths
+        worst = max(worst, reached)
+        if len(s) < k:
+            continue
+        weakest, rest = float(s[k - 1]), norm**2 - 2 * float(s @ s)  # a plane of strength s has the squared norm 2 s^2
+        if weakest == 0 or 2 * weakest**2 >= rest or not missed_plane(product, Q, weakest, rng):
+            return *canonical(Q[:, : 2 * k], s[:k], n, 1.0), worst
+
+
+def planes_by_one_vector(
+    product: Product,
+    known: Floats,
+    k: int,
+    rng: np.random.Generator,
+    largest: float,
+    tolerance: float,
+    most_products: int,
+    give_up: float,
+) -> tuple[Floats, Floats, float]:
+    """Return up to ``k`` strongest planes of what the ``known`` ones leave over, from the images of one vector.
+
+    The Lanczos method for antisymmetric matrices with full orthogonalisation and thick restarts: memory O(n k). Fewer
+    planes are returned where these images span less; ``largest`` is the largest strength so far.
+    """
+    n = len(known)
+    room = n - known.shape[1]
+    keep = min(2 * (k + 5), room)
+    most = min(max(60, 3 * keep), room)
+    V, W, H = np.empty((n, most), order="F"), np.empty((n, most), order="F"), np.zeros((most, most))
+    v = outside_of(known, rng.normal(size=n))
+    v /= np.linalg.norm(v)
+    size, check, reached, products, restarted = 0, max(FIRST, 2 * k + 8), np.inf, 0, False
+    while products < most_products:
+        w = outside_of(known, product(v))
+        products += 1
+        V[:, size], W[:, size] = v, w
+        basis = V[:, : size + 1]
+        fresh = basis.T @ w
+        largest = max(largest, float(np.sqrt(w @ w)))
+        if abs(fresh[size]) > 1e-9 * largest:
+            raise InputError("the operator is not antisymmetric: x' A x must be zero for every x")
+        H[:size, size], H[size, :size] = fresh[:size], -fresh[:size]
+        size += 1
+        v = w - basis @ fresh
+        v -= basis @ (basis.T @ v)
+        left = float(np.sqrt(v @ v))
+        ended = left <= 100 * EPS * largest or size == room  # the images span no more: their planes are exact
+        if not ended:
+            v /= left
+            if size < check and size < most:
+                continue
+        Y, s = rotations(H[:size, :size].copy(), tridiagonal=not restarted)
+        some = min(k, size // 2)
+        reached = (
+            left * float(np.abs(Y[-1, : 2 * some]).max(initial=0.0)) / max(largest, 1e-300)
+        )  # A V = V H + left v e'
+        if ended or reached <= tolerance / 2:
+            Q = V[:, :size] @ Y[:, : 2 * some]
+            reached = plane_residual(W[:, :size] @ Y[:, : 2 * some], Q, s[:some], largest)
+            if ended or reached <= tolerance:
+                return Q, s[:some], reached
+        if reached > give_up:
+            break
+        if size == most:
+            V[:, :keep], W[:, :keep] = V @ Y[:, :keep], W @ Y[:, :keep]
+            H[:] = 0.0
+            H[:keep, :keep] = turned(np.eye(keep), s[: keep // 2])
+            size, restarted = keep, True
+        check = size + max(STEP, size // 5 if restarted else 0)
+    raise ConvergenceError(
+        f"the {k} strongest of {n // 2:,} planes are known only to a residual of {reached:.1e} of the "
+        f"largest strength after {products:,} products, not to {tolerance:.0e}: "
+        f"their strengths lie too close together; ask for fewer planes, or for all of them (k=None)"
+    )
+
+
+def outside_of(known: Floats, v: Floats) -> Floats:
+    """Return what a vector has outside of some orthonormal columns; twice is enough."""
+    if known.shape[1]:
+        for _ in range(2):
+            v = v - known @ (known.T @ v)
+    return v
+
+
+def missed_plane(product: Product, Q: Floats, weakest: float, rng: np.random.Generator, steps: int = 12) -> bool:
+    """Say whether what the planes leave over has one that is stronger than the weakest of them."""
+    V = np.empty((len(Q), steps), order="F")
+    H = np.zeros((steps, steps))
+    v = rng.normal(size=len(Q))
+    for t in range(steps):
+        for basis in (Q, V[:, :t]) * 2:
+            v -= basis @ (basis.T @ v)
+        norm = float(np.linalg.norm(v))
+        if norm <= 100 * EPS * weakest:
+            break
+        V[:, t] = v / norm
+        v = product(V[:, t])
+        fresh = V[:, :t].T @ v
+        H[:t, t], H[t, :t] = fresh, -fresh
+    return float(np.linalg.norm(H, 2)) > weakest * (1 + 1e-9)
+
+
+def plane_residual(AQ: Floats, Q: Floats, s: Floats, largest: float = 0.0) -> float:
+    """Return the largest ``|A q - Q L Q' q|`` over the columns, relative to the largest strength."""
+    unit = max(float(s.max(initial=0.0)), largest)
+    return float(np.linalg.norm(AQ / unit - turned(Q, s / unit), axis=0).max(initial=0.0)) if unit else 0.0

@@ -22,8 +22,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, read_only
 from nashboard.algebra.hodge import hodge
-from nashboard.algebra.planes import canonical, dense_planes
-from nashboard.algebra.schur import schur
+from nashboard.algebra.schur import canonical, dense_planes, schur
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
 from nashboard.errors import ConvergenceError
