@@ -30,6 +30,7 @@ CASES: dict[str, tuple[str, Any]] = {
     "noise": ("scores", "none"),
     "scaling": ("scores", "rank"),
     "selection": ("scores", "maxent"),
+    "tolerance": ("scores", 0.05),
     "level": ("scores", 0.8),
     "n_resamples": ("scores", 37),
     "rng": ("scores", 5),
@@ -45,7 +46,7 @@ CASES: dict[str, tuple[str, Any]] = {
 def test_every_setting_reaches_audit_stress_and_report(setting: str) -> None:
     kind, value = CASES[setting]
     options: dict[str, Any] = {"n_resamples": 20, **({"components": "largest"} if kind == "matches" else {})}
-    options |= {setting: value}
+    options |= {setting: value} | ({"noise": "none"} if setting == "tolerance" else {})
     found = nb.evaluate(arena() if kind == "matches" else suite(), **options)
     problem = found.problem
     assert problem is not None
@@ -93,3 +94,14 @@ def test_settings_of_an_evaluation_are_not_given_again() -> None:
     for repeat in (found.audit, found.stress):
         with pytest.raises(nb.InputError, match="the settings are those of the evaluation: leave out 'noise'"):
             repeat(noise="none")
+
+
+def test_a_tolerance_gives_the_most_even_mixture_that_noise_allows() -> None:
+    scores = suite()
+    literal = nb.nash_average_scores(scores, tolerance=0.05)
+    found = nb.evaluate(scores, noise="none", tolerance=0.05)
+    assert found.board.weights == pytest.approx(literal.agent_weights)
+    assert set(found.support) == set(literal.agent_support)
+    assert len(found.support) > len(nb.evaluate(scores, noise="none").support)
+    with pytest.raises(nb.InputError, match="tolerance= is for exact results"):
+        nb.evaluate(scores, tolerance=0.05)

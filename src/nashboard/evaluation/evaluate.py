@@ -26,6 +26,7 @@ def evaluate(
     level: float = 0.95,
     pool: Literal["auto"] | bool = "auto",
     selection: Selection = "clone-invariant",
+    tolerance: float | None = None,
     scaling: Scaling = "range",
     anchor: Mapping[str, float] | None = None,
     components: Components = "error",
@@ -57,6 +58,8 @@ def evaluate(
         ``"auto"``: entries shown to be alike are pooled, and a warning names them. False: they are not.
     selection
         As in `nash_average`.
+    tolerance
+        As in `nash_average`, for exact results (``noise="none"``): the exploitability that their noise allows.
     scaling
         How raw scores are put in comparable units, as in `Scores.scale`; scores that were scaled stay as they are.
     anchor
@@ -82,8 +85,8 @@ def evaluate(
     """
     problem = prepare_data(
         data, methods=tuple(methods), noise=noise, n_resamples=n_resamples, rng=rng, level=level, pool=pool,
-        selection=selection, scaling=scaling, anchor=anchor, components=components, call=call, progress=progress,
-        workers=workers,
+        selection=selection, tolerance=tolerance, scaling=scaling, anchor=anchor, components=components, call=call,
+        progress=progress, workers=workers,
     )  # fmt: skip
     with threads_for(len(problem.exact.first)):
         return evaluate_problem(problem)

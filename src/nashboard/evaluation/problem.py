@@ -51,6 +51,7 @@ class Settings:
     noise: Noise = "model"
     pool: bool = True
     selection: Selection = "clone-invariant"
+    tolerance: float | None = None
     scaling: Scaling = "range"
     methods: tuple[str, ...] = ("nash", "elo", "uniform")
     anchor: Mapping[str, float] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class Options(TypedDict, total=False):
     noise: Noise
     pool: Literal["auto"] | bool
     selection: Selection
+    tolerance: float | None
     scaling: Scaling
     methods: Sequence[str]
     anchor: Mapping[str, float] | None
@@ -218,7 +220,7 @@ class Problem:
         settings, data, n = self.settings, self.merged, self.plan.n_resamples
         if isinstance(data, Matches):
             if self.literal:
-                return literal_matches(data, settings.selection)
+                return literal_matches(data, settings.selection, settings.tolerance)
             alike = self.alike
             if alike is not None and alike.groups:
                 data = pool_matches(data, alike.label)
@@ -229,12 +231,12 @@ class Problem:
                 return draw_matches(data, draws=n, rng=rng, workers=self.plan.workers, fit=fit, advance=advance)
         if isinstance(data, Scores):
             if self.literal:
-                return literal_scores(data, settings.scaling, settings.selection)
+                return literal_scores(data, settings.scaling, settings.selection, settings.tolerance)
             return draw_scores(
                 data, draws=n, rng=rng, scaling=settings.scaling, selection=settings.selection, pool=settings.pool
             )
         if self.literal:
-            return literal_payoffs(data, settings.selection)
+            return literal_payoffs(data, settings.selection, settings.tolerance)
         with shown_progress(self.plan, "Drawing from the posterior ...") as advance:
             return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers, advance=advance)
 
@@ -270,9 +272,10 @@ class Problem:
     @cached_property
     def equilibrium(self) -> NashAverage | ScoreNashAverage:
         """The equilibrium of the expected payoffs, with its certificate."""
+        selection, tolerance = self.settings.selection, self.settings.tolerance
         if isinstance(self.data, Scores):
-            return nash_average_scores(self.expected[:, self.kept_tasks], selection=self.settings.selection)
-        return nash_average(self.expected, selection=self.settings.selection)
+            return nash_average_scores(self.expected[:, self.kept_tasks], selection=selection, tolerance=tolerance)
+        return nash_average(self.expected, selection=selection, tolerance=tolerance)
 
     def full_payoffs(self) -> Floats:
         """Return expected payoffs of all agents against all agents, or on all tasks, copies included."""
@@ -296,12 +299,13 @@ class Problem:
     def full_equilibrium(self) -> NashAverage | ScoreNashAverage:
         """The equilibrium of the expected payoffs with all copies, by name; tasks set aside are left out."""
         A = self.full_payoffs()
+        selection, tolerance = self.settings.selection, self.settings.tolerance
         if not isinstance(self.data, Scores):
-            return nash_average(Payoffs(agents=self.agents, A=A), selection=self.settings.selection)
+            return nash_average(Payoffs(agents=self.agents, A=A), selection=selection, tolerance=tolerance)
         assert self.tasks is not None
         kept = np.flatnonzero(np.isin(self.tasks.label, self.kept_tasks))
         table = Scores.from_array(A[:, kept], self.agents, [self.data.tasks[k] for k in kept]).scale("none")
-        return nash_average_scores(table, selection=self.settings.selection)
+        return nash_average_scores(table, selection=selection, tolerance=tolerance)
 
     def pairwise(self) -> Pairwise:
         """Return the data as the methods of ranking take them, with all copies; missing scores as the model expects."""
@@ -360,6 +364,8 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
         raise InputError(
             f"this needs Matches, Scores or Payoffs, not {type(data).__name__}: read() makes them of a file"
         )
+    if settings.tolerance is not None and not literal:
+        raise InputError("tolerance= is for exact results (noise='none'): draws of the model allow for noise already")
     return Problem(
         given=given,
         data=data,

@@ -14,6 +14,7 @@ import numpy as np
 from nashboard._tables import Column, Table
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.precision import TOLERANCE
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, tied_ranks
 from nashboard.errors import ConvergenceError
@@ -138,7 +139,7 @@ def measure_importance(problem: Problem, kind: Kind) -> Importance:
 
 def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, selection: Selection) -> Importance:
     """Leave out each entry of a game or of a table in turn; scores keep the scaling of the whole table."""
-    of_agents = kind == "agents"
+    of_agents, allowed = kind == "agents", found.tolerance
     if isinstance(found, NashAverage):
         names, weights, margins, effective = found.agents, found.weights, found.margins, found.effective_number
         averages = found.averages
@@ -150,6 +151,10 @@ def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, sele
         averages, effective = found.skills, found.effective_tasks
 
     def solve(stack: Floats) -> Floats:
+        if allowed and isinstance(found, NashAverage):
+            return np.stack([nash_average(one, selection=selection, tolerance=allowed).averages for one in stack])
+        if allowed:
+            return np.stack([nash_average_scores(one, selection=selection, tolerance=allowed).skills for one in stack])
         if isinstance(found, NashAverage):
             return nash_averages(stack, selection=selection).averages
         return nash_averages_scores(stack, selection=selection).skills
@@ -170,7 +175,7 @@ def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, sele
         if np.isnan(new).any():
             continue
         old = np.delete(averages, k) if of_agents else averages
-        before, now = tied_ranks(old, found.scale), tied_ranks(new, found.scale)
+        before, now = (tied_ranks(x, found.scale, 2 * allowed) for x in (old, new))
         score[k], rank[k] = np.abs(new - old).max(), np.abs(now - before).max()
         # among those who stay: without the only winner, the next in line should be first
         winner[k] = bool(((now == 1) != (before == 1)).any())

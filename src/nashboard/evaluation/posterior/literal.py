@@ -15,22 +15,24 @@ from nashboard.ratings.elo import elo
 ELO_PRIOR = 0.01  # drawn games of each agent with the average: maximum likelihood, but finite
 
 
-def literal_matches(matches: Matches, selection: Selection) -> Draws:
+def literal_matches(matches: Matches, selection: Selection, tolerance: float | None = None) -> Draws:
     """Return the equilibrium of the smoothed log-odds; pairs that never met as Elo predicts."""
     game = payoffs(matches, fill="model")
     ratings = elo(matches, prior=ELO_PRIOR).ratings / POINTS_PER_LOGIT
-    return literal_game(game, selection, ratings, {"filled": game.filled, "payoffs": game.made})
+    return literal_game(game, selection, tolerance, ratings, {"filled": game.filled, "payoffs": game.made})
 
 
-def literal_payoffs(given: Payoffs, selection: Selection) -> Draws:
+def literal_payoffs(given: Payoffs, selection: Selection, tolerance: float | None = None) -> Draws:
     """Return the equilibrium of the payoffs."""
-    return literal_game(given, selection, None, {"filled": given.filled, "payoffs": given.made})
+    return literal_game(given, selection, tolerance, None, {"filled": given.filled, "payoffs": given.made})
 
 
-def literal_game(game: Payoffs, selection: Selection, ratings: Floats | None, facts: dict[str, object]) -> Draws:
+def literal_game(
+    game: Payoffs, selection: Selection, tolerance: float | None, ratings: Floats | None, facts: dict[str, object]
+) -> Draws:
     """Return one draw: the game itself."""
-    found = nash_average(game, selection=selection)
-    gaps = np.where(found.weights > 0, 0.0, np.maximum(-found.averages, 0.0))
+    found = nash_average(game, selection=selection, tolerance=tolerance)
+    gaps = np.where(np.isin(game.agents, found.support), 0.0, np.maximum(-found.averages, 0.0))
     return Draws(
         gaps=gaps[None],
         weights=np.array(found.weights)[None],
@@ -42,11 +44,12 @@ def literal_game(game: Payoffs, selection: Selection, ratings: Floats | None, fa
     )
 
 
-def literal_scores(scores: Scores, scaling: Scaling, selection: Selection) -> Draws:
+def literal_scores(scores: Scores, scaling: Scaling, selection: Selection, tolerance: float | None = None) -> Draws:
     """Return the equilibrium of the table in comparable units; scores that were scaled stay as they are."""
     scaled = scores.scale(scaling) if scores.scaling == "raw" else scores
-    found = nash_average_scores(scaled, selection=selection)
-    gaps = np.where(found.agent_weights > 0, 0.0, np.maximum(found.value - found.skills, 0.0))
+    found = nash_average_scores(scaled, selection=selection, tolerance=tolerance)
+    best = np.isin(scores.agents, found.agent_support)
+    gaps = np.where(best, 0.0, np.maximum(found.value - found.skills, 0.0))
     return Draws(
         gaps=gaps[None],
         weights=np.array(found.agent_weights)[None],

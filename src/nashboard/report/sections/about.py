@@ -96,6 +96,7 @@ NAMES = {
     "seed": "seed",
     "level": "level of intervals",
     "selection": "equilibrium",
+    "tolerance": "exploitability allowed",
     "scaling": "scaling of scores",
     "anchor": "ratings held",
     "noise": "noise",
