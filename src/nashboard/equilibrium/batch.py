@@ -22,7 +22,7 @@ from nashboard.equilibrium.central_path import Iterate, beginning, newton_step, 
 from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
 from nashboard.equilibrium.game import collapse, near_one
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
-from nashboard.equilibrium.precision import ENOUGH, EPS, TOLERANCE, ZERO
+from nashboard.equilibrium.precision import ENOUGH, EPS, LEAST, LOOK_STACKED, TOLERANCE, ZERO
 from nashboard.equilibrium.results import Selection, check_selection
 from nashboard.errors import InputError
 
@@ -248,7 +248,7 @@ def together(K: Floats, starts: tuple[int, ...]) -> tuple[Floats, Floats]:
             break
         support = x.p > x.s
         gap = x.mu * N
-        ready = (gap < 1e-4) & (support == before).all(axis=1)
+        ready = (gap < LOOK_STACKED) & (support == before).all(axis=1)
         before = support
         done = ~np.isfinite(gap) | (gap < ENOUGH)
         if ready.any():
@@ -297,8 +297,8 @@ def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tup
     moved = ZERO * (np.abs(inverse) @ (np.abs(A) @ np.abs(x)[..., None]))[:, :N, 0]  # as `face` has it for one game
     proved = regular & np.where(support, p > moved, margins > ZERO).all(axis=1)
     p = np.maximum(p, 0.0)
-    p = p / np.maximum(np.add.reduceat(p, starts, axis=1), 1e-300)[:, group]
-    log_p = np.log(np.where(support, np.maximum(p, 1e-300), 1.0))
+    p = p / np.maximum(np.add.reduceat(p, starts, axis=1), LEAST)[:, group]
+    log_p = np.log(np.where(support, np.maximum(p, LEAST), 1.0))
     right = np.concatenate([-log_p, np.zeros((count, k))], axis=1)
     y = (inverse.transpose(0, 2, 1) @ right[..., None])[..., 0]
     y = y - (inverse.transpose(0, 2, 1) @ ((A.transpose(0, 2, 1) @ y[..., None])[..., 0] - right)[..., None])[..., 0]

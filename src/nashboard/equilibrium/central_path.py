@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from nashboard._types import Floats, Ints
-from nashboard.equilibrium.precision import TINY
+from nashboard.equilibrium.precision import LEAST, TINY
 
 Solve = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
@@ -148,7 +148,7 @@ def steepest(p: Floats, dp: Floats, s: Floats, ds: Floats) -> Floats:
 
 def longest(fall: Floats, share: float | Floats = 1.0) -> Floats:
     """Return the step, at most 1, that goes ``share`` of the way to where a weight or slack is zero."""
-    return np.asarray(np.minimum(1.0, share / np.maximum(fall, 1e-300)))
+    return np.asarray(np.minimum(1.0, share / np.maximum(fall, LEAST)))
 
 
 def central_path(game: PathGame, most: int = 200) -> Iterator[Iterate]:

@@ -48,7 +48,19 @@ from scipy.linalg import cho_factor, cho_solve, qr
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.game import AgentsGame, Game
-from nashboard.equilibrium.precision import FAR, HUGE, NEAR, PATH_END, ROUNDING, TOLERANCE, VIOLATED, ZERO
+from nashboard.equilibrium.precision import (
+    FAR,
+    HUGE,
+    LEAST,
+    NEAR,
+    PATH_END,
+    ROUNDING,
+    SETTLED,
+    SINGULAR,
+    TOLERANCE,
+    VIOLATED,
+    ZERO,
+)
 from nashboard.errors import ConvergenceError, InputError
 
 MANY = 64  # systems with more unknowns are factorised where that works: singular values take far longer
@@ -107,7 +119,7 @@ class Margins:
     @staticmethod
     def of(t: Floats, G: Floats, unit: Floats) -> "Margins":
         """Return the margins ``t - G dx`` of a matrix."""
-        return Margins(at=t, fall=lambda dx: G @ dx, rows=lambda k: G[k], unit=np.maximum(unit, 1e-300))
+        return Margins(at=t, fall=lambda dx: G @ dx, rows=lambda k: G[k], unit=np.maximum(unit, LEAST))
 
 
 def maximum_entropy(
@@ -121,7 +133,7 @@ def maximum_entropy(
     unit = np.broadcast_to(margins.unit, margins.at.shape)
     t = margins.at / unit
     across = W.shape[1]
-    W = W / np.maximum(np.abs(W).T @ x, 1e-300)
+    W = W / np.maximum(np.abs(W).T @ x, LEAST)
     w, z = fit_multipliers(W, np.log(x) - log_m), np.zeros(len(t))
     part, iterations = np.zeros(0, dtype=np.intp) if likely is None else likely, 0
     G = margins.rows(part) / unit[part, None]
@@ -133,7 +145,7 @@ def maximum_entropy(
             y, log_x, steps = solve_dual(dual, np.append(w, z[part]))
         iterations += steps
         w, z[part] = y[:across], y[across:]
-        found = np.maximum(np.exp(log_x), 1e-300)  # whoever has weight keeps some, also below the smallest number
+        found = np.maximum(np.exp(log_x), LEAST)  # whoever has weight keeps some, also below the smallest number
         left = t - margins.fall(found - x) / unit
         left[part] = 0.0
         violated = np.flatnonzero(left < -VIOLATED)
@@ -204,7 +216,7 @@ def follow_multipliers(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, 
         dt = aim / z - t - t / z * dz
         reach = choose_step(dual, log_x, y, dy, aim)
         y = y + reach * dy
-        t = t + min(1.0, 0.9 / max(fastest_fall(dt, t), 1e-300)) * dt
+        t = t + min(1.0, 0.9 / max(fastest_fall(dt, t), LEAST)) * dt
         if -float(slope @ dy) < 0.1 * aim.min() or since == 30:  # on the path, or as near as rounding allows
             if aim[0] < PATH_END * dual.inside[0]:
                 break
@@ -260,8 +272,8 @@ def choose_step(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -
 
     fastest = max(fastest_fall(dz, z) / 0.99, fastest_fall(change, np.maximum(np.abs(log_x), FAR)))
     low, high = 0.0, 1.0 / max(1.0, fastest)
-    if np.abs(change).max() < 1e-3:
-        return high  # Newton's own step is right here, and slopes are down to rounding
+    if np.abs(change).max() < SETTLED:
+        return high
     first = abs(slope(0.0))
     reach = high
     for _ in range(60):
@@ -277,7 +289,7 @@ def solve_newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats
     """Solve ``(B' diag(x) B + diag(barrier)) dy = right``; no step at all where numbers are too large for that."""
     H = (B * x[:, None]).T @ B
     H[np.arange(len(H)), np.arange(len(H))] += barrier
-    unit = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(H), LEAST))
     if not (np.isfinite(H).all() and np.isfinite(right).all()):
         return np.zeros(len(right))
     H = H * unit * unit[:, None]
@@ -286,7 +298,7 @@ def solve_newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats
             return np.asarray(unit * cho_solve(cho_factor(H, lower=True, check_finite=False), unit * right))
         except np.linalg.LinAlgError:  # singular: equations that depend on each other, up to rounding
             pass
-    return np.asarray(unit * np.linalg.lstsq(H, unit * right, rcond=1e-15)[0])
+    return np.asarray(unit * np.linalg.lstsq(H, unit * right, rcond=SINGULAR)[0])
 
 
 def fit_multipliers(W: Floats, goal: Floats) -> Floats:

@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import precision
 from nashboard.equilibrium.entropy import Margins, independent_equations, maximum_entropy, only_point
-from nashboard.equilibrium.precision import EPS, SMALL_WEIGHT, SOLVED, ZERO
+from nashboard.equilibrium.precision import EPS, NEGATIVE, SMALL_WEIGHT, SOLVED, ZERO
 
 Apply = Callable[[Floats], Floats]
 
@@ -77,7 +77,7 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
     if regular is not None:
         apply, apply_back, loss = regular
         near = apply(goal)
-        if near[:k].min() < -1e-6:
+        if near[:k].min() < -NEGATIVE:
             return None  # not worth refining: somebody would have negative weight
         point = refine(A, near, goal, apply, loss)
         return found(point[:k], float(point[k]), np.zeros((k, 0)), (apply_back,))

@@ -51,6 +51,10 @@ ROUNDED = (4 * ZERO, 32 * ZERO, 256 * ZERO)
 SMALL_WEIGHT = 1e-6
 # What rounding leaves of equations that have a solution.
 SOLVED = 64 * EPS
+# A support with a weight further below zero than this is a wrong guess, and is not refined.
+NEGATIVE = 1e-6
+# Divisors and weights are at least this: far above underflow, far below anything that counts.
+LEAST = 1e-300
 # What the last bits of weights and of the value are worth in a sum of their products.
 ROUNDING = 4 * EPS
 # A member outside the oracle's set joins when it gains more than this against the final mixture.
@@ -64,6 +68,8 @@ TINY = 1e-140
 LOOK, DEGENERATE = 1e-2, 1e-10
 # The gap below which rounding alone decides which margins are zero, and what is zero then.
 LAST_GAP, LAST_ZERO = 1e-18, 8 * EPS
+# The gap at which supports of stacked games are first looked at: a look costs an inverse of each, so it waits longer.
+LOOK_STACKED = 1e-4
 # How well the game is solved while agents still join the oracle's set.
 ROUGH = 1e-7
 # The gap at which a stacked game without a proved unique equilibrium goes to the solver for single games.
@@ -75,6 +81,10 @@ VIOLATED, NEAR = 1e-15, 1e-13
 PATH_END = 1e-22
 # Logarithms above this would overflow.
 HUGE = 600.0
+# Logarithms that change by less are where Newton's step is right, and slopes along it are down to rounding.
+SETTLED = 1e-3
+# Singular values of Newton's system below this share of the largest are zero.
+SINGULAR = 1e-15
 # How far a logarithm may fall in one step, or by as much as it is: then no system can lose the weight.
 FAR = 10.0
 
