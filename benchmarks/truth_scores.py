@@ -131,6 +131,24 @@ def unknown_noise(
     return draw
 
 
+def percentages(
+    agents: int, real: int, guesses: int, items: int, own: float = 0.0
+) -> Callable[[np.random.Generator], Case]:
+    """A table of shares solved, as most csv files have them: nobody says how many items there were."""
+
+    def draw(rng: np.random.Generator) -> Case:
+        case = measure_items(rng, np.hstack([one_skill(rng, agents, real, own), guessed(agents, guesses)]), items)
+        return Case(truth=case.truth, scores=Scores.from_array(case.scores.values))
+
+    return draw
+
+
+def tasks_of_their_own(rng: np.random.Generator) -> Case:
+    """Four tasks that share nothing with the others, measured as well as they are: no table can show that."""
+    truth = np.hstack([rng.normal(size=(12, 1)) + 0.3 * rng.normal(size=(12, 10)), rng.normal(size=(12, 4))])
+    return Case(truth=truth, scores=Scores.from_array(truth + 0.2 * rng.normal(size=truth.shape)))
+
+
 REGIMES: dict[str, Callable[[np.random.Generator], Case]] = {
     "one skill": guess(0),
     "one skill, 10 guessed": guess(10),
@@ -149,6 +167,11 @@ REGIMES: dict[str, Callable[[np.random.Generator], Case]] = {
     "unknown noise, useless tasks": unknown_noise(2, 0.0, useless=10),
     "unknown noise, own talents": unknown_noise(2, 0.2),
     "unknown noise, which is 0": unknown_noise(2, 0.3, noise=0.0),
+    "unknown noise, 40 guessed": percentages(14, 12, 40, 250),
+    "unknown noise, 8 agents, 10 guessed": percentages(8, 6, 10, 300),
+    "unknown noise, 10 agents, own talents, 12 guessed": percentages(10, 8, 12, 250, own=0.2),
+    "unknown noise, 6 agents, 4 tasks": percentages(6, 4, 0, 200),
+    "unknown noise, 4 tasks of their own": tasks_of_their_own,
 }
 
 
@@ -236,9 +259,9 @@ def main() -> None:
     for name in options.regimes or REGIMES:
         figures = run_regime(name, options.tables, options.seed)
         if not head:
-            print(f"{'regime':30}" + "".join(f"{column:>18}" for column in figures))
+            print(f"{'regime':50}" + "".join(f"{column:>18}" for column in figures))
             head = True
-        print(f"{name:30}" + "".join(f"{value:18.3f}" for value in figures.values()))
+        print(f"{name:50}" + "".join(f"{value:18.3f}" for value in figures.values()))
         sys.stdout.flush()
 
 

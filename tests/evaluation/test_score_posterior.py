@@ -1,11 +1,12 @@
 """The posterior of score tables: against a slow sampler, against known truth, and what must not move it."""
 
 import runpy
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import comb, logsumexp
 from scipy.stats import kendalltau, multivariate_normal
 
 import nashboard as nb
@@ -31,11 +32,11 @@ run_regime = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "trut
 
 def slow_posterior(
     Y: Floats, V: Floats, prior: Floats, known: bool, steps: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Sample the model of `low_rank` with one skill by many chains of random-walk Metropolis; tables and versions.
+) -> tuple[Floats, Floats, Floats]:
+    """Sample the model of `low_rank` with one skill by many chains of random-walk Metropolis; tables, versions and use.
 
-    Independent of the sampler under test: it moves difficulties, skills and loadings together, and sums over versions
-    and over the grids of tau, tau0 and omega.
+    Independent of the sampler under test: it moves difficulties, skills and loadings together, and sums over versions,
+    over the grids of tau, tau0 and omega, and over which tasks are useful.
     """
     chains, m, n = 200, *Y.shape[1:]
     taus = TAUS if V.all() else TAUS[1:]
@@ -45,64 +46,80 @@ def slow_posterior(
     local[taus == 0], local[:, taus == 0] = 0.0, 0.0
     local[taus == 0, taus == 0] = 1.0
     local /= local.sum(axis=1, keepdims=True)
+    alone = np.log(local[taus == 1][0] + 1e-300)
     v = V[..., None] + taus**2
+    uses = np.array([one for one in product([0, 1], repeat=n) if any(one) and (all(one) or not known)])
+    of_use = -np.log(comb(n, uses.sum(axis=1)))
 
-    def parts(x: Floats) -> tuple[Floats, Floats, Floats]:
+    def parts(x: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         b, a, load, mu = x[:, :n], x[:, n : n + m], x[:, n + m : -1], x[:, -1:]
         fit = b[:, None] + a[:, :, None] * load[:, None]
-        r = (Y - fit[:, None])[..., None]
-        each = -0.5 * (np.log(v) + r**2 / v).sum(axis=2) + prior[..., None]  # chain, version, task, tau
+        each, apart = (
+            -0.5 * (np.log(v) + (Y - t[:, None])[..., None] ** 2 / v).sum(axis=2) + prior[..., None]
+            for t in (fit, b[:, None] + 0 * fit)
+        )  # chain, version, task, tau
         by_tau = logsumexp(each, axis=1)
         top = by_tau.max(axis=2, keepdims=True)
-        by_tau0 = (np.log(np.exp(by_tau - top) @ local.T + 1e-300) + top).sum(axis=1) + tau_prior
+        useful = np.log(np.exp(by_tau - top) @ local.T + 1e-300) + top  # chain, task, tau0
+        useless = logsumexp(apart[:, 0] + alone, axis=2)
+        by_use = np.einsum("uj,cjt->cut", uses, useful) + ((1 - uses) @ useless.T).T[..., None]
+        by_use += of_use[:, None] + tau_prior
         spread = ((load - mu) ** 2).sum(axis=1, keepdims=True)
         of_omega = logsumexp(half_cauchy(OMEGAS, 0.5) - n * np.log(OMEGAS) - spread / (2 * OMEGAS**2), axis=1)
         rest = (b**2).sum(axis=1) / 200 + (a**2).sum(axis=1) / 2 + mu[:, 0] ** 2 / 2
-        return fit, each, np.concatenate([by_tau0, (of_omega - rest)[:, None]], axis=1)
+        return fit, each, apart, by_use, of_omega - rest
 
-    def total(last: Floats) -> Floats:
-        return np.asarray(logsumexp(last[:, :-1], axis=1) + last[:, -1])
+    def total(x: Floats) -> Floats:
+        *_, by_use, rest = parts(x)
+        return np.asarray(logsumexp(by_use, axis=(1, 2)) + rest)
 
     x = np.column_stack([np.zeros((chains, n)), np.tile(Y[0].mean(axis=1), (chains, 1)), np.ones((chains, n + 1))])
-    now = total(parts(x)[2])
-    kept, versions = [], []
+    now = total(x)
+    kept, versions, used = [], [], []
     for step in range(steps):
         new = x + rng.choice([0.03, 0.1, 0.3]) * rng.normal(size=x.shape) * (rng.random(x.shape) < 0.5)
-        then = total(parts(new)[2])
+        then = total(new)
         better = np.log(rng.random(chains)) < then - now
         x[better], now[better] = new[better], then[better]
         if step > steps // 3 and step % 25 == 0:
-            fit, each, last = parts(x)
-            tau0 = (last[:, :-1] + rng.gumbel(size=(chains, len(taus)))).argmax(axis=1)
-            logs = each + np.log(local[tau0] + 1e-300)[:, None, None]
+            fit, each, apart, by_use, _ = parts(x)
+            drawn = (by_use + rng.gumbel(size=by_use.shape)).reshape(chains, -1).argmax(axis=1)
+            use, tau0 = uses[drawn // len(taus)], drawn % len(taus)
+            logs = np.where(
+                use[:, None, :, None] == 1, each + np.log(local[tau0] + 1e-300)[:, None, None], apart + alone
+            )
             flat = (logs + rng.gumbel(size=logs.shape)).transpose(0, 2, 1, 3).reshape(chains, n, -1).argmax(axis=2)
             version, at = np.divmod(flat, len(taus))
             tau2 = taus[at][:, None] ** 2
             y, noise = (np.moveaxis(table[version, :, np.arange(n)], 2, 1) for table in (Y, V))
-            talent = 1.0 if known else rng.beta(0.5, 0.5, size=(chains, 1, 1))
+            talent = (1.0 if known else rng.beta(0.5, 0.5, size=(chains, 1, 1))) * use[:, None]
+            fit = np.where(use[:, None] == 1, fit, x[:, None, :n])
             share = talent * tau2 / (noise + tau2)
             kept.append(fit + share * (y - fit) + np.sqrt(talent * tau2 * (1 - share)) * rng.normal(size=fit.shape))
             versions.append(version)
-    return np.concatenate(kept), np.concatenate(versions)
+            used.append(use)
+    return np.concatenate(kept), np.concatenate(versions), np.concatenate(used)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("noise", "known", "versions"), [(0.1, True, 1), (0.5, True, 1), (0.0, False, 1), (0.2, True, 2)]
+    ("noise", "known", "versions", "own"),
+    [(0.1, True, 1, 0.25), (0.5, True, 1, 0.25), (0.0, False, 1, 0.25), (0.0, False, 1, 0.8), (0.2, True, 2, 0.25)],
 )
-def test_the_sampler_agrees_with_a_slow_independent_one(noise: float, known: bool, versions: int) -> None:
+def test_the_sampler_agrees_with_a_slow_independent_one(noise: float, known: bool, versions: int, own: float) -> None:
     rng = np.random.default_rng(3)
-    Y = np.outer(np.linspace(-1.2, 1.2, 5), [1.0, 0.8, 1.2, 0.9]) + 0.25 * rng.normal(size=(5, 4))
+    Y = np.outer(np.linspace(-1.2, 1.2, 5), [1.0, 0.8, 1.2, 0.9]) + own * rng.normal(size=(5, 4))
     V = np.full(Y.shape, noise**2)
     bent = Y - 0.3 * (Y**2 - 1) * [1, 1, 1, -1]
     tables, variances = np.stack([Y, bent])[:versions], np.stack([V, V * 1.5])[:versions]
     prior = np.zeros((versions, 4))
-    slow, slow_versions = slow_posterior(tables, variances, prior, known, 2_500, rng)
+    slow, slow_versions, slow_use = slow_posterior(tables, variances, prior, known, 2_500, rng)
     fast = draw_tables(tables, variances, np.full(4, known), rank=1, draws=4_000, rng=rng, prior=prior)
     scale = slow.std(axis=0)
     assert np.abs(slow.mean(axis=0) - fast.tables.mean(axis=0)).max() < 0.15 * scale.max()
     assert np.abs(np.log(fast.tables.std(axis=0) / scale)).max() < 0.15
     assert np.abs(slow_versions.mean(axis=0) - fast.version.mean(axis=0)).max() < 0.1
+    assert np.abs(slow_use.mean(axis=0) - fast.useful.mean(axis=0)).max() < 0.07
 
 
 def test_what_skills_leave_over_is_between_all_noise_and_all_talent_where_noise_is_unknown() -> None:
@@ -133,7 +150,8 @@ def test_the_level_of_guessing_is_learned_from_the_other_tasks() -> None:
 @pytest.mark.slow
 def test_boards_of_noisy_tables_tell_the_truth() -> None:
     regimes = ["one skill, 40 guessed", "3 skills, 10 guessed", "3 skills, 1,000 items", "unknown noise, 3 skills",
-               "unknown noise, useless tasks", "unknown noise, own talents"]  # fmt: skip
+               "unknown noise, useless tasks", "unknown noise, own talents",
+               "unknown noise, 40 guessed", "unknown noise, 8 agents, 10 guessed"]  # fmt: skip
     found = [run_regime(regime, tables=6, seed=202) for regime in regimes]
     for figures in found:
         assert figures["order"] > figures["order of mean"] - 0.02
@@ -144,6 +162,19 @@ def test_boards_of_noisy_tables_tell_the_truth() -> None:
         assert figures["inside"] >= 0.995
     assert 0.92 <= np.mean([figures["coverage"] for figures in found]) <= 0.99
     assert np.mean([figures["P(top) off"] for figures in found]) <= 0.05
+
+
+def test_useless_tasks_of_unknown_noise_are_set_aside_and_crown_nobody() -> None:
+    rng = np.random.default_rng(31)
+    ability = np.linspace(-1, 1, 9)
+    p = 0.25 + 0.75 / (1 + np.exp(-(ability[:, None] + 0.3 * rng.normal(size=7))))
+    y = rng.binomial(300, np.hstack([p, np.full((9, 11), 0.25)])) / 300
+    found = nb.evaluate(nb.Scores.from_array(y))
+    assert found.posterior.probability_top[:7].max() < 0.5
+    assert kendalltau(found.posterior.gap, -ability)[0] > 0.9
+    told = found.model["told_apart"]
+    assert set(found.problem.data.tasks[:7]) <= set(told)
+    assert len(told) <= 9  # with nine agents chance may make one or two look related
 
 
 def test_language_models_of_growing_size_come_out_by_size() -> None:

@@ -20,7 +20,8 @@ from nashboard.charts.boards import describe_top
 N = r"[\d,]+"
 P = r"\d\.\d\d"
 WHO = r"\S+( \d+)?"
-REASON = "(differs? by less than|shows? no difference|(is|are) not predicted by the others, so skill and) .*"
+MAYBE = r"( \d+ tasks? may or may not share skills, and counts? in a part of the draws\.)?"
+REASON = "(differs? by less than|shows? no difference|shares? no skill with the others, so (its|their) differences) .*"
 NAMES = r".+ \(\d\.\d\d\)( and [\d,]+ more)?"
 
 
@@ -161,8 +162,8 @@ VERDICT = {
     r"No near-duplicates found\.": {"cycle"},
     rf"(No near-duplicates found; )?{N} of {N} pairs of \w+ cannot be ordered with these data\.": {"ladder", "even"},
     r"(No near-duplicates found; all|All) pairs of \w+ can be ordered\.": {"steep"},
-    rf"{N} of {N} tasks (tells? the \w+ apart|shares? skills): .*\. Set aside: ({N} {REASON}(; )?)+\.": {
-        "guessed", "guessed, noise unknown",
+    rf"{N} of {N} tasks (tells? the \w+ apart|shares? skills): .*?\.( Set aside: ({N} {REASON}(; )?)+\.)?{MAYBE}": {
+        "guessed", "guessed, noise unknown", "few",
     },
     r"No single task tells the \w+ apart beyond noise\.": {"noise"},
     rf"{N} of {N} tasks decides? who is first: .*\.": {"exact atari"},

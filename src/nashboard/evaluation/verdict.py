@@ -184,20 +184,28 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
     aside, told = list_tasks(problem, tasks, "set_aside"), list_tasks(problem, tasks, "told_apart")
     if not told and "told_apart" in facts:
         return f"No single task tells the {call} apart beyond noise."
-    if aside:
-        unpredicted, alike = (len(list_tasks(problem, tasks, key)) for key in ("unpredicted", "equivalent"))
+    unrelated, alike, unclear = (len(list_tasks(problem, tasks, key)) for key in ("unrelated", "equivalent", "unclear"))
+    if aside or unclear:
         reasons = {
             "{} differ{s} by less than the noise of one score": alike,
-            "{} show{s} no difference beyond noise in these data": len(aside) - unpredicted - alike,
-            "{} {are} not predicted by the others, so skill and noise cannot be told apart there": unpredicted,
+            "{} show{s} no difference beyond noise in these data": len(aside) - unrelated - alike,
+            "{} share{s} no skill with the others, so {its} differences count as noise": unrelated,
         }
         said = [
-            text.format(f"{k:,}", s="s" * (k == 1), are="is" if k == 1 else "are") for text, k in reasons.items() if k
+            text.format(f"{k:,}", s="s" * (k == 1), its="its" if k == 1 else "their")
+            for text, k in reasons.items()
+            if k
         ]
         does = f"tell{'s' * (len(told) == 1)} the {call} apart"
         if facts.get("noise") == "residual":
             does = f"share{'s' * (len(told) == 1)} skills"
-        return f"{len(told):,} of {n:,} tasks {does}: {listed(told, 3)}. Set aside: {'; '.join(said)}."
+        found = f"{len(told):,} of {n:,} tasks {does}: {listed(told, 3)}."
+        if said:
+            found += f" Set aside: {'; '.join(said)}."
+        if unclear:
+            verb = "counts" if unclear == 1 else "count"
+            found += f" {number_of(unclear, 'task')} may or may not share skills, and {verb} in a part of the draws."
+        return found
     decide = [tasks.names[k] for k in np.argsort(-tasks.weights, kind="stable") if tasks.probability_top[k] >= LIKELY]
     if not decide or len(decide) == n:
         return ""

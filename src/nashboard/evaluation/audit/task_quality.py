@@ -205,7 +205,7 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     correlation = np.array([r[place[task]] if task in place else np.nan for task in raw.tasks])
     tests = judge_tasks(merged.values, fill_noise(merged))
     column_of = dict(zip(data.tasks, classes.label, strict=True))
-    unpredicted = set(problem.draws.facts.get("unpredicted", ()))
+    unrelated = {task for fact in ("unrelated", "unclear") for task in problem.draws.facts.get(fact, ())}
     wrong = ~np.isnan(correlation)
     wrong[wrong] = holm(negative_by_chance(correlation[wrong], len(S)), level)
     findings = []
@@ -219,7 +219,7 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
             pass
         elif state == "equivalent":
             status = "equivalent"
-        elif state != "tells agents apart" and (status or p_noise == p_noise or task in unpredicted):
+        elif state != "tells agents apart" and (status or p_noise == p_noise or task in unrelated):
             status = status or "unknown"
         else:
             status = "wrong way" if wrong[k] else near_limit(column, raw.scaling)

@@ -15,6 +15,11 @@ talent and noise, and no table shows in which shares. Each draw then takes anoth
 Jeffreys' prior of a share, beta(1/2, 1/2): from all noise (the true score is what skills explain) to all talent (the
 true score is the score).
 
+A task of unknown noise that shares no skill with the others may be useless: differences there cannot be told from
+noise. Each draw says which tasks are useful. On the others all loadings are 0, ``c`` is noise, and its size is
+lognormal around the spread of the task. The share of useful tasks is learned (uniform prior), and one task at least is
+useful.
+
 A task may come in several versions, one for each level of guessing (`scores.FLOORS`). The version is drawn with
 difficulty and loadings integrated out.
 
@@ -35,8 +40,11 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.batch import cores
 
 MAX_RANK = 5
+USE_SWEEPS = 3  # from one look at which tasks are useful to the next: it costs more than the rest of a sweep
 BURN, THIN = 200, 5  # sweeps before the first draw, and from one draw to the next
 FOLDS, FEW_FOLDS, LARGE = 5, 2, 20_000  # parts that are left out in turn; fewer for tables of more cells than LARGE
+SMALL, TURNS = 1_000, 4  # tables of fewer cells are divided into parts several times: chance decides less
+CLEARLY = 0.84  # by one standard error, as in the rule of that name: more skills must predict better than fewer
 HELD_OUT_SWEEPS = (60, 100)  # before the first and until the last draw of a chain that predicts cells left out
 OUTLIER = 0.01  # density of cells that no rank explains, in units of a task
 TAUS = np.append(0.0, 2.0 ** np.arange(-5.0, 1.75, 0.5))  # 0 stands for everything below the next value
@@ -62,6 +70,7 @@ class TableDraws:
     tau: Floats  # (S, n)
     tau0: Floats  # (S,)
     version: Ints  # (S, n)
+    useful: Bools  # (S, n)
 
 
 def _factor(P: Floats, x: Floats) -> float:
@@ -149,6 +158,48 @@ def _regress(
 regress = compiled(FLOAT(*4 * [MATRIX], INT, FLOAT, VECTOR, VECTOR, OUT2, OUT1))(_regress)
 
 
+def _weigh_use(
+    Y: Floats, seen: Floats, A: Floats, j: int, tau2s: Floats, mu: Floats, omega2: Floats, fits: Floats, off: Floats
+) -> None:
+    """Fill log densities of a task of unknown noise, for each tau: with loadings (``fits``), and without (``off``)."""
+    K = A.shape[1]
+    count, square = 0, 0.0
+    G, P = np.zeros((K + 1, K + 1)), np.zeros((K + 1, K + 1))
+    h, x = np.zeros(K + 1), np.zeros(K + 1)
+    for i in range(len(A)):
+        if seen[i, j] > 0.0:
+            y = Y[i, j]
+            count += 1
+            square += y * y
+            G[0, 0] += 1.0
+            h[0] += y
+            for k in range(K):
+                G[k + 1, 0] += A[i, k]
+                h[k + 1] += A[i, k] * y
+                for q in range(k + 1):
+                    G[k + 1, q + 1] += A[i, k] * A[i, q]
+    prior = 0.0  # of the loadings, terms that do not depend on tau
+    for k in range(K):
+        prior -= 0.5 * (log(omega2[k]) + mu[k] ** 2 / omega2[k])
+    for g in range(len(tau2s)):
+        w = 1.0 / tau2s[g]
+        flat = -0.5 * (count * log(tau2s[g]) + w * square)
+        precision = 1.0 / DIFFICULTY_VARIANCE + w * G[0, 0]
+        off[g] = flat + 0.5 * ((w * h[0]) ** 2 / precision - log(precision))
+        for k in range(K + 1):
+            x[k] = w * h[k]
+            for q in range(k + 1):
+                P[k, q] = w * G[k, q]
+        P[0, 0] = precision
+        for k in range(K):
+            P[k + 1, k + 1] += 1.0 / omega2[k]
+            x[k + 1] += mu[k] / omega2[k]
+        fits[g] = flat + prior + factor(P, x)
+
+
+weigh_use = compiled(types.void(*3 * [MATRIX], INT, VECTOR, VECTOR, VECTOR, OUT1, OUT1))(_weigh_use)
+
+
 def _sample(
     Y: Floats,
     V: Floats,
@@ -157,6 +208,7 @@ def _sample(
     known: Bools,
     taus: Floats,
     local: Floats,
+    alone: Floats,
     tau_prior: Floats,
     omegas: Floats,
     omega_prior: Floats,
@@ -170,12 +222,14 @@ def _sample(
     omega2: Floats,
     at: Ints,
     version: Ints,
+    useful: Ints,
     tables: Floats,
     tau_draws: Floats,
     version_draws: Ints,
+    useful_draws: Ints,
     density: Floats,
 ) -> None:
-    """Run the chain on from its state, ``A`` to ``version``; fill draws, add up densities of unseen cells."""
+    """Run the chain on from its state, ``A`` to ``useful``; fill draws, add up densities of unseen cells."""
     H, m, n = Y.shape
     K = A.shape[1]
     G = len(taus)
@@ -187,10 +241,28 @@ def _sample(
     unknown = np.zeros(n, dtype=np.bool_)
     for j in range(n):
         unknown[j] = V[0, :, j].max() == 0.0
+    uses, fits, off_ = np.zeros(2 * G), np.zeros(G), np.zeros(G)
+    tau0 = at[n]
     for sweep in range(burn + thin * len(tables)):
         # Difficulty and loadings of each task, and its version.
         for j in range(n):
+            if unknown[j] and K > 0 and sweep % USE_SWEEPS == 0:
+                rest = useful.sum() - useful[j]
+                weigh_use(Y[0], seen, A, j, tau2s, mu, omega2, fits, off_)
+                for g in range(G):
+                    uses[g] = fits[g] + log(max(local[tau0, g], 1e-300)) + log(rest + 1.0)
+                    uses[G + g] = off_[g] + log(max(alone[g], 1e-300)) + log(n - rest) if rest > 0 else -np.inf
+                chosen = pick(uses, rng)
+                useful[j], at[j] = int(chosen < G), chosen % G
             tau2 = tau2s[at[j]]
+            if useful[j] == 0:
+                precision, total = 1.0 / DIFFICULTY_VARIANCE, 0.0
+                for i in range(m):
+                    precision += seen[i, j] / tau2
+                    total += seen[i, j] * Y[0, i, j] / tau2
+                b[j] = total / precision + rng.standard_normal() / sqrt(precision)
+                L[j] = 0.0
+                continue
             if H > 1 and prior[1:, j].max() > -np.inf:
                 for v in range(H):
                     logv[v] = prior[v, j] + regress(Y[v], V[v], seen, A, j, tau2, mu, omega2, P, x)
@@ -206,7 +278,7 @@ def _sample(
             for k in range(K):
                 PA[k, k] = 1.0
             for j in range(n):
-                if seen[i, j] > 0.0:
+                if seen[i, j] > 0.0 and useful[j] == 1:
                     w = 1.0 / (V[version[j], i, j] + tau2s[at[j]])
                     for k in range(K):
                         wl = w * L[j, k]
@@ -218,11 +290,12 @@ def _sample(
             A[i] = xa
         # Mean and spread of the loadings.
         for k in range(K):
-            precision = 1.0 + n / omega2[k]
+            used = useful.sum()
+            precision = 1.0 + used / omega2[k]
             mu[k] = L[:, k].sum() / omega2[k] / precision + rng.standard_normal() / sqrt(precision)
-            square = ((L[:, k] - mu[k]) ** 2).sum()
+            square = (useful * (L[:, k] - mu[k]) ** 2).sum()
             for g in range(len(omegas)):
-                logw[g] = omega_prior[g] - n * log(omegas[g]) - square / (2.0 * omegas[g] ** 2)
+                logw[g] = omega_prior[g] - used * log(omegas[g]) - square / (2.0 * omegas[g] ** 2)
             omega2[k] = omegas[pick(logw, rng)] ** 2
         # Size of what skills do not explain: tau0 with each tau integrated out, then each tau.
         for j in range(n):
@@ -252,15 +325,17 @@ def _sample(
         for h in range(G):
             logs[h] = tau_prior[h]
             for j in range(n):
+                if useful[j] == 0:
+                    continue
                 top = ll[j, :].max()
                 total = 0.0
                 for g in range(G):
                     total += local[h, g] * exp(ll[j, g] - top)
                 logs[h] += log(max(total, 1e-300)) + top
-        tau0 = pick(logs, rng)
+        tau0 = at[n] = pick(logs, rng)
         for j in range(n):
             for g in range(G):
-                logs[g] = ll[j, g] + log(max(local[tau0, g], 1e-300))
+                logs[g] = ll[j, g] + log(max(local[tau0, g] if useful[j] == 1 else alone[g], 1e-300))
             at[j] = pick(logs, rng)
         # Keep a draw: true scores, and how well unseen cells are predicted.
         if sweep >= burn and (sweep - burn) % thin == thin - 1:
@@ -270,8 +345,8 @@ def _sample(
             for j in range(n):
                 tau2 = tau2s[at[j]]
                 tau_draws[s, j] = taus[at[j]]
-                version_draws[s, j] = version[j]
-                own = tau2 if known[j] else talent * tau2
+                version_draws[s, j], useful_draws[s, j] = version[j], useful[j]
+                own = tau2 if known[j] else useful[j] * talent * tau2
                 for i in range(m):
                     t = b[j]
                     for k in range(K):
@@ -286,8 +361,8 @@ def _sample(
 
 sample = compiled(
     types.void(
-        *2 * [CUBE], *2 * [MATRIX], FLAGS, VECTOR, MATRIX, *3 * [VECTOR], INT, INT, RNG,
-        OUT2, OUT1, OUT2, OUT1, OUT1, PLACES, PLACES, OUT3, OUT2, PLACES2, OUT2,
+        *2 * [CUBE], *2 * [MATRIX], FLAGS, VECTOR, MATRIX, *4 * [VECTOR], INT, INT, RNG,
+        OUT2, OUT1, OUT2, OUT1, OUT1, *3 * [PLACES], OUT3, OUT2, *2 * [PLACES2], OUT2,
     )
 )(_sample)  # fmt: skip
 
@@ -308,8 +383,8 @@ def draw_tables(
     and ``prior`` (H, n) contains log probabilities, with the terms of the densities that do not depend on the model.
     """
     Y, V = (table.reshape(-1, *table.shape[-2:]) for table in (Y, V))
-    tables, tau, version, _ = run_chain(Y, V, known, np.isfinite(Y[0]), rank, draws, BURN, THIN, rng, prior)
-    return TableDraws(tables=tables, tau=tau[:, :-1], tau0=tau[:, -1], version=version)
+    tables, tau, version, useful, _ = run_chain(Y, V, known, np.isfinite(Y[0]), rank, draws, BURN, THIN, rng, prior)
+    return TableDraws(tables=tables, tau=tau[:, :-1], tau0=tau[:, -1], version=version, useful=useful == 1)
 
 
 def run_chain(
@@ -323,11 +398,11 @@ def run_chain(
     thin: int,
     rng: np.random.Generator,
     prior: Floats | None = None,
-) -> tuple[Floats, Floats, Ints, Floats]:
-    """Run the sampler on the cells that are ``seen``; return tables, tau, versions and densities of cells unseen."""
+) -> tuple[Floats, Floats, Ints, Ints, Floats]:
+    """Run the sampler on the cells that are ``seen``; return tables, tau, versions, use, densities of cells unseen."""
     H, m, n = Y.shape
     tables, tau, density = np.zeros((draws, m, n)), np.zeros((draws, n + 1)), np.zeros((m, n))
-    versions = np.zeros((draws, n), dtype=np.intp)
+    versions, uses = np.zeros((draws, n), dtype=np.intp), np.ones((draws, n), dtype=np.intp)
     filled, V = (np.ascontiguousarray(table) for table in (np.where(np.isfinite(Y), Y, 0.0), V))
     taus, tau_prior = TAUS.copy(), half_cauchy(TAUS, TAU_SCALE)
     octaves = np.log2(np.maximum(taus, 2.0**-30))
@@ -337,18 +412,20 @@ def run_chain(
     if not (V[0][seen] > 0).all():  # without known noise tau is not 0
         taus, tau_prior, local = taus[1:], tau_prior[1:], local[1:, 1:]
     local = np.ascontiguousarray(local / local.sum(axis=1, keepdims=True))
+    alone = local[np.flatnonzero(taus == 1.0)[0]]
     state = (first_skills(filled[0], seen, rank), np.zeros(n), np.zeros((n, rank)), np.zeros(rank), np.ones(rank))
-    at, version = np.full(n, len(taus) // 2), np.zeros(n, dtype=np.intp)
+    at, version, useful = np.full(n + 1, len(taus) // 2), np.zeros(n, dtype=np.intp), np.ones(n, dtype=np.intp)
     size = max(1, TOGETHER // (thin * m * n))
     for start in range(0, draws, size):  # compiled code cannot be interrupted: Ctrl-C is heard between portions
         part = slice(start, start + size)
         sample(
             filled, V, np.zeros((H, n)) if prior is None else prior,
             np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(known),
-            taus, local, tau_prior, OMEGAS, half_cauchy(OMEGAS, OMEGA_SCALE),
-            0 if start else burn, thin, rng, *state, at, version, tables[part], tau[part], versions[part], density,
+            taus, local, alone, tau_prior, OMEGAS, half_cauchy(OMEGAS, OMEGA_SCALE),
+            0 if start else burn, thin, rng, *state, at, version, useful,
+            tables[part], tau[part], versions[part], uses[part], density,
         )  # fmt: skip
-    return tables, tau, versions, density / max(draws, 1)
+    return tables, tau, versions, uses, density / max(draws, 1)
 
 
 def half_cauchy(grid: Floats, scale: float) -> Floats:
@@ -370,46 +447,34 @@ def first_skills(filled: Floats, seen: Bools, rank: int) -> Floats:
     return np.ascontiguousarray(np.pad(U, ((0, 0), (0, rank - U.shape[1]))))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RankChoice:
-    """How many skills predict cells that were left out.
+def weigh_ranks(Y: Floats, V: Floats, known: Bools, draws: int, rng: np.random.Generator) -> Ints:
+    """Return how many draws to take from each rank: those that predict cells left out better get more of them.
 
-    ``counts`` is the number of draws to take from each rank, from 0. ``unpredicted`` are tasks on which skills are of
-    no use, although they are on the others: the gain in log predictive density of the best rank over rank 0 is not
-    above 0, and below its mean over all tasks, both by 95% intervals.
-    """
-
-    counts: Ints
-    unpredicted: Bools
-
-
-def weigh_ranks(Y: Floats, V: Floats, known: Bools, draws: int, rng: np.random.Generator) -> RankChoice:
-    """Weigh ranks by how well they predict cells left out (pseudo-Bayesian model averaging with a Bayesian bootstrap).
-
+    This is pseudo-Bayesian model averaging with a Bayesian bootstrap.
     For each draw the cells get random weights, and the rank that predicts best with these weights is taken: ranks that
-    the data cannot tell apart share the draws. Ranks are tried upwards; the search stops after two that do not improve.
+    the data cannot tell apart share the draws. A rank takes part only if it predicts better than smaller ones by one
+    standard error: a skill that does not predict explains noise, and makes useless tasks look useful. Ranks are tried
+    upwards; the search stops after two that do not improve.
 
     Reference: Yao, Vehtari, Simpson and Gelman 2018, Using stacking to average Bayesian predictive distributions.
     """
-    from scipy.special import stdtrit
-
     m, n = Y.shape
     seen = np.isfinite(Y)
     parts = FEW_FOLDS if seen.sum() > LARGE else FOLDS
-    folds = np.where(seen, rng.permutation(m * n).reshape(m, n) % parts, -1)
+    turns = min(max(SMALL // max(int(seen.sum()), 1), 1), TURNS)
+    folds = [np.where(seen, rng.permutation(m * n).reshape(m, n) % parts, -1) for _ in range(turns)]
     tried: list[Floats] = []
-    for rank in range(max(min(MAX_RANK, m - 2, n - 2), 1) + 1):
-        tried.append(held_out_densities(Y, V, known, rank, folds, rng))
-        if rank - int(np.argmax([np.nanmean(one) for one in tried])) >= 2:
+    for rank in range(1, max(min(MAX_RANK, m - 2, n - 2), 1) + 1):
+        turn = [held_out_densities(Y, V, known, rank, fold, rng) for fold in folds]
+        tried.append(np.asarray(np.mean(turn, axis=0)))
+        if rank - 1 - int(np.argmax([np.nanmean(one) for one in tried])) >= 2:
             break
-    cells = np.stack([one[seen] for one in tried[1:]])
-    best = 1 + np.array([int(np.argmax(cells @ rng.standard_exponential(cells.shape[1]))) for _ in range(draws)])
-    gain = np.where(seen, tried[1 + int(np.argmax(cells.sum(axis=1)))] - tried[0], 0.0)
-    count = np.maximum(seen.sum(axis=0), 2)
-    mean = gain.sum(axis=0) / count
-    variance = (np.where(seen, gain - mean, 0.0) ** 2).sum(axis=0) / (count - 1)
-    error = stdtrit(count - 1, 0.975) * np.sqrt(variance / count)
-    return RankChoice(counts=np.bincount(best), unpredicted=(mean <= error) & (mean + error < gain[seen].mean()))
+    cells = np.stack([one[seen] for one in tried])
+    totals = cells @ rng.standard_exponential((cells.shape[1], draws))
+    most = 0
+    while (better := (totals[most + 1 :] > totals[most]).mean(axis=1) >= CLEARLY).any():
+        most += 1 + int(better.argmax())
+    return np.bincount(1 + totals[: most + 1].argmax(axis=0))
 
 
 def held_out_densities(Y: Floats, V: Floats, known: Bools, rank: int, folds: Ints, rng: np.random.Generator) -> Floats:
@@ -423,7 +488,7 @@ def held_out_densities(Y: Floats, V: Floats, known: Bools, rank: int, folds: Int
     def run(fold: int) -> None:
         out = folds == fold
         burn, kept = HELD_OUT_SWEEPS
-        density = run_chain(Y[None], V[None], known, np.isfinite(Y) & ~out, rank, kept, burn, 1, streams[fold])[3]
+        density = run_chain(Y[None], V[None], known, np.isfinite(Y) & ~out, rank, kept, burn, 1, streams[fold])[4]
         found[out] = np.log(density[out] + OUTLIER)
 
     with ThreadPoolExecutor(max_workers=cores()) as pool:

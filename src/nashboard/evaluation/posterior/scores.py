@@ -24,6 +24,7 @@ from nashboard.evaluation.posterior.low_rank import TableDraws, draw_tables, wei
 TaskState = Literal["tells agents apart", "equivalent", "unknown"]
 
 USELESS = 0.05  # largest probability that any useless task takes part in a board: what 95% intervals leave for errors
+LIKELY = 0.5  # probability from which a task of unknown noise is said to share skills with others
 SKILLS = 6  # in tables of known noise; the prior removes those that the data do not support
 FLOORS = np.array([0.0, 0.1, 0.2, 0.25, 1 / 3, 0.5])  # levels of guessing: no, or one of 10, 5, 4, 3, 2 options
 ROUNDS, ROUGH = 2, 20  # rough chains before the last, and their draws: where shares are carried over to log-odds
@@ -104,7 +105,8 @@ def draw_scores(
         "set_aside": tuple(task for task, is_kept in zip(scores.tasks, kept, strict=True) if not is_kept),
         "told_apart": tuple(task for task, is_told in zip(scores.tasks, model.told, strict=True) if is_told),
         "equivalent": tuple(task for task, one in zip(scores.tasks, state, strict=True) if one == "equivalent"),
-        "unpredicted": tuple(task for k, task in enumerate(scores.tasks) if not known[k] and not model.told[k]),
+        "unrelated": tuple(task for k, task in enumerate(scores.tasks) if not known[k] and not kept[k]),
+        "unclear": tuple(task for k, task in enumerate(scores.tasks) if not known[k] and kept[k] and not model.told[k]),
         "label": label,
         "pools": tuple(
             tuple(scores.agents[k] for k in np.flatnonzero(label == group)) for group in np.flatnonzero(size > 1)
@@ -238,7 +240,8 @@ def holm(p: Floats, level: float) -> Bools:
 class TableModel:
     """Drawn tables of all tasks, higher better; the floor of each task, and the noise of each cell.
 
-    ``told`` are the tasks that tell agents apart. They are kept; if there are none all are, and the board is undecided.
+    ``told`` are the tasks that tell agents apart, or share skills where the noise is unknown. They are kept, and so are
+    tasks that may share skills; if there are none all are, and the board is undecided.
     """
 
     tables: Floats  # (S, m, n)
@@ -264,7 +267,7 @@ def fit_model(
     """Fit the tasks that tell agents apart and draw true tables, in the units of ``S``.
 
     Shares of known noise are modelled as log-odds beyond guessing, in which a skill is a straight line. Tasks of
-    unknown noise are set aside if they are shown not to share the skills of the others.
+    unknown noise are set aside if they hardly ever share a skill with the others.
     """
     m, n = S.shape
     kept = told if told.any() else ~told
@@ -277,11 +280,8 @@ def fit_model(
     data = Versions(S, stderr, shares, FLOORS if shares.any() else FLOORS[:1])
     ranks, counts = np.array([SKILLS]), np.array([draws])
     if not known[kept].all():
-        choice = weigh_ranks(data.Y[0][:, kept], data.V[0][:, kept], known[kept], draws, rng)
-        told = told.copy()
-        told[kept] &= known[kept] | ~choice.unpredicted
-        kept = told if told.any() else kept
-        ranks, counts = np.flatnonzero(choice.counts), choice.counts[choice.counts > 0]
+        counts = weigh_ranks(data.Y[0][:, kept], data.V[0][:, kept], known[kept], draws, rng)
+        ranks, counts = np.flatnonzero(counts), counts[counts > 0]
     ranks = np.clip(ranks, 1, max(min(len(S) - 1, int(kept.sum()) - 1), 1))
 
     def draw(rank: int, count: int) -> TableDraws:
@@ -301,15 +301,19 @@ def fit_model(
     tables[:, :, ~kept] = data.to_scores(plain, np.zeros((draws, int((~kept).sum())), dtype=np.intp), ~kept)
     unit = data.unit[0]
     tau = np.concatenate([one.tau for one in found])
+    use = np.ones(n)
+    use[kept] = np.concatenate([one.useful for one in found]).mean(axis=0)
     noise = np.where(known, typical, unit)
     noise[kept] = np.where(known[kept], noise[kept], np.sqrt((tau**2).mean(axis=0)) * unit[kept])
     cells = np.where(known, given, noise)
+    told, kept = told & (use >= LIKELY), kept & (use >= USELESS)
     floor = np.where(kept, 2 * expected_range(len(S)) * noise, np.nan)
     facts = {
         "rank": int(ranks[counts.argmax()]),
         "ranks": tuple(np.repeat(ranks, counts).tolist()),
         "tau": float(np.concatenate([one.tau0 for one in found]).mean()),
         "noise_by_task": noise,
+        "useful": use,
     }
     return TableModel(tables=tables[:, label], told=told, kept=kept, floor=floor, noise=cells, label=label, facts=facts)
 
