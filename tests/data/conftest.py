@@ -62,9 +62,12 @@ SERVERS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in (
 LOCAL = [*IN_PROCESS, *FILES]
 
 
+FAST = ("pandas", "polars", "pyarrow", "duckdb", "sqlite", "polars scan")  # one of each kind
+
+
 def with_slow(names: Sequence[str], *more: Any) -> list[Any]:
-    """Return cases for engines, those for Dask marked slow: fast tests read through it in `test_same_everywhere.py`."""
-    return [pytest.param(name, *more, marks=[pytest.mark.slow] * ("dask" in name)) for name in names]
+    """Return cases for engines, all but one of each kind marked slow; `test_same_everywhere.py` reads through more."""
+    return [pytest.param(name, *more, marks=[pytest.mark.slow] * (name not in FAST)) for name in names]
 
 
 ENGINES = [*with_slow(LOCAL), *SERVERS]

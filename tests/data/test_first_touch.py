@@ -208,6 +208,15 @@ def test_a_log_whose_agents_are_not_known_by_name_is_no_table_of_scores(tmp_path
         read(path)
 
 
+def test_tasks_called_like_sides_beside_a_column_called_like_an_outcome_are_tasks(tmp_path: Path) -> None:
+    path = tmp_path / "board.csv"
+    path.write_text("model,type,left,right\nx,chat,0.4,0.5\ny,base,0.2,0.1\n")
+    scores = nb.read_scores(path)
+    assert scores.tasks == ("left", "right")
+    path.write_text("benchmark,Model A,Model B\nmmlu,0.4,0.5\narc,0.2,0.1\n")
+    assert nb.read_scores(path).agents == ("Model A", "Model B")
+
+
 def test_an_excel_workbook_is_named_for_what_it_is(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "book.xlsx", "w") as book:
         book.writestr("xl/workbook.xml", "<workbook/>")

@@ -130,7 +130,7 @@ KNOWN = ("scores-wide", "scores-by-task", "scores-long", "two-scores", "payoff-m
 @pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("shape", [logs, results, wide, by_task, long, matrices])
 def test_the_same_content_gives_the_same_object(shape: Any, holder: str, tmp_path: Path) -> None:
-    @settings(max_examples=2 if holder == "dask" else 4, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=1 if holder == "dask" else 3, deadline=None, suppress_health_check=list(HealthCheck))
     @given(table=shape())
     def check(table: Columns) -> None:
         wanted = content(read(pl.DataFrame(table)))

@@ -193,9 +193,19 @@ def fits_generic(source: Input) -> bool:
     if not has_sides(source):
         return False
     asked = source.options.a is not None or source.options.outcome is not None
-    if asked or find_usual(OUTCOME, source.columns):
+    scored = bool(find_usual(AGENT, source.columns))  # by another column: the sides may be tasks of a table of scores
+    if asked or (find_usual(OUTCOME, source.columns) and not (scored and are_numbers(source))):
         return True
-    return source.wanted is not Scores and not find_usual(AGENT, source.columns)
+    return source.wanted is not Scores and not scored
+
+
+def are_numbers(source: Input) -> bool:
+    """Return whether the first rows of the columns that are called like agents have numbers and no names."""
+    table, sides = source.table, [name for pair in find_agent_pairs(source.columns) for name in pair]
+    plain = [name for name in sides if name not in table.nested]
+    words = {name: nw.when(is_no_number(table.frame, name)).then(nw.lit(1)).otherwise(nw.lit(0)) for name in plain}
+    head = table.collect(table.frame.head(LOOK).select(**words)) if words else None
+    return head is not None and not any(column.sum() for column in head)
 
 
 MATCH_TABLES = (

@@ -17,6 +17,7 @@ from nashboard._text import listed, shortened
 from nashboard._types import Floats
 from nashboard.data.counting.cells import CELL, average_runs, leave_out_averages, make_scores
 from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Options
+from nashboard.data.formats.match_tables import are_numbers
 from nashboard.data.origin import Fact, LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import (
@@ -56,7 +57,6 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result
 SMALL_FILE = 1 << 25  # bytes of json lines that are all read to learn what is inside objects
-LOOK = 100  # rows that are looked at to tell names from numbers
 SMALL = 0.25  # standard errors are less than this part of the largest score
 # The only score of a finished leaderboard: what was computed from the matches or scores that are needed here.
 RATING = re.compile(r"(arena |bt |bradley terry |glicko |trueskill )*(elo|rating|score)( rating| score)?( elo)?|elo .*")
@@ -519,9 +519,7 @@ def fits_by_task(source: Input) -> bool:
         return False
     if any(find_usual(usual, columns) for usual in (AGENT, SCORE, OUTCOME)) or source.table.nested:
         return False
-    sides = [name for pair in find_agent_pairs(columns) for name in pair]  # or agents called Model A and Model B
-    head = source.table.collect(source.table.frame.select(*sides).head(LOOK)) if sides else pl.DataFrame()
-    return not any(is_text(column) for column in head)
+    return not find_agent_pairs(columns) or are_numbers(source)  # agents may be called Model A and Model B
 
 
 def fits_wide(source: Input) -> bool:
