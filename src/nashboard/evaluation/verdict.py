@@ -15,7 +15,7 @@ from nashboard.data.scores import Scores
 from nashboard.evaluation.board.board import Board, Mover
 from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.problem import LOG_ODDS, Problem
-from nashboard.ratings.schedule import relies_on_prior
+from nashboard.ratings.schedule import follows_strength, judged_part
 
 FEW = 100  # draws below which the ends of intervals are rough
 NAMED = 5  # candidates named in the headline
@@ -283,7 +283,7 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         found.append(UNCOUNTED)
     if isinstance(data, Matches) and not problem.literal and 0 < len(data.unbeaten) < len(data.agents):
         found.append(f"{listed(data.unbeaten, 3)} never lost a game: the prior limits how strong they can be.")
-    if isinstance(data, Matches) and not problem.literal and relies_on_prior(data):
+    if isinstance(data, Matches) and not problem.literal and follows_strength(judged_part(data)):
         found.append(RELIES_ON_PRIOR)
     if problem.literal and not problem.equilibrium.unique:
         found.append("There are several equilibria: the weights are those of maximum entropy.")

@@ -4,7 +4,7 @@ Symbols: ``r`` ratings in logits, the average agent's (see `likelihood`) last; `
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -35,7 +35,7 @@ from nashboard.ratings.likelihood import (
     require_finite_maximum,
     require_matches,
 )
-from nashboard.ratings.newton import SMALL, learn_sigma, newton
+from nashboard.ratings.newton import SMALL, LearnedPrior, newton
 from nashboard.ratings.rating import (
     Coefficient,
     Probabilities,
@@ -47,12 +47,8 @@ from nashboard.ratings.rating import (
     null_for_nan,
     read_fields,
 )
-from nashboard.ratings.schedule import relies_on_prior
+from nashboard.ratings.schedule import learn_prior_of
 
-RELIES_ON_PRIOR = (
-    "many comparisons rest on the learned prior: if agents met opponents of their own strength, ratings are further "
-    "apart than shown, and prior=0.01 fits better"
-)
 Errors = Literal["hessian", "sandwich", "bootstrap"]
 Draws = Literal["half", "davidson"]
 
@@ -286,10 +282,8 @@ def elo(
     if first_advantage or draws == "davidson":
         return fit_with_rows(matches, prior, first_advantage, draws, (), anchor, errors)
     with threads_for(len(matches.agents), scipy=len(matches.agents) >= SMALL):
-        totals, sigma, log_variance, r, free = prepare(matches, prior, anchor)
+        totals, learned, r, free = prepare(matches, prior, anchor)
         gradient_norm = newton(totals, r, free)
-        if prior == "learned" and relies_on_prior(matches):
-            unknown.append(RELIES_ON_PRIOR)
         x = r[totals.i] - r[totals.j]
         if plan:
             curvatures = totals.derivatives(x)[1]
@@ -298,8 +292,9 @@ def elo(
             covariance = bootstrap_covariance(matches, totals, r, free, weights, plan)
         else:
             covariance = rating_covariance(
-                matches, totals, x, free, robust=errors == "sandwich", log_variance=log_variance
-            )
+                matches, totals, x, free, robust=errors == "sandwich",
+                log_variance=learned.log_variance if learned else 0.0,
+            )  # fmt: skip
     return EloRatings(
         agents=matches.agents,
         ratings=points(r[:-1], anchor),
@@ -307,12 +302,12 @@ def elo(
         games=matches.games_per_agent,
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=gradient_norm,
-        sigma=sigma * POINTS_PER_LOGIT,
+        sigma=totals.sigma * POINTS_PER_LOGIT,
         draw_strength=0.0 if undrawn else np.nan,
         covariance=covariance,
         made="; ".join(
             [
-                f"{count(matches.n_games)} games, {describe_prior(prior, sigma)}, {describe_anchor(anchor)}, "
+                f"{count(matches.n_games)} games, {describe_prior(prior, totals)}, {describe_anchor(anchor)}, "
                 f"errors by {errors}{f' of {plan.n_resamples:,} resamples' if plan else ''}",
                 *unknown,
             ]
@@ -322,17 +317,16 @@ def elo(
 
 def prepare(
     matches: Matches, prior: Prior, anchor: Mapping[str, float] | None
-) -> tuple[PairTotals, float, float, Floats, Bools]:
-    """Return the totals with their prior, its sigma and log-variance where learned, a start, and the free nodes."""
-    sigma, log_variance, start = np.nan, 0.0, np.zeros(len(matches.agents) + 1)
+) -> tuple[PairTotals, LearnedPrior | None, Floats, Bools]:
+    """Return the totals with their prior, what was learned of it, a start, and the free nodes."""
+    learned, start = None, np.zeros(len(matches.agents) + 1)
     if prior == "learned":
-        learned = learn_sigma(matches, start)
-        sigma, log_variance = learned.sigma, learned.log_variance
-        totals = pair_totals(matches, sigma=sigma)
+        learned = learn_prior_of(matches, start)
+        totals = pair_totals(matches, sigma=learned.sigma, normal=learned.normal)
     else:
         totals = pair_totals(matches, float(prior))
     r, free = start_ratings(matches, totals, anchor)
-    return totals, sigma, log_variance, r if anchor else start, free
+    return totals, learned, r if anchor else start, free
 
 
 def fit_with_rows(
@@ -351,12 +345,12 @@ def fit_with_rows(
 
     matches, rows = design(data, first_advantage, covariates)
     with threads_for(len(matches.agents)):
-        totals, _, _, r, free = prepare(matches, prior, anchor)
+        totals, _, r, free = prepare(matches, prior, anchor)
         fit = fit_rows(
             rows, totals.prior_edges(len(matches.pairs)), r, free,
             davidson=draws == "davidson", robust=errors == "sandwich", learned=prior == "learned",
         )  # fmt: skip
-        sigma = fit.sigma
+        totals = replace(totals, sigma=fit.sigma)
     found = tuple(
         Coefficient(name=name, value=float(b) * POINTS_PER_LOGIT, stderr=float(error) * POINTS_PER_LOGIT)
         for name, b, error in zip(rows.names, fit.b, fit.extra_errors, strict=False)
@@ -371,14 +365,14 @@ def fit_with_rows(
         games=matches.games_per_agent,
         log_loss=fit.log_loss,
         gradient_norm=fit.gradient_norm,
-        sigma=sigma * POINTS_PER_LOGIT,
+        sigma=fit.sigma * POINTS_PER_LOGIT,
         first_advantage=next((c for c in found if c.name == FIRST), None) if first_advantage else None,
         draw_strength=np.nan if fit.eta is None else float(np.exp(fit.eta)),
         coefficients=tuple(c for c in found if c.name != FIRST or not first_advantage),
         without_covariates=plain,
         covariance=fit.covariance,
         made=(
-            f"{count(matches.n_games)} games, fitted with {' and '.join(extras)}, {describe_prior(prior, sigma)}, "
+            f"{count(matches.n_games)} games, fitted with {' and '.join(extras)}, {describe_prior(prior, totals)}, "
             f"{describe_anchor(anchor)}, errors by {errors}"
         ),
     )
@@ -400,10 +394,11 @@ def start_ratings(matches: Matches, totals: PairTotals, anchor: Mapping[str, flo
     return r, free
 
 
-def describe_prior(prior: Prior, sigma: float) -> str:
+def describe_prior(prior: Prior, totals: PairTotals) -> str:
     """Return in words what the prior was."""
-    if prior == "learned":
-        return f"learned prior of {sigma * POINTS_PER_LOGIT:.0f} points"
+    if totals.normal is not None:
+        around = "" if totals.normal.deviations is None else " around each agent's opponents"
+        return f"learned prior of {totals.sigma * POINTS_PER_LOGIT:.0f} points{around}"
     return f"prior of {prior:g} drawn games per agent" if prior else "maximum likelihood"
 
 

@@ -57,6 +57,7 @@ class Score:
     j: Ints
     variance: Floats
     clusters: "csr_array | None" = None  # (clusters, rows)
+    prior: PairTotals | None = None  # whose edges are the last rows, and are drawn by the normal prior itself
 
     def matrix(self, J: "csr_array") -> "csr_array":
         """Return ``M``, the covariance of the score, given ``J``: the derivative of each row's lead."""
@@ -70,10 +71,17 @@ class Score:
 
     def draw(self, nodes: int, count: int, rng: np.random.Generator) -> Floats:
         """Return ``(nodes, count)`` normal scores with covariance ``M``."""
-        flows = np.sqrt(self.variance)[:, None] * rng.standard_normal((self.variance.size, count))
+        normal = None if self.prior is None else self.prior.normal
+        played = slice(self.variance.size - (0 if normal is None else normal.i.size))
+        variance = self.variance[played]
+        flows = np.sqrt(variance)[:, None] * rng.standard_normal((variance.size, count))
         if self.clusters is not None:
-            flows += self.clusters.T @ rng.standard_normal((self.clusters.shape[0], count))
-        return np.asarray(incidence(nodes, self.i, self.j).T @ flows)
+            flows += self.clusters[:, played].T @ rng.standard_normal((self.clusters.shape[0], count))
+        score = np.asarray(incidence(nodes, self.i[played], self.j[played]).T @ flows)
+        if normal is not None:
+            assert self.prior is not None
+            score += normal.noise(self.prior.sigma, count, rng)
+        return score
 
 
 def incidence(nodes: int, i: Ints, j: Ints) -> "csr_array":
@@ -218,10 +226,8 @@ class LinearLeague:
 
     def moved_by_prior(self, x: Floats) -> Floats:
         """Return ``d r / d log sigma^2``: how ratings move apart where their prior does (Kass and Steffey 1989)."""
-        n, nodes = self.totals.agents, self.totals.nodes
-        pull = self.totals.precision * x[-n:]
-        right = np.append(pull, -pull.sum())[:, None]
-        return self.outside(self.solve(right[:nodes][self.kept]))[:, 0]
+        right = self.totals.prior_slopes(x)[:, None]
+        return self.outside(self.solve(right[self.kept]))[:, 0]
 
     def dense(self, score: Score | None, weights: Floats) -> Covariance:
         """Return the exact covariance."""
@@ -241,7 +247,7 @@ class LinearLeague:
         """
         n, rng = self.totals.agents, np.random.default_rng(0)
         i, j, h = self.totals.i, self.totals.j, self.curvatures
-        model = Score(i=i, j=j, variance=h)
+        model = Score(i=i, j=j, variance=h, prior=self.totals)
         S = sparse_laplacian(self.totals.nodes, i, j, h)
         H = S.diagonal()[:n]
         neighbours = S.copy()
@@ -260,6 +266,7 @@ class LinearLeague:
         noise = squares.std(axis=1, ddof=1) / np.sqrt(PROBES)
         if score is not None:
             rng.bit_generator.state = state  # the same flows where edges agree: the ratio varies little
+            score = replace(score, prior=self.totals)
             other = self.outside(self.solve(score.draw(self.totals.nodes, PROBES, rng)[self.kept]))
             robust, plain = ((z - weights @ z) ** 2 for z in (other, full[:n]))
             ratio = robust.mean(axis=1) / np.maximum(plain.mean(axis=1), 1e-300)
@@ -476,9 +483,8 @@ class Resample:
         """Return the ratings of one resample."""
         wins, draws, losses = reweighted(self.matches, rng)
         totals = with_points(self.totals, wins + draws / 2, losses + draws / 2)
-        if totals.precision:  # the prior's bias is an error too: its centre varies as ratings do
-            centres = rng.standard_normal(totals.agents) / np.sqrt(totals.precision)
-            totals = replace(totals, centres=centres)
+        if totals.normal is not None:  # the prior's bias is an error too: its centre varies as ratings do
+            totals = replace(totals, pull=totals.normal.noise(totals.sigma, 1, rng)[:-1, 0])
         r = self.r.copy()
         newton(totals, r, self.free, close=CLOSE)
         return r

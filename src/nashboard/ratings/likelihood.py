@@ -10,13 +10,14 @@ Symbols: on each pair ``(i, j)`` the lead ``x`` of i over j in logits, the point
 **Priors.** Both kinds connect every agent to one more node, the *average agent*, whose rating is fitted and never
 shown: a prior pulls agents together, not towards a number.
 
-- ``"learned"``: ratings are normal around the average agent with standard deviation ``sigma``, which is learned from
-  the same games (`newton.learn_sigma`). On the edge to the average agent the loss is ``x^2 / (2 sigma^2)``.
+- ``"learned"``: ratings are normal with a standard deviation ``sigma`` that is learned from the same games
+  (`newton.learn_sigma`), around the average agent or around the mean of their opponents (`NormalPrior`).
 - a number: each agent has so many drawn games against the average agent. 0 is maximum likelihood.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,15 +28,84 @@ from nashboard.errors import InputError
 
 TOLERANCE = 1e-8  # of the gradient's norm, in logits and games
 WEAK = 0.01  # drawn games against the average agent: enough to keep ratings finite, as in version 1
+FEW = 200  # agents up to which matrices are dense: loading scipy takes longer than a fit
 Prior = float | Literal["learned"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NormalPrior:
+    """A normal prior of ratings as a sum over edges, ``sum of (unit / sigma^2 + weak) x^2 / 2``.
+
+    - Around the average agent: each agent has an edge to it of ``unit`` 1.
+    - Around opponents, ``r_i ~ N(mean of the opponents of i, sigma^2)``: with ``deviations = I - P``, ``P`` the shares
+      of i's games against each j, the sum is ``r' M r / (2 sigma^2)``, ``M = deviations' deviations``. As ``M 1 = 0``,
+      it is a sum over edges of ``unit = -M_ij``, some of them negative. The level of groups that hardly meet is free
+      but for ``weak``, the information of a prior of ``WEAK`` drawn games.
+    """
+
+    i: Ints
+    j: Ints
+    unit: Floats
+    weak: Floats
+    deviations: Any = None  # (n, n), dense or sparse; None around the average agent
+
+    @staticmethod
+    def around_all(n: int) -> "NormalPrior":
+        """Return the prior around the average agent."""
+        return NormalPrior(i=np.arange(n), j=np.full(n, n), unit=np.ones(n), weak=np.zeros(n))
+
+    @staticmethod
+    def around_opponents(n: int, i: Ints, j: Ints, games: Floats) -> "NormalPrior":
+        """Return the prior around the opponents that each agent met."""
+        played = np.bincount(i, games, n) + np.bincount(j, games, n)
+        if n <= FEW:
+            deviations: Any = np.eye(n)
+            deviations[i, j], deviations[j, i] = -games / played[i], -games / played[j]
+            M = np.triu(deviations.T @ deviations, 1)
+            a, b = np.nonzero(M)
+            unit = -M[a, b]
+        else:
+            from scipy.sparse import csr_array, eye_array, triu
+
+            shares = np.concatenate([games / played[i], games / played[j]])
+            P = csr_array((shares, (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n))
+            deviations = csr_array(eye_array(n) - P)
+            upper = triu(deviations.T @ deviations, 1).tocoo()
+            a, b, unit = upper.row.astype(np.int64), upper.col.astype(np.int64), -upper.data
+        weak = np.concatenate([np.zeros(a.size), np.full(n, WEAK / 4)])
+        return NormalPrior(
+            i=np.concatenate([a, np.arange(n)]),
+            j=np.concatenate([b, np.full(n, n)]),
+            unit=np.concatenate([unit, np.zeros(n)]),
+            weak=weak,
+            deviations=deviations,
+        )
+
+    def deviate(self, r: Floats) -> Floats:
+        """Return how far ratings ``(n,)`` or ``(n, k)`` are from what the prior expects."""
+        return np.asarray(r - r.mean(axis=0) if self.deviations is None else self.deviations @ r)
+
+    def deviate_back(self, values: Floats) -> Floats:
+        """Return the adjoint of `deviate`."""
+        return np.asarray(values - values.mean(axis=0) if self.deviations is None else self.deviations.T @ values)
+
+    def noise(self, sigma: float, count: int, rng: np.random.Generator) -> Floats:
+        """Return ``(n + 1, count)`` normal values on nodes whose covariance is the prior's Hessian."""
+        n = int(self.j[-1])
+        own = rng.standard_normal((n, count))
+        if self.deviations is None:
+            flows = own / sigma
+            return np.concatenate([flows, -flows.sum(axis=0, keepdims=True)])
+        weak = np.sqrt(WEAK / 4) * rng.standard_normal((n, count))
+        return np.concatenate([self.deviate_back(own) / sigma + weak, -weak.sum(axis=0, keepdims=True)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairTotals:
     """Points won and lost on each pair of nodes: the agents, and after them the average agent.
 
-    With a normal prior the last ``agents`` rows join each agent to the average agent with this ``precision``, around
-    ``centres`` where there are any.
+    With a normal prior the last rows are its edges; ``pull`` (agents,) are linear terms on the edges to the average
+    agent, the last of them.
     """
 
     agents: int
@@ -43,8 +113,9 @@ class PairTotals:
     j: Ints
     won: Floats
     lost: Floats
-    precision: float = 0.0
-    centres: Floats | None = None
+    normal: NormalPrior | None = None
+    sigma: float = np.nan
+    pull: Floats | None = None
 
     @property
     def nodes(self) -> int:
@@ -55,14 +126,17 @@ class PairTotals:
         """Return how many nodes take part: not the average agent, where it has no games and nothing else is held."""
         return self.nodes if free[-1] or not free[:-1].all() else self.agents
 
+    @cached_property
+    def precision(self) -> Floats:
+        """Curvature of each edge of the normal prior."""
+        return np.zeros(0) if self.normal is None else self.normal.unit / self.sigma**2 + self.normal.weak
+
     def loss(self, x: Floats) -> float:
         """Return the loss at leads ``x``, in nats, with the prior's share."""
-        played = loss(self.won, self.lost, x)
-        return played + self.precision / 2 * float((self.from_centres(x) ** 2).sum()) if self.precision else played
-
-    def from_centres(self, x: Floats) -> Floats:
-        """Return how far agents are from the centres of the prior."""
-        return x[-self.agents :] if self.centres is None else x[-self.agents :] - self.centres
+        total = loss(self.won, self.lost, x)
+        if self.normal is not None:
+            total += float((self.precision * x[-self.precision.size :] ** 2).sum()) / 2
+        return total if self.pull is None else total + float((self.pull * x[-self.agents :]).sum())
 
     def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
         """Return slopes and curvatures, the first and second derivatives of the loss by each lead."""
@@ -72,15 +146,25 @@ class PairTotals:
         ahead = x >= 0
         slopes = self.lost * np.where(ahead, better, worse) - self.won * np.where(ahead, worse, better)
         curvatures = (self.won + self.lost) * (better * worse)
-        if self.precision:
-            slopes[-self.agents :] = self.precision * self.from_centres(x)
-            curvatures[-self.agents :] = self.precision
+        if self.normal is not None:
+            rows = self.precision.size
+            slopes[-rows:] = self.precision * x[-rows:]
+            curvatures[-rows:] = self.precision
+        if self.pull is not None:
+            slopes[-self.agents :] += self.pull
         return slopes, curvatures
 
     def onto_nodes(self, values: Floats) -> Floats:
         """Sum antisymmetric values over each node's pairs: the adjoint of ``r[i] - r[j]``."""
         total = np.bincount(self.i, values, minlength=self.nodes) - np.bincount(self.j, values, minlength=self.nodes)
         return np.asarray(total)
+
+    def prior_slopes(self, x: Floats) -> Floats:
+        """Return minus the derivative of the prior's gradient on nodes by ``log sigma^2``."""
+        assert self.normal is not None
+        slopes = np.zeros(x.size)
+        slopes[-self.precision.size :] = self.normal.unit / self.sigma**2 * x[-self.precision.size :]
+        return self.onto_nodes(slopes)
 
     def prior_edges(self, played: int) -> "PairTotals":
         """Return the prior's rows alone, without those that were played."""
@@ -110,30 +194,40 @@ def win_rates(x: Floats) -> Floats:
     return np.asarray(np.where(x >= 0, 1.0, e) / (1 + e))
 
 
-def pair_totals(matches: Matches, prior: float = 0.0, *, sigma: float | None = None) -> PairTotals:
-    """Return the points per pair, with a prior of drawn games or of a standard deviation ``sigma`` in logits."""
+def pair_totals(
+    matches: Matches, prior: float = 0.0, *, sigma: float | None = None, normal: NormalPrior | None = None
+) -> PairTotals:
+    """Return the points per pair, with a prior of drawn games or a normal one of a ``sigma`` in logits."""
     n = len(matches.agents)
-    everyone = np.arange(n) if prior > 0 or sigma is not None else np.arange(0)
-    half = np.full(everyone.size, prior / 2 if sigma is None else 0.0)
+    i, j = matches.pairs.T
+    won, lost = matches.wins + matches.draws / 2, matches.losses + matches.draws / 2
+    if sigma is not None:
+        return with_normal_prior(n, i, j, won, lost, sigma, normal)
+    everyone = np.arange(n if prior > 0 else 0)
+    half = np.full(everyone.size, prior / 2)
     return PairTotals(
         agents=n,
-        i=np.concatenate([matches.pairs[:, 0], everyone]),
-        j=np.concatenate([matches.pairs[:, 1], np.full(everyone.size, n)]),
-        won=np.concatenate([matches.wins + matches.draws / 2, half]),
-        lost=np.concatenate([matches.losses + matches.draws / 2, half]),
-        precision=0.0 if sigma is None else 1 / sigma**2,
+        i=np.concatenate([i, everyone]),
+        j=np.concatenate([j, np.full(everyone.size, n)]),
+        won=np.concatenate([won, half]),
+        lost=np.concatenate([lost, half]),
     )
 
 
-def with_normal_prior(n: int, i: Ints, j: Ints, won: Floats, lost: Floats, sigma: float) -> PairTotals:
-    """Return points of pairs of ``n`` agents with a prior of a standard deviation ``sigma`` in logits."""
+def with_normal_prior(
+    n: int, i: Ints, j: Ints, won: Floats, lost: Floats, sigma: float, normal: NormalPrior | None = None
+) -> PairTotals:
+    """Return points of pairs of ``n`` agents with a normal prior, around the average agent unless given."""
+    normal = normal or NormalPrior.around_all(n)
+    none = np.zeros(normal.i.size)
     return PairTotals(
         agents=n,
-        i=np.concatenate([i, np.arange(n)]),
-        j=np.concatenate([j, np.full(n, n)]),
-        won=np.concatenate([won, np.zeros(n)]),
-        lost=np.concatenate([lost, np.zeros(n)]),
-        precision=1 / sigma**2,
+        i=np.concatenate([i, normal.i]),
+        j=np.concatenate([j, normal.j]),
+        won=np.concatenate([won, none]),
+        lost=np.concatenate([lost, none]),
+        normal=normal,
+        sigma=sigma,
     )
 
 

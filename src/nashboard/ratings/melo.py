@@ -37,7 +37,6 @@ from nashboard.ratings.melo_fit import (
     orthogonal_planes,
     product,
 )
-from nashboard.ratings.newton import learn_sigma
 from nashboard.ratings.rating import (
     Rating,
     check_fields,
@@ -311,7 +310,6 @@ def melo(
         k = min(candidates, key=lambda candidate: candidate.log_loss).k
     if k == 0:
         return without_planes(elo(matches, prior=prior, anchor=anchor), candidates)
-    sigma = learn_sigma(matches).sigma if prior == "learned" else np.nan
     landscape = landscapes(matches)
     totals = landscape.totals
     fit = fitted(matches, landscape, k)
@@ -336,7 +334,7 @@ def melo(
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=fit.gradient_norm,
         made=(
-            f"{count(matches.n_games)} games, {describe_prior(prior, sigma)}, cyclic prior {spread}, "
+            f"{count(matches.n_games)} games, {describe_prior(prior, totals)}, cyclic prior {spread}, "
             f"{describe_anchor(anchor)}" + (", planes orthogonal to the ratings" if orthogonal else "")
         ),
         ends=fit.ends,

@@ -7,15 +7,15 @@ gradients on the sparse matrix.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.errors import ConvergenceError
-from nashboard.ratings.likelihood import PairTotals, pair_totals
+from nashboard.ratings.likelihood import NormalPrior, PairTotals, pair_totals
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,6 +31,8 @@ MOST_SECANTS = 40
 MOST_LOG_VARIANCE = 1.0  # of log sigma^2: with two or three agents the normal approximation has no meaning
 CLOSE_SIGMA = 1e-6  # in log sigma^2
 CLOSE = 1e-3  # logits: after a step of this length less than 1e-6 is missing
+LEAST_SIGMA = 1e-4  # logits
+LEAST_FROM_OPPONENTS = 0.01  # of the distance to opponents, 2 Elo points: in long chains the likelihood is flat below
 SCALE = 1.5  # logits: the scale of the prior of sigma
 Solve = Callable[[Floats], Floats]
 
@@ -162,56 +164,97 @@ def halved(totals: PairTotals, x: Floats, dx: Floats, slope: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LearnedPrior:
-    """The standard deviation of ratings in logits, and the variance of ``log sigma^2``."""
+    """A normal prior with its learned standard deviation in logits, and the variance of ``log sigma^2``."""
 
     sigma: float
     log_variance: float
+    normal: NormalPrior
 
 
-Under = Callable[[float], tuple[Floats, Solve]]
+class FittedRows(NamedTuple):
+    """Ratings (n + 1,) of all nodes, the solver of the Hessian there, and rows with two derivatives of the slope."""
+
+    r: Floats
+    solve: Solve
+    i: Ints
+    j: Ints
+    h: Floats
+    bend: Floats  # d h / d lead
 
 
-def learn_prior(under: Under, n: int, *, close: float = CLOSE_SIGMA, start: float = 0.0) -> LearnedPrior:
+Under = Callable[[float], FittedRows]
+
+
+def learn_prior(under: Under, normal: NormalPrior, *, close: float = CLOSE_SIGMA, start: float = 0.0) -> LearnedPrior:
     """Return the standard deviation of ratings that the games suggest.
 
-    ``under(sigma)`` fits the ratings (n + 1,) of all nodes, the average agent last, with a prior of that ``sigma``, and
-    returns them with the solver of the Hessian there. The result is the maximum of the marginal likelihood of ``sigma``
-    (ratings integrated out by Laplace's method) times the density ``sigma exp(-sigma^2 / (2 SCALE^2))``, which is 0 at
-    ``sigma = 0``: with few agents the likelihood alone often has its maximum there, and would call all of them equal
-    (Chung et al. 2013). At the maximum
+    ``under(sigma)`` fits the ratings with a prior of that ``sigma``. The result is the maximum of the marginal
+    likelihood of ``sigma`` (ratings integrated out by Laplace's method) times the density
+    ``sigma exp(-sigma^2 / (2 SCALE^2))``, which is 0 at ``sigma = 0``: with few agents the likelihood alone often has
+    its maximum there, and would call all of them equal (Chung et al. 2013). At the maximum
 
-        sigma^2 = (r'r + trace V) / (n - 2 + sigma^2 / SCALE^2),    V = (L + I / sigma^2)^-1 without the constant,
+        sigma^2 = (d'd + trace D V D' - sigma^2 c) / (n - 2 + sigma^2 / SCALE^2),
+        c = sum over pairs of h' v dx / d log sigma^2,
 
-    a fixed point that is found by secants in ``log sigma^2``. There the density is taken as normal: its variance
-    follows from the slope, and ``sigma^2`` is the mean, which is less biased than the mode.
+    with ``d = D r`` the deviations from the prior's mean and ``v`` the variances of the leads; ``c`` is how the
+    determinant of the Hessian moves as ratings do, which matters where games are few. The fixed point is found by
+    secants in ``log sigma^2``. There the density is taken as normal: its variance follows from the slope, and
+    ``sigma^2`` is the mean, which is less biased than the mode.
     """
+    n = int(normal.j[-1])
 
     def excess(s: float) -> float:
         """Return the logarithm of the right side of the fixed point minus that of the left."""
-        nodes, solve = under(float(np.exp(s / 2)))
-        r = nodes[:n] - nodes[:n].mean()
-        return float(np.log((r @ r + trace_of_agents(solve, n)) / (n - 2 + np.exp(s) / SCALE**2))) - s
+        sigma = float(np.exp(s / 2))
+        fit = under(sigma)
+        d = normal.deviate(fit.r[:n])
+        trace, variances = uncertainty(fit, normal, sigma)
+        x = fit.r[normal.i] - fit.r[normal.j]
+        pull = normal.unit / sigma**2 * x
+        right: Floats = np.zeros(n + 1)
+        right += np.bincount(normal.i, pull, minlength=n + 1) - np.bincount(normal.j, pull, minlength=n + 1)
+        move = fit.solve(right)
+        moved = float((fit.bend * variances * (move[fit.i] - move[fit.j])).sum())
+        size = max(float(d @ d) + trace - sigma**2 * moved, 1e-300)
+        return float(np.log(size / (n - 2 + np.exp(s) / SCALE**2))) - s
 
-    s, slope = fixed_point(excess, close, start)
+    least = LEAST_SIGMA if normal.deviations is None else LEAST_FROM_OPPONENTS
+    s, slope = fixed_point(excess, close, start, 2 * float(np.log(least)))
     weight = (n - 2 + np.exp(s) / SCALE**2) / 2
     variance = min(1 / max(-slope * weight, 1e-9), MOST_LOG_VARIANCE)
-    return LearnedPrior(sigma=float(np.exp(s / 2 + variance / 4)), log_variance=float(variance))
+    return LearnedPrior(sigma=float(np.exp(s / 2 + variance / 4)), log_variance=float(variance), normal=normal)
 
 
-def trace_of_agents(solve: Solve, n: int) -> float:
-    """Return the trace of the covariance of ``n`` ratings around their mean, where the average agent comes last."""
+def uncertainty(fit: FittedRows, normal: NormalPrior, sigma: float) -> tuple[float, Floats]:
+    """Return the trace of the covariance of the deviations, and the variances of the leads."""
+    n = int(normal.j[-1])
     if n <= EXACT_TRACE:
-        V = solve(np.eye(n + 1))[:n, :n]
-        return float(np.trace(V) - V.mean(axis=0).sum())
-    probes = PROBES if n <= DENSE else PROBES // 4
-    signs: Floats = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), size=(n, probes))
-    signs = np.concatenate([signs - signs.mean(axis=0), np.zeros((1, probes))])
-    return float((signs * solve(signs)).sum(axis=0).mean())
+        V = fit.solve(np.eye(n + 1))
+        own = np.diag(V)
+        trace = float(np.trace(normal.deviate(normal.deviate(V[:n, :n]).T)))
+        return trace, own[fit.i] + own[fit.j] - 2 * V[fit.i, fit.j]
+    probes, rng = PROBES if n <= DENSE else PROBES // 4, np.random.default_rng(0)
+    signs: Floats = rng.choice(np.array([-1.0, 1.0]), size=(n, probes))
+    right = np.concatenate([normal.deviate_back(signs), np.zeros((1, probes))])
+    trace = float((right * fit.solve(right)).sum(axis=0).mean())
+    y = fit.solve(draw_score(fit.i, fit.j, fit.h, normal, sigma, probes, rng))
+    return trace, ((y[fit.i] - y[fit.j]) ** 2).mean(axis=1)
 
 
-def fixed_point(excess: Callable[[float], float], close: float, start: float) -> tuple[float, float]:
-    """Return the root of a falling function by secants, and the slope there."""
-    low, high = np.log(1e-8), np.log(1e4)
+def draw_score(
+    i: Ints, j: Ints, h: Floats, normal: NormalPrior, sigma: float, count: int, rng: np.random.Generator
+) -> Floats:
+    """Return ``(n + 1, count)`` normal values on nodes whose covariance is the Hessian, of rows and the prior."""
+    score = normal.noise(sigma, count, rng)
+    for column in score.T:
+        flow = np.sqrt(h) * rng.standard_normal(h.size)
+        column += np.bincount(i, flow, minlength=len(column)) - np.bincount(j, flow, minlength=len(column))
+    return score
+
+
+def fixed_point(excess: Callable[[float], float], close: float, start: float, low: float) -> tuple[float, float]:
+    """Return the root above ``low`` of a falling function by secants, and the slope there."""
+    high = np.log(1e4)
     before, f_before = start, excess(start)
     s, slope = min(max(start + f_before, low), high), -1.0
     for _ in range(MOST_SECANTS):
@@ -225,16 +268,26 @@ def fixed_point(excess: Callable[[float], float], close: float, start: float) ->
     return float(s), float(slope)
 
 
-def learn_sigma(matches: "Matches", r: Floats | None = None) -> LearnedPrior:
-    """Return the learned prior of matches; ``r`` (n + 1,) is moved in place to the ratings under it."""
+def learn_sigma(matches: "Matches", r: Floats | None = None, normal: NormalPrior | None = None) -> LearnedPrior:
+    """Return the learned prior of matches, around the average agent unless given.
+
+    ``r`` (n + 1,) is moved in place to the ratings under it.
+    """
     n = len(matches.agents)
     r = np.zeros(n + 1) if r is None else r
     everyone = np.ones(n + 1, dtype=bool)
+    normal = normal or NormalPrior.around_all(n)
+    base = pair_totals(matches, sigma=1.0, normal=normal)
 
-    def under(sigma: float) -> tuple[Floats, Solve]:
-        totals = pair_totals(matches, sigma=sigma)
+    played = slice(len(matches.pairs))
+
+    def under(sigma: float) -> FittedRows:
+        totals = replace(base, sigma=sigma)
         newton(totals, r, everyone, close=CLOSE)
-        h = totals.derivatives(r[totals.i] - r[totals.j])[1]
-        return r, solver(n + 1, totals.i, totals.j, h, everyone, rtol=1e-6)
+        i, j = totals.i, totals.j
+        x = r[i] - r[j]
+        h = totals.derivatives(x)[1]
+        solve = solver(n + 1, i, j, h, everyone, rtol=1e-6)
+        return FittedRows(r, solve, i[played], j[played], h[played], -h[played] * np.tanh(x[played] / 2))
 
-    return learn_prior(under, n)
+    return learn_prior(under, normal)

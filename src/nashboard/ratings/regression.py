@@ -28,7 +28,7 @@ from nashboard.data.table.exact_sums import add_exactly
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, incidence, with_prior_edges
 from nashboard.ratings.likelihood import PairTotals
-from nashboard.ratings.newton import DENSE, LearnedPrior, Solve, learn_prior, solver
+from nashboard.ratings.newton import DENSE, FittedRows, LearnedPrior, learn_prior, solver
 
 MOST_STEPS = 200
 TOLERANCE = 1e-8
@@ -174,7 +174,7 @@ class Problem:
 
     def with_sigma(self, sigma: float) -> "Problem":
         """Return the problem with another standard deviation of the prior."""
-        return replace(self, prior=replace(self.prior, precision=1 / sigma**2))
+        return replace(self, prior=replace(self.prior, sigma=sigma))
 
     def split(self, lead: Floats, eta: float) -> tuple[Floats, Floats, Floats]:
         """Return the probabilities of win, draw and loss on each row."""
@@ -227,11 +227,8 @@ def fit_rows(
     point, system, norm = minimise_rows(problem, point, free)
     covariance, extra = system.covariance(problem, n, robust=robust, loose=bool(free[:n].all()))
     if log_variance:
-        pull = np.zeros(system.nodes)
-        np.add.at(pull, problem.prior.i, problem.prior.precision * system.x)
-        np.add.at(pull, problem.prior.j, -problem.prior.precision * system.x)
         move = np.zeros(system.nodes)
-        move[system.kept] = system.solve(pull[system.kept])
+        move[system.kept] = system.solve(problem.prior.prior_slopes(system.x)[system.kept])
         covariance = covariance.widened(move[:n] * np.sqrt(log_variance))
     errors = np.sqrt(np.diag(extra))
     errors[:q] /= scale
@@ -239,7 +236,7 @@ def fit_rows(
         r=point.r,
         b=point.b / scale,
         eta=point.eta if davidson else None,
-        sigma=1 / float(np.sqrt(problem.prior.precision)) if problem.prior.precision else np.nan,
+        sigma=problem.prior.sigma,
         extra_errors=errors,
         covariance=covariance,
         log_loss=half_point_loss(problem, system.lead, point.eta) / float(rows.games.sum()),
@@ -294,11 +291,17 @@ def learn_row_prior(problem: Problem, point: Point) -> tuple[LearnedPrior, Point
     """Return the learned prior of rows, and the fit under it."""
     n, here = problem.prior.agents, [point]
 
-    def under(sigma: float) -> tuple[Floats, Solve]:
-        here[0], system, _ = minimise_rows(problem.with_sigma(sigma), here[0], np.ones(n + 1, dtype=bool))
-        return here[0].r, system.solve
+    rows = problem.rows
 
-    return learn_prior(under, n, close=1e-3, start=float(-np.log(problem.prior.precision))), here[0]
+    def under(sigma: float) -> FittedRows:
+        here[0], system, _ = minimise_rows(problem.with_sigma(sigma), here[0], np.ones(n + 1, dtype=bool))
+        win, _, loss = problem.split(system.lead, here[0].eta)
+        decided, m = win + loss, win - loss
+        bend = rows.games * (m - 3 * m * decided + 2 * m**3) / 8  # an eighth of the third cumulant of 1, 0, -1
+        return FittedRows(here[0].r, system.solve, rows.i, rows.j, system.h[: rows.i.size], bend)
+
+    assert problem.prior.normal is not None
+    return learn_prior(under, problem.prior.normal, close=1e-3, start=2 * float(np.log(problem.prior.sigma))), here[0]
 
 
 def half_point_loss(problem: Problem, lead: Floats, eta: float) -> float:
@@ -353,7 +356,7 @@ class System:
         extra = np.asarray(inverse if M is None else G.T @ (M @ G), dtype=np.float64)
         if self.kept.size > DENSE:
             zeros = np.zeros(self.i.size)
-            edges = PairTotals(agents=n, i=self.i, j=self.j, won=zeros, lost=zeros)
+            edges = replace(problem.prior, i=self.i, j=self.j, won=zeros, lost=zeros)
             league = LinearLeague(totals=edges, curvatures=self.h, kept=self.kept, nodes=self.nodes, solve=self.solve)
             return league.sampled(score, weights), extra
         V = self.solve(np.eye(self.kept.size))

@@ -1,8 +1,16 @@
-"""Does the learned prior decide what games should? It takes agents as drawn at random, whoever they meet.
+"""Around what ratings are learned to be normal: the average agent, or the opponents that each agent met.
 
-Divisions and matchmaking break this: agents who meet are alike, so their games suggest a small spread, and the prior
-pulls distant agents together. Pairing by results, as in Swiss tournaments, does not break it: results are part of the
-data. Games alone often cannot show which it was, so users are told the condition.
+A normal prior around the average agent takes schedules as unrelated to strength, or as made from results, as in Swiss
+tournaments (results are part of the data). Divisions and matchmaking by strength break this: agents who meet are alike,
+so their games suggest a small spread, and the prior pulls distant agents together. There each rating is normal around
+the mean of its opponents' instead (a simultaneous autoregressive prior of the schedule, Whittle 1954), which leaves the
+distances between groups to the games. The games decide which of the two is used:
+
+1. Where no part of the schedule is set apart (the second eigenvalue of its normalised Laplacian is at least ``OPEN``),
+   opponents are a sample of all agents, and the priors hardly differ: the average agent.
+2. Where scores of opponents agree more than both models explain, pairs were made from results: the average agent.
+3. Else the prior with the larger evidence. Directions between parts that hardly meet (eigenvalues below ``APART``) do
+   not count against the opponents' prior for being wider than ``SCALE`` there: their games are too few to judge it.
 """
 
 from dataclasses import replace
@@ -11,73 +19,122 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
-from nashboard.ratings.likelihood import PairTotals, pair_totals
-from nashboard.ratings.newton import fit_totals, learn_sigma
+from nashboard.ratings.likelihood import WEAK, NormalPrior, PairTotals, pair_totals, win_rates
+from nashboard.ratings.newton import SCALE, LearnedPrior, dense_laplacian, draw_score, learn_sigma, solver
 
-WEAK = 0.01  # drawn games per agent
-FEWEST, MOST = 8, 2_000  # agents: correlations of fewer mean little, and fits of more take long
-LEAGUES = 19  # simulated: the largest of 20 exchangeable values has a probability of 5%
-CLEAR = 0.25  # difference of the correlations below which the prior hardly changes who is near whom
+FEWEST = 8  # agents: of fewer, opponents say little
+JUDGED = 1_000  # agents who decide for larger leagues: those nearest to one of them in the schedule
+MOST_EDGES = 20_000_000  # of the opponents' prior: beyond, some agents have met nearly everybody
+OPEN, APART = 0.5, 0.1
+DRAWS = 40
+SURPRISING, CLEARLY = 2.0, 3.0  # standard deviations by which scores of opponents agree more than a model expects
 
 
-def relies_on_prior(matches: Matches) -> bool:
-    """Return whether the learned prior matters so much that its assumption about the schedule should be told.
-
-    Either the games determine less than half of the ratings (their variance under the prior over that of the prior,
-    MacKay's number of well-determined parameters), or opponents are more alike than a schedule at random explains.
-    """
+def learn_prior_of(matches: Matches, r: Floats) -> LearnedPrior:
+    """Return the learned prior of matches; ``r`` (n + 1,) is moved in place to the ratings under it."""
     n = len(matches.agents)
-    if not FEWEST <= n <= MOST or matches.coverage == 1:
+    if not follows_strength(judged_part(matches)):
+        return learn_sigma(matches, r)
+    i, j = matches.pairs.T
+    met = np.bincount(i, minlength=n) + np.bincount(j, minlength=n)
+    if (met**2).sum() > MOST_EDGES:
+        return learn_sigma(matches, r)
+    return learn_sigma(matches, r, NormalPrior.around_opponents(n, i, j, matches.games))
+
+
+def judged_part(matches: Matches) -> Matches:
+    """Return the league, or of a large one the agents nearest to one with a median number of games."""
+    n = len(matches.agents)
+    if n <= JUDGED:
+        return matches
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    start = int(np.argsort(matches.games_per_agent, kind="stable")[n // 2])
+    met = coo_array((np.ones(len(matches.pairs)), tuple(matches.pairs.T)), shape=(n, n)).tocsr()
+    near = breadth_first_order(met, start, directed=False, return_predecessors=False)[:JUDGED]
+    return replace(matches, clusters=None, sides=None).select([matches.agents[k] for k in sorted(near.tolist())])
+
+
+def follows_strength(matches: Matches) -> bool:
+    """Return whether strength decided who met whom, as far as the games can tell."""
+    n = len(matches.agents)
+    if n < FEWEST or matches.coverage == 1:
         return False
-    sigma = learn_sigma(matches).sigma
-    weak, learned = pair_totals(matches, WEAK), pair_totals(matches, sigma=sigma)
-    if fit_totals(learned, np.zeros(n)).var() < sigma**2 / 2:
-        return True
-    return follows_strength(weak, learned, sigma)
-
-
-def follows_strength(weak: PairTotals, learned: PairTotals, sigma: float) -> bool:
-    """Return whether ratings of opponents agree more without the learned prior than it expects, at the 5% level.
-
-    The statistic is the correlation of the ratings of opponents over all games, under a weak prior minus under the
-    learned one. Both are near 0 for schedules at random, and both are high for Swiss tournaments. Where strength
-    decided who met whom, the first is high and the second is not. Leagues of the learned prior with the same schedule
-    show how large it is by chance.
-    """
-    seen = excess(weak, learned)
-    if seen < CLEAR:
+    gaps = spectrum(matches)
+    if gaps[1] >= OPEN or gaps[1] < 1e-9:  # unconnected parts have no level that games could tell
         return False
-    rng, played = np.random.default_rng(0), weak.i.size - weak.agents
-    games = np.rint(weak.won[:played] + weak.lost[:played]).astype(np.int64)
-    for _ in range(LEAGUES):
-        r = rng.normal(0, sigma, weak.agents)
-        x = r[weak.i[:played]] - r[weak.j[:played]]
-        won = rng.binomial(games, 1 / (1 + np.exp(-x))).astype(np.float64)
-        if excess(with_points(weak, won, games - won), with_points(learned, won, games - won)) >= seen:
-            return False
-    return True
+    i, j = matches.pairs.T
+    models = [Model.of(matches, normal) for normal in (None, NormalPrior.around_opponents(n, i, j, matches.games))]
+    apart = int((gaps[1:] < APART).sum())
+    rng = np.random.default_rng(0)
+    by_chance, explained = (model.surprise(matches, rng) for model in models)
+    if apart:
+        by_results = explained > max(CLEARLY, 2 / 3 * by_chance)
+    else:
+        by_results = explained > CLEARLY or (by_chance > SURPRISING and explained > by_chance / 2)
+    if by_results:
+        return False
+    width = np.log(np.sqrt(4 / WEAK) / SCALE)
+    return bool(models[1].log_evidence + apart * width > models[0].log_evidence)
 
 
-def excess(weak: PairTotals, learned: PairTotals) -> float:
-    """Return how much more the ratings of opponents agree under the weak prior than under the learned one."""
-    return opponent_correlation(weak) - opponent_correlation(learned)
+def spectrum(matches: Matches) -> Floats:
+    """Return the eigenvalues of the normalised Laplacian of the schedule, ascending."""
+    n, (i, j) = len(matches.agents), matches.pairs.T
+    root = np.sqrt(np.maximum(matches.games_per_agent, 1e-300))
+    L = np.eye(n)
+    L[i, j] = L[j, i] = -matches.games / (root[i] * root[j])
+    return np.asarray(np.linalg.eigvalsh(L))
 
 
-def opponent_correlation(totals: PairTotals) -> float:
-    """Return the correlation of the fitted ratings of both sides over all games."""
-    r = fit_totals(totals, np.zeros(totals.agents))
-    played = totals.i.size - totals.agents
-    i, j, games = totals.i[:played], totals.j[:played], totals.won[:played] + totals.lost[:played]
-    mean = games @ (r[i] + r[j]) / (2 * games.sum())
-    variance = games @ ((r[i] - mean) ** 2 + (r[j] - mean) ** 2) / 2
-    return float(games @ ((r[i] - mean) * (r[j] - mean)) / variance) if variance > 0 else 0.0
+class Model:
+    """A fit under one prior, with its evidence."""
+
+    def __init__(self, totals: PairTotals, r: Floats, log_evidence: float) -> None:
+        self.totals, self.r, self.log_evidence = totals, r, log_evidence
+
+    @staticmethod
+    def of(matches: Matches, normal: NormalPrior | None) -> "Model":
+        """Fit the ratings and the scale of the prior."""
+        n = len(matches.agents)
+        r = np.zeros(n + 1)
+        learned = learn_sigma(matches, r, normal)
+        totals = pair_totals(matches, sigma=learned.sigma, normal=learned.normal)
+        x = r[totals.i] - r[totals.j]
+        h, played = totals.derivatives(x)[1], len(matches.pairs)
+        determinants = [
+            np.linalg.slogdet(dense_laplacian(n + 1, totals.i[rows], totals.j[rows], h[rows]) + 1.0)[1]
+            for rows in (slice(played, None), slice(None))
+        ]
+        density = 2 * np.log(learned.sigma) - learned.sigma**2 / (2 * SCALE**2) + np.log(learned.log_variance) / 2
+        return Model(totals, r, float((determinants[0] - determinants[1]) / 2 - totals.loss(x) + density))
+
+    def surprise(self, matches: Matches, rng: np.random.Generator) -> float:
+        """Return by how many standard deviations the scores of opponents agree more than this model expects."""
+        totals, played, nodes = self.totals, len(matches.pairs), self.totals.nodes
+        assert totals.normal is not None
+        i, j = totals.i[:played], totals.j[:played]
+        h = totals.derivatives(self.r[totals.i] - self.r[totals.j])[1]
+        right = draw_score(i, j, h[:played], totals.normal, totals.sigma, DRAWS, rng)
+        moves = solver(nodes, totals.i, totals.j, h, np.ones(nodes, dtype=bool), rtol=1e-6, lift=True)(right)
+        r = self.r[:, None] + moves
+        games = np.rint(matches.games).astype(np.int64)
+        won = rng.binomial(games[:, None], win_rates(r[i] - r[j]))
+        drawn = np.array([agreement(matches, column.astype(np.float64), games.astype(np.float64)) for column in won.T])
+        seen = agreement(matches, matches.wins + matches.draws / 2, matches.games)
+        spread = float(drawn.std())
+        return float((seen - drawn.mean()) / spread) if spread > 0 else 0.0
 
 
-def with_points(totals: PairTotals, won: Floats, lost: Floats) -> PairTotals:
-    """Return the totals with other points on the pairs that were played; the rows of the prior stay."""
-    played = won.size
-    return replace(
-        totals,
-        won=np.concatenate([won, totals.won[played:]]),
-        lost=np.concatenate([lost, totals.lost[played:]]),
-    )
+def agreement(matches: Matches, won: Floats, games: Floats) -> float:
+    """Return the correlation over games of the scores of both sides in all their other games."""
+    n, (i, j) = len(matches.agents), matches.pairs.T
+    points = np.bincount(i, won - games / 2, n) + np.bincount(j, games / 2 - won, n)
+    played = np.bincount(i, games, n) + np.bincount(j, games, n)
+    others = np.stack([played[i] - games, played[j] - games])
+    rest = np.stack([points[i] - (won - games / 2), points[j] + (won - games / 2)])
+    score = np.divide(rest, others, out=np.zeros_like(rest), where=others > 0)
+    weight = games * (others > 0).all(axis=0)
+    size = float(weight @ (score[0] ** 2 + score[1] ** 2)) / 2
+    return float(weight @ (score[0] * score[1])) / size if size > 0 else 0.0

@@ -14,6 +14,7 @@ from nashboard.errors import InputError, nearest
 from nashboard.ratings.elo import EloRatings, elo
 from nashboard.ratings.likelihood import with_normal_prior
 from nashboard.ratings.newton import fit_totals
+from nashboard.ratings.schedule import learn_prior_of
 
 WORLDS = 200  # replays behind the inflation
 
@@ -141,10 +142,10 @@ def simulate_inflation(matches: Matches, fit: EloRatings, family: Sequence[int],
     i, j = matches.pairs.T
     chance = 1 / (1 + np.exp(truth[j] - truth[i]))
     decisive = (matches.games - matches.draws).round().astype(int)
-    luck = []
+    luck, prior = [], learn_prior_of(matches, np.zeros(len(truth) + 1))
     for _ in range(WORLDS):
         won = rng.binomial(decisive, chance) + matches.draws / 2
-        totals = with_normal_prior(len(truth), i, j, won, matches.games - won, fit.sigma / POINTS_PER_LOGIT)
+        totals = with_normal_prior(len(truth), i, j, won, matches.games - won, prior.sigma, prior.normal)
         r = fit_totals(totals, truth)
         luck.append(float(r[family].max() - r[family].mean()))
     return float(np.mean(luck)) * POINTS_PER_LOGIT

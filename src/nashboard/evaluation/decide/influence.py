@@ -28,7 +28,8 @@ from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.ratings.hierarchical import fit_hierarchical
 from nashboard.ratings.likelihood import PairTotals, with_normal_prior
-from nashboard.ratings.newton import fit_totals, learn_sigma, solver
+from nashboard.ratings.newton import LearnedPrior, fit_totals, solver
+from nashboard.ratings.schedule import learn_prior_of
 
 By = Literal["votes", "voters", "items", "tasks"]
 Judged = Literal["elo", "board", "mean"]
@@ -229,7 +230,7 @@ class EloJudge:
     matches: Matches
     units: csr_array
     capacity: Ints
-    sigma: float
+    prior: LearnedPrior
     challengers: int = 8
     fits: int = 20_000
     trims: int = 1_000
@@ -244,7 +245,8 @@ class EloJudge:
         counts = self.counts(take)
         i, j = self.matches.pairs.T
         won = counts @ POINTS
-        return with_normal_prior(len(self.matches.agents), i, j, won, counts.sum(axis=1) - won, self.sigma)
+        lost, prior = counts.sum(axis=1) - won, self.prior
+        return with_normal_prior(len(self.matches.agents), i, j, won, lost, prior.sigma, prior.normal)
 
     def standings(self, take: Ints) -> Floats:
         """Return the ratings in log-odds."""
@@ -330,7 +332,8 @@ def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influe
         capacity = np.ones(split.size, dtype=np.intp)
     plain = replace(matches, clusters=None, sides=None)
     make = EloJudge if judge == "elo" else BoardJudge
-    asked = make(matches=plain, units=units, capacity=capacity, sigma=learn_sigma(plain).sigma)
+    prior = learn_prior_of(plain, np.zeros(len(plain.agents) + 1))
+    asked = make(matches=plain, units=units, capacity=capacity, prior=prior)
     first, new, take, minimal = ask(asked, matches.agents, by)
     chosen = np.flatnonzero(take)
     if by == "votes":
