@@ -10,7 +10,7 @@ import nashboard as nb
 from report.chart_summaries import DRAWN, ROOT, SUMMARIES, drawn, gallery, summary, written
 
 CHARTS = sorted(DRAWN)
-NUMBER = re.compile(r"-?\d[\d,.]*")  # in titles: the shape is kept, not the numbers
+NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
 
 
 def test_the_page_is_what_the_script_writes() -> None:
@@ -30,9 +30,12 @@ def test_the_page_shows_every_picture_that_is_kept() -> None:
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_a_specification_has_the_shape_that_is_kept(name: str) -> None:
+def test_a_specification_is_the_one_that_is_kept(name: str) -> None:
+    """Words and structure to the letter; numbers to 2%, since the last digits depend on the linear algebra."""
     found, kept = written(summary(drawn(name))), (SUMMARIES / f"{name}.json").read_text()
-    assert NUMBER.sub("0", found) == NUMBER.sub("0", kept)
+    assert NUMBER.split(found) == NUMBER.split(kept)
+    numbers, expected = ([float(one.replace(",", "")) for one in NUMBER.findall(text)] for text in (found, kept))
+    assert numbers == pytest.approx(expected, rel=0.02, abs=0.011)
 
 
 @pytest.mark.parametrize("name", CHARTS)

@@ -99,7 +99,7 @@ def test_the_report_of_a_hundred_agents_on_a_hundred_tasks_is_at_most_two_megaby
 @pytest.mark.parametrize("name", ["hostile", "hostile scores"])
 def test_names_from_strangers_are_text_and_nothing_else(name: str) -> None:
     seen, plain = Outline(page(name)), Outline(page("matches" if name == "hostile" else "scores"))
-    assert set(seen.tags) <= set(plain.tags)
+    assert set(seen.tags) <= set(plain.tags) | {"wbr"}  # names may break after their separators
     assert not [name for name, _ in seen.attributes if name.startswith("on")]
     assert seen.tags.count("script") == page(name).count("</script>")
     assert seen.tags.count("img") == 0

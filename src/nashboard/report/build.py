@@ -7,6 +7,7 @@ Charts are drawn by Vega's interpreter, which needs no ``eval``.
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from nashboard._files import atomically
 from nashboard.charts.export import closed, drawing_script
@@ -130,13 +131,21 @@ POLICY = (
 @cache
 def environment() -> jinja2.Environment:
     """Return the templates: everything is escaped, and what is not defined is an error."""
-    return jinja2.Environment(
+    found = jinja2.Environment(
         loader=jinja2.PackageLoader("nashboard.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    found.filters["breakable"] = breakable
+    return found
+
+
+def breakable(text: str) -> Markup:
+    """Return a name that may be broken after its separators, or an interval whose ends stay together."""
+    whole = re.sub(r"(?<=\d) (\[[-\d.,% ]+\])$", r' <span class="ends">\1</span>', str(escape(text)))
+    return Markup(re.sub(r"(?<=\w)(?!(?<=\d)-\d)([-_/:]+|\.(?=[A-Za-z]))(?=\w)", r"\1<wbr>", whole))
 
 
 def asset(name: str) -> str:

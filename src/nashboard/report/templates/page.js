@@ -144,6 +144,7 @@
 
   function fitted(spec, figure, room) {
     if (!narrow()) { return spec; }
+    slim(spec);
     if (spec.hconcat) {
       var panels = figure.dataset.narrow === "first" ? spec.hconcat.slice(0, 1) : spec.hconcat;
       delete spec.hconcat;
@@ -167,9 +168,21 @@
   function themed(theme, room) {
     if (!narrow()) { return themes[theme]; }
     var config = JSON.parse(JSON.stringify(themes[theme]));
-    config.axis.titleLimit = room / 2;
-    Object.assign(config.legend, { gradientLength: room / 3, titleLimit: room / 2, columns: 2 });
+    config.axis.titleLimit = 0.45 * room;
+    Object.assign(config.legend, { gradientLength: room / 3, titleLimit: 0.45 * room, columns: 2 });
     return config;
+  }
+
+  /* Names keep their two ends and take at most half of the screen; a slope has them on its left side only. */
+  function slim(view) {
+    ["layer", "hconcat", "vconcat"].forEach(function (key) { (view[key] || []).forEach(slim); });
+    var shown = view.encoding || {}, axis = shown.y && shown.y.axis, label = "datum.label";
+    if (axis && axis.labelExpr) {
+      axis.labelExpr = "length(" + label + ") > 22 ? slice(" + label + ", 0, 9) + '…' + slice(" + label + ", -12) : " + label;
+    }
+    if (!shown.text) { return; }
+    if (shown.text.field === "right_label") { shown.text.field = "after"; }
+    if (shown.text.field === "label" || shown.text.field === "left") { view.mark.limit = 110; }
   }
 
   function sparse(view) {
