@@ -1,7 +1,7 @@
 """The ``nashboard`` command.
 
 Data goes to standard output, messages to standard error. Exit code 0 done, 1 failed, 2 wrong use or wrong input,
-130 stopped by Ctrl-C, 141 closed pipe, 143 terminated. Each command is a file beside this one; nothing heavy is
+130 stopped by Ctrl-C, 141 closed pipe, 143 terminated. Commands are in the files beside this one; nothing heavy is
 imported until a command runs.
 """
 
@@ -17,19 +17,15 @@ import typer
 
 from nashboard._progress import Progress
 from nashboard._version import __version__
-from nashboard.cli.audit import audit
+from nashboard.cli.audit import audit, reduce
 from nashboard.cli.changes import changes
 from nashboard.cli.compare import compare
-from nashboard.cli.datasets import datasets
-from nashboard.cli.elo import elo
+from nashboard.cli.elo import elo, melo
 from nashboard.cli.evaluate import evaluate
-from nashboard.cli.exposure import exposure
-from nashboard.cli.hodge import hodge
-from nashboard.cli.influence import influence
+from nashboard.cli.hodge import hodge, latent
+from nashboard.cli.influence import exposure, influence, voters
+from nashboard.cli.inspect import datasets
 from nashboard.cli.inspect import inspect as inspect_file
-from nashboard.cli.latent import latent
-from nashboard.cli.melo import melo
-from nashboard.cli.nash import nash
 from nashboard.cli.online import online
 from nashboard.cli.options import CONTEXT, Quiet
 from nashboard.cli.output import (
@@ -43,12 +39,10 @@ from nashboard.cli.output import (
 from nashboard.cli.paper import paper
 from nashboard.cli.plan import plan
 from nashboard.cli.predict import predict
-from nashboard.cli.rank import methods, rank
+from nashboard.cli.rank import methods, nash, rank
 from nashboard.cli.reading import spelling
-from nashboard.cli.reduce import reduce
 from nashboard.cli.report import report
 from nashboard.cli.stress import stress
-from nashboard.cli.voters import voters
 from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b

@@ -1,4 +1,4 @@
-"""``nashboard audit FILE``: how good the evaluation itself is."""
+"""The suite: ``nashboard audit FILE`` checks the evaluation, ``nashboard reduce FILE`` finds a smaller suite."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -7,6 +7,7 @@ import typer
 
 from nashboard._progress import show_progress
 from nashboard._text import either
+from nashboard.cli import options
 from nashboard.cli.options import (
     LEVEL,
     AsOption,
@@ -22,7 +23,7 @@ from nashboard.cli.options import (
     exit_if,
     refuse,
 )
-from nashboard.cli.output import note, show, show_sections
+from nashboard.cli.output import note, show, show_json, show_sections
 from nashboard.cli.reading import source_data, whole
 from nashboard.errors import InputError
 
@@ -110,3 +111,34 @@ def audit(
             raise InputError(f"there is no table {asked.value!r} for these data: use {either(map(str, there))}")
         show(tables[name], how)
     exit_if(found, fail_on, AUDIT)
+
+
+def reduce(
+    source: SourceArgument,
+    level: options.Level = options.LEVEL,
+    share: Annotated[float, typer.Option(help="Share of the pairs of agents that must be kept.")] = 1.0,
+    missing: options.Missing = None,
+    as_format: AsOption = None,
+    read: ReadOption = None,
+    how: FormatOption = Format.text,
+) -> None:
+    """Find a small set of tasks or items that keeps the order of the agents, and tasks that add nothing.
+
+    \b
+    Examples:
+      nashboard reduce dataset:atari
+      nashboard reduce items.csv --share 0.95 --format json
+    """
+    from nashboard.data.scores import Scores
+    from nashboard.errors import InputError
+    from nashboard.evaluation.decide.suite import reduce_suite
+
+    data = whole(source_data(source, as_format, read), missing)
+    if not isinstance(data, Scores):
+        raise InputError(f"{source!r} does not contain scores of agents on tasks: there is no suite to reduce")
+    with show_progress("Choosing tasks ..."):
+        found = reduce_suite(data, level=level, share=share)
+    if how is Format.json:
+        show_json(found.to_dict(), "reduction/1")
+    else:
+        show(found.table(), how, explained=True)

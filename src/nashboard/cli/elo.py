@@ -1,4 +1,4 @@
-"""``nashboard elo FILE``: Elo ratings with intervals."""
+"""Ratings: ``nashboard elo FILE``, and ``nashboard melo FILE --k 2`` with planes for cycles."""
 
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -12,10 +12,12 @@ from nashboard.cli.options import (
     FirstAdvantage,
     Format,
     FormatOption,
+    Planes,
     Prior,
     ReadOption,
     SourceArgument,
     parse_anchors,
+    parse_planes,
     parse_prior,
     read_games_from,
     read_matches_from,
@@ -104,3 +106,46 @@ def largest_move(found: "EloRatings") -> tuple[str, float, float]:
     assert found.without_covariates is not None
     k = int(abs(found.ratings - found.without_covariates).argmax())
     return found.agents[k], float(found.without_covariates[k]), float(found.ratings[k])
+
+
+def melo(
+    source: SourceArgument,
+    k: Planes = "1",
+    prior: Prior = "learned",
+    cyclic_prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRIOR",
+            help="Prior of the planes: learned, or a number of games; the same as --prior unless given.",
+        ),
+    ] = None,
+    orthogonal: Annotated[
+        bool, typer.Option(help="Keep the planes orthogonal to the ratings, as the paper does.")
+    ] = False,
+    anchor: Anchor = None,
+    as_format: AsOption = None,
+    read: ReadOption = None,
+    how: FormatOption = Format.text,
+) -> None:
+    """Rate agents by mElo: a rating each, and planes that predict cycles such as rock-paper-scissors.
+
+    \b
+    Examples:
+      nashboard melo battles.parquet --k 2
+      nashboard melo dataset:alphago --k auto
+    """
+    from nashboard._tables import plain
+    from nashboard.ratings.melo import melo as fit
+
+    matches = read_matches_from(source, as_format, read)
+    ratings = fit(
+        matches,
+        parse_planes(k),
+        prior=parse_prior(prior),
+        cyclic_prior=None if cyclic_prior is None else parse_prior(cyclic_prior),
+        anchor=parse_anchors(anchor),
+        orthogonal=orthogonal,
+    )
+    if ratings.candidates:
+        tell(plain(ratings.selection()))
+    show(ratings.leaderboard(), how, explained=True)

@@ -1,18 +1,19 @@
-"""``nashboard hodge``: how much ratings explain, and what goes round in cycles."""
+"""Decompositions: ``nashboard hodge FILE`` into ratings and cycles, ``nashboard latent FILE`` into skills of tasks."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.cli.options import AsOption, Format, FormatOption, ReadOption, SourceArgument
+from nashboard.cli.options import AsOption, Format, FormatOption, Missing, ReadOption, SourceArgument
 from nashboard.cli.output import say, show, show_json
-from nashboard.cli.reading import source_data
+from nashboard.cli.reading import source_data, varied, whole
 
 if TYPE_CHECKING:
     from nashboard.algebra.hodge import Hodge
     from nashboard.data.matches import Matches
     from nashboard.data.payoffs import Payoffs
+
 
 LEVEL = 0.05  # as in the audit
 
@@ -103,3 +104,45 @@ def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str
     chance = chance_of_the_rest(data)
     words = "more than noise, which Elo cannot explain" if chance <= LEVEL else "no more than noise would leave"
     return chance, f"what ratings leave over is {words} (p = {chance:.2g})"
+
+
+def latent(
+    source: SourceArgument,
+    missing: Missing = None,
+    as_format: AsOption = None,
+    read: ReadOption = None,
+    components: Annotated[int, typer.Option("--components", "-k", help="How many components.", min=1)] = 5,
+    ends: Annotated[int, typer.Option(help="How many names at each end of a component.", min=1)] = 3,
+    how: FormatOption = Format.text,
+) -> None:
+    """Show what tasks test beyond an average: per component, who and what is at its two ends.
+
+    \b
+    Examples:
+      nashboard latent scores.csv
+      nashboard latent dataset:atari -k 3 --format md
+    """
+    from dataclasses import replace
+
+    from nashboard.algebra.latent import latent as decompose
+    from nashboard.data.scores import Scores
+    from nashboard.errors import InputError
+
+    data = whole(source_data(source, as_format, read), missing)
+    if not isinstance(data, Scores):
+        raise InputError(
+            f"{source!r} contains agents against agents, not scores of agents on tasks: use nashboard hodge"
+        )
+    data = varied(data)
+    most = min(len(data.agents), len(data.tasks)) - 1
+    found = decompose(data, k=min(components, most))
+    if how is Format.json:
+        show_json(found.to_dict(), "latent/1")
+        return
+    notes = (
+        "",
+        f"average skill and difficulty explain {found.averages_share:.1%} of the squared norm around "
+        f"the mean, the components above {found.shares.sum():.1%} (scaling: {found.scaling})",
+        "agents high do better on tasks high, and worse on tasks low, than averages say",
+    )
+    show(replace(found.table(ends), notes=notes), how, explained=True)

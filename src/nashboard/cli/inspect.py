@@ -1,7 +1,11 @@
-"""``nashboard inspect FILE``: what was read, on one screen."""
+"""Data: ``nashboard inspect FILE`` shows what was read, ``nashboard datasets`` what comes with the package."""
 
-from nashboard.cli.options import AsOption, Format, FormatOption, ReadOption, SourceArgument
-from nashboard.cli.output import show
+from typing import Annotated
+
+import typer
+
+from nashboard.cli.options import AsOption, Format, FormatOption, ReadOption, SourceArgument, refuse
+from nashboard.cli.output import say, show
 from nashboard.cli.reading import source_data
 
 
@@ -22,3 +26,23 @@ def inspect(
     from nashboard.data.inspection import inspected
 
     show(inspected(source_data(source, as_format, read)).table(), how)
+
+
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="Show where this data set comes from.")] = None,
+    how: FormatOption = Format.text,
+) -> None:
+    """List the bundled data sets, or describe one and its source.
+
+    \b
+    Examples:
+      nashboard datasets
+      nashboard datasets atari
+    """
+    from nashboard.data.datasets import catalogue, described
+
+    if name is None:
+        show(catalogue(), how)
+    else:
+        refuse(("how",), "the description of a data set is text")
+        say(described(name))
