@@ -67,11 +67,11 @@ def test_hints_survive_the_way_back_from_a_worker() -> None:
     ("text", "arguments", "message"),
     [
         ("a,b,winner\nx,x,a\nx,y,b\n", [], "-r self_matches=drop leaves such rows out"),
-        ("a,b,winner,result\nx,y,a,b\n", [], "pass -r outcome=... to choose"),
+        ("a,b,outcome,result\nx,y,a,b\n", [], "pass -r outcome=... to choose"),
         (
             "left,right,verdict\nx,y,fine\n",
             ["-r", "outcome=verdict"],
-            "pass a rule such as -r outcomes=fine:0.5, or none",
+            "pass a rule such as -r outcomes=fine:0.5",
         ),
         ("model;t1;t2\nx;1;2\ny;2;1\n", ["-r", "separator=,"], "pass -r 'separator=;'"),
         ("model,t1,t2\nx,1,good\ny,2,3\n", [], "or the column with -r ignore=t2"),
