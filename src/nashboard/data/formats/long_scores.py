@@ -24,7 +24,6 @@ from nashboard.data.table.columns import (
     TASK,
     find_column,
     find_usual,
-    fold,
     is_derived,
     note_low_names,
     require_column,
@@ -50,8 +49,6 @@ ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": 
 ITEM = ("question", "question_id", "item", "item_id", "instance_id", "sample_id", "doc_id", "seg_id")
 METRIC = ("metric", "metric_name")
 SKIP = {"bad_rows": "skip"}
-ITEM = "nashboard_item"
-ITEM_NAMES = ("question_id", "question", "item", "item_id", "instance_id", "sample_id", "doc_id")
 
 
 def is_long(columns: Sequence[str], options: Options) -> bool:
@@ -126,12 +123,6 @@ def read_long_table(
 
 def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...], group: str | None) -> LongTable:
     """Find the columns of a long table, choose its rows, and check their cells."""
-    if options.task is None and (items := find_items(table)) is not None:
-        task, item = items
-        both = nw.concat_str(as_text(table.frame, task), as_text(table.frame, item), separator="/")
-        note = f"the items {item!r} of each {task!r} are tasks, in groups by {task!r}"
-        table, notes, group = table.with_frame(table.frame.with_columns(both.alias(ITEM))), (*notes, note), task
-        options = replace(options, task=ITEM)
     columns, name = table.schema.names(), table.name
     agent = require_column("agent", AGENT, columns, name, options.agent)
     task = require_column("task", TASK, [one for one in columns if one != agent], name, options.task)
@@ -168,14 +159,6 @@ def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...
         notes=notes,
         group=group,
     )
-
-
-def find_items(table: Table) -> tuple[str, str] | None:
-    """Return the columns of tasks and of their items, where a table has one of each."""
-    columns = table.schema.names()
-    items = [name for name in columns if fold(name) in ITEM_NAMES]
-    tasks = [name for name in find_usual(TASK, columns) if name not in items]
-    return (tasks[0], items[0]) if len(items) == len(tasks) == 1 else None
 
 
 def check_numbers(table: Table, name: str, roles: Mapping[str, str], *, skip: bool) -> Table:
@@ -378,13 +361,15 @@ def read_long(source: Input) -> Scores | Segments:
         table = table.drop_blank_lines(table.schema.names())
     options, columns = source.options, table.schema.names()
     group = find_column("cluster", (), columns, table.name, options.cluster)
+    notes: tuple[str, ...] = ()
     if group is None and options.task is None:
         several = [name for name in find_usual(TASK, columns) if name != options.agent]
         items = find_usual(ITEM, several)
         if len(several) == 2 and len(items) == 1:  # items of tasks
             options = replace(options, task=items[0])
             group = next(name for name in several if name != items[0])
-    return read_long_table(table, options, group=group)
+            notes = (f"the items {items[0]!r} of each {group!r} are tasks, in groups by {group!r}",)
+    return read_long_table(table, options, group=group, notes=notes)
 
 
 LONG_OPTIONS = ("agent", "task", "score", "metric", "where", "segment", *SCORE_OPTIONS)
