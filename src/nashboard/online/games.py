@@ -13,6 +13,7 @@ from nashboard.data.counting.outcomes import Question, Rules, SeenLabel, check_r
 from nashboard.data.games import Games as GameRows
 from nashboard.data.sources.frames import lazy_frame
 from nashboard.data.table.columns import WEIGHT, Named, check_column, find_column, find_outcome, find_sides
+from nashboard.data.table.values import is_sound_weight
 from nashboard.errors import InputError
 
 HEAD = 1 << 12  # rows in which most names appear: those of the rest are looked for only among the unknown
@@ -193,7 +194,7 @@ def weights(chosen: Chosen, excerpt: Excerpt) -> Floats:
     if "weight" not in chosen.names:
         return np.broadcast_to(np.ones(1), len(chosen.frame))
     values = numbers(chosen, "weight", excerpt)
-    refuse(~((values >= 0) & (values < np.inf)), values, "a weight must be a finite number of at least 0", excerpt)
+    refuse(~is_sound_weight(values), values, "a weight must be a finite number of at least 0", excerpt)
     return values
 
 

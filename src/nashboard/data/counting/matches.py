@@ -248,8 +248,7 @@ def refuse_nameless(table: MatchTable, kept: pl.DataFrame) -> None:
                 table.table.explain()  # a row that is too short is the likelier mistake
             where = describe_first(table.describe_first_row(is_blank(table.frame, name)))
             raise InputError(
-                f"{table.source!r}, column {name!r}: {rows_have(int(blank['rows'].sum()))} no agent name{where}; every "
-                f"match needs two named agents",
+                f"{table.source!r}, column {name!r}: {rows_have(int(blank['rows'].sum()))} no agent name{where}",
                 hint="leave such rows out with {option}",
                 option=SKIP,
             )
@@ -263,7 +262,7 @@ def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
         where = describe_first(table.describe_first_row(weight.is_null() | ~is_sound_weight(weight)))
         raise InputError(
             f"{table.source!r}, column {table.weight!r}: {rows_have(int(bad))} a weight that is missing, negative or "
-            f"not finite{where}; a weight must be a number of at least 0",
+            f"not finite{where}",
             hint="leave such rows out with {option}",
             option=SKIP,
         )

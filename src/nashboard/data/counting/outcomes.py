@@ -40,7 +40,9 @@ MOST_SHARES = 1000  # different shares of a point in one column of labels; each 
 BESIDE_SIDE = AGENT_WORDS | BESIDE_AGENTS | {"assistant", "option", "candidate", "wins", "won", "win", "is", "better"}
 BESIDE_DRAW = frozenset(("tie", "tied", "draw", "drawn", "both", "bad", "good", "bothbad", "bothgood", "equal", "vote"))
 TWO_NUMBERS = re.compile(r"(\d{1,3}) ?[-–:] ?(\d{1,3})")  # what the two sides scored
-NAMED = [word for word in WORDS if re.fullmatch("[a-z_12]+", word)]  # what a label may be a slip of
+NAMED = [
+    word for word in WORDS if re.fullmatch("[a-z_12]+", word) and word not in SIDE_WORDS
+]  # what a label may be a slip of
 ALLOWED = "model_a, model_b, tie, the winner's name or 0 to 1"
 MOST_COMPARED = 1000  # labels that a misspelt one is compared with: those of winners' names are many
 

@@ -113,8 +113,8 @@ def is_blank(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
     return as_text(frame, name).fill_null("").str.strip_chars() == ""
 
 
-def is_sound_weight(weight: nw.Expr) -> nw.Expr:
-    """Return where a weight or a count is a number of at least 0; null where it is missing."""
+def is_sound_weight(weight: Any) -> Any:
+    """Return where a weight or a count is a number of at least 0: of an expression, or of an array of numbers."""
     return (weight >= 0) & (weight < INFINITY)
 
 
