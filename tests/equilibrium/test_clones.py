@@ -26,7 +26,7 @@ def partition(classes: Classes) -> set[frozenset[int]]:
 
 
 @given(seed=seeds, m=st.integers(1, 12), n=st.integers(1, 5), step=st.sampled_from([0.3, 0.45, 0.6, 1.0]))
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_neither_order_nor_copies_decide_who_is_in_a_class(seed: int, m: int, n: int, step: float) -> None:
     # rows on a grid finer than the rule: many are within it of some that are not within it of each other
     rng = rng_of(seed)
@@ -150,13 +150,13 @@ def test_order_and_copies_of_players_that_are_the_same_by_the_rule_move_nothing(
 
 
 @given(seed=seeds, family=st.sampled_from([wild, crumbs]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_order_and_copies_move_nothing_in_tables_of_any_scales(seed: int, family: Callable[..., Matrix]) -> None:
     require_same_tables(hard_table(family.__name__, seed, most=7), seed)
 
 
 @given(seed=seeds, family=st.sampled_from([wild, crumbs]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_order_and_copies_move_nothing_in_games_of_any_scales(seed: int, family: Callable[..., Matrix]) -> None:
     A = hard_game(family.__name__, seed, most=8)
     who = rng_of(seed).permutation(np.append(np.arange(len(A)), rng_of(seed).integers(0, len(A), size=3)))

@@ -64,7 +64,7 @@ def test_copies_in_a_large_model_change_nothing(seed: int) -> None:
 
 def test_the_scale_of_a_model_is_its_largest_payoff_wherever_its_centre_is() -> None:
     rng = rng_of(1)
-    for n in (40, 3000):
+    for n in (40, SMALL + 10, SMALL + 60, SMALL + 300):
         r, C, m = rng.normal(size=n), rng.normal(size=(n, 4)), np.array([1e6, 0, -2e6, 1.0])
         model = RatingsModel.from_arrays(r, C)
         moved = RatingsModel.from_arrays(r - C @ swapped(m), C + m)
@@ -107,20 +107,18 @@ def test_models_that_contradict_themselves_are_refused() -> None:
         nb.nash_average(Liar(3000))
 
 
-@pytest.mark.parametrize("n", [4, SMALL + 10])
+@pytest.mark.parametrize("n", [4, 300])
 def test_masked_and_complex_numbers_are_refused(n: int) -> None:
     A = dense(0, n)
     masked = np.ma.masked_array(A, mask=np.zeros((n, n), dtype=bool))
     masked[0, 1] = np.ma.masked
-    with pytest.raises(nb.InputError, match="1 masked cells"):
-        nb.nash_average(masked)
-    with pytest.raises(nb.InputError, match="complex numbers"):
-        nb.nash_average(A + 1j)
-    for call in (nb.nash_average_scores, nb.latent):
-        with pytest.raises(nb.InputError, match="masked"):
-            call(masked[:, :3])
-    unmasked = np.ma.masked_array(A)
-    np.testing.assert_array_equal(nb.nash_average(unmasked).weights, nb.nash_average(A).weights)
+    games = (nb.nash_average, nb.MetaGame, nb.schur, nb.hodge, nb.div, nb.rot, nb.curl)
+    for call in (*games, nb.nash_average_scores, nb.latent):
+        with pytest.raises(nb.InputError, match="1 masked cells"):
+            call(masked)  # type: ignore[operator]
+        with pytest.raises(nb.InputError, match="complex numbers"):
+            call(A + 1j)  # type: ignore[operator]
+    np.testing.assert_array_equal(nb.div(np.ma.masked_array(A)), nb.div(A))
 
 
 @pytest.mark.parametrize("n", [2, 5])
@@ -247,7 +245,7 @@ def test_the_certificate_sees_players_with_weight_that_do_not_tie() -> None:
 
 
 @given(seed=seeds, n=st.integers(3, 25))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_the_condition_bounds_how_far_weights_move(seed: int, n: int) -> None:
     A = dense(seed, n)
     before = nb.nash_average(A)

@@ -21,7 +21,7 @@ families = pytest.mark.parametrize("family", HARD)
 
 @families
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_games_are_solved_to_their_certificates_and_the_same_in_a_stack(family: str, seed: int) -> None:
     A = hard_game(family, seed, most=9)
     result = nb.nash_average(A)
@@ -36,7 +36,7 @@ def test_games_are_solved_to_their_certificates_and_the_same_in_a_stack(family: 
 
 @families
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_tables_have_the_value_of_an_exact_solve_and_the_same_weights_in_a_stack(family: str, seed: int) -> None:
     S = hard_table(family, seed, most=7)
     result = nb.nash_average_scores(S)
@@ -73,7 +73,7 @@ def test_a_tie_without_weight_is_not_a_member_of_the_only_equilibrium(seed: int,
 
 @pytest.mark.parametrize("family", CLEAN)
 def test_claims_about_uniqueness_and_support_agree_with_linear_programs(family: str) -> None:
-    for seed in range(6):
+    for seed in range(3):
         A, S = hard_game(family, seed, most=6), hard_table(family, seed, most=5)
         scale, spread = np.abs(A).max(), np.ptp(S)
         if scale > 0:
@@ -92,7 +92,7 @@ def test_claims_about_uniqueness_and_support_agree_with_linear_programs(family: 
 UNDECIDED_GAMES = [("crumbs", 127), ("crumbs", 216), ("crumbs", 666), ("rule-clones", 30162)]
 UNDECIDED_TABLES = [
     ("rule-clones", seed)
-    for seed in (26, 55, 61, 91, 129, 169, 224, 286, 379, 404, 431, 491, 571, 590, 607, 623, 651, 410721)
+    for seed in (26, 61, 224, 431, 571, 651, 410721)
 ] + [("crumbs", 262), ("crumbs", 449)]  # fmt: skip
 
 

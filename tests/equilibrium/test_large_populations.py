@@ -55,7 +55,7 @@ def test_ties_outside_the_first_choice_are_found() -> None:
 
 
 @given(seed=seeds, copies=st.lists(st.integers(0, 299), max_size=30))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_clones_in_a_large_population_change_nothing(seed: int, copies: list[int]) -> None:
     A = realistic(seed, 300)
     best = np.flatnonzero(nb.nash_average(A).weights)
@@ -187,7 +187,7 @@ def low_rank_table(seed: int, m: int, n: int) -> Matrix:
     return rng.normal(size=(m, 3)) @ rng.normal(size=(3, n)) + 0.05 * rng.normal(size=(m, n))
 
 
-@pytest.mark.parametrize(("m", "n"), [(300, 400), (20, 2000), (2000, 20), (300, 1500), (1500, 300)])
+@pytest.mark.parametrize(("m", "n"), [(300, 400), (20, 2000), (2000, 20), (260, 1050), (1050, 260)])
 @pytest.mark.parametrize("kind", ["low rank", "dense"])
 def test_large_tables_give_the_answer_of_the_whole(m: int, n: int, kind: str) -> None:
     rng = np.random.default_rng(m + n)

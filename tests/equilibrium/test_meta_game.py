@@ -53,7 +53,7 @@ def require_same(grown: nb.NashAverage, fresh: nb.NashAverage) -> None:
 
 
 @given(seed=seeds, n=st.integers(2, 18), family=st.sampled_from(FAMILIES))
-@settings(max_examples=14, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_every_size_has_the_answer_of_a_new_solve(seed: int, n: int, family: Any) -> None:
     A = family(seed, n)
     game = nb.MetaGame()
@@ -65,7 +65,7 @@ def test_every_size_has_the_answer_of_a_new_solve(seed: int, n: int, family: Any
 
 
 @given(seed=seeds, family=st.sampled_from([disc, league, disjoint_cycles]))
-@settings(max_examples=7, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_several_agents_may_join_before_the_next_question(seed: int, family: Any) -> None:
     A = family(seed, 12)
     start = int(rng_of(seed).integers(1, len(A) - 3))

@@ -24,7 +24,7 @@ def with_clones(A: Matrix, copies: NDArray[np.intp]) -> Matrix:
 
 @families
 @given(seed=seeds, n=sizes)
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_every_family_is_solved_to_its_certificates(family: Family, seed: int, n: int) -> None:
     A = family(seed, n)
     result = nb.nash_average(A)
@@ -40,7 +40,7 @@ def test_every_family_is_solved_to_its_certificates(family: Family, seed: int, n
 
 @families
 @given(seed=seeds, n=sizes, data=st.data())
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_clones_in_any_number_change_nothing(family: Family, seed: int, n: int, data: st.DataObject) -> None:
     A = family(seed, n)
     n = len(A)
@@ -57,7 +57,7 @@ def test_clones_in_any_number_change_nothing(family: Family, seed: int, n: int, 
 
 @families
 @given(seed=seeds, n=sizes)
-@settings(max_examples=10)
+@settings(max_examples=4)
 def test_relabelling_agents_permutes_the_answer(family: Family, seed: int, n: int) -> None:
     A = family(seed, n)
     order = np.random.default_rng(seed).permutation(len(A))
@@ -77,7 +77,7 @@ def test_the_same_input_gives_the_same_bytes_and_stays_unchanged(family: Family)
 
 
 @given(seed=seeds, n=st.integers(2, 5), family=st.sampled_from([signs, low_rank]), plain=st.booleans())
-@settings(max_examples=14)
+@settings(max_examples=6)
 def test_small_integer_games_agree_with_exact_arithmetic(seed: int, n: int, family: Family, plain: bool) -> None:
     A = family(seed, n)
     result = nb.nash_average(A, selection="maxent" if plain else "clone-invariant")
@@ -120,7 +120,7 @@ def test_a_general_convex_solver_finds_the_same_entropy(seed: int) -> None:
 
 
 @given(seed=seeds, n=st.integers(2, 30))
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_no_other_equilibrium_exists_where_the_result_says_unique(seed: int, n: int) -> None:
     A = signs(seed, n)
     result = nb.nash_average(A, selection="maxent")
@@ -133,7 +133,7 @@ def test_no_other_equilibrium_exists_where_the_result_says_unique(seed: int, n: 
 
 
 @given(seed=seeds, n=sizes, size=st.floats(1e-3, 1.0))
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_p2_an_equilibrium_of_perturbed_payoffs_is_nearly_one_of_the_original(seed: int, n: int, size: float) -> None:
     A = signs(seed, n)
     E = size * antisymmetric(np.random.default_rng(seed).uniform(-1, 1, size=(n, n)))
@@ -142,7 +142,7 @@ def test_p2_an_equilibrium_of_perturbed_payoffs_is_nearly_one_of_the_original(se
 
 
 @given(seed=seeds, n=st.integers(2, 9))
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_p3_cyclic_games_are_uniform_under_plain_maximum_entropy(seed: int, n: int) -> None:
     A = signs(seed, n)
     A = A - A.mean(axis=1)[:, None] + A.mean(axis=1)  # the rotation part: div(A) = 0
@@ -152,7 +152,7 @@ def test_p3_cyclic_games_are_uniform_under_plain_maximum_entropy(seed: int, n: i
 
 
 @given(seed=seeds, n=st.integers(2, 4))
-@settings(max_examples=14)
+@settings(max_examples=6)
 def test_p3_plain_maximum_entropy_is_uniform_only_where_nobody_is_ahead(seed: int, n: int) -> None:
     A = signs(seed, n)
     uniform = np.allclose(nb.nash_average(A, selection="maxent").weights, 1 / n, atol=TIGHT)

@@ -26,7 +26,7 @@ def table(name: str) -> nb.Scores:
 
 @tables
 @given(seed=seeds, m=sides, n=sides)
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_every_family_is_solved_to_its_certificates(family: Family, seed: int, m: int, n: int) -> None:
     S = family(seed, m, n)
     result = nb.nash_average_scores(S)
@@ -46,7 +46,7 @@ def test_every_family_is_solved_to_its_certificates(family: Family, seed: int, m
 
 @tables
 @given(seed=seeds, m=sides, n=sides, data=st.data())
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_cloned_agents_and_tasks_change_nothing(family: Family, seed: int, m: int, n: int, data: st.DataObject) -> None:
     S = family(seed, m, n)
     rows, columns = (
@@ -77,7 +77,7 @@ def test_cloned_agents_and_tasks_change_nothing(family: Family, seed: int, m: in
     family=st.sampled_from([zero_one, thin]),
     plain=st.booleans(),
 )
-@settings(max_examples=14)
+@settings(max_examples=6)
 def test_small_tables_agree_with_exact_arithmetic(seed: int, m: int, n: int, family: Family, plain: bool) -> None:
     S = family(seed, m, n)
     result = nb.nash_average_scores(S, selection="maxent" if plain else "clone-invariant")
@@ -96,7 +96,7 @@ def test_small_tables_agree_with_exact_arithmetic(seed: int, m: int, n: int, fam
 
 
 @given(seed=seeds, m=st.integers(1, 25), n=st.integers(1, 25), family=st.sampled_from([uniform, rounded]))
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_a_linear_program_finds_the_same_value(seed: int, m: int, n: int, family: Family) -> None:
     S = family(seed, m, n)
     program = linprog(
@@ -111,7 +111,7 @@ def test_a_linear_program_finds_the_same_value(seed: int, m: int, n: int, family
 
 
 @given(seed=seeds, m=sides, n=sides)
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_swapping_the_sides_turns_the_answer_round(seed: int, m: int, n: int) -> None:
     S = rounded(seed, m, n)
     one, other = nb.nash_average_scores(S), nb.nash_average_scores(-S.T)
@@ -121,7 +121,7 @@ def test_swapping_the_sides_turns_the_answer_round(seed: int, m: int, n: int) ->
 
 
 @given(seed=seeds, m=sides, n=sides, size=st.floats(1e-3, 1.0))
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_p2_an_equilibrium_of_perturbed_scores_is_nearly_one_of_the_original(
     seed: int, m: int, n: int, size: float
 ) -> None:

@@ -42,7 +42,8 @@ from nashboard.errors import InputError
 
 SMALL = 1024  # up to this size a copy costs nothing
 CELLS = 1 << 25  # how many cells of a model's columns are in memory at a time
-SLICE = 4096  # agents at a time whose payoffs fit the caches
+FIRST = 64  # agents of a model whose payoffs are looked at together, where its largest payoff is sought
+SEARCHED = 1 << 22  # payoffs that are looked at for that, at most
 SAMPLE = 32  # agents of a large model whose payoffs are checked against each other
 
 
@@ -168,27 +169,27 @@ class RatingsModel:
         r = self.ratings + D @ swapped(m)
         return RatingsModel(agents=self.agents, ratings=r - r.mean(), cyclic=D)
 
-    def scale(self, rounds: int = 8) -> float:
-        """Return the largest payoff, or of a large model the largest that a search finds; never more than it.
+    def scale(self) -> float:
+        """Return the largest payoff; of a very large model the largest that a search finds, never more than it.
 
-        From an agent to the opponent it gains or loses most against, from there to that one's, and so on, from
-        the agents at both ends of the ratings and the one furthest from the middle of each plane.
+        With ratings ``r`` and coordinates centred, and ``c`` the length of an agent's coordinates, a payoff is at most
+        ``r_i + r_j + c_i c_j``. Agents with the largest bound come first, and meet those against whom it is more than
+        what was found, until there are none, or until `SEARCHED` payoffs were looked at.
         """
-        D = self.cyclic - self.cyclic.mean(axis=0)
-        far = (D[:, ::2] ** 2 + D[:, 1::2] ** 2).argmax(axis=0)
-        at = np.unique(np.append(far, [self.ratings.argmin(), self.ratings.argmax()]))
-        best = 0.0
-        for _ in range(rounds):
-            reached, partner = np.zeros((2, len(at)))
-            for start in range(0, self.size, SLICE):
-                rows = np.abs(self.block(at, slice(start, start + SLICE)))
-                new = rows.argmax(axis=1)
-                values = rows[np.arange(len(at)), new]
-                partner = np.where(values > reached, start + new, partner)
-                reached = np.maximum(values, reached)
-            if reached.max() <= best:
-                break
-            best, at = float(reached.max()), np.unique(partner).astype(np.intp)
+        C = self.cyclic - (m := self.cyclic.mean(axis=0))
+        r = self.ratings + C @ swapped(m)
+        r, c = np.abs(r - r.mean()), np.sqrt(np.einsum("ij,ij->i", C, C))
+        key = r + c * c.max()
+        left = np.argpartition(-key, min(FIRST, self.size) - 1)
+        best, seen = largest(self.block(left[:FIRST], left[:FIRST])), 0
+        left = left[key[left] + r.max() > best]
+        left = left[np.argsort(-key[left], kind="stable")]
+        while left.size and seen < SEARCHED:
+            left = left[r[left].max() + r[left] + c[left].max() * c[left] > best]
+            some = left[:FIRST]
+            best = max(best, largest(self.block(some, left)))
+            seen += some.size * left.size
+            left = left[FIRST:]
         return best
 
     def classes(self, scale: float, zero: float) -> Classes:
