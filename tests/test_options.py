@@ -1,5 +1,6 @@
 """Every option of every command has an effect or is refused, and the same option is the same everywhere."""
 
+import json
 import re
 from pathlib import Path
 
@@ -49,7 +50,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--columns": ([LOG], ["--columns", "all"]),
         "--workers": ([LOG], ["--workers", "0"]),
         "--output": ([LOG], ["-o", "board.csv"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "report": {
         "--output": ([LOG], ["-o", "page.html"]),
@@ -80,7 +81,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--show": ([LOG, "--format", "csv"], ["--show", "agents"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
         "--fail-on": ([LOG], ["--fail-on", "nonsense"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "stress": {
         "--of": ([LOG], ["--of", "d"]),
@@ -94,7 +95,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--noise": ([LOG], ["--noise", "none"]),
         "--show": ([LOG, "--format", "csv"], ["--show", "attacks"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "compare": {
         "--level": ([SCORES, "a", "b"], ["--level", "0.5"]),
@@ -103,7 +104,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--anytime": ([LOG, "a", "b"], ["--anytime"]),
         "--top": ([LOG], ["--top", "2"]),
         "--fail-on": ([LOG, "a", "b"], ["--fail-on", "nonsense"]),
-        "--format": ([LOG, "a", "b"], ["--format", "md"]),
+        "--format": ([LOG, "a", "b"], ["--format", "json"]),
     },
     "plan": {
         "--games": ([LOG], ["--games", "70"]),
@@ -115,7 +116,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--components": ([LOG], ["--components", "each"]),
         "--top": ([LOG], ["--top", "1"]),
         "--output": ([LOG], ["-o", "schedule.csv"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "changes": {
         "--resamples": ([LOG, LOG], ["--resamples", "30"]),
@@ -125,7 +126,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--components": ([LOG, LOG], ["--components", "each"]),
         "--top": ([LOG, LOG], ["--top", "1"]),
         "--fail-on": ([LOG, LOG], ["--fail-on", "nonsense"]),
-        "--format": ([LOG, LOG], ["--format", "md"]),
+        "--format": ([LOG, LOG], ["--format", "json"]),
     },
     "influence": {
         "--judge": ([LOG], ["--judge", "board"]),
@@ -133,28 +134,28 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--by": ([SCORES], ["--by", "items"]),
         "--min-games": ([LOG], ["--min-games", "20"]),
         "--components": ([LOG], ["--components", "each"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "voters": {
         "--voter": ([LOG, "--voter", "language"], ["--voter", "winner"]),
         "--item": ([LOG, "--voter", "language"], ["--item", "winner"]),
         "--top": ([LOG, "--voter", "language"], ["--top", "1"]),
-        "--format": ([LOG, "--voter", "language"], ["--format", "md"]),
+        "--format": ([LOG, "--voter", "language"], ["--format", "json"]),
     },
     "exposure": {
         "--family": ([LOG], ["--family", "lab=[ab]"]),
         "--least-games": ([LOG], ["--least-games", "1"]),
         "--min-games": ([LOG], ["--min-games", "20"]),
         "--components": ([LOG], ["--components", "each"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "reduce": {
         "--level": ([SCORES], ["--level", "0.5"]),
         "--share": ([SCORES], ["--share", "2"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
-        "--format": ([SCORES], ["--format", "md"]),
+        "--format": ([SCORES], ["--format", "json"]),
     },
-    "inspect": {"--format": ([LOG], ["--format", "md"])},
+    "inspect": {"--format": ([LOG], ["--format", "json"])},
     "nash": {
         "--selection": ([SCORES, "--format", "json"], ["--selection", "maxent"]),
         "--tolerance": ([SCORES, "--format", "json"], ["--tolerance", "0.2"]),
@@ -163,19 +164,19 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--min-games": ([LOG], ["--min-games", "20"]),
         "--components": ([LOG], ["--components", "each"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "hodge": {
         "--show": ([LOG], ["--show", "cycles"]),
         "--cycles": ([LOG], ["--cycles", "0"]),
         "--split": ([LOG], ["--no-split"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "latent": {
         "--components": ([SCORES], ["--components", "1"]),
         "--ends": ([SCORES], ["--ends", "1"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
-        "--format": ([SCORES], ["--format", "md"]),
+        "--format": ([SCORES], ["--format", "json"]),
     },
     "rank": {
         "--method": ([LOG], ["--method", "borda"]),
@@ -186,7 +187,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--components": ([LOG], ["--components", "each"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
         "--segment": ([LOG, "--method", "deviation"], ["--segment", "language"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "methods": {
         "--method": ([LOG, "-m", "borda"], ["-m", "copeland"]),
@@ -197,7 +198,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--min-games": ([LOG, "-m", "borda"], ["--min-games", "20"]),
         "--components": ([LOG, "-m", "borda"], ["--components", "each"]),
         "--missing": ([HOLES, "-m", "borda"], ["--missing", "worst"]),
-        "--format": ([LOG, "-m", "borda"], ["--format", "md"]),
+        "--format": ([LOG, "-m", "borda"], ["--format", "json"]),
     },
     "elo": {
         "--prior": ([LOG], ["--prior", "2"]),
@@ -210,7 +211,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--seed": ([LOG, *BOOTSTRAP], ["--seed", "7"]),
         "--workers": ([LOG, *BOOTSTRAP], ["--workers", "0"]),
         "--backend": ([LOG, *BOOTSTRAP], ["--backend", "nonsense"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "melo": {
         "--k": ([LOG], ["--k", "0"]),
@@ -218,12 +219,12 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--cyclic-prior": ([LOG], ["--cyclic-prior", "2"]),
         "--orthogonal": ([LOG], ["--orthogonal"]),
         "--anchor": ([LOG], ["--anchor", "a=1500"]),
-        "--format": ([LOG], ["--format", "md"]),
+        "--format": ([LOG], ["--format", "json"]),
     },
     "predict": {
         "--k": ([LOG, "a", "b"], ["--k", "0"]),
         "--prior": ([LOG, "a", "b"], ["--prior", "2"]),
-        "--format": ([LOG, "a", "b"], ["--format", "md"]),
+        "--format": ([LOG, "a", "b"], ["--format", "json"]),
     },
     "online": {
         "--state": ([LOG, *STATE], ["--state", "nowhere/league.npz"]),
@@ -239,9 +240,9 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--outcome": ([LOG, *STATE], ["--outcome", "language"]),
         "--weight": ([LOG, *STATE], ["--weight", "language"]),
         "--time": ([LOG, *STATE], ["--time", "language"]),
-        "--format": ([LOG, *STATE], ["--format", "md"]),
+        "--format": ([LOG, *STATE], ["--format", "json"]),
     },
-    "datasets": {"--format": ([], ["--format", "md"])},
+    "datasets": {"--format": ([], ["--format", "json"])},
     "paper": {"--output": ([], []), "--format": ([], [])},  # its own tests: it takes a minute
 }
 for name, cases in CASES.items():
@@ -311,7 +312,10 @@ def test_an_option_has_an_effect_or_is_refused(
     base = [name, *before, *FAST.get(name, [])]
     if tuple(base) not in PLAIN:
         PLAIN[tuple(base)] = outcome(command, *base)
-    assert outcome(command, *base, *added) != PLAIN[tuple(base)]
+    after = outcome(command, *base, *added)
+    assert after != PLAIN[tuple(base)]
+    if option == "--format":
+        assert json.loads(after[1])["schema"].startswith("nashboard/")
 
 
 PLAIN: dict[tuple[str, ...], tuple[int, str, str]] = {}  # outcomes without an option, each found once

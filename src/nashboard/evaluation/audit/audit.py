@@ -145,8 +145,9 @@ class Audit:
         return {**found, "checks": checks, "passed": self.passed, "notes": list(self.notes)}
 
     def to_json(self) -> str:
-        """Return `to_dict` as json."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        """Return `to_dict` as json, with a schema tag."""
+        tagged = {"schema": "nashboard/audit/1", **self.to_dict()}
+        return json.dumps(tagged, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def __repr__(self) -> str:
         return f"Audit({self.size}, {self.passed} of {len(self.checks)} checks passed)"

@@ -392,8 +392,9 @@ class Stress:
         }
 
     def to_json(self) -> str:
-        """Return `to_dict` as json."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        """Return `to_dict` as json, with a schema tag."""
+        tagged = {"schema": "nashboard/stress/1", **self.to_dict()}
+        return json.dumps(tagged, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def __repr__(self) -> str:
         state = "unmoved" if self.nash_unmoved else "moved"
