@@ -7,10 +7,10 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard._text import listed, shortened
+from nashboard._text import listed
 from nashboard.data.counting.cells import make_scores
 from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Options
-from nashboard.data.formats.match_tables import check_segment
+from nashboard.data.formats.match_tables import check_numbers, check_segment
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments, split_by_value
@@ -33,13 +33,11 @@ from nashboard.data.table.table import Table
 from nashboard.data.table.values import (
     MISSING,
     NO,
-    NO_SCORE,
     YES,
     as_key,
     as_number,
     as_text,
     is_blank,
-    is_no_number,
     spell_columns,
 )
 from nashboard.errors import InputError
@@ -48,7 +46,6 @@ OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
 ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": "lower is better"}  # in words
 ITEM = ("question", "question_id", "item", "item_id", "instance_id", "sample_id", "doc_id", "seg_id")
 METRIC = ("metric", "metric_name")
-SKIP = {"bad_rows": "skip"}
 
 
 def is_long(columns: Sequence[str], options: Options) -> bool:
@@ -147,7 +144,7 @@ def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...
             chosen = chosen.skip_rows(is_blank(chosen.frame, roles[role]), f"no {role} name in {roles[role]!r}")
     for role in ("score", *OPTIONAL_NUMBERS):
         if role in roles:
-            chosen = check_numbers(chosen, roles[role], roles, skip=options.skip_bad)
+            chosen = check_numbers(chosen, roles[role], (agent, task), "on", skip=options.skip_bad)
     return LongTable(
         table=chosen,
         all_rows=table,
@@ -159,33 +156,6 @@ def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...
         notes=notes,
         group=group,
     )
-
-
-def check_numbers(table: Table, name: str, roles: Mapping[str, str], *, skip: bool) -> Table:
-    """Raise an error at a cell that is neither a number nor missing, or leave such rows out."""
-    kind = table.schema[name]
-    if kind.is_numeric() or kind == nw.Boolean:
-        return table
-    frame, bad = table.frame, is_no_number(table.frame, name)
-    if skip:
-        return table.skip_rows(bad, f"no number in {name!r}")
-    place = {
-        "agent": as_text(frame, roles["agent"]),
-        "task": as_text(frame, roles["task"]),
-        "cell": as_text(frame, name),
-    }
-    for agent, task, cell in table.collect(frame.filter(bad).select(**place).head(1)).rows():
-        table.explain()
-        rows = table.find_rows(bad)
-        where = f"data row {rows[0]:,} ({shortened(str(agent))!r} on {shortened(str(task))!r}), " if rows else ""
-        whose = "" if rows else f", {agent!r} on {task!r},"
-        what = "a finite number" if "inf" in str(cell).casefold() else "a number"
-        raise InputError(
-            f"{table.name!r}, {where}column {name!r}{whose} is {str(cell)[:60]!r}, not {what}",
-            hint=f"{NO_SCORE}, or leave such rows out with {{option}}",
-            option=SKIP,
-        )
-    return table
 
 
 def sum_cells(long: LongTable, segment: str | None) -> tuple[pl.DataFrame, pl.DataFrame | None]:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import narwhals as nw
 
-from nashboard._text import listed
+from nashboard._text import listed, shortened
 from nashboard.data.counting.matches import Counted, count_matches
 from nashboard.data.counting.pairs import MatchTable
 from nashboard.data.formats.format import MATCH_OPTIONS, Format, Input, Options
@@ -36,7 +36,7 @@ from nashboard.data.table.columns import (
 )
 from nashboard.data.table.filters import Filter, make_filters
 from nashboard.data.table.table import Table, column
-from nashboard.data.table.values import as_key, as_lower, as_number, as_text, is_no_number, is_sound_weight
+from nashboard.data.table.values import NO_SCORE, as_key, as_lower, as_number, as_text, is_no_number, is_sound_weight
 from nashboard.errors import InputError
 
 Column = TypeVar("Column")
@@ -281,7 +281,7 @@ def read_two_scores(source: Input) -> Counted:
     else:
         note = f"the higher of {home!r} and {away!r} wins"
         for score in (home, away):
-            table = check_scores(table, score, (a, b), skip=source.options.skip_bad)
+            table = check_numbers(table, score, (a, b), "against", skip=source.options.skip_bad)
         frame = table.frame
         ours, theirs = as_number(frame, home), as_number(frame, away)
     share = (
@@ -302,19 +302,26 @@ def read_two_scores(source: Input) -> Counted:
     )
 
 
-def check_scores(table: Table, score: str, pair: tuple[str, str], *, skip: bool) -> Table:
-    """Raise an error at a score that is not a number, or leave such rows out."""
-    frame = table.frame
-    bad = is_no_number(frame, score)
+def check_numbers(table: Table, name: str, pair: tuple[str, str], between: str, *, skip: bool) -> Table:
+    """Raise an error at a cell that is neither a number nor missing, or leave such rows out.
+
+    ``pair`` are the two columns that say whose cell it is, and ``between`` the word between them.
+    """
+    if (kind := table.schema[name]).is_numeric() or kind == nw.Boolean:
+        return table
+    frame, bad = table.frame, is_no_number(table.frame, name)
     if skip:
-        return table.skip_rows(bad, f"no number in {score!r}")
-    shown = {"a": as_text(frame, pair[0]), "b": as_text(frame, pair[1]), "cell": as_text(frame, score)}
-    for a, b, cell in table.collect(frame.filter(bad).select(**shown).head(1)).rows():
+        return table.skip_rows(bad, f"no number in {name!r}")
+    place = {"a": as_text(frame, pair[0]), "b": as_text(frame, pair[1]), "cell": as_text(frame, name)}
+    for a, b, cell in table.collect(frame.filter(bad).select(**place).head(1)).rows():
+        table.explain()
         rows = table.find_rows(bad)
-        where = f"data row {rows[0]:,}, " if rows else ""
+        who = f"{shortened(str(a))!r} {between} {shortened(str(b))!r}"
+        where = f"data row {rows[0]:,} ({who}), column {name!r}" if rows else f"column {name!r}, {who},"
+        what = "a finite number" if "inf" in str(cell).casefold() else "a number"
         raise InputError(
-            f"{table.name!r}, {where}{a!r} against {b!r}: {score!r} is {cell!r}, not a number",
-            hint="leave such rows out with {option}",
+            f"{table.name!r}, {where} is {str(cell)[:60]!r}, not {what}",
+            hint=f"{NO_SCORE}, or leave such rows out with {{option}}",
             option={"bad_rows": "skip"},
         )
     return table

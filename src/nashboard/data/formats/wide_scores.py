@@ -22,17 +22,18 @@ from nashboard.data.origin import Fact, LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import (
     AGENT,
+    ERROR_OF,
     OUTCOME,
+    PERHAPS_ERROR_OF,
     SCORE,
+    SPREAD_OF,
     STDERR,
     TASK,
     TIME,
     find_agent_pairs,
+    find_by_ending,
     find_column,
-    find_errors,
     find_metadata,
-    find_possible_errors,
-    find_spreads,
     find_usual,
     fold_words,
     is_average,
@@ -114,8 +115,8 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         *spreads,
         *roles.notes,
         *note_errors(roles.errors),
-        *note_counted(find_possible_errors(roles.tasks), "standard errors"),
-        *note_counted(find_spreads(roles.tasks), "the spread"),
+        *note_counted(find_by_ending(PERHAPS_ERROR_OF, roles.tasks), "standard errors"),
+        *note_counted(find_by_ending(SPREAD_OF, roles.tasks), "the spread"),
         *note_low_names(roles.tasks, options.lower_is_better, ()),
         *note_booleans(head.select(roles.tasks)),
     )
@@ -332,12 +333,12 @@ def as_numbers(column: pl.Series, source: str) -> Floats:
 
 def find_error_columns(head: pl.DataFrame, columns: list[str], source: str) -> dict[str, str]:
     """Return the columns of standard errors, and the tasks they belong to; a short ending needs small numbers too."""
-    found = find_errors(columns)
+    found = find_by_ending(ERROR_OF, columns)
     nameless, tasks = find_usual(STDERR, columns), [name for name in columns if name not in found]
     scores = [name for name in tasks if name not in nameless and not find_metadata([name]) and not is_rank(name)]
     if len(nameless) == 1 and len(scores) == 1:  # the standard errors of the only task
         found |= {nameless[0]: scores[0]}
-    for name, task in find_possible_errors(columns).items():
+    for name, task in find_by_ending(PERHAPS_ERROR_OF, columns).items():
         if are_small(as_numbers(head[name], source), as_numbers(head[task], source)):
             found[name] = task
     return found

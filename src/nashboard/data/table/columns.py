@@ -390,21 +390,6 @@ LOW_AT_THE_END = frozenset(("loss", "error", "errors", "cost", "costs", "time", 
 UNITS = frozenset(("rate", "s", "sec", "min", "minutes", "hours", "usd", "eur", "dollars", "percent", "mean", "avg"))
 
 
-def find_errors(columns: Sequence[str]) -> dict[str, str]:
-    """Return the columns that are by their names the standard errors of others, and of which."""
-    return find_by_ending(ERROR_OF, columns)
-
-
-def find_possible_errors(columns: Sequence[str]) -> dict[str, str]:
-    """Return the columns that may by their names be the standard errors of others, and of which."""
-    return find_by_ending(PERHAPS_ERROR_OF, columns)
-
-
-def find_spreads(columns: Sequence[str]) -> dict[str, str]:
-    """Return the columns that are by their names the standard deviations of others, and of which."""
-    return find_by_ending(SPREAD_OF, columns)
-
-
 def find_by_ending(pattern: re.Pattern[str], columns: Sequence[str]) -> dict[str, str]:
     """Return the columns whose name is that of another one with such an ending, and of which."""
     there = {fold(name): name for name in columns}
