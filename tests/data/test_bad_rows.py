@@ -59,6 +59,13 @@ def test_rows_with_too_few_or_too_many_cells_are_skipped_and_the_first_is_named(
     assert left_out(matches) == [("bad rows", 2, "they have other than 3 cells: row 2 ('y') has 2, row 3 ('z') has 5")]
 
 
+def test_a_table_that_stops_being_text_behind_a_bad_row_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"model_a,model_b,winner\nx,y\n" + b"x,y,tie\n" * 40_000 + b"\xff,y,tie\n")
+    with pytest.raises(nb.InputError, match="is not UTF-8"):
+        nb.read_matches(path, bad_rows="skip")
+
+
 def test_broken_lines_of_json_are_skipped(tmp_path: Path) -> None:
     good = '{"a": "x", "b": "y", "winner": "a"}\n'
     path = put(tmp_path / "log.jsonl", good + '{"a": "x", "b"\n' + good + "[1]\n")

@@ -7,6 +7,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -201,12 +202,8 @@ def check_records(file: PlainFile, separator: str) -> None:
     width = len(read_header(file, separator)[1])
     with allow_long_fields(), file.path.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.reader(stream, delimiter=separator, strict=True)
-        row = -1
-        try:
-            for record in reader:
-                if not record:
-                    continue
-                row += 1
+        with name_broken_text(file, reader):
+            for row, record in enumerate(filter(None, reader)):
                 if len(record) != width:
                     raise InputError(
                         f"{file.name!r}: data row {row:,} (line {reader.line_num:,}, {shortened(record[0])!r}) has "
@@ -214,10 +211,17 @@ def check_records(file: PlainFile, separator: str) -> None:
                         hint="leave such rows out with {option}",
                         option={"bad_rows": "skip"},
                     )
-        except UnicodeDecodeError:
-            raise InputError(describe_not_utf8(file, reader.line_num + 1)) from None
-        except csv.Error as error:
-            raise InputError(f"{file.name!r}: line {reader.line_num:,} is not valid csv: {error}") from None
+
+
+@contextlib.contextmanager
+def name_broken_text(file: PlainFile, reader: Any) -> Iterator[None]:
+    """Turn what csv raises about a text into one sentence with the line."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise InputError(describe_not_utf8(file, reader.line_num + 1)) from None
+    except csv.Error as error:
+        raise InputError(f"{file.name!r}: line {reader.line_num:,} is not valid csv: {error}") from None
 
 
 def without_broken_records(
@@ -242,16 +246,18 @@ def without_broken_records(
         file.path.open(encoding="utf-8-sig", newline="") as stream,
         target.open("w", encoding="utf-8", newline="") as copy,
     ):
-        writer = csv.writer(copy, delimiter=separator, lineterminator="\n")
-        for record in csv.reader(stream, delimiter=separator):
-            if not record:
-                continue
-            row += 1
-            if len(record) == width:
-                writer.writerow(record)
-            else:
-                copy.write("\n")
-                rows.append((row, len(record), record[0]))
+        writer, reader = (
+            csv.writer(copy, delimiter=separator, lineterminator="\n"),
+            csv.reader(stream, delimiter=separator),
+        )
+        with name_broken_text(file, reader):
+            for record in filter(None, reader):
+                row += 1
+                if len(record) == width:
+                    writer.writerow(record)
+                else:
+                    copy.write("\n")
+                    rows.append((row, len(record), record[0]))
     named = ", ".join(f"row {row:,} ({shortened(first)!r}) has {cells}" for row, cells, first in rows[:3])
     more = f", and {len(rows) - 3:,} more" if len(rows) > 3 else ""
     left_out.append(LeftOut("bad rows", len(rows), f"they have other than {width} cells: {named}{more}"))
