@@ -173,7 +173,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--format": ([LOG], ["--format", "json"]),
     },
     "latent": {
-        "--components": ([SCORES], ["--components", "1"]),
+        "--k": ([SCORES], ["--k", "1"]),
         "--ends": ([SCORES], ["--ends", "1"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
         "--format": ([SCORES], ["--format", "json"]),
@@ -252,6 +252,11 @@ for name, cases in CASES.items():
             "changes": [source], "voters": ["--voter", "language"], "predict": ["a", "b"], "methods": ["-m", "borda"],
         }.get(name, [])  # fmt: skip
         cases |= {option: ([source, *more], words) for option, words in READING.items()}
+        if name in ("elo", "melo", "predict", "hodge", "audit", "stress", "compare"):
+            cases["--min-games"] = ([source, *more], ["--min-games", "20"])
+            cases["--components"] = ([source, *more], ["--components", "each"])
+        if name in ("elo", "melo"):
+            cases["--top"] = ([source], ["--top", "2"])
         cases["--table"] = cases["--query"] = ([DATABASE, *more], ["--table", "no such table"])
 EVERYWHERE = {"--quiet", "--help"}
 

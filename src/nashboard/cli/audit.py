@@ -57,6 +57,7 @@ TABLES = {
 
 def audit(
     source: SourceArgument,
+    connecting: options.Connecting,
     level: Level = LEVEL,
     margin: Annotated[
         float | None,
@@ -93,7 +94,7 @@ def audit(
     check_level(level)
     check_names(fail_on or (), AUDIT)
     read_in = source_data(source, as_format, read)  # missing scores are audited too
-    data = read_in if missing is None else whole(read_in, missing)
+    data = connecting.keep(read_in if missing is None else whole(read_in, missing))
     with show_progress("Auditing ..."):
         found = run(data, level=level, margin=margin, noise=noise.value)
     tables = found.tables()

@@ -21,6 +21,7 @@ class OverWay(StrEnum):
 
 def compare(
     source: SourceArgument,
+    connecting: options.Connecting,
     a: Annotated[str | None, typer.Argument(metavar="A", help="The agent to judge; without, all pairs.")] = None,
     b: Annotated[list[str] | None, typer.Argument(metavar="B", help="One or more agents; all others if none.")] = None,
     level: options.Level = options.LEVEL,
@@ -63,7 +64,7 @@ def compare(
     from nashboard.evaluation.evaluate import evaluate
 
     check_names(fail_on or (), COMPARE)
-    data = source_data(source, as_format, read)
+    data = connecting.keep(source_data(source, as_format, read))
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: compare takes matches or scores")
     if a is None and len(data.agents) == 2:

@@ -7,6 +7,7 @@ import typer
 from nashboard.cli.options import (
     Anchor,
     AsOption,
+    Connecting,
     DrawModel,
     Errors,
     FirstAdvantage,
@@ -16,11 +17,13 @@ from nashboard.cli.options import (
     Prior,
     ReadOption,
     SourceArgument,
+    Top,
     parse_anchors,
     parse_planes,
     parse_prior,
     read_games_from,
     read_matches_from,
+    refuse,
 )
 from nashboard.cli.output import show, tell
 from nashboard.errors import InputError
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 def elo(
     source: SourceArgument,
+    connecting: Connecting,
     prior: Prior = "learned",
     first_advantage: FirstAdvantage = False,
     draws: Annotated[
@@ -55,6 +59,7 @@ def elo(
         str | None,
         typer.Option(metavar="NAME", help="With --errors bootstrap: threading, or loky for processes."),
     ] = None,
+    top: Top = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
@@ -78,9 +83,10 @@ def elo(
             raise InputError(f"{option} is for --errors bootstrap: leave it out, or add --errors bootstrap")
     clustered = first_advantage and any(pair.startswith("cluster=") for pair in read or ())  # by side: not in counts
     if covariate or clustered:
+        refuse(("min_games", "components"), "these games are fitted row by row: use -r min_games= or -r components=")
         matches: Any = read_games_from(source, as_format, read, covariate or [])
     else:
-        matches = read_matches_from(source, as_format, read)
+        matches = read_matches_from(source, as_format, read, connecting)
     found = fit(
         matches,
         prior=parse_prior(prior),
@@ -95,7 +101,8 @@ def elo(
         backend=backend,
         progress=True,
     )
-    show(found.leaderboard(), how, explained=True)
+    table = found.leaderboard()
+    show(table if top is None else table.head(top), how, explained=True)
     if covariate and found.without_covariates is not None:
         moved = largest_move(found)
         tell(f"covariates move {moved[0]!r} most: from {moved[1]:.0f} to {moved[2]:.0f} points")
@@ -110,6 +117,7 @@ def largest_move(found: "EloRatings") -> tuple[str, float, float]:
 
 def melo(
     source: SourceArgument,
+    connecting: Connecting,
     k: Planes = "1",
     prior: Prior = "learned",
     cyclic_prior: Annotated[
@@ -123,6 +131,7 @@ def melo(
         bool, typer.Option(help="Keep the planes orthogonal to the ratings, as the paper does.")
     ] = False,
     anchor: Anchor = None,
+    top: Top = None,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
@@ -137,7 +146,7 @@ def melo(
     from nashboard._tables import plain
     from nashboard.ratings.melo import melo as fit
 
-    matches = read_matches_from(source, as_format, read)
+    matches = read_matches_from(source, as_format, read, connecting)
     ratings = fit(
         matches,
         parse_planes(k),
@@ -148,4 +157,5 @@ def melo(
     )
     if ratings.candidates:
         tell(plain(ratings.selection()))
-    show(ratings.leaderboard(), how, explained=True)
+    table = ratings.leaderboard()
+    show(table if top is None else table.head(top), how, explained=True)

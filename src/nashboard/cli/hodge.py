@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.cli.options import AsOption, Format, FormatOption, Missing, ReadOption, SourceArgument
+from nashboard.cli.options import AsOption, Connecting, Format, FormatOption, Missing, ReadOption, SourceArgument
 from nashboard.cli.output import say, show, show_json
 from nashboard.cli.reading import source_data, varied, whole
 
@@ -27,6 +27,7 @@ class Shown(StrEnum):
 
 def hodge(
     source: SourceArgument,
+    connecting: Connecting,
     as_format: AsOption = None,
     read: ReadOption = None,
     what: Annotated[Shown, typer.Option("--show", help="The table to print; json contains both.")] = Shown.ratings,
@@ -54,6 +55,7 @@ def hodge(
         raise InputError(
             f"{source!r} contains scores of agents on tasks, not agents against agents: use nashboard latent"
         )
+    data = connecting.keep(data)
     found = decompose(data)
     chance, rest = left_over(data, found.elo_is_exact)
     if how is Format.json:
@@ -111,7 +113,7 @@ def latent(
     missing: Missing = None,
     as_format: AsOption = None,
     read: ReadOption = None,
-    components: Annotated[int, typer.Option("--components", "-k", help="How many components.", min=1)] = 5,
+    components: Annotated[int, typer.Option("--k", "-k", help="How many components.", min=1)] = 5,
     ends: Annotated[int, typer.Option(help="How many names at each end of a component.", min=1)] = 3,
     how: FormatOption = Format.text,
 ) -> None:

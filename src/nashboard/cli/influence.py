@@ -141,6 +141,7 @@ def voters(
 
 def exposure(
     source: SourceArgument,
+    connecting: options.Connecting,
     family: Annotated[
         list[str] | None,
         typer.Option(
@@ -151,8 +152,6 @@ def exposure(
     least_games: Annotated[
         float, typer.Option(min=1, help="Pairs with fewer games are weighted as if they had so many.")
     ] = 50,
-    min_games: options.MinGames = None,
-    components: options.ComponentsOption = options.Components.error,
     as_format: AsOption = None,
     read: ReadOption = None,
     how: FormatOption = Format.text,
@@ -167,8 +166,7 @@ def exposure(
     from nashboard.data.matches import Matches
     from nashboard.evaluation.decide.exposure import exposure as run
 
-    options.refuse_each(components)
-    data = keep_connected(source_data(source, as_format, read), components, min_games)
+    data = connecting.keep(source_data(source, as_format, read))
     if not isinstance(data, Matches):
         raise InputError(f"{source!r} does not contain matches: exposure is about games between agents")
     with show_progress("Fitting ratings ..."):

@@ -261,6 +261,21 @@ class Evaluating:
         return keep_connected(data, self.components, self.min_games)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Connecting:
+    """The options that choose among agents of matches; a command takes them as one parameter."""
+
+    min_games: MinGames = None
+    components: ComponentsOption = Components.error
+
+    def keep(self, data: Any) -> Any:
+        """Return the data of agents with enough games, and of the largest group if that is asked for."""
+        from nashboard.cli.reading import keep_connected
+
+        refuse_each(self.components)
+        return keep_connected(data, self.components, self.min_games)
+
+
 def given_options() -> dict[str, str]:
     """Return the options of the running command that the user typed, and how they are spelled."""
     context = CONTEXT.get(None)
@@ -336,8 +351,8 @@ def parse_planes(text: str) -> Any:
         raise InputError(f"--k takes a whole number or auto, not {text!r}{nearest(text, ['auto'])}") from None
 
 
-def read_matches_from(source: str, as_format: str | None, pairs: list[str] | None) -> "Matches":
-    """Read matches; ratings have no use for anything else."""
+def read_matches_from(source: str, as_format: str | None, pairs: list[str] | None, connecting: Connecting) -> "Matches":
+    """Read matches of the agents that are asked for; ratings have no use for anything else."""
     from nashboard.cli.reading import source_data
     from nashboard.data.matches import Matches
 
@@ -345,7 +360,8 @@ def read_matches_from(source: str, as_format: str | None, pairs: list[str] | Non
     if not isinstance(data, Matches):
         kind = type(data).__name__.lower()
         raise InputError(f"{source!r} contains {kind}, not matches: ratings need results of matches")
-    return data
+    kept: Matches = connecting.keep(data)
+    return kept
 
 
 def read_games_from(source: str, as_format: str | None, pairs: list[str] | None, covariates: list[str]) -> "Games":

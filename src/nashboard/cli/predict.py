@@ -7,6 +7,7 @@ import typer
 from nashboard._tables import Cell, Column, Table
 from nashboard.cli.options import (
     AsOption,
+    Connecting,
     Format,
     FormatOption,
     Planes,
@@ -28,6 +29,7 @@ def predict(
     source: SourceArgument,
     first: Annotated[str, typer.Argument(metavar="A", help="An agent.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another agent.")],
+    connecting: Connecting,
     k: Planes = "1",
     prior: Prior = "learned",
     as_format: AsOption = None,
@@ -46,13 +48,13 @@ def predict(
     league = is_state(source)
     if league:
         refuse(
-            ("k", "prior", "as_format", "read", "table", "query"),
+            ("k", "prior", "min_games", "components", "as_format", "read", "table", "query"),
             f"{source!r} is an online league, which has its own ratings",
         )
     rows = (
         from_league(source, first, second)
         if league
-        else from_matches(read_matches_from(source, as_format, read), first, second, k, prior)
+        else from_matches(read_matches_from(source, as_format, read, connecting), first, second, k, prior)
     )
     show(
         Table(

@@ -9,6 +9,7 @@ from nashboard._progress import show_progress
 from nashboard.cli.options import (
     SEED,
     AsOption,
+    Connecting,
     Format,
     FormatOption,
     Missing,
@@ -47,6 +48,7 @@ class Choice(StrEnum):
 
 def stress(
     source: SourceArgument,
+    connecting: Connecting,
     of: Annotated[list[str] | None, typer.Option("--of", help="Copy this agent or task; can be repeated.")] = None,
     choice: Annotated[Choice, typer.Option(help="How the entry to copy is chosen, without --of.")] = Choice.adversary,
     kind: Annotated[Cloned | None, typer.Option(help="What is copied; tasks unless given, if there are tasks.")] = None,
@@ -92,7 +94,7 @@ def stress(
         counts = [int(part) for part in copies.split(",")]
     except ValueError:
         raise InputError(f"--copies {copies!r} must be whole numbers separated by commas, such as 1,10,100") from None
-    data = whole(source_data(source, as_format, read), missing)
+    data = connecting.keep(whole(source_data(source, as_format, read), missing))
     with show_progress("Entering copies ..."):
         found = run(
             data,
