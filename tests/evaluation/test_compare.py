@@ -29,7 +29,7 @@ def play(x: np.ndarray, games: np.ndarray, rng: np.random.Generator) -> nb.Match
 @pytest.mark.parametrize("peer", ["p-values, scipy", "p-values, statsmodels"])
 def test_p_values_equal_those_of_other_programs(peer: str) -> None:
     rng = np.random.default_rng(30)
-    for own, other in (pair for _ in range(10) for pair in decisions.PEERS[peer](rng)):
+    for own, other in (pair for _ in range(5) for pair in decisions.PEERS[peer](rng)):
         assert own == pytest.approx(other, abs=1e-9)
 
 
@@ -95,9 +95,9 @@ def test_equal_agents_are_rarely_told_apart(regime: str) -> None:
 @pytest.mark.parametrize("regime", list(decisions.ITEMS))
 def test_equal_agents_are_rarely_told_apart_by_items(regime: str) -> None:
     rng = np.random.default_rng(32)
-    drawn = [decisions.ITEMS[regime](rng) for _ in range(300)]
+    drawn = [decisions.ITEMS[regime](rng) for _ in range(150)]
     found = [nb.compare(scores, "a", "b", clusters=clusters) for scores, clusters in drawn]
-    assert np.mean([one.p_value <= 0.05 for one in found]) <= most_alarms(300)
+    assert np.mean([one.p_value <= 0.05 for one in found]) <= most_alarms(150)
 
 
 def test_voters_with_tastes_widen_a_comparison() -> None:
@@ -133,12 +133,14 @@ def test_a_sequence_agrees_with_the_comparison() -> None:
     assert 0 < found.low < 400 / np.log(10) * np.log(4) < found.high
 
 
-@pytest.mark.parametrize("bias", [0.0, 1.5], ids=["independent", "biased openings"])
-def test_sprt_with_pairs_of_games_keeps_its_error_rates(bias: float) -> None:
+@pytest.mark.parametrize(
+    ("bias", "runs"), [(1.5, 30), pytest.param(0.0, 100, marks=pytest.mark.slow)], ids=["biased openings", "independent"]
+)
+def test_sprt_with_pairs_of_games_keeps_its_error_rates(bias: float, runs: int) -> None:
     rng = np.random.default_rng(6)
     for elo, wrong in ((0.0, "accept"), (60.0, "reject")):
-        ends = [decisions.play_sprt(rng, elo, bias) for _ in range(60)]
-        assert np.mean([end == wrong for end in ends]) <= most_alarms(60)
+        ends = [decisions.play_sprt(rng, elo, bias) for _ in range(runs)]
+        assert np.mean([end == wrong for end in ends]) <= most_alarms(runs)
 
 
 def test_items_are_compared_in_pairs_and_several_agents_by_holm() -> None:

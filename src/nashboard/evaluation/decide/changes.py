@@ -291,23 +291,28 @@ def find_causes(old: Any, new: Any, moved: Sequence[str]) -> tuple[Cause, ...]:
 
 
 def match_causes(before: Matches, after: Matches, agent: str) -> list[Cause]:
-    """Return opponents by the points that the added (or removed) games brought beyond what old ratings expect."""
+    """Return opponents by the points of the new games beyond what old ratings expect.
+
+    If the new log can contain the old one, the new games are those that were added, and otherwise all of its games.
+    """
     from nashboard.ratings.elo import elo
 
     ratings = elo(before)
     known = set(before.agents)
-    record = {side: opponents(data, agent) for side, data in (("before", before), ("after", after))}
+    old, new = opponents(before, agent), opponents(after, agent)
+    grown = all(
+        name in new and new[name][0] >= points and new[name][1] - new[name][0] >= games - points
+        for name, (points, games) in old.items()
+    )
     causes = []
-    for name in record["after"].keys() | record["before"].keys():
-        points, games = (
-            record["after"].get(name, (0.0, 0.0))[k] - record["before"].get(name, (0.0, 0.0))[k] for k in (0, 1)
-        )
-        if not games and not points:
-            continue
-        chance = float(ratings.predict(agent, name)) if name in known and agent in known else 0.5
-        word = "more" if games > 0 else "fewer"
-        what = f"{abs(games):,.0f} {word} games, {points:+,.1f} points"
-        causes.append(Cause(agent=agent, of=name, what=what, effect=points - chance * games))
+    for name, (points, games) in new.items():
+        had, played = old.get(name, (0.0, 0.0))
+        what = f"{points:g} of {games:,g}" + (f", before {had:g} of {played:,g}" if played else "")
+        if grown:
+            points, games = points - had, games - played
+        if games:
+            chance = float(ratings.predict(agent, name)) if name in known and agent in known else 0.5
+            causes.append(Cause(agent=agent, of=name, what=what, effect=points - chance * games))
     return sorted(causes, key=lambda cause: (-abs(cause.effect), cause.of))[:MOST_CAUSES]
 
 

@@ -22,7 +22,7 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, nearest
-from nashboard.evaluation.decide.compare import fit_as_evaluate, head_to_head
+from nashboard.evaluation.decide.pairs import fit_as_evaluate, head_to_head
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.evaluation.verdict import SMALL_CYCLES
 from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical

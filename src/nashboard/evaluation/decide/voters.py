@@ -24,17 +24,8 @@ from nashboard.ratings.newton import fit_totals
 KINDS = ("attentive", "random", "first side", "second side", "one agent")
 ONE_SIDED = 20.0  # a one-sided voter takes its side (or agent) with a probability from Beta(20, 1): 95% on average
 VOTER_COLUMNS = (
-    "voter",
-    "worker",
-    "judge",
-    "annotator",
-    "rater",
-    "user",
-    "voter_id",
-    "worker_id",
-    "judge_id",
-    "user_id",
-)
+    "voter", "worker", "judge", "annotator", "rater", "user", "voter_id", "worker_id", "judge_id", "user_id",
+)  # fmt: skip
 SPREAD = 1.5  # prior standard deviation of ratings, log-odds
 ROUNDS = 30
 
@@ -136,6 +127,8 @@ class Voters(Tabular):
         return {
             "alpha": self.alpha if np.isfinite(self.alpha) else None,
             "suspects": list(self.suspects),
+            "ratings": dict(zip(self.agents, self.ratings.tolist(), strict=True)),
+            "ratings_all_votes": dict(zip(self.agents, self.ratings_all.tolist(), strict=True)),
             "voters": [
                 {
                     "voter": name,
