@@ -134,7 +134,7 @@ def test_a_sequence_agrees_with_the_comparison() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bias", "runs"), [(1.5, 30), pytest.param(0.0, 100, marks=pytest.mark.slow)], ids=["biased openings", "independent"]
+    ("bias", "runs"), [(1.5, 30), pytest.param(0.0, 100, marks=pytest.mark.slow)], ids=["biased openings", "even"]
 )
 def test_sprt_with_pairs_of_games_keeps_its_error_rates(bias: float, runs: int) -> None:
     rng = np.random.default_rng(6)
