@@ -178,12 +178,18 @@ def options(
     """Take the options before a command."""
 
 
+@functools.cache
+def built() -> Callable[[], None]:
+    """Return all commands with their options; a process that runs many builds them once."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Run the command; turn our own errors into one sentence and the right exit code."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # as any exit: temporary files are removed
     check_streams()
     try:
-        app()
+        built()()
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # a help text that nobody reads
             discard_output()
