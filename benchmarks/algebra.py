@@ -171,7 +171,7 @@ def strongest(n: int) -> Comparison:
 def hodge_ratings(n: int, p: int) -> Comparison:
     """Return the least-squares ratings of an incomplete league."""
     data = f"matches = algebra.random_matches({n}, {p})\nh = nb.hodge(matches)\nG, b = algebra.gradient_of(h.flow)\n"
-    lsqr = "found = lsqr(G, b, atol=1e-13, btol=1e-13)[0]"
+    lsqr = "found = lsqr(*algebra.gradient_of(h.flow), atol=1e-13, btol=1e-13)[0]"
     sides = [
         side("nashboard", data, "found = nb.hodge(matches).ratings", "algebra.unsolved(G, b, found)"),
         side(

@@ -81,6 +81,12 @@ class ObservedFlow:
         """Return the flow as a matrix, NaN where a pair never met."""
         return self.spread(self.values)
 
+    @cached_property
+    def ends(self) -> tuple[Ints, Ints]:
+        """The first and the second agent of each pair."""
+        i, j = np.ascontiguousarray(self.pairs.T)
+        return i, j
+
     @property
     def is_sparse(self) -> bool:
         """Whether a matrix over all pairs would waste memory."""

@@ -15,13 +15,13 @@ from nashboard._types import Floats
 from nashboard.algebra.flows import ObservedFlow
 from nashboard.errors import ConvergenceError
 
-Solve = Callable[[Floats], Floats]
+Solve = Callable[..., Floats]  # of the right side, and perhaps what to leave of it
 
 # Up to this many agents standard errors come from a dense factor of the Laplacian, and are exact.
 DENSE = 1500
 FEW = 300  # agents whose ratings alone are quicker by the factor than step by step
 TOLERANCE = 1e-10
-RTOL = 1e-13  # what conjugate gradients leave of the right side
+RTOL, REFINED = 1e-13, 1e-4  # what conjugate gradients leave of the right side, and of what they left before
 MOST_STEPS = 400
 SEED = 20110303
 PROBES, MOST_PROBES, GOOD_ERROR = 16, 128, 0.03
@@ -35,17 +35,19 @@ def fitted_ratings(flow: ObservedFlow) -> Floats:
     ConvergenceError
         The normal equations are met to no better than 1e-10 of the size of their terms.
     """
-    G, w = gradient_matrix(flow), unit_weights(flow)
+    w = unit_weights(flow)
     solve = solver(laplacian(flow, w), dense=FEW)
+    i, j = flow.ends
+    left = out_of(flow, w * flow.values)
     r = np.zeros(flow.size)
     worst = np.inf
-    for _ in range(3):  # the second and third are refinement, where it is needed
-        r = r + solve((G.T @ (w * (flow.values - G @ r)))[:, None])[:, 0]
+    for rtol in (RTOL, REFINED, REFINED):  # the second and third are refinement, where it is needed
+        r = r + solve(left[:, None], rtol)[:, 0]
         r -= r.mean()
-        fitted = G @ r
-        left = np.abs(G.T @ (w * (flow.values - fitted)))
+        fitted = r[i] - r[j]
+        left = out_of(flow, w * (flow.values - fitted))
         terms = at_both_ends(flow, w * (np.abs(flow.values) + np.abs(fitted)))
-        worst = float((left / np.maximum(terms, max(1e-6 * terms.max(), 1e-300))).max())
+        worst = float((np.abs(left) / np.maximum(terms, max(1e-6 * terms.max(), 1e-300))).max())
         if worst <= TOLERANCE / 1000:
             break
     if not worst <= TOLERANCE:
@@ -109,7 +111,7 @@ def unit_weights(flow: ObservedFlow) -> Floats:
 def laplacian(flow: ObservedFlow, w: Floats) -> csr_array:
     """Return ``G' W G``."""
     n = flow.size
-    i, j = flow.pairs.T
+    i, j = flow.ends
     starts = np.searchsorted(i, np.arange(n + 1))  # pairs are in ascending order: the rows above the diagonal
     above = csr_array((w, j, starts), shape=(n, n))
     return csr_array(diags_array(at_both_ends(flow, w), format="csr") - (above + csr_array(above.T)))
@@ -117,8 +119,14 @@ def laplacian(flow: ObservedFlow, w: Floats) -> csr_array:
 
 def at_both_ends(flow: ObservedFlow, values: Floats) -> Floats:
     """Sum a value per pair over each agent's pairs."""
-    i, j = flow.pairs.T
+    i, j = flow.ends
     return np.asarray(np.bincount(i, values, minlength=flow.size) + np.bincount(j, values, minlength=flow.size))
+
+
+def out_of(flow: ObservedFlow, values: Floats) -> Floats:
+    """Return ``G' values``: what flows out of each agent."""
+    i, j = flow.ends
+    return np.asarray(np.bincount(i, values, minlength=flow.size) - np.bincount(j, values, minlength=flow.size))
 
 
 def solver(L: csr_array, *, dense: int) -> Solve:
@@ -132,9 +140,9 @@ def solver(L: csr_array, *, dense: int) -> Solve:
         # The constant vector is given the eigenvalue of the mean degree, which keeps the condition.
         written += written.diagonal().mean() / n
         factor = cho_factor(written, lower=True, overwrite_a=True, check_finite=False)
-        return lambda B: centred(cho_solve(factor, centred(B), check_finite=False))
+        return lambda B, rtol=RTOL: centred(cho_solve(factor, centred(B), check_finite=False))
     solve = iterative(L, RTOL, loose=True)
-    return lambda B: centred(solve(centred(B)))
+    return lambda B, rtol=RTOL: centred(solve(centred(B), rtol))
 
 
 def iterative(S: csr_array, rtol: float, *, loose: bool) -> Solve:
@@ -153,7 +161,7 @@ def iterative(S: csr_array, rtol: float, *, loose: bool) -> Solve:
             return lambda B: np.asarray(lu.solve(B))
         return lambda B: np.vstack([np.zeros((1, B.shape[1])), lu.solve(B[1:])])
 
-    def solve(v: Floats) -> Floats:
+    def solve(v: Floats, rtol: float = rtol) -> Floats:
         B = v[:, None] if v.ndim == 1 else v
         X = None
         if not factors:
