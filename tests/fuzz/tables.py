@@ -21,13 +21,17 @@ COLUMNS = (
     "model", "wins", "draws", "losses", "anony", "dedup_tag", "winner_model_a", "winner_model_b", "winner_tie",
     "go", "chess", "stderr", "n", "run", "metric", "player_1", "player_2", "evaluation_session_id", "home", "away",
     "Average", "x", "y", "", " ", "__index_level_0__", "is_baseline", "generator_1", "generator_2", "preference",
-    "judge", "turn", "question_id", "go_stderr", "go_se", "weights", "cluster", "latency_ms",
+    "judge", "turn", "question_id", "go_stderr", "go_se", "weights", "cluster", "latency_ms", "home_score",
+    "away_score", "bot 1", "bot 2", "bot 1 wins", "bot 2 wins", "w", "l", "win_rate", "n_games", "chosen_model",
+    "rejected_model", "judge_verdict", "R_fighter", "B_fighter", "radiant_name", "dire_name", "radiant_win",
+    "opponent", "opponent_score", "team", "benchmark", "Model A", "Model B", "item", "white_result", "black_result",
 )  # fmt: skip
 CELLS = (
     "x", "y", "z", "", " ", "model_a", "model_b", "tie", "tie (bothbad)", "a", "b", "draw", "1", "0", "0.5", "-1",
     "2", "nan", "inf", "1e308", "1e-320", "9" * 350, "true", "None", "null", "-", "1,5", '"', "'", "\n", "\t", ";",
     "é", "\u0301x", "\0", "2024-01-01", "1700000000", "1e400", "{'sampled': True}", "[1]", "<b>", "1-0", "1/2-1/2",
-    "50%", "X", "x ", "\u200b", "Both Bad", "winner", "model-a", "none",
+    "50%", "X", "x ", "\u200b", "Both Bad", "winner", "model-a", "none", "4-1", "0:2", "Assistant B wins", "Red",
+    "win", "[[A]]", "A>B", "0.5 ± 0.1", "± 3", "1 +/- 2", "2 ±",
 )  # fmt: skip
 text = st.one_of(st.sampled_from(CELLS), st.text(max_size=8))
 scalars = st.one_of(
