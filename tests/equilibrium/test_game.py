@@ -115,9 +115,9 @@ def test_masked_and_complex_numbers_are_refused(n: int) -> None:
     games = (nb.nash_average, nb.MetaGame, nb.schur, nb.hodge, nb.div, nb.rot, nb.curl)
     for call in (*games, nb.nash_average_scores, nb.latent):
         with pytest.raises(nb.InputError, match="1 masked cells"):
-            call(masked)  # type: ignore[operator]
+            call(masked)
         with pytest.raises(nb.InputError, match="complex numbers"):
-            call(A + 1j)  # type: ignore[operator]
+            call(A + 1j)
     np.testing.assert_array_equal(nb.div(np.ma.masked_array(A)), nb.div(A))
 
 
