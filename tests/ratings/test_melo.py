@@ -201,7 +201,7 @@ def test_large_fits_estimate_their_errors_near_the_exact_ones(monkeypatch: pytes
     monkeypatch.setattr("nashboard.ratings.melo_fit.DENSE", 5)
     rough = nb.melo(matches)
     np.testing.assert_allclose(rough.leads(), exact.leads(), atol=1e-4)
-    assert np.median(np.abs(rough.stderr / exact.stderr - 1)) < 0.3
+    assert np.abs(rough.stderr / exact.stderr - 1).max() < 0.3  # four times what 100 samples leave open
 
 
 def test_products_need_no_matrix() -> None:

@@ -69,15 +69,19 @@ class Score:
             M = M + by_cluster.T @ by_cluster
         return csr_array(M)
 
+    def flows(self, count: int, rng: np.random.Generator, rows: int | None = None) -> Floats:
+        """Return ``(rows, count)`` normal slopes of the first rows."""
+        variance = self.variance[:rows]
+        flows = np.sqrt(variance)[:, None] * rng.standard_normal((variance.size, count))
+        if self.clusters is not None:
+            flows += self.clusters[:, : variance.size].T @ rng.standard_normal((self.clusters.shape[0], count))
+        return np.asarray(flows)
+
     def draw(self, nodes: int, count: int, rng: np.random.Generator) -> Floats:
         """Return ``(nodes, count)`` normal scores with covariance ``M``."""
         normal = None if self.prior is None else self.prior.normal
-        played = slice(self.variance.size - (0 if normal is None else normal.i.size))
-        variance = self.variance[played]
-        flows = np.sqrt(variance)[:, None] * rng.standard_normal((variance.size, count))
-        if self.clusters is not None:
-            flows += self.clusters[:, played].T @ rng.standard_normal((self.clusters.shape[0], count))
-        score = np.asarray(incidence(nodes, self.i[played], self.j[played]).T @ flows)
+        rows = self.variance.size - (0 if normal is None else normal.i.size)
+        score = np.asarray(incidence(nodes, self.i[:rows], self.j[:rows]).T @ self.flows(count, rng, rows))
         if normal is not None:
             assert self.prior is not None
             score += normal.noise(self.prior.sigma, count, rng)

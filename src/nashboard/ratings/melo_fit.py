@@ -11,7 +11,7 @@ centred ratings, as in the paper: a curved set, on which gradient and Hessian ar
 onto the tangent space.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,7 +27,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
 from nashboard.errors import ConvergenceError
 from nashboard.ratings import kernels
-from nashboard.ratings.errors import PROBES, Covariance, score_covariance
+from nashboard.ratings.errors import PROBES, Covariance, Score, score_covariance
 from nashboard.ratings.likelihood import PairTotals
 from nashboard.ratings.newton import newton
 from nashboard.ratings.trust_region import LocalModel, inner_step, minimise
@@ -275,13 +275,13 @@ def melo_covariance(landscape: MeloLoss, Z: Floats, matches: Matches, origin: Fl
     """
     n = landscape.totals.agents
     local = landscape.local(Z)
-    score = melo_score(landscape, Z, matches)
     if Z.size <= DENSE:
+        score = melo_score(landscape, Z, matches)
         unit = np.eye(Z.size).reshape(-1, *Z.shape)
         P = np.stack([local.tangent(D) for D in unit]).reshape(Z.size, -1)
         H = np.stack([local.hessian(D) for D in P.reshape(-1, *Z.shape)]).reshape(Z.size, -1)
         size = float(np.abs(np.diag(H)).max()) or 1.0
-        N = idle_directions(landscape, Z, P)
+        N = idle_directions(landscape, Z, local.tangent)
         lifted = (H + H.T) / 2 + size * (np.eye(Z.size) - P + N @ N.T)
         try:
             V = np.linalg.inv(lifted)
@@ -299,26 +299,36 @@ def melo_covariance(landscape: MeloLoss, Z: Floats, matches: Matches, origin: Fl
         variances[origin == 1] = 0.0
         return Covariance(matrix=read_only(matrix), variances=variances, weights=origin, accuracy=0.0)
 
-    def solve(columns: Floats) -> Floats:
-        D = np.zeros((columns.shape[1], *Z.shape))
-        D[:, :n, 0] = (columns - np.outer(origin, columns.sum(axis=0))).T
-        y = np.stack([-solve_one(local.tangent(right)) for right in D])[:, :n, 0].T
-        return np.asarray(y - origin @ y)
+    return sampled_covariance(landscape, local, Z, matches, origin)
 
-    def solve_one(right: Floats) -> Floats:
+
+def sampled_covariance(
+    landscape: MeloLoss, local: LocalModel, Z: Floats, matches: Matches, origin: Floats
+) -> Covariance:
+    """Return variances from samples ``H^-1 z`` with ``z`` random scores, whose squares cannot be 0 or negative."""
+    totals, n = landscape.totals, landscape.totals.agents
+    x = landscape.leads(Z)
+    h = totals.derivatives(x)[1]
+    score = score_covariance(matches, totals, x, h) or Score(i=totals.i, j=totals.j, variance=h)
+    idle, rng = idle_directions(landscape, Z, local.tangent), np.random.default_rng(0)
+    squares = np.zeros(n)
+    for _ in range(PROBES):
+        right = kernels.pulled(Z, score.flows(1, rng)[:, 0], totals.i, totals.j)
+        right[:, 1:] += np.sqrt(landscape.mu) * rng.standard_normal(Z[:, 1:].shape)
+        right = local.tangent(right)
+        right -= (idle @ (idle.T @ right.ravel())).reshape(Z.shape)
         small = 1e-4 * float(np.linalg.norm(right))
-        p = inner_step(replace(local, gradient=right), 1e150, small)[0]
-        left = local.hessian(p) + right
-        return p if float(np.linalg.norm(left)) <= 10 * small else np.full_like(p, np.nan)
-
-    signs: Floats = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), size=(n, PROBES))
-    found = (signs * solve(signs)).mean(axis=1)  # Bekas et al. 2007
-    return Covariance(
-        matrix=None,
-        variances=np.where(found > 0, found, np.nan),
-        weights=origin,
-        accuracy=1 / float(np.sqrt(PROBES)),
-    )
+        y = inner_step(replace(local, gradient=right), 1e150, small)[0]
+        if float(np.linalg.norm(local.hessian(y) + right)) > 10 * small:
+            raise ConvergenceError(
+                f"the standard errors of mElo did not converge for {n:,} agents: too little is known of some of them",
+                hint="pass {option}=False for ratings without errors",
+                option="stderr",
+            )
+        squares += (y[:n, 0] - origin @ y[:n, 0]) ** 2
+    variances = squares / PROBES
+    variances[origin == 1] = 0.0
+    return Covariance(matrix=None, variances=variances, weights=origin, accuracy=1 / float(np.sqrt(2 * PROBES)))
 
 
 def melo_score(landscape: MeloLoss, Z: Floats, matches: Matches) -> csr_array | None:
@@ -344,7 +354,7 @@ def melo_score(landscape: MeloLoss, Z: Floats, matches: Matches) -> csr_array | 
     return csr_array(score.matrix(J) + diags_array(prior.ravel()))
 
 
-def idle_directions(landscape: MeloLoss, Z: Floats, P: Floats) -> Floats:
+def idle_directions(landscape: MeloLoss, Z: Floats, tangent: Callable[[Floats], Floats]) -> Floats:
     """Return orthonormal directions within the tangent space that change no prediction, as columns.
 
     The constant; and ``C X`` for ``X`` that keeps ``C W C'``: turns (``X`` antisymmetric), and without a penalty on the
@@ -364,7 +374,7 @@ def idle_directions(landscape: MeloLoss, Z: Floats, P: Floats) -> Floats:
                 if generator.any() and np.allclose(generator @ W + W @ generator.T, 0):
                     found.append(np.zeros_like(Z))
                     found[-1][:, 1:] = Z[:, 1:] @ generator
-    B = P @ np.stack([D.ravel() for D in found], axis=1)
+    B = np.stack([tangent(D).ravel() for D in found], axis=1)
     U, lengths, _ = np.linalg.svd(B, full_matrices=False)
     return np.asarray(U[:, lengths > 1e-9 * max(float(lengths[0]), 1e-300)])
 
