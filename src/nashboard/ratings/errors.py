@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard._workers import Plan, plan_of, spread_out
 from nashboard.data.matches import Matches
@@ -424,15 +425,17 @@ def critical_value(covariance: Covariance, level: float) -> float:
     C = covariance.matrix
     if C is None or n > SIMULATED:
         return -NormalDist().inv_cdf((1 - level) / (n * (n - 1)))
-    bends, axes = np.linalg.eigh(C)
-    root = axes * np.sqrt(np.maximum(bends, 0.0))
-    drawn = np.random.default_rng(0).standard_normal((DRAWS, n)) @ root.T
+    with threads_for(n, scipy=False):
+        bends, axes = np.linalg.eigh(C)
+        root = axes * np.sqrt(np.maximum(bends, 0.0))
+        drawn = root @ np.random.default_rng(0).standard_normal((n, DRAWS))
     errors = np.sqrt(variances_of_differences(C, np.diag(C), np.diag(C)))
     scale = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
     largest = np.zeros(DRAWS)
     for k in range(n - 1):
-        away = np.abs(drawn[:, k, None] - drawn[:, k + 1 :]) * scale[k, k + 1 :]
-        np.maximum(largest, away.max(axis=1), out=largest)
+        away = drawn[k + 1 :] - drawn[k]
+        away *= scale[k, k + 1 :, None]
+        np.maximum(largest, np.abs(away, out=away).max(axis=0), out=largest)
     return float(np.quantile(largest, level))
 
 
