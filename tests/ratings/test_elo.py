@@ -246,8 +246,8 @@ def test_robust_errors_between_anchors_far_apart_do_not_overflow() -> None:
 def test_an_anchor_that_is_no_mapping_or_of_nobody_is_one_sentence_everywhere(rate: Any) -> None:
     matches = nb.Matches.from_counts([[0, 3, 2], [1, 0, 4], [2, 2, 0]], agents=["zed", "ann", "mid"])
     for wrong, message in (
-        ("zed", r"the anchor is 'zed': it must be a mapping .* such as \{'zed': 1500\}"),
-        (["ann", "mid"], r"the anchor is \['ann', 'mid'\]: it must be a mapping .* such as \{'ann': 1500\}"),
+        ("zed", r"the anchor is 'zed': pass a mapping .* such as \{'zed': 1500\}"),
+        (["ann", "mid"], r"the anchor is \['ann', 'mid'\]: pass a mapping .* such as \{'ann': 1500\}"),
         ({"zad": 1500.0}, r"there is no agent 'zad' \(did you mean 'zed'\?\): there are 'zed', 'ann' and 'mid'"),
         ({"ann": "1500"}, "the anchor of 'ann' is '1500': it must be a finite number of Elo points"),
         ({"ann": float("inf")}, "the anchor of 'ann' is inf: it must be a finite number of Elo points"),
