@@ -48,7 +48,7 @@ def slow_posterior(
     local /= local.sum(axis=1, keepdims=True)
     alone = np.log(local[taus == 1][0] + 1e-300)
     v = V[..., None] + taus**2
-    uses = np.array([one for one in product([0, 1], repeat=n) if any(one) and (all(one) or not known)])
+    uses = np.array([one for one in product([0, 1], repeat=n) if all(one) or not known])
     of_use = -np.log(comb(n, uses.sum(axis=1)))
 
     def parts(x: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -94,6 +94,7 @@ def slow_posterior(
             y, noise = (np.moveaxis(table[version, :, np.arange(n)], 2, 1) for table in (Y, V))
             talent = (1.0 if known else rng.beta(0.5, 0.5, size=(chains, 1, 1))) * use[:, None]
             fit = np.where(use[:, None] == 1, fit, x[:, None, :n])
+            fit += 0.1 * rng.normal(size=(chains, m, 1)) * ~use.any(axis=1)[:, None, None]
             share = talent * tau2 / (noise + tau2)
             kept.append(fit + share * (y - fit) + np.sqrt(talent * tau2 * (1 - share)) * rng.normal(size=fit.shape))
             versions.append(version)

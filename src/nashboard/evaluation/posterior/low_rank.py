@@ -17,8 +17,8 @@ true score is the score).
 
 A task of unknown noise that shares no skill with the others may be useless: differences there cannot be told from
 noise. Each draw says which tasks are useful. On the others all loadings are 0, ``c`` is noise, and its size is
-lognormal around the spread of the task. The share of useful tasks is learned (uniform prior), and one task at least is
-useful.
+lognormal around the spread of the task. The share of useful tasks is learned (uniform prior). If none is, the
+scores say nothing: agents then differ by a random ability, the same on all tasks, so that each may be the best.
 
 A task may come in several versions, one for each level of guessing (`scores.FLOORS`). The version is drawn with
 difficulty and loadings integrated out.
@@ -51,6 +51,7 @@ TAUS = np.append(0.0, 2.0 ** np.arange(-5.0, 1.75, 0.5))  # 0 stands for everyth
 OMEGAS = 2.0 ** np.arange(-5.0, 2.25, 0.5)
 TAU_SCALE, OMEGA_SCALE = 0.25, 0.5  # of the half-Cauchy priors
 DIFFICULTY_VARIANCE = 100.0
+HIDDEN = 0.1  # spread of abilities that scores do not show, in units of a task
 TOGETHER = 2_000_000  # cells that the chain visits in one call: well under a second
 
 types: Any = numba.types
@@ -242,6 +243,7 @@ def _sample(
     for j in range(n):
         unknown[j] = V[0, :, j].max() == 0.0
     uses, fits, off_ = np.zeros(2 * G), np.zeros(G), np.zeros(G)
+    ability = np.zeros(m)
     tau0 = at[n]
     for sweep in range(burn + thin * len(tables)):
         # Difficulty and loadings of each task, and its version.
@@ -251,7 +253,7 @@ def _sample(
                 weigh_use(Y[0], seen, A, j, tau2s, mu, omega2, fits, off_)
                 for g in range(G):
                     uses[g] = fits[g] + log(max(local[tau0, g], 1e-300)) + log(rest + 1.0)
-                    uses[G + g] = off_[g] + log(max(alone[g], 1e-300)) + log(n - rest) if rest > 0 else -np.inf
+                    uses[G + g] = off_[g] + log(max(alone[g], 1e-300)) + log(n - rest)
                 chosen = pick(uses, rng)
                 useful[j], at[j] = int(chosen < G), chosen % G
             tau2 = tau2s[at[j]]
@@ -342,6 +344,8 @@ def _sample(
             s = (sweep - burn) // thin
             talent = sin(0.5 * pi * rng.random()) ** 2  # of the variance that is not known to be noise
             tau_draws[s, n] = taus[tau0]
+            for i in range(m):
+                ability[i] = HIDDEN * rng.standard_normal() if useful.sum() == 0 else 0.0
             for j in range(n):
                 tau2 = tau2s[at[j]]
                 tau_draws[s, j] = taus[at[j]]
@@ -351,6 +355,7 @@ def _sample(
                     t = b[j]
                     for k in range(K):
                         t += L[j, k] * A[i, k]
+                    t += ability[i]
                     spread = V[version[j], i, j] + tau2
                     off = Y[version[j], i, j] - t
                     if seen[i, j] == 0.0:

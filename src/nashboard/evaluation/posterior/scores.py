@@ -306,7 +306,8 @@ def fit_model(
     noise = np.where(known, typical, unit)
     noise[kept] = np.where(known[kept], noise[kept], np.sqrt((tau**2).mean(axis=0)) * unit[kept])
     cells = np.where(known, given, noise)
-    told, kept = told & (use >= LIKELY), kept & (use >= USELESS)
+    told = told & (use >= LIKELY)
+    kept = kept & (use >= USELESS) if (use[kept] >= USELESS).any() else kept
     floor = np.where(kept, 2 * expected_range(len(S)) * noise, np.nan)
     facts = {
         "rank": int(ranks[counts.argmax()]),
