@@ -114,7 +114,7 @@ def voters(
     read: ReadOption = None,
     how: FormatOption = Format.text,
 ) -> None:
-    """Examine voters: agreement, votes at random, votes always for the same side, and the board without them.
+    """Examine voters: agreement, votes at random, always for one side or one agent, and the board without them.
 
     \b
     Examples:
