@@ -455,7 +455,8 @@ def chosen_clusters(scores: Scores, given: Sequence[Any] | None, both: Any, note
     if distinct == len(kept):
         return None
     if given is None and distinct < FEWEST_CLUSTERS:
-        notes.append(f"the {distinct} groups are too few to be clusters: items count as independent")
+        few = "one group is" if distinct == 1 else f"{distinct} groups are"
+        notes.append(f"{few} too few to be clusters: items count as independent")
         return None
     if distinct < 2:
         raise InputError("all columns are in one cluster: a comparison needs at least two", option="clusters")
@@ -496,7 +497,7 @@ def decimals(unit: str) -> int:
 
 def p_text(p: float) -> str:
     """Return a p-value as people read it."""
-    return "p < 0.0001" if p < 1e-4 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.2f}"
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
 
 
 def plain(value: Any) -> Any:
