@@ -324,7 +324,7 @@ def test_wrong_options_are_said_in_a_sentence(league: nb.Evaluation) -> None:
         (lambda: nb.charts.payoff_map(arena(3), order="elo"), "no order 'elo'"),
         (lambda: nb.charts.contributions(league, "agnt 1"), "did you mean 'agent 1'"),
         (lambda: nb.charts.calibration(load("atari")), "calibration needs matches"),
-        (lambda: nb.charts.payoff_map(arena(13), order=league.board), "the board does not hold 'agent 12'"),
+        (lambda: nb.charts.payoff_map(arena(13), order=league.board), "the board does not contain 'agent 12'"),
         *(
             (partial(getattr(nb.charts, name), load("atari")), f"{name} needs what .* returned, not Scores")
             for name in ("latent", "leaderboard", "plane", "rank_changes", "ratings", "stress", "tasks")
