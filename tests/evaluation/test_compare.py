@@ -191,3 +191,11 @@ def test_wrong_names_and_values_are_errors() -> None:
         nb.compare(scores, "alpha", "beta", level=95)
     with pytest.raises(InputError, match="one per column"):
         nb.compare(scores, "alpha", "beta", clusters=[1])
+
+
+def test_equal_differences_are_judged_by_their_number() -> None:
+    for tasks, verdict in ((2, "undecided"), (5, "undecided"), (8, "better")):
+        found = nb.compare(nb.Scores.from_array([[0.75] * tasks, [0.25] * tasks], agents=["a", "b"]), "a", "b")
+        assert found.p_value == pytest.approx(2 / 2**tasks)
+        assert found.verdict == verdict
+        assert (found.low > 0) == (verdict == "better")

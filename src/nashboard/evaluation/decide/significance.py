@@ -20,6 +20,7 @@ from nashboard._types import Floats, floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.errors import InputError
 
+EQUAL = 1e-9  # of the mean difference: a smaller standard error is rounding, and all differences are equal
 POWER = 0.8  # of the design behind `Estimate.needed`
 MIXTURE = 1.0  # both parameters of the Beta mixture: all strengths are equally likely at the start
 Decision = Literal["accept", "reject", "continue"]
@@ -119,11 +120,16 @@ def run_welch(difference: float, variances: Floats, runs: Floats, level: float) 
 
 
 def estimate_t(test: str, difference: float, stderr: float, df: float, n: int, level: float) -> Estimate:
-    """Return an estimate from a t statistic."""
+    """Return an estimate from a t statistic.
+
+    Where all differences are equal their spread says nothing: the sign test gives the p-value, and the error follows.
+    """
     from scipy.stats import norm, t
 
     law = t(df) if np.isfinite(df) else norm
-    ratio = difference / stderr if stderr > 0 else np.sign(difference) * np.inf if difference else 0.0
+    if difference and stderr <= EQUAL * abs(difference):
+        test, stderr = "sign test (all differences are equal)", abs(difference) / float(law.isf(2 ** -(df + 1)))
+    ratio = difference / stderr if difference else 0.0
     width = float(law.isf((1 - level) / 2)) * stderr
     z = float(norm.isf((1 - level) / 2) + norm.isf(1 - POWER))
     return Estimate(
