@@ -199,3 +199,9 @@ def test_equal_differences_are_judged_by_their_number() -> None:
         assert found.p_value == pytest.approx(2 / 2**tasks)
         assert found.verdict == verdict
         assert (found.low > 0) == (verdict == "better")
+
+
+def test_agents_that_only_drew_are_level() -> None:
+    found = nb.compare(nb.Matches.from_counts(np.zeros((2, 2)), ["x", "y"], draws=30 * (1 - np.eye(2))), "x", "y")
+    assert found.difference == 0.0
+    assert found.games_needed is None

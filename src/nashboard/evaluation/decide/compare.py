@@ -16,6 +16,7 @@ from nashboard.data.scores import Scores
 from nashboard.errors import InputError, either, nearest
 from nashboard.evaluation.decide.pairs import fit_as_evaluate, head_to_head, pair_row
 from nashboard.evaluation.decide.significance import (
+    EQUAL,
     POWER,
     Estimate,
     adjust_holm,
@@ -371,6 +372,7 @@ def compare_ratings(
     from scipy.special import expit, ndtri
 
     mean, variance, per_game, clusters = head_to_head(matches, fit, drawn, i, j)
+    mean = 0.0 if abs(mean) <= EQUAL * float(np.sqrt(variance)) else mean  # level, but for rounding
     test = "hierarchical model" if clusters is None else "hierarchical model, errors robust to clusters"
     found = estimate_t(test, mean, float(np.sqrt(variance)), np.inf if clusters is None else clusters - 1, 1, level)
     wins, draws, losses = results_of_pair(matches, i, j)
