@@ -9,13 +9,14 @@ chose by ``joblib.parallel_config``, such as processes (``"loky"``) or a cluster
 """
 
 import functools
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -95,7 +96,7 @@ def spread_out(work: Work[Piece], plan: Plan, question: int, what: str) -> list[
         stack.enter_context(threads_for(1))  # the workers share the cores, not the linear algebra inside them
         advance = stack.enter_context(shown_progress(plan, what))
         parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator" if backend in LOCAL else "list")
-        with lost_workers():
+        with lost_workers(), stopped_children():
             with deaf_children() if backend == PROCESSES else nullcontext():
                 parent = os.getpid() if backend == PROCESSES else None
                 done = parallel(delayed(drawn)(work, plan, question, piece, parent) for piece in pieces)
@@ -189,6 +190,19 @@ def deaf_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def stopped_children() -> Iterator[None]:
+    """End worker processes at once on Ctrl-C: one that is just starting would tell at length that nobody is left."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        for child in multiprocessing.active_children():
+            if child.pid is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(child.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+        raise
 
 
 @contextmanager

@@ -54,4 +54,4 @@ def test_every_large_case_is_told_also_after_one_as_large(tmp_path: Path) -> Non
     call = [sys.executable, "-c", LARGE, str(RUN.parents[1]), str(tmp_path / "work"), str(kept)]
     subprocess.run(call, check=True, timeout=120)
     told = (kept / "failures.txt").read_text().splitlines()
-    assert [line.split(" ", 1)[1] for line in told] == ["memory read"] * 2
+    assert [line.split(" ", 1)[1] for line in told] == ["memory read", "memory skip"]  # two ways to read, in turn
