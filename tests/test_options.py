@@ -10,6 +10,8 @@ import typer.main
 from commands import Run
 from nashboard.cli.app import app
 
+GROUP = typer.main.get_group(app)
+
 LOG = "log.csv"  # matches, with columns that options can name
 SCORES = "scores.csv"
 HOLES = "holes.csv"
@@ -20,13 +22,23 @@ FAST = {  # settings that make a command quick
     "report": ["--resamples", "5"],
     "changes": ["--resamples", "20"],
     "methods": ["--resamples", "5"],
-    "stress": ["--copies", "1,2", "--draws", "1"],
+    "stress": ["--copies", "1,2", "--draws", "1", "--most", "2"],
+    "plan": ["--probability", "0.6"],
 }
 BOOTSTRAP = ("--errors", "bootstrap", "--backend", "threading", "--resamples", "5")
 STATE = ("--state", "league.npz")
 
+# Options that many commands take as one group: each command refuses what cannot be done, before any work, so that the
+# words reached what uses them. Their effects have tests of their own, of one command each.
+READING = {
+    "--as": ["--as", "lmarena"],
+    "--read": ["-r", "a=nowhere"],
+    "--table": ["--table", "games"],
+    "--query": ["--query", "select 1"],
+}
+CONNECTING = {"--min-games": ["--min-games", "1000"], "--components": ["--components", "each"]}
+LISTING = {"--top": ["--top", "2", "--format", "json"], "--output": ["-o", "nowhere/x.csv"]}
 # command -> option -> (words without it, words that it adds); the output, or the exit code, must differ
-READING = {"--as": ["--as", "lmarena"], "--read": ["-r", "where=language:en"]}
 CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
     "evaluate": {
         "--resamples": ([LOG], ["--resamples", "7"]),
@@ -106,25 +118,24 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--fail-on": ([LOG, "a", "b"], ["--fail-on", "nonsense"]),
         "--format": ([LOG, "a", "b"], ["--format", "json"]),
     },
+    "sprt": {
+        "--elo0": ([LOG, "a", "b"], ["--elo0", "-3"]),
+        "--elo1": ([LOG, "a", "b"], ["--elo1", "9"]),
+        "--level": ([LOG, "a", "b"], ["--level", "0.6"]),
+        "--format": ([LOG, "a", "b"], ["--format", "json"]),
+    },
     "plan": {
         "--games": ([LOG], ["--games", "70"]),
         "--target": ([LOG], ["--target", "order"]),
         "--pair": ([LOG], ["--pair", "a", "b"]),
         "--probability": ([LOG], ["--probability", "0.99"]),
         "--seed": ([LOG, "--format", "json"], ["--seed", "7"]),
-        "--min-games": ([LOG], ["--min-games", "20"]),
-        "--components": ([LOG], ["--components", "each"]),
-        "--top": ([LOG], ["--top", "1"]),
-        "--output": ([LOG], ["-o", "schedule.csv"]),
         "--format": ([LOG], ["--format", "json"]),
     },
     "changes": {
         "--resamples": ([LOG, LOG], ["--resamples", "30"]),
         "--seed": ([LOG, LOG, "--format", "json"], ["--seed", "7"]),
         "--level": ([LOG, LOG], ["--level", "0.5"]),
-        "--min-games": ([LOG, LOG], ["--min-games", "20"]),
-        "--components": ([LOG, LOG], ["--components", "each"]),
-        "--top": ([LOG, LOG], ["--top", "1"]),
         "--fail-on": ([LOG, LOG], ["--fail-on", "nonsense"]),
         "--format": ([LOG, LOG], ["--format", "json"]),
     },
@@ -132,21 +143,16 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--judge": ([LOG], ["--judge", "board"]),
         "--voter": ([LOG], ["--voter", "language"]),
         "--by": ([SCORES], ["--by", "items"]),
-        "--min-games": ([LOG], ["--min-games", "20"]),
-        "--components": ([LOG], ["--components", "each"]),
         "--format": ([LOG], ["--format", "json"]),
     },
     "voters": {
         "--voter": ([LOG, "--voter", "language"], ["--voter", "winner"]),
         "--item": ([LOG, "--voter", "language"], ["--item", "winner"]),
-        "--top": ([LOG, "--voter", "language"], ["--top", "1"]),
         "--format": ([LOG, "--voter", "language"], ["--format", "json"]),
     },
     "exposure": {
         "--family": ([LOG], ["--family", "lab=[ab]"]),
         "--least-games": ([LOG], ["--least-games", "1"]),
-        "--min-games": ([LOG], ["--min-games", "20"]),
-        "--components": ([LOG], ["--components", "each"]),
         "--format": ([LOG], ["--format", "json"]),
     },
     "reduce": {
@@ -160,9 +166,6 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--selection": ([SCORES, "--format", "json"], ["--selection", "maxent"]),
         "--tolerance": ([SCORES, "--format", "json"], ["--tolerance", "0.2"]),
         "--tasks": ([SCORES], ["--tasks"]),
-        "--top": ([LOG], ["--top", "2"]),
-        "--min-games": ([LOG], ["--min-games", "20"]),
-        "--components": ([LOG], ["--components", "each"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
         "--format": ([LOG], ["--format", "json"]),
     },
@@ -182,9 +185,6 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--method": ([LOG], ["--method", "borda"]),
         "--option": ([LOG, "--method", "pagerank"], ["--option", "damping=0.5"]),
         "--scaling": ([SCORES], ["--scaling", "rank"]),
-        "--top": ([LOG], ["--top", "2"]),
-        "--min-games": ([LOG], ["--min-games", "20"]),
-        "--components": ([LOG], ["--components", "each"]),
         "--missing": ([HOLES], ["--missing", "worst"]),
         "--segment": ([LOG, "--method", "deviation"], ["--segment", "language"]),
         "--format": ([LOG], ["--format", "json"]),
@@ -195,8 +195,6 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--seed": ([LOG, "-m", "borda", "--format", "json"], ["--seed", "7"]),
         "--noise": ([LOG, "-m", "borda"], ["--noise", "none"]),
         "--scaling": ([SCORES, "-m", "uniform"], ["--scaling", "rank"]),
-        "--min-games": ([LOG, "-m", "borda"], ["--min-games", "20"]),
-        "--components": ([LOG, "-m", "borda"], ["--components", "each"]),
         "--missing": ([HOLES, "-m", "borda"], ["--missing", "worst"]),
         "--format": ([LOG, "-m", "borda"], ["--format", "json"]),
     },
@@ -246,24 +244,22 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
     "paper": {"--output": ([], []), "--format": ([], [])},  # its own tests: it takes a minute
 }
 for name, cases in CASES.items():
-    if name not in ("datasets", "paper", "online"):
-        source = SCORES if name in ("latent", "reduce") else LOG
-        more = {
-            "changes": [source], "voters": ["--voter", "language"], "predict": ["a", "b"], "methods": ["-m", "borda"],
-        }.get(name, [])  # fmt: skip
-        cases |= {option: ([source, *more], words) for option, words in READING.items()}
-        if name in ("elo", "melo", "predict", "hodge", "audit", "stress", "compare"):
-            cases["--min-games"] = ([source, *more], ["--min-games", "20"])
-            cases["--components"] = ([source, *more], ["--components", "each"])
-        if name in ("elo", "melo"):
-            cases["--top"] = ([source], ["--top", "2"])
-        cases["--table"] = cases["--query"] = ([DATABASE, *more], ["--table", "no such table"])
+    if name == "paper":
+        continue
+    words = {
+        "latent": [SCORES], "reduce": [SCORES], "changes": [LOG, LOG], "voters": [LOG, "--voter", "language"],
+        "predict": [LOG, "a", "b"], "compare": [LOG, "a", "b"], "sprt": [LOG, "a", "b"], "online": [LOG, *STATE],
+        "methods": [LOG, "-m", "borda"], "datasets": [], "report": [LOG, "-o", "-"],
+    }.get(name, [LOG])  # fmt: skip
+    taken = {max(one.opts, key=len) for one in GROUP.commands[name].params}
+    for option, added in (READING | CONNECTING | LISTING).items():
+        if option in taken:
+            cases.setdefault(option, (words, added))
 EVERYWHERE = {"--quiet", "--help"}
 
 
 def options_of(name: str) -> set[str]:
-    group = typer.main.get_group(app)
-    return {max(parameter.opts, key=len) for parameter in group.commands[name].params if parameter.opts[0][0] == "-"}
+    return {max(parameter.opts, key=len) for parameter in GROUP.commands[name].params if parameter.opts[0][0] == "-"}
 
 
 @pytest.fixture(scope="module")
@@ -284,8 +280,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_option_of_every_command_has_a_case() -> None:
-    group = typer.main.get_group(app)
-    assert set(group.commands) == set(CASES)
+    assert set(GROUP.commands) == set(CASES)
     for name, cases in CASES.items():
         assert options_of(name) - EVERYWHERE == set(cases), name
 
@@ -329,14 +324,15 @@ PLAIN: dict[tuple[str, ...], tuple[int, str, str]] = {}  # outcomes without an o
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["audit", LOG, "--show", "agents"], "--show has no effect: text contains all tables"),
+        (["audit", LOG, "--show", "agents", "--format", "json"], "--show has no effect: json contains all tables"),
         (["stress", LOG, "--format", "json", "--show", "noisy"], "--show has no effect: json contains all tables"),
         (["stress", LOG, "--of", "a", "--choice", "random"], "--choice has no effect: --of names what is copied"),
         (["evaluate", LOG, "--segment", "language", "--components", "each"], "--components has no effect: --segment"),
-        (["evaluate", SCORES, "--tasks", "-o", "x.json"], "--tasks has no effect: a file that ends in .json"),
+        (["evaluate", SCORES, "--tasks", "-o", "x.json"], "--tasks has no effect: json contains agents and tasks"),
         (["evaluate", SCORES, "--anchor", "a=1"], "--anchor has no effect: it is for matches"),
         (["evaluate", LOG, "--scaling", "rank"], "--scaling has no effect: it is for scores"),
-        (["evaluate", LOG, "--top", "3", "-o", "x.csv"], "--top has no effect: a file contains all rows"),
+        (["evaluate", LOG, "--top", "3", "-o", "x.html"], "--top has no effect: a report contains agents and tasks"),
+        (["hodge", LOG, "--show", "cycles", "-o", "x.json"], "--show has no effect: json contains ratings and cycles"),
         (["report", SAVED, "--resamples", "9"], "--resamples has no effect: 'saved.json' is a saved evaluation"),
         (["report", LOG, "-o", "x.json", "--title", "T"], "--title has no effect: a file that ends in .json"),
         (["predict", "league.npz", "a", "b", "--k", "2"], "--k has no effect: 'league.npz' is an online league"),
@@ -369,15 +365,47 @@ def test_quiet_leaves_results_and_errors(folder: Path, command: Run, monkeypatch
 
 
 def test_an_option_means_the_same_in_every_command() -> None:
-    group = typer.main.get_group(app)
     found: dict[str, set[tuple[str, str]]] = {}
-    for command in group.commands.values():
+    for command in GROUP.commands.values():
         for parameter in command.params:
             if parameter.opts[0][0] == "-" and max(parameter.opts, key=len) in SHARED:
                 meaning = (str(getattr(parameter, "help", "")), str(parameter.default))
                 found.setdefault(max(parameter.opts, key=len), set()).add(meaning)
     assert {option: meanings for option, meanings in found.items() if len(meanings) > 1} == {}
     assert set(found) == SHARED
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["elo", LOG, "--top", "2"],
+        ["inspect", LOG],
+        ["nash", SCORES, "--tasks"],
+        ["evaluate", LOG, "--columns", "all", "--top", "2", *FAST["evaluate"]],
+        ["evaluate", LOG, "--segment", "language", *FAST["evaluate"]],
+    ],
+)
+@pytest.mark.parametrize("ending", ["json", "csv", "md", "tex", "txt"])
+def test_a_file_contains_what_would_be_printed(
+    words: list[str], ending: str, folder: Path, command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    if ending == "json":
+        words = [word for word in words if word not in ("--top", "2", "--tasks", "--columns", "all")]
+    printed = command(*words, "--format", {"tex": "latex", "txt": "text"}.get(ending, ending)).stdout
+    done = command(*words, "-o", f"x.{ending}")
+    assert not done.stdout
+    assert f"Wrote 'x.{ending}'." in done.stderr.splitlines()
+    assert Path(f"x.{ending}").read_text() == printed
+
+
+def test_a_file_is_written_also_where_a_condition_ends_the_command(
+    folder: Path, command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    done = command("audit", LOG, "--fail-on", "open,failed", "-o", "checks.csv", code=3)
+    assert Path("checks.csv").read_text().startswith("check,passed,because")
+    assert "Wrote 'checks.csv'." in done.stderr
 
 
 SHARED = {

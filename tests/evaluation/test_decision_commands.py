@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import nashboard as nb
 from commands import Run
 
 
@@ -83,7 +84,7 @@ def test_plan_writes_a_schedule(command: Run, log: str, tmp_path: Path) -> None:
     lines = target.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "a,b,games"
     assert sum(int(line.split(",")[2]) for line in lines[1:]) == 90
-    assert "90 games as planned" in done.stdout
+    assert "90 games as planned" in done.stderr
 
 
 def test_plan_for_one_pair(command: Run, log: str) -> None:
@@ -155,3 +156,15 @@ def test_an_audit_fails_on_copies(command: Run, tmp_path: Path) -> None:
     assert "near-duplicates" in command("audit", str(path), *small, code=3).stderr
     path.write_text("\n".join(["model,s,t,u,v,w", *lines[:2], lines[3]]) + "\n", encoding="utf-8")
     command("audit", str(path), *small)
+
+
+def test_sprt_counts_the_games_of_the_two_alone(tmp_path: Path, command: Run) -> None:
+    log = tmp_path / "games.csv"
+    rows = ["x,y,x"] * 60 + ["y,x,y"] * 30 + ["x,y,draw"] * 10 + ["x,z,z"] * 50
+    log.write_text("\n".join(["player_a,player_b,winner", *rows]) + "\n")
+    forth, back = (json.loads(command("sprt", str(log), *names, "--format", "json").stdout) for names in ("xy", "yx"))
+    found = nb.sprt([30, 10, 60])
+    assert forth["rows"][0]["llr"] == found.llr
+    assert back["rows"][0]["llr"] == nb.sprt([60, 10, 30]).llr
+    assert command("sprt", str(log), "x", "y").stdout.startswith(found.sentence)
+    assert "'y' and 'z' never met" in command("sprt", str(log), "y", "z", code=2).stderr

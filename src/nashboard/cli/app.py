@@ -19,7 +19,7 @@ from nashboard._progress import Progress
 from nashboard._version import __version__
 from nashboard.cli.audit import audit, reduce
 from nashboard.cli.changes import changes
-from nashboard.cli.compare import compare
+from nashboard.cli.compare import compare, sprt
 from nashboard.cli.elo import elo, melo
 from nashboard.cli.evaluate import evaluate
 from nashboard.cli.hodge import hodge, latent
@@ -31,6 +31,7 @@ from nashboard.cli.options import CONTEXT, Quiet
 from nashboard.cli.output import (
     PIPE_CLOSED,
     TERMINATED,
+    Showing,
     check_streams,
     describe_refusal,
     discard_output,
@@ -65,6 +66,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "audit": audit,
     "stress": stress,
     "compare": compare,
+    "sprt": sprt,
     "plan": plan,
     "changes": changes,
     "influence": influence,
@@ -84,10 +86,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "datasets": datasets,
     "paper": paper,
 }
-DATABASE_OPTIONS = {
-    "table": typer.Option("--table", metavar="NAME", help="The table of a database to read."),
-    "query": typer.Option("--query", metavar="SQL", help="The query of a database whose result is read."),
-}
 
 app = typer.Typer(
     help="Leaderboards that redundant entries cannot move and that noise does not decide.",
@@ -102,11 +100,10 @@ app = typer.Typer(
 def complete_command(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with what all commands have.
 
-    These are ``--quiet``; ``--table`` and ``--query`` for commands that read; errors that spell options as they are
-    typed; and a quiet end where the reader of a pipe has gone.
+    These are ``--quiet``; the file of ``-o``; errors that spell options as they are typed; and a quiet end where the
+    reader of a pipe has gone.
     """
     signature = inspect.signature(command)
-    reads = "read" in signature.parameters
     groups: dict[str, Any] = {
         name: one.annotation for name, one in signature.parameters.items() if is_dataclass(one.annotation)
     }
@@ -115,14 +112,12 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
     def run(*, context: typer.Context, quiet: bool, **values: Any) -> None:
         CONTEXT.set(context)
         Progress.quiet = quiet
-        if reads:
-            named = {name: values.pop(name) for name in DATABASE_OPTIONS}
-            given = [f"{name}={value}" for name, value in named.items() if value is not None]
-            values["read"] = [*(values["read"] or []), *given]
         for group, kind in groups.items():
             values[group] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+        showing = next((value for value in values.values() if isinstance(value, Showing)), Showing())
         try:
-            command(**values)
+            with showing.written():
+                command(**values)
             sys.stdout.flush()  # here rather than when Python ends, where a failure is a traceback
         except NashboardError as error:
             error.args = (error.render(spelling(taken)), *error.args[1:])
@@ -134,15 +129,13 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(PIPE_CLOSED) from None
 
     kind = inspect.Parameter.KEYWORD_ONLY
-    added = {name: Annotated[str | None, option] for name, option in DATABASE_OPTIONS.items()} if reads else {}
     parameters = [
         inspect.Parameter("context", kind, annotation=typer.Context),
         *(one for parameter in signature.parameters.values() for one in expanded(parameter)),
-        *(inspect.Parameter(name, kind, default=None, annotation=what) for name, what in added.items()),
         inspect.Parameter("quiet", kind, default=False, annotation=Quiet),
     ]
     taken = [parameter.name for parameter in parameters]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # mypy knows no attributes of functions
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 

@@ -7,24 +7,20 @@ import typer
 
 from nashboard._progress import show_progress
 from nashboard._text import either
-from nashboard.cli import options
 from nashboard.cli.options import (
     LEVEL,
-    AsOption,
     FailOn,
     Format,
-    FormatOption,
     Level,
     Missing,
     Noise,
     NoiseOption,
-    ReadOption,
     SourceArgument,
     exit_if,
     refuse,
 )
-from nashboard.cli.output import note, show, show_json, show_sections
-from nashboard.cli.reading import source_data, whole
+from nashboard.cli.output import Listing, note
+from nashboard.cli.reading import Connecting, Reading, whole
 from nashboard.errors import InputError
 
 
@@ -32,6 +28,7 @@ class Shown(StrEnum):
     """What ``--show`` takes."""
 
     trust = "trust"
+    all = "all"
     agents = "agents"
     tasks = "tasks"
     alike_agents = "alike-agents"
@@ -57,7 +54,9 @@ TABLES = {
 
 def audit(
     source: SourceArgument,
-    connecting: options.Connecting,
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
     level: Level = LEVEL,
     margin: Annotated[
         float | None,
@@ -65,81 +64,75 @@ def audit(
     ] = None,
     noise: NoiseOption = Noise.model,
     what: Annotated[
-        Shown | None, typer.Option("--show", help="The table of csv, md and latex; trust unless given.")
-    ] = None,
+        Shown, typer.Option("--show", help="The list of checks (trust), a table of details, or all of them.")
+    ] = Shown.trust,
     missing: Missing = None,
     fail_on: FailOn = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Check the evaluation itself: near-duplicates, decisive entries, task quality, cycles, missing data.
 
-    Missing scores are counted, and the larger complete part is audited, unless --missing is given. --fail-on takes
-    failed, open and near-duplicates, and ends with exit code 3.
+    Checks that failed are listed first, then those that these data cannot decide. Missing scores are counted, and the
+    larger complete part is audited, unless --missing is given. --fail-on takes failed, open and near-duplicates, and
+    ends with exit code 3.
 
     \b
     Examples:
       nashboard audit battles.parquet
-      nashboard audit dataset:atari --format json
-      nashboard audit scores.csv --show alike-tasks --format csv
+      nashboard audit dataset:atari --show all
+      nashboard audit scores.csv --show alike-tasks -o alike.csv
       nashboard audit scores.csv --fail-on near-duplicates
     """
     from nashboard.evaluation.audit.audit import audit as run
     from nashboard.evaluation.decide.gates import AUDIT, check_names
     from nashboard.evaluation.problem import check_level
 
-    if how in (Format.text, Format.json):
-        refuse(("what",), f"{how} contains all tables")
+    if listing.format is Format.json:
+        refuse(("what",), "json contains all tables")
+    elif what is Shown.all and listing.format is not Format.text:
+        raise InputError(f"--show all is for text: {listing.format} contains one table")
     check_level(level)
     check_names(fail_on or (), AUDIT)
-    read_in = source_data(source, as_format, read)  # missing scores are audited too
+    read_in = reading.data(source)  # missing scores are audited too
     data = connecting.keep(read_in if missing is None else whole(read_in, missing))
     with show_progress("Auditing ..."):
         found = run(data, level=level, margin=margin, noise=noise.value)
     tables = found.tables()
-    if how is Format.json:
-        typer.echo(found.to_json(), nl=False)
-    elif how is Format.text:
-        show_sections((*found.notes, *found.summary()), found.shown())
-    else:
-        for line in found.notes:
-            note(line)
-        asked = what or Shown.trust
-        name = TABLES.get(asked.value, asked.value)
-        if name not in tables:
-            there = [word for word in Shown if TABLES.get(word.value, word.value) in tables]
-            raise InputError(f"there is no table {asked.value!r} for these data: use {either(map(str, there))}")
-        show(tables[name], how)
+    there = [str(word) for word in Shown if TABLES.get(word, word) in tables]
+    if what is not Shown.all and what not in there:
+        raise InputError(f"there is no table {what.value!r} for these data: use {either(there)}")
+    for line in found.notes:
+        note(line)
+    asked = list(tables.values()) if what is Shown.all else [tables[TABLES.get(what, what)]]
+    listing.show(
+        *asked,
+        json=(found.to_dict(), "audit/1"),
+        sentences=found.summary() if what is Shown.all else (),
+        notes=(f"Details: --show all, or one of {', '.join(there[1:])}.",) if what is Shown.trust else (),
+    )
     exit_if(found, fail_on, AUDIT)
 
 
 def reduce(
     source: SourceArgument,
-    level: options.Level = options.LEVEL,
+    reading: Reading,
+    listing: Listing,
+    level: Level = LEVEL,
     share: Annotated[float, typer.Option(help="Share of the pairs of agents that must be kept.")] = 1.0,
-    missing: options.Missing = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
+    missing: Missing = None,
 ) -> None:
     """Find a small set of tasks or items that keeps the order of the agents, and tasks that add nothing.
 
     \b
     Examples:
       nashboard reduce dataset:atari
-      nashboard reduce items.csv --share 0.95 --format json
+      nashboard reduce items.csv --share 0.95 -o kept.csv
     """
     from nashboard.data.scores import Scores
-    from nashboard.errors import InputError
     from nashboard.evaluation.decide.suite import reduce_suite
 
-    data = whole(source_data(source, as_format, read), missing)
+    data = whole(reading.data(source), missing)
     if not isinstance(data, Scores):
         raise InputError(f"{source!r} does not contain scores of agents on tasks: there is no suite to reduce")
     with show_progress("Choosing tasks ..."):
         found = reduce_suite(data, level=level, share=share)
-    if how is Format.json:
-        show_json(found.to_dict(), "reduction/1")
-    else:
-        show(found.table(), how, explained=True)
+    listing.show(found.table(), json=(found.to_dict(), "reduction/1"), sentences=[found.sentence])

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from nashboard.cli import options
-from nashboard.cli.options import AsOption, Format, FormatOption, ReadOption
-from nashboard.cli.output import show, show_json, show_sections
-from nashboard.cli.reading import keep_connected, source_data
+from nashboard.cli.output import Listing
+from nashboard.cli.reading import Connecting, Reading
 
 
 def changes(
@@ -16,16 +15,13 @@ def changes(
     new: Annotated[
         list[str], typer.Argument(metavar="NEW...", help="The same, newer; with several, the last two are compared.")
     ],
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
     resamples: options.Resamples = options.RESAMPLES,
     seed: options.Seed = options.SEED,
     level: options.Level = options.LEVEL,
-    min_games: options.MinGames = None,
-    components: options.ComponentsOption = options.Components.error,
-    top: options.Top = None,
     fail_on: options.FailOn = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Compare two evaluations: who moved beyond noise, who is new, and which results caused it.
 
@@ -43,37 +39,22 @@ def changes(
     from nashboard.evaluation.decide.changes import history
     from nashboard.evaluation.decide.gates import CHANGES, check_names
 
-    options.refuse_each(components)
     check_names(fail_on or (), CHANGES)
     settings = {"n_resamples": resamples, "rng": seed, "level": level, "progress": True}
     names = [old, *new]
-    series = [load(source, as_format, read, components, min_games, settings) for source in names]
+    series = [load(source, connecting, reading, settings) for source in names]
     found = run(series[-2], series[-1])
     past = history(series, [PurePath(name).stem for name in names])
-    table = found.table() if top is None else found.table().head(top)
-    if how is Format.json:
-        options.refuse(("top",), "json contains all agents")
-        show_json({**found.to_dict(), "history": past.to_dict()}, "changes/1")
-    elif how is Format.text:
-        causes = [found.causes_table()] if found.causes else []
-        older = [past.table() if top is None else past.table().head(top)] if len(series) > 2 else []
-        show_sections(found.summary, [table, *causes, *older])
-    else:
-        show(table, how)
+    causes = [found.causes_table()] if found.causes else []
+    older = [past.table()] if len(series) > 2 else []
+    content = {**found.to_dict(), "history": past.to_dict()}
+    listing.show(found.table(), *causes, *older, json=(content, "changes/1"), sentences=found.summary)
     options.exit_if(found, fail_on, CHANGES)
 
 
-def load(
-    source: str,
-    as_format: str | None,
-    read: list[str] | None,
-    components: str,
-    min_games: int | None,
-    settings: dict[str, Any],
-) -> Any:
+def load(source: str, connecting: Connecting, reading: Reading, settings: dict[str, Any]) -> Any:
     """Return a saved evaluation, or evaluate the data."""
     from nashboard.cli.report import saved
     from nashboard.evaluation.evaluate import evaluate
 
-    found = saved(source)
-    return found or evaluate(keep_connected(source_data(source, as_format, read), components, min_games), **settings)
+    return saved(source) or evaluate(connecting.keep(reading.data(source)), **settings)

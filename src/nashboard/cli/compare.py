@@ -1,4 +1,4 @@
-"""``nashboard compare FILE A B``: is one agent better than another?"""
+"""Two agents: ``nashboard compare FILE A B`` (which is better), ``sprt`` (has A gained on B; play on or stop)."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -7,9 +7,10 @@ import typer
 
 from nashboard._progress import show_progress
 from nashboard.cli import options
-from nashboard.cli.options import AsOption, Format, FormatOption, ReadOption, SourceArgument
-from nashboard.cli.output import note, say, show, show_json
-from nashboard.cli.reading import source_data
+from nashboard.cli.options import SourceArgument
+from nashboard.cli.output import Listing, Showing, note
+from nashboard.cli.reading import Connecting, Reading
+from nashboard.errors import InputError
 
 
 class OverWay(StrEnum):
@@ -21,7 +22,9 @@ class OverWay(StrEnum):
 
 def compare(
     source: SourceArgument,
-    connecting: options.Connecting,
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
     a: Annotated[str | None, typer.Argument(metavar="A", help="The agent to judge; without, all pairs.")] = None,
     b: Annotated[list[str] | None, typer.Argument(metavar="B", help="One or more agents; all others if none.")] = None,
     level: options.Level = options.LEVEL,
@@ -34,11 +37,7 @@ def compare(
     anytime: Annotated[
         bool, typer.Option("--anytime", help="Matches: own games only, valid however often you look.")
     ] = False,
-    top: options.Top = None,
     fail_on: options.FailOn = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Compare agents: difference with interval, p-value, probability, verdict, and how much more data would decide.
 
@@ -57,14 +56,13 @@ def compare(
     """
     from nashboard.data.matches import Matches
     from nashboard.data.scores import Scores
-    from nashboard.errors import InputError
     from nashboard.evaluation.decide.compare import Comparison, superiority
     from nashboard.evaluation.decide.compare import compare as run
     from nashboard.evaluation.decide.gates import COMPARE, check_names
     from nashboard.evaluation.evaluate import evaluate
 
     check_names(fail_on or (), COMPARE)
-    data = connecting.keep(source_data(source, as_format, read))
+    data = connecting.keep(reading.data(source))
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: compare takes matches or scores")
     if a is None and len(data.agents) == 2:
@@ -73,11 +71,8 @@ def compare(
     if a is None:
         options.refuse(("margin", "over", "anytime", "fail_on"), "they are for two agents or more: name them")
         with show_progress("Evaluating ..."):
-            pairs = superiority(evaluate(data, level=level), top=top)
-        if how is Format.json:
-            show_json(pairs.to_dict(), "superiority/1")
-        else:
-            show(pairs.table(), how)
+            pairs = superiority(evaluate(data, level=level), top=listing.top)
+        listing.show(pairs.table(), json=(pairs.to_dict(), "superiority/1"))
         return
     options.refuse(("top",), "it is for all pairs: leave out the names")
     others = b or [name for name in data.agents if name != a]
@@ -91,12 +86,45 @@ def compare(
             over=None if over is None else over.value,
             anytime=anytime,
         )
-    if how is Format.json:
-        show_json(found.to_dict(), "comparison/1" if isinstance(found, Comparison) else "comparisons/1")
-    elif how is Format.text and isinstance(found, Comparison):
-        say(found.sentence)
-        show(found.table(), explained=True)
+    if isinstance(found, Comparison):
+        listing.show(found.table(), json=(found.to_dict(), "comparison/1"), sentences=[found.sentence])
         note(f"Test: {found.test}.")
     else:
-        show(found.table(), how, explained=True)
+        listing.show(found.table(), json=(found.to_dict(), "comparisons/1"))
     options.exit_if(found, fail_on, COMPARE)
+
+
+def sprt(
+    source: SourceArgument,
+    a: Annotated[str, typer.Argument(metavar="A", help="The agent to judge, such as a new version.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other agent, such as the version before.")],
+    reading: Reading,
+    showing: Showing,
+    elo0: Annotated[float, typer.Option("--elo0", help="The gain, in Elo points, that is too small.")] = 0.0,
+    elo1: Annotated[float, typer.Option("--elo1", help="The gain, in Elo points, that is enough.")] = 5.0,
+    level: options.Level = options.LEVEL,
+) -> None:
+    """Test sequentially whether A gained on B: accept the gain, reject it, or play on (an SPRT on their own games).
+
+    Run it again after more games; error rates are 1 - level each way however often. It takes games as independent:
+    if openings are played twice with reversed colours, use nb.sprt in Python with counts of pairs.
+
+    \b
+    Examples:
+      nashboard sprt games.pgn "Engine 2.0" "Engine 1.9"
+      nashboard sprt games.csv new old --elo1 10 --level 0.99
+    """
+    from nashboard.data.validation import positions
+    from nashboard.evaluation.decide.pairs import pair_row
+    from nashboard.evaluation.decide.significance import sprt as test
+    from nashboard.evaluation.problem import check_level
+
+    check_level(level)
+    matches = Connecting().matches(source, reading)
+    i, j = positions((a, b), matches.agents, kind="agent")
+    row = pair_row(matches.pairs[:, 0], matches.pairs[:, 1], i, j)
+    if row is None:
+        raise InputError(f"{a!r} and {b!r} never met: a sequential test needs games between them")
+    counts = [float(column[row]) for column in (matches.losses, matches.draws, matches.wins)]
+    found = test(counts if i < j else counts[::-1], elo0=elo0, elo1=elo1, alpha=1 - level, beta=1 - level)
+    showing.show(found.table(), sentences=[found.sentence])

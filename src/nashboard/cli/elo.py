@@ -6,26 +6,19 @@ import typer
 
 from nashboard.cli.options import (
     Anchor,
-    AsOption,
-    Connecting,
     DrawModel,
     Errors,
     FirstAdvantage,
-    Format,
-    FormatOption,
     Planes,
     Prior,
-    ReadOption,
     SourceArgument,
-    Top,
     parse_anchors,
     parse_planes,
     parse_prior,
-    read_games_from,
-    read_matches_from,
     refuse,
 )
-from nashboard.cli.output import show, tell
+from nashboard.cli.output import Listing, note, tell
+from nashboard.cli.reading import Connecting, Reading
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,6 +28,8 @@ if TYPE_CHECKING:
 def elo(
     source: SourceArgument,
     connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
     prior: Prior = "learned",
     first_advantage: FirstAdvantage = False,
     draws: Annotated[
@@ -59,10 +54,6 @@ def elo(
         str | None,
         typer.Option(metavar="NAME", help="With --errors bootstrap: threading, or loky for processes."),
     ] = None,
-    top: Top = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Rate agents by Elo, with 95% intervals of ratings and of ranks.
 
@@ -81,12 +72,12 @@ def elo(
     for option, value in resampling.items():
         if value is not None and errors in (None, "hessian", "sandwich"):
             raise InputError(f"{option} is for --errors bootstrap: leave it out, or add --errors bootstrap")
-    clustered = first_advantage and any(pair.startswith("cluster=") for pair in read or ())  # by side: not in counts
+    clustered = first_advantage and any(pair.startswith("cluster=") for pair in reading.read or ())
     if covariate or clustered:
         refuse(("min_games", "components"), "these games are fitted row by row: use -r min_games= or -r components=")
-        matches: Any = read_games_from(source, as_format, read, covariate or [])
+        matches: Any = reading.games(source, covariates=covariate or [], grouped=True)
     else:
-        matches = read_matches_from(source, as_format, read, connecting)
+        matches = connecting.matches(source, reading)
     found = fit(
         matches,
         prior=parse_prior(prior),
@@ -101,11 +92,10 @@ def elo(
         backend=backend,
         progress=True,
     )
-    table = found.leaderboard()
-    show(table if top is None else table.head(top), how, explained=True)
+    listing.show(found.leaderboard())
     if covariate and found.without_covariates is not None:
         moved = largest_move(found)
-        tell(f"covariates move {moved[0]!r} most: from {moved[1]:.0f} to {moved[2]:.0f} points")
+        note(f"covariates move {moved[0]!r} most: from {moved[1]:.0f} to {moved[2]:.0f} points")
 
 
 def largest_move(found: "EloRatings") -> tuple[str, float, float]:
@@ -118,6 +108,8 @@ def largest_move(found: "EloRatings") -> tuple[str, float, float]:
 def melo(
     source: SourceArgument,
     connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
     k: Planes = "1",
     prior: Prior = "learned",
     cyclic_prior: Annotated[
@@ -131,10 +123,6 @@ def melo(
         bool, typer.Option(help="Keep the planes orthogonal to the ratings, as the paper does.")
     ] = False,
     anchor: Anchor = None,
-    top: Top = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Rate agents by mElo: a rating each, and planes that predict cycles such as rock-paper-scissors.
 
@@ -146,7 +134,7 @@ def melo(
     from nashboard._tables import plain
     from nashboard.ratings.melo import melo as fit
 
-    matches = read_matches_from(source, as_format, read, connecting)
+    matches = connecting.matches(source, reading)
     ratings = fit(
         matches,
         parse_planes(k),
@@ -157,5 +145,4 @@ def melo(
     )
     if ratings.candidates:
         tell(plain(ratings.selection()))
-    table = ratings.leaderboard()
-    show(table if top is None else table.head(top), how, explained=True)
+    listing.show(ratings.leaderboard())

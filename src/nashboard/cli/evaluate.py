@@ -1,16 +1,15 @@
 """``nashboard evaluate FILE``: the board, the verdict in a few sentences, and warnings."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from nashboard._tables import Table
 from nashboard._text import either
 from nashboard.cli import options
-from nashboard.cli.options import AsOption, Format, PrintOption, ReadOption, SourceArgument
-from nashboard.cli.output import FORMATS, note, printed_format, say, show, write_table
+from nashboard.cli.options import Format, SourceArgument
+from nashboard.cli.output import FORMATS, Listing, note, say, shorten_table, show
+from nashboard.cli.reading import Evaluating, Reading
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,14 +18,13 @@ if TYPE_CHECKING:
 
 def evaluate(
     source: SourceArgument,
-    evaluating: options.Evaluating,
+    evaluating: Evaluating,
+    reading: Reading,
     tasks: options.Tasks = False,
     top: options.Top = None,
     columns: options.Columns = options.ColumnChoice.default,
     output: options.OutputOption = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: PrintOption = None,
+    how: options.FormatOption = None,
 ) -> None:
     """Evaluate agents: a leaderboard that redundant entries cannot move and that noise does not decide.
 
@@ -43,46 +41,36 @@ def evaluate(
 
     segment, each = evaluating.segment, evaluating.components is options.Components.each
     several = segment is not None or each
-    refuse_contradictions(several=several, segment=segment, output=output, tasks=tasks)
-    if output is not None:  # before the work, which a wrong name would waste
-        check_target(output, several=several)
-    shown = printed_format(how, output)
-    settings = evaluating.settings()
-    if segment is not None:
-        from nashboard.cli.segments import evaluate_segments
-
-        evaluate_segments(source, as_format, read, evaluating, output, shown)
-        return
-    data = evaluating.data(source, as_format, read)
-    if each:
-        from nashboard.cli.segments import evaluate_each
-
-        evaluate_each(data, settings, output, shown)
-        return
-    found = run(data, **settings)
-    if output is None:
-        print_evaluation(found, shown, tasks=tasks, top=top, columns=columns)
-    elif tasks:
-        write_table(found.tasks(columns), output)
-    else:
-        found.report(output)
-        note(f"Wrote {str(output)!r}.")
-    for warning in found.warnings:
-        note(f"note: {warning}")
-
-
-def refuse_contradictions(*, several: bool, segment: str | None, output: Path | None, tasks: bool) -> None:
-    """Refuse options that would have no effect together with others."""
     if segment is not None:
         options.refuse(("components", "min_games"), "--segment evaluates every segment on its own")
     if several:
-        options.refuse(("tasks", "top", "columns"), "several boards are shown, each with its agents")
-    if output is not None:
-        options.refuse(("top",), "a file contains all rows")
-        if not tasks:
-            options.refuse(("columns",), "the ending of the file decides what it contains")
-        if output.suffix.lower() in (".json", ".html"):
-            options.refuse(("tasks",), f"a file that ends in {output.suffix.lower()} contains agents and tasks")
+        options.refuse(("tasks",), "several boards are shown, each with its agents")
+    if output is not None:  # before the work, which a wrong name would waste
+        check_target(output, several=several)
+    page = output is not None and output.suffix.lower() == ".html" and how is None
+    listing = Listing(how=how, output=None if page else output, top=top)
+    shown = Format.json if page else listing.format
+    if shown is Format.json:
+        options.refuse(("tasks", "top", "columns"), f"{'a report' if page else 'json'} contains agents and tasks")
+    settings = evaluating.settings()
+    if several:
+        from nashboard.cli.segments import evaluate_each, evaluate_segments
+
+        with listing.written():
+            if each:
+                evaluate_each(evaluating.data(source, reading), settings, listing, columns)
+            else:
+                evaluate_segments(source, reading, evaluating, listing, columns)
+        return
+    found = run(evaluating.data(source, reading), **settings)
+    if output is not None and options.given_options().keys().isdisjoint(("tasks", "top", "columns")):
+        found.report(output)
+        note(f"Wrote {str(output)!r}.")
+    else:
+        with listing.written():
+            print_evaluation(found, shown, tasks=tasks, top=top, columns=columns)
+    for warning in found.warnings:
+        note(f"note: {warning}")
 
 
 def check_target(output: Path, *, several: bool) -> None:
@@ -103,28 +91,18 @@ def print_evaluation(
 ) -> None:
     """Print an evaluation to standard output: verdict and board as text, or what a machine asks for."""
     if how is Format.json:
-        options.refuse(("tasks", "top", "columns"), "json contains agents and tasks, all of them")
         typer.echo(found.to_json(), nl=False)
         return
     if how is Format.text:
         say("\n".join(found.verdict) + "\n")
-    if how in (Format.text, Format.md, Format.latex):
-        table = found.screen(columns, tasks=tasks)
-    else:
+    if how is Format.csv:
         table = found.tasks(columns) if tasks else found.leaderboard(columns)
+    else:
+        table = found.screen(columns, tasks=tasks)
     if how is Format.text:
-        table = shorten_board(table, top)
+        table = shorten_table(table, top, f"--top {len(table.rows)} shows all, --columns all every column")
     elif top is not None:
         table = table.head(top)
     show(table, how, explained=True)
     if how is Format.md:
         typer.echo("\n" + "\n".join(f"- {line}" for line in found.verdict))
-
-
-def shorten_board(table: Table, top: int | None) -> Table:
-    """Return the first rows for a screen, with a note on how to see more."""
-    most = top or options.ROWS
-    if len(table.rows) <= most + (top is None) * 5:  # a few more rows are shorter than the note
-        return table
-    left = f"... {len(table.rows) - most:,} more: --top {len(table.rows)} shows all, --columns all every column"
-    return replace(table, rows=table.rows[:most], notes=(left, *table.notes))

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.cli.options import AsOption, Connecting, Format, FormatOption, Missing, ReadOption, SourceArgument
-from nashboard.cli.output import say, show, show_json
-from nashboard.cli.reading import source_data, varied, whole
+from nashboard.cli.options import Format, Missing, SourceArgument, refuse
+from nashboard.cli.output import Listing
+from nashboard.cli.reading import Connecting, Reading, varied, whole
+from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.algebra.hodge import Hodge
@@ -28,14 +29,13 @@ class Shown(StrEnum):
 def hodge(
     source: SourceArgument,
     connecting: Connecting,
-    as_format: AsOption = None,
-    read: ReadOption = None,
+    reading: Reading,
+    listing: Listing,
     what: Annotated[Shown, typer.Option("--show", help="The table to print; json contains both.")] = Shown.ratings,
     cycles: Annotated[int, typer.Option(help="How many of the strongest cycles to name.", min=0)] = 5,
     split: Annotated[
         bool, typer.Option(help="Separate local cycles from the harmonic part (slow for millions of pairs).")
     ] = True,
-    how: FormatOption = Format.text,
 ) -> None:
     """Show how much of the results ratings explain, the ratings, and the strongest cycles.
 
@@ -48,9 +48,10 @@ def hodge(
 
     from nashboard.algebra.hodge import hodge as decompose
     from nashboard.data.scores import Scores
-    from nashboard.errors import InputError
 
-    data = source_data(source, as_format, read)
+    if listing.format is Format.json:
+        refuse(("what",), "json contains ratings and cycles")
+    data = reading.data(source)
     if isinstance(data, Scores):
         raise InputError(
             f"{source!r} contains scores of agents on tasks, not agents against agents: use nashboard latent"
@@ -58,19 +59,13 @@ def hodge(
     data = connecting.keep(data)
     found = decompose(data)
     chance, rest = left_over(data, found.elo_is_exact)
-    if how is Format.json:
-        whole = {**found.to_dict(cycles=cycles, split=split), "p_noise": chance}
-        show_json(whole, "hodge/1")
-        return
+    content = {**found.to_dict(cycles=cycles, split=split), "p_noise": chance}
     if what is Shown.cycles:
-        show(found.cycles_table(cycles), how, explained=True)
+        listing.show(found.cycles_table(cycles))
         return
     notes = told(found, rest, cycles, split)
-    if how is Format.text:
-        show(found.table(), explained=True)
-        say("\n" + "\n".join(notes))
-    else:
-        show(replace(found.table(), notes=("", *notes)), how)
+    table = found.table() if listing.format is Format.text else replace(found.table(), notes=("", *notes))
+    listing.show(table, json=(content, "hodge/1"), notes=notes)
 
 
 def told(found: "Hodge", rest: str, cycles: int, split: bool) -> list[str]:
@@ -110,12 +105,11 @@ def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str
 
 def latent(
     source: SourceArgument,
+    reading: Reading,
+    listing: Listing,
     missing: Missing = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
     components: Annotated[int, typer.Option("--k", "-k", help="How many components.", min=1)] = 5,
     ends: Annotated[int, typer.Option(help="How many names at each end of a component.", min=1)] = 3,
-    how: FormatOption = Format.text,
 ) -> None:
     """Show what tasks test beyond an average: per component, who and what is at its two ends.
 
@@ -128,9 +122,8 @@ def latent(
 
     from nashboard.algebra.latent import latent as decompose
     from nashboard.data.scores import Scores
-    from nashboard.errors import InputError
 
-    data = whole(source_data(source, as_format, read), missing)
+    data = whole(reading.data(source), missing)
     if not isinstance(data, Scores):
         raise InputError(
             f"{source!r} contains agents against agents, not scores of agents on tasks: use nashboard hodge"
@@ -138,13 +131,10 @@ def latent(
     data = varied(data)
     most = min(len(data.agents), len(data.tasks)) - 1
     found = decompose(data, k=min(components, most))
-    if how is Format.json:
-        show_json(found.to_dict(), "latent/1")
-        return
     notes = (
         "",
         f"average skill and difficulty explain {found.averages_share:.1%} of the squared norm around "
         f"the mean, the components above {found.shares.sum():.1%} (scaling: {found.scaling})",
         "agents high do better on tasks high, and worse on tasks low, than averages say",
     )
-    show(replace(found.table(ends), notes=notes), how, explained=True)
+    listing.show(replace(found.table(ends), notes=notes), json=(found.to_dict(), "latent/1"))

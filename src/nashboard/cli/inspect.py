@@ -4,14 +4,12 @@ from typing import Annotated
 
 import typer
 
-from nashboard.cli.options import AsOption, Format, FormatOption, ReadOption, SourceArgument, refuse
-from nashboard.cli.output import say, show
-from nashboard.cli.reading import source_data
+from nashboard.cli.options import SourceArgument, refuse
+from nashboard.cli.output import Showing, say
+from nashboard.cli.reading import Reading
 
 
-def inspect(
-    source: SourceArgument, as_format: AsOption = None, read: ReadOption = None, how: FormatOption = Format.text
-) -> None:
+def inspect(source: SourceArgument, reading: Reading, showing: Showing) -> None:
     """Show what a file contains, on one screen.
 
     Its format, agents, tasks, games, coverage, missing cells, copies, and what was left out and why.
@@ -25,12 +23,12 @@ def inspect(
     """
     from nashboard.data.inspection import inspected
 
-    show(inspected(source_data(source, as_format, read)).table(), how)
+    showing.show(inspected(reading.data(source)).table())
 
 
 def datasets(
+    showing: Showing,
     name: Annotated[str | None, typer.Argument(help="Show where this data set comes from.")] = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """List the bundled data sets, or describe one and its source.
 
@@ -42,7 +40,7 @@ def datasets(
     from nashboard.data.datasets import catalogue, described
 
     if name is None:
-        show(catalogue(), how)
+        showing.show(catalogue())
     else:
-        refuse(("how",), "the description of a data set is text")
+        refuse(("how", "output"), "the description of a data set is text")
         say(described(name))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nashboard._text import listed
-from nashboard.cli.options import Format, FormatOption, refuse
-from nashboard.cli.output import INTERRUPTED, TERMINATED, show, tell, without_native_noise
+from nashboard.cli.options import refuse
+from nashboard.cli.output import INTERRUPTED, TERMINATED, Listing, tell, without_native_noise
 from nashboard.cli.reading import reader_options
 from nashboard.errors import InputError
 
@@ -24,6 +24,7 @@ QUIET = 5.0  # seconds between lines of progress where standard error is no term
 
 def online(
     source: Annotated[str, typer.Argument(metavar="FILE", help="A log of games in any format that elo reads, or - .")],
+    listing: Listing,
     state: Annotated[Path, typer.Option(help="Where the league is kept; made if it is not there.")],
     k: Annotated[int | None, typer.Option("--k", help="Planes for cycles; 0, plain Elo, unless given.")] = None,
     rate: Annotated[
@@ -50,7 +51,6 @@ def online(
     time_column: Annotated[
         str | None, typer.Option("--time", help="Column of the time, by which the log is sorted first.")
     ] = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Follow a log game by game, and keep the league in a file. Run it again, and it goes on where it stopped.
 
@@ -88,7 +88,7 @@ def online(
         tell("stopped; run the same command again to go on")
         raise typer.Exit(TERMINATED if stop.asked == signal.SIGTERM else INTERRUPTED)
     if model.league.names:
-        show(model.ratings().leaderboard(), how, explained=True)
+        listing.show(model.ratings().leaderboard())
 
 
 def reading_of(pairs: list[str] | None, named: dict[str, str | None]) -> "tuple[Columns, Rules | None]":

@@ -1,25 +1,20 @@
 """Every option that more than one command takes, once: its name, its meaning and what it accepts.
 
-A command declares ``level: options.Level = options.LEVEL``. Options that would have no effect are refused by
-`refuse`. A parameter that is a dataclass, such as `Evaluating`, stands for all options that are its fields.
+A command declares ``level: options.Level = options.LEVEL``. A parameter that is a dataclass, such as `Reading` and
+`Evaluating` (`reading`) or `Showing` (`output`), stands for all options that are its fields. Options that would have no
+effect are refused by `refuse`.
 """
 
 from collections.abc import Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from nashboard._text import nearest
 from nashboard.errors import InputError
-
-if TYPE_CHECKING:
-    from nashboard.data.formats.format import Data
-    from nashboard.data.games import Games
-    from nashboard.data.matches import Matches
 
 LEVEL, RESAMPLES, SEED = 0.95, 200, 0
 FOR_MATCHES = "it is for matches, and these are scores"
@@ -124,6 +119,10 @@ ReadOption = Annotated[
         "separator=; table= and query= for a database.",
     ),
 ]
+TableOption = Annotated[str | None, typer.Option("--table", metavar="NAME", help="The table of a database to read.")]
+QueryOption = Annotated[
+    str | None, typer.Option("--query", metavar="SQL", help="The query of a database whose result is read.")
+]
 
 # which entries --------------------------------------------------------------------------------------------------------
 Agents = Annotated[
@@ -175,8 +174,7 @@ Workers = Annotated[
 ]
 
 # what to show ---------------------------------------------------------------------------------------------------------
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print the result.")]
-PrintOption = Annotated[  # where -o may be given too
+FormatOption = Annotated[
     Format | None,
     typer.Option("--format", help="How to print the result; with -o the ending decides.", show_default="text"),
 ]
@@ -198,7 +196,7 @@ OutputOption = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="Write to a file: .json, .md, .csv, .tex or .txt; one board also .html, the report.",
+        help="Write the result to a file instead: .json, .md, .csv, .tex or .txt; evaluate also .html, the report.",
     ),
 ]
 FailOn = Annotated[
@@ -206,74 +204,6 @@ FailOn = Annotated[
     typer.Option(metavar="CONDITION", help="End with exit code 3 if this is true; can be repeated, or a,b."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes; only results and errors.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evaluating:
-    """The options of commands that evaluate; a command takes them as one parameter."""
-
-    resamples: Resamples = RESAMPLES
-    seed: Seed = SEED
-    level: Level = LEVEL
-    agents: Agents = None
-    exclude: Exclude = None
-    segment: Segment = None
-    min_games: MinGames = None
-    components: ComponentsOption = Components.error
-    anchor: Anchor = None
-    scaling: ScalingOption = Scaling.range
-    selection: SelectionOption = Selection.clone_invariant
-    missing: Missing = None
-    noise: NoiseOption = Noise.model
-    no_pool: NoPool = False
-    call: Call = None
-    method: MethodOption = None
-    workers: Workers = None
-
-    def settings(self) -> dict[str, Any]:
-        """Return the arguments of `nashboard.evaluate`."""
-        return {
-            "n_resamples": self.resamples,
-            "rng": self.seed,
-            "level": self.level,
-            "anchor": parse_anchors(self.anchor),
-            "scaling": self.scaling.value,
-            "selection": self.selection.value,
-            "noise": self.noise.value,
-            **({"pool": False} if self.no_pool else {}),
-            **({} if self.call is None else {"call": self.call}),
-            **({} if self.method is None else {"methods": self.method}),
-            "progress": True,
-            "workers": self.workers,
-        }
-
-    def data(self, source: str, as_format: str | None, read: list[str] | None) -> "Data":
-        """Read the data with the agents that are asked for and without holes, and refuse options of other data."""
-        from nashboard.cli.reading import choose_agents, complete_scores, keep_connected, source_data
-        from nashboard.data.scores import Scores
-
-        chosen = choose_agents(source_data(source, as_format, read), self.agents, self.exclude)
-        data = complete_scores(chosen, self.missing, modelled=True)
-        if isinstance(data, Scores):
-            refuse(("anchor", "min_games", "components"), FOR_MATCHES)
-            return data
-        refuse(("scaling", "tasks"), FOR_SCORES)
-        return keep_connected(data, self.components, self.min_games)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Connecting:
-    """The options that choose among agents of matches; a command takes them as one parameter."""
-
-    min_games: MinGames = None
-    components: ComponentsOption = Components.error
-
-    def keep(self, data: Any) -> Any:
-        """Return the data of agents with enough games, and of the largest group if that is asked for."""
-        from nashboard.cli.reading import keep_connected
-
-        refuse_each(self.components)
-        return keep_connected(data, self.components, self.min_games)
 
 
 def given_options() -> dict[str, str]:
@@ -296,12 +226,6 @@ def refuse(names: Iterable[str], why: str) -> None:
     for name in names:
         if name in typed:
             raise InputError(f"{typed[name]} has no effect: {why}")
-
-
-def refuse_each(components: Components) -> None:
-    """Refuse ``--components each`` in commands that answer one question."""
-    if components is Components.each:
-        raise InputError("--components each is for nashboard evaluate: use --components largest")
 
 
 def exit_if(found: Any, conditions: Iterable[str] | None, known: Any) -> None:
@@ -349,26 +273,3 @@ def parse_planes(text: str) -> Any:
         return int(text)
     except ValueError:
         raise InputError(f"--k takes a whole number or auto, not {text!r}{nearest(text, ['auto'])}") from None
-
-
-def read_matches_from(source: str, as_format: str | None, pairs: list[str] | None, connecting: Connecting) -> "Matches":
-    """Read matches of the agents that are asked for; ratings have no use for anything else."""
-    from nashboard.cli.reading import source_data
-    from nashboard.data.matches import Matches
-
-    data = source_data(source, as_format, pairs)
-    if not isinstance(data, Matches):
-        kind = type(data).__name__.lower()
-        raise InputError(f"{source!r} contains {kind}, not matches: ratings need results of matches")
-    kept: Matches = connecting.keep(data)
-    return kept
-
-
-def read_games_from(source: str, as_format: str | None, pairs: list[str] | None, covariates: list[str]) -> "Games":
-    """Read games with some columns of the log, those that are alike as one row."""
-    from nashboard.cli.reading import reader_options, reading
-    from nashboard.data.read import read_games
-
-    options = reader_options(pairs)
-    with reading(source):
-        return read_games(source, covariates=covariates, grouped=True, format=as_format, **options)

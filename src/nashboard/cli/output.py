@@ -13,6 +13,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +21,104 @@ import typer
 
 from nashboard._progress import Progress
 from nashboard._tables import MACHINE_FORMATS, Table, plain
-from nashboard.cli.options import Format
+from nashboard._text import either
+from nashboard.cli import options
+from nashboard.cli.options import ROWS, Format, refuse
 from nashboard.errors import InputError
 
 FORMATS = {".json": Format.json, ".csv": Format.csv, ".md": Format.md, ".tex": Format.latex, ".txt": Format.text}
 
 
-def printed_format(how: Format | None, output: Path | None) -> Format:
-    """Return how to print; a format that contradicts the ending of the file to write is an error."""
-    if output is not None and how is not None and FORMATS.get(output.suffix.lower()) is not how:
-        ending = next(ending for ending, meant in FORMATS.items() if meant is how)
-        raise InputError(
-            f"-o {str(output)!r} and --format {how} contradict each other: the ending of the file decides; leave "
-            f"--format out, or write {str(output.with_suffix(ending))!r}"
-        )
-    return how or Format.text
+@dataclass(frozen=True, kw_only=True)
+class Showing:
+    """The options that say how a result is printed, or to which file it is written; a command takes them as one."""
+
+    how: options.FormatOption = None
+    output: options.OutputOption = None
+
+    @property
+    def top(self) -> int | None:
+        """How many rows were asked for; None where a command has no such option."""
+        return None
+
+    @property
+    def format(self) -> Format:
+        """How the result is printed; a format that contradicts the ending of the file is an error."""
+        if self.output is None:
+            return self.how or Format.text
+        meant = FORMATS.get(self.output.suffix.lower())
+        if self.how is not None and meant is not self.how:
+            ending = next(ending for ending, meant in FORMATS.items() if meant is self.how)
+            raise InputError(
+                f"-o {str(self.output)!r} and --format {self.how} contradict each other: the ending of the file "
+                f"decides; leave --format out, or write {str(self.output.with_suffix(ending))!r}"
+            )
+        if meant is None:
+            raise InputError(f"cannot write {str(self.output)!r}: the name must end in {either(FORMATS)}")
+        return meant
+
+    def show(
+        self,
+        *tables: Table,
+        json: tuple[dict[str, Any], str] | None = None,
+        sentences: Iterable[str] = (),
+        notes: Iterable[str] = (),
+    ) -> None:
+        """Print sentences, tables and notes as text; or the first table, or all as json with its schema tag."""
+        if self.format is Format.json and json is not None:
+            show_json(*json)
+            return
+        if self.format is Format.text:
+            show_sections(sentences, map(self.shorten, tables), notes)
+            return
+        show(tables[0] if self.top is None else tables[0].head(self.top), self.format)
+        if self.output is not None:  # the file contains the table alone
+            for sentence in sentences:
+                note(sentence)
+
+    def shorten(self, table: Table) -> Table:
+        """Return the rows for a screen, with a note on how to see more."""
+        return table
+
+    @contextlib.contextmanager
+    def written(self) -> Iterator[None]:
+        """Write what the block prints to the file, if there is one; what cannot be done is an error before the work."""
+        if self.format is Format.json:
+            refuse(("top",), "json contains all rows")
+        if self.output is None:
+            yield
+            return
+        from nashboard._files import atomically, check_place
+
+        check_place(self.output)
+        text = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(text):
+                yield
+        finally:  # also where a condition of --fail-on ends the command
+            if text.getvalue():
+                atomically(self.output, lambda part: part.write_text(text.getvalue(), encoding="utf-8", newline="\n"))
+                note(f"Wrote {str(self.output)!r}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing(Showing):
+    """The same for a table that may be long."""
+
+    top: options.Top = None
+
+    def shorten(self, table: Table) -> Table:
+        """Return the first rows; a few more are shown where that is shorter than the note."""
+        return shorten_table(table, self.top, f"--top {len(table.rows)} shows all")
+
+
+def shorten_table(table: Table, top: int | None, how: str) -> Table:
+    """Return the rows that are asked for, or the first of a long table, with a note on how to see more."""
+    most = top or ROWS
+    if len(table.rows) <= most + (top is None) * 5:  # a few more rows are shorter than the note
+        return table
+    left = f"... {len(table.rows) - most:,} more: {how}"
+    return replace(table, rows=table.rows[:most], notes=(left, *table.notes))
 
 
 def show(table: Table, how: Format = Format.text, *, explained: bool = False) -> None:
@@ -90,16 +174,6 @@ def show_json(content: dict[str, Any], schema: str) -> None:
     """Print an object as json, with a schema tag such as ``nashboard/nash/1`` in front."""
     tagged = {"schema": f"nashboard/{schema}", **content}
     typer.echo(json.dumps(tagged, indent=2, ensure_ascii=False, allow_nan=False), nl=True)
-
-
-def write_table(table: Table, output: Path) -> None:
-    """Write a table to a file whose ending says how."""
-    from nashboard._files import atomically
-
-    how = FORMATS[output.suffix.lower()]
-    text = plain(table) + "\n" if how is Format.text else MACHINE_FORMATS[how](table)
-    atomically(output, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
-    note(f"Wrote {str(output)!r}.")
 
 
 INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143

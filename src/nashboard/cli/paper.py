@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nashboard._progress import show_progress
-from nashboard.cli.options import Format, FormatOption
+from nashboard.cli.options import Format
 from nashboard.cli.output import note, say, show, show_json
 
 
@@ -14,7 +14,7 @@ def paper(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FOLDER", help="Write figures, tables and the page into it.")
     ] = Path("nashboard-paper"),
-    how: FormatOption = Format.text,
+    how: Annotated[Format, typer.Option("--format", help="How to print the claims.")] = Format.text,
 ) -> None:
     """Reproduce the paper: a folder with its figures, its tables, and a page of its numbers beside ours.
 

@@ -5,21 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nashboard._tables import Cell, Column, Table
-from nashboard.cli.options import (
-    AsOption,
-    Connecting,
-    Format,
-    FormatOption,
-    Planes,
-    Prior,
-    ReadOption,
-    SourceArgument,
-    parse_planes,
-    parse_prior,
-    read_matches_from,
-    refuse,
-)
-from nashboard.cli.output import show
+from nashboard.cli.options import Planes, Prior, SourceArgument, parse_planes, parse_prior, refuse
+from nashboard.cli.output import Showing
+from nashboard.cli.reading import Connecting, Reading
 
 if TYPE_CHECKING:
     from nashboard.data.matches import Matches
@@ -30,11 +18,10 @@ def predict(
     first: Annotated[str, typer.Argument(metavar="A", help="An agent.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another agent.")],
     connecting: Connecting,
+    reading: Reading,
+    showing: Showing,
     k: Planes = "1",
     prior: Prior = "learned",
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Predict how often A beats B. FILE contains matches, or is the state of an online league.
 
@@ -54,9 +41,9 @@ def predict(
     rows = (
         from_league(source, first, second)
         if league
-        else from_matches(read_matches_from(source, as_format, read, connecting), first, second, k, prior)
+        else from_matches(connecting.matches(source, reading), first, second, k, prior)
     )
-    show(
+    showing.show(
         Table(
             title=f"{first} against {second}",
             columns=(
@@ -69,9 +56,7 @@ def predict(
             ),
             rows=rows,
             notes=() if league else trust(rows[-1]),
-        ),
-        how,
-        explained=True,
+        )
     )
 
 

@@ -8,16 +8,10 @@ from nashboard._progress import Progress, show_progress
 from nashboard.cli.options import (
     RESAMPLES,
     SEED,
-    AsOption,
-    Components,
-    ComponentsOption,
     Format,
-    FormatOption,
-    MinGames,
     Missing,
     Noise,
     NoiseOption,
-    ReadOption,
     Resamples,
     Scaling,
     ScalingOption,
@@ -26,17 +20,19 @@ from nashboard.cli.options import (
     SelectionOption,
     SourceArgument,
     Tasks,
-    Top,
     given_options,
     refuse,
 )
-from nashboard.cli.output import note, show, show_json
-from nashboard.cli.reading import data_to_rank, varied
+from nashboard.cli.output import Listing, note
+from nashboard.cli.reading import Connecting, Reading, varied
 from nashboard.errors import InputError
 
 
 def rank(
     source: SourceArgument,
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
     method: Annotated[
         str, typer.Option("--method", "-m", metavar="NAME", help="How to rank; `nashboard methods` lists the names.")
     ] = "nash",
@@ -51,13 +47,7 @@ def rank(
         typer.Option(metavar="COLUMN", help="The column of prompts, or of their categories, for --method deviation."),
     ] = None,
     scaling: ScalingOption = Scaling.range,
-    top: Top = None,
-    min_games: MinGames = None,
-    components: ComponentsOption = Components.error,
     missing: Missing = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Rank agents by any of many methods: Nash, Elo, voting rules, alpha-rank, PageRank and more.
 
@@ -75,21 +65,15 @@ def rank(
     chosen = find_method(method)  # before the work, which a wrong name would waste
     if not chosen.by_prompt:
         refuse(("segment",), f"{chosen.name} pools all games; only deviation uses prompts")
-    if how is Format.json:
-        refuse(("top",), "json contains all agents")
     options = method_options(option)
     data: Any
     if segment is None:
-        data = data_to_rank(source, as_format, read, missing, components, min_games)
+        data = connecting.to_rank(source, reading, missing)
     else:
         refuse(("scaling", "missing", "components", "min_games"), "--segment ranks the matches of all prompts together")
-        data = read_parts(source, segment, as_format, read)
+        data = read_parts(source, segment, reading)
     ranking = rank_agents(data, method, scaling=scaling.value, **options)
-    if how is Format.json:
-        show_json(ranking.to_dict(), "ranking/1")
-        return
-    table = ranking.table()
-    show(table if top is None else table.head(top), how, explained=True)
+    listing.show(ranking.table(), json=(ranking.to_dict(), "ranking/1"))
 
 
 def method_options(pairs: list[str] | None) -> dict[str, Any]:
@@ -109,6 +93,9 @@ def method_options(pairs: list[str] | None) -> dict[str, Any]:
 
 
 def methods(
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
     source: Annotated[
         str | None,
         typer.Argument(metavar="[FILE]", help="Data to rank, as in nashboard evaluate; none lists the methods."),
@@ -120,12 +107,7 @@ def methods(
     seed: Seed = SEED,
     noise: NoiseOption = Noise.model,
     scaling: ScalingOption = Scaling.range,
-    min_games: MinGames = None,
-    components: ComponentsOption = Components.error,
     missing: Missing = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """List the ways to rank, or compare them on a file: who wins, how sure that is, and what copies do.
 
@@ -141,34 +123,28 @@ def methods(
 
     names = None if method is None else [find_method(name).name for name in method]
     if source is None:
-        refuse(set(given_options()) - {"how", "quiet"}, "it is for a file, and none was given")
-        show(registry().table(), how)
+        refuse(set(given_options()) - {"how", "output", "top", "quiet"}, "it is for a file, and none was given")
+        listing.show(registry().table())
         return
-    data = data_to_rank(source, as_format, read, missing, components, min_games)
+    data = connecting.to_rank(source, reading, missing)
     found = evaluate(data, n_resamples=resamples, rng=seed, noise=noise.value, scaling=scaling.value)
     with show_progress("Ranking by every method ...") as progress:
         trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."))
-    if how is Format.json:
-        show_json(trials.to_dict(), "methods/1")
-        return
-    show(trials.table(), how, explained=True)
+    listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
 
 
 def nash(
     source: SourceArgument,
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
     selection: SelectionOption = Selection.clone_invariant,
     tolerance: Annotated[
         float | None,
         typer.Option(help="Allow this exploitability, in the unit of the payoffs, for a more even mixture.", min=0.0),
     ] = None,
     tasks: Tasks = False,
-    top: Top = None,
-    min_games: MinGames = None,
-    components: ComponentsOption = Components.error,
     missing: Missing = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Show Nash averages of the results as given: weights, averages, margins, copies and certificates.
 
@@ -183,25 +159,21 @@ def nash(
     from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
     from nashboard.equilibrium.results import check_selection
 
-    if how is Format.json:
-        refuse(("tasks", "top"), "json contains agents and tasks, all of them")
+    if listing.format is Format.json:
+        refuse(("tasks",), "json contains agents and tasks")
     chosen = check_selection(selection.value)
-    data = data_to_rank(source, as_format, read, missing, components, min_games)
+    data = connecting.to_rank(source, reading, missing)
     if isinstance(data, Scores):
         of_scores = nash_average_scores(
             varied(data), selection=chosen, tolerance=tolerance, progress=not Progress.quiet
         )
-        if how is Format.json:
-            show_json(of_scores.to_dict(), "nash-scores/1")
-            return
+        json = of_scores.to_dict(), "nash-scores/1"
         table = of_scores.task_table() if tasks else of_scores.table()
         groups = of_scores.task_clone_groups if tasks else of_scores.agent_clone_groups
     else:
         result = nash_average(data, selection=chosen, tolerance=tolerance, progress=not Progress.quiet)
-        if how is Format.json:
-            show_json(result.to_dict(), "nash/1")
-            return
+        json = result.to_dict(), "nash/1"
         table, groups = result.table(), result.clone_groups
-    show(table if top is None else table.head(top), how, explained=True)
+    listing.show(table, json=json)
     for number, group in enumerate(groups, start=1):
         note(f"copies {number}: {', '.join(group)}")

@@ -1,4 +1,4 @@
-"""How every command is told what to read: FILE, ``--as NAME`` and ``-r NAME=VALUE``; and how errors spell options.
+"""What every command reads: FILE, ``--as NAME``, ``-r NAME=VALUE``, and which agents and scores of it are used.
 
 The readers' options keep their Python names on the command line. Errors carry their hints as data
 (`nashboard.errors`); `spelling` spells the options in them as a command takes them.
@@ -7,40 +7,153 @@ The readers' options keep their Python names on the command line. Errors carry t
 import contextlib
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 from nashboard._progress import show_progress
 from nashboard._text import either, listed, nearest
-from nashboard.cli.options import FOR_MATCHES, FOR_SCORES, Components, refuse, refuse_each
+from nashboard.cli import options
+from nashboard.cli.options import FOR_MATCHES, FOR_SCORES, Components, refuse
 from nashboard.cli.output import note, without_native_noise
 from nashboard.errors import InputError, Spelling
 
 if TYPE_CHECKING:
     from nashboard.data.formats.format import Data
+    from nashboard.data.games import Games
+    from nashboard.data.matches import Matches
     from nashboard.data.scores import Filling, Scores
 
 
-def source_data(source: str, as_format: str | None, pairs: list[str] | None) -> "Data":
-    """Read what the command line names."""
-    from nashboard.data.read import read
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The options that say how FILE is read; a command takes them as one parameter."""
 
-    options = reader_options(pairs)
-    with reading(source):
-        data = read(source, format=as_format, **options)
-    if not {"components", "min_games", "bad_rows"}.isdisjoint(options):  # what was left out as asked is told
-        for text in (*map(str, data.origin.left_out), *data.origin.notes):
-            note(text)
-    return data
+    as_format: options.AsOption = None
+    read: options.ReadOption = None
+    table: options.TableOption = None
+    query: options.QueryOption = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the keywords of the reader."""
+        named = [f"{name}={value}" for name in DATABASE if (value := getattr(self, name)) is not None]
+        return reader_options([*(self.read or []), *named])
+
+    def data(self, source: str) -> "Data":
+        """Read what the command line names."""
+        from nashboard.data.read import read
+
+        keywords = self.keywords()
+        with show_reading(source):
+            data = read(source, format=self.as_format, **keywords)
+        if not {"components", "min_games", "bad_rows"}.isdisjoint(keywords):  # what was left out as asked is told
+            for text in (*map(str, data.origin.left_out), *data.origin.notes):
+                note(text)
+        return data
+
+    def games(self, source: str, **more: Any) -> "Games":
+        """Read a log game by game."""
+        from nashboard.data.read import read_games
+
+        keywords = self.keywords() | more
+        with show_reading(source):
+            return read_games(source, format=self.as_format, **keywords)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connecting:
+    """The options that choose among agents of matches; a command takes them as one parameter."""
+
+    min_games: options.MinGames = None
+    components: options.ComponentsOption = Components.error
+
+    def keep(self, data: Any) -> Any:
+        """Return the data of agents with enough games, and of the largest group if that is asked for."""
+        if self.components is Components.each:
+            raise InputError("--components each is for nashboard evaluate: use --components largest")
+        return keep_connected(data, self.components, self.min_games)
+
+    def matches(self, source: str, reading: Reading) -> "Matches":
+        """Read matches; ratings have no use for anything else."""
+        from nashboard.data.matches import Matches
+
+        data = reading.data(source)
+        if not isinstance(data, Matches):
+            kind = type(data).__name__.lower()
+            raise InputError(f"{source!r} contains {kind}, not matches: ratings need results of matches")
+        kept: Matches = self.keep(data)
+        return kept
+
+    def to_rank(self, source: str, reading: Reading, missing: str | None) -> "Data":
+        """Read complete scores, or matches of agents that met, and refuse options of the other kind of data."""
+        from nashboard.data.scores import Scores
+
+        data = whole(reading.data(source), missing)
+        if isinstance(data, Scores):
+            refuse(("min_games", "components"), FOR_MATCHES)
+        else:
+            refuse(("scaling", "tasks"), FOR_SCORES)
+        kept: Data = self.keep(data)
+        return kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluating(Connecting):
+    """The options of commands that evaluate; a command takes them as one parameter."""
+
+    resamples: options.Resamples = options.RESAMPLES
+    seed: options.Seed = options.SEED
+    level: options.Level = options.LEVEL
+    agents: options.Agents = None
+    exclude: options.Exclude = None
+    segment: options.Segment = None
+    anchor: options.Anchor = None
+    scaling: options.ScalingOption = options.Scaling.range
+    selection: options.SelectionOption = options.Selection.clone_invariant
+    missing: options.Missing = None
+    noise: options.NoiseOption = options.Noise.model
+    no_pool: options.NoPool = False
+    call: options.Call = None
+    method: options.MethodOption = None
+    workers: options.Workers = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments of `nashboard.evaluate`."""
+        return {
+            "n_resamples": self.resamples,
+            "rng": self.seed,
+            "level": self.level,
+            "anchor": options.parse_anchors(self.anchor),
+            "scaling": self.scaling.value,
+            "selection": self.selection.value,
+            "noise": self.noise.value,
+            **({"pool": False} if self.no_pool else {}),
+            **({} if self.call is None else {"call": self.call}),
+            **({} if self.method is None else {"methods": self.method}),
+            "progress": True,
+            "workers": self.workers,
+        }
+
+    def data(self, source: str, reading: Reading) -> "Data":
+        """Read the data with the agents that are asked for and without holes, and refuse options of other data."""
+        from nashboard.data.scores import Scores
+
+        chosen = choose_agents(reading.data(source), self.agents, self.exclude)
+        data = complete_scores(chosen, self.missing, modelled=True)
+        if isinstance(data, Scores):
+            refuse(("anchor", "min_games", "components"), FOR_MATCHES)
+            return data
+        refuse(("scaling", "tasks"), FOR_SCORES)
+        return keep_connected(data, self.components, self.min_games)
 
 
 @contextlib.contextmanager
-def reading(source: str, part: str = "") -> Iterator[None]:
+def show_reading(source: str) -> Iterator[None]:
     """Show that a source is read; whatever happens to it meanwhile becomes one sentence."""
     from nashboard.data.sources.paths import hide_secrets
 
     name = hide_secrets(source)
-    with show_progress(f"Reading {name}{part} ..."), without_native_noise():
+    with show_progress(f"Reading {name} ..."), without_native_noise():
         yield
 
 
@@ -132,26 +245,6 @@ def keep_connected(data: "Data", components: str, min_games: int | None) -> "Dat
     left = split_components(left, "largest")[0] if components == "largest" else left
     tell_new_notes(data, left)
     return left
-
-
-def data_to_rank(
-    source: str,
-    as_format: str | None,
-    read: list[str] | None,
-    missing: str | None,
-    components: Components,
-    min_games: int | None,
-) -> "Data":
-    """Read complete scores, or matches of agents that met, and refuse options of the other kind of data."""
-    from nashboard.data.scores import Scores
-
-    refuse_each(components)
-    data = whole(source_data(source, as_format, read), missing)
-    if isinstance(data, Scores):
-        refuse(("min_games", "components"), FOR_MATCHES)
-        return data
-    refuse(("scaling", "tasks"), FOR_SCORES)
-    return keep_connected(data, components, min_games)
 
 
 def tell_new_notes(before: "Data", after: "Data") -> None:

@@ -8,20 +8,22 @@ import typer
 
 from nashboard._progress import show_progress
 from nashboard.cli import options
-from nashboard.cli.options import AsOption, ReadOption, SourceArgument
+from nashboard.cli.options import SourceArgument
 from nashboard.cli.output import note
+from nashboard.cli.reading import Evaluating, Reading
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.evaluation.evaluation import Evaluation
 
 
-EVALUATING = (*(field.name for field in fields(options.Evaluating)), "as_format", "read", "table", "query")
+EVALUATING = tuple(field.name for group in (Evaluating, Reading) for field in fields(group))
 
 
 def report(
     source: SourceArgument,
-    evaluating: options.Evaluating,
+    evaluating: Evaluating,
+    reading: Reading,
     output: Annotated[
         str | None,
         typer.Option(
@@ -33,8 +35,6 @@ def report(
     ] = None,
     title: Annotated[str | None, typer.Option(help="The heading; the name of the file unless given.")] = None,
     look: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
-    as_format: AsOption = None,
-    read: ReadOption = None,
 ) -> None:
     """Write a report: one HTML file with verdict, boards, pictures, audit and stress test; it needs no network.
 
@@ -68,11 +68,11 @@ def report(
             raise InputError(
                 "a report shows one board: use --components largest, or nashboard evaluate --components each"
             )
-        found = evaluate(evaluating.data(source, as_format, read), **evaluating.settings())
+        found = evaluate(evaluating.data(source, reading), **evaluating.settings())
         if evaluating.segment is not None:
             from nashboard.cli.segments import boards_of_segments
 
-            boards, _ = boards_of_segments(source, as_format, read, evaluating)
+            boards, _ = boards_of_segments(source, reading, evaluating)
     with show_progress("Writing the report ...") as progress:
         if path is None:
             text = as_page(found, title=title, say=progress.step, segments=boards)

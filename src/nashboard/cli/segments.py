@@ -1,15 +1,21 @@
 """``nashboard evaluate FILE --segment COLUMN``, or ``--components each``: several boards, and what sums them up."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from nashboard._tables import MACHINE_FORMATS
-from nashboard.cli.options import Evaluating, Format
-from nashboard.cli.output import FORMATS, note, say, show
-from nashboard.cli.reading import check_missing, choose_agents, complete_scores, reader_options, reading, spelling
+from nashboard.cli.options import ColumnChoice, Format, refuse
+from nashboard.cli.output import Listing, note, say, show
+from nashboard.cli.reading import (
+    Evaluating,
+    Reading,
+    check_missing,
+    choose_agents,
+    complete_scores,
+    show_reading,
+    spelling,
+)
 
 if TYPE_CHECKING:
     from nashboard._tables import Table
@@ -21,23 +27,19 @@ Patterns = tuple[list[str] | None, list[str] | None]
 
 
 def evaluate_segments(
-    source: str,
-    as_format: str | None,
-    read: list[str] | None,
-    evaluating: Evaluating,
-    output: Path | None,
-    how: Format,
+    source: str, reading: Reading, evaluating: Evaluating, listing: Listing, columns: ColumnChoice
 ) -> None:
-    """Evaluate every segment and print, or write, the boards and the comparison."""
+    """Evaluate every segment and print the boards and the comparison."""
     from nashboard.evaluation.segments import comparison
 
-    boards, found = boards_of_segments(source, as_format, read, evaluating)
+    boards, found = boards_of_segments(source, reading, evaluating)
     column = str(evaluating.segment)
-    show_boards(boards, column, comparison(boards, column, found.notes), output, how, without=found.without)
+    table = comparison(boards, column, found.notes)
+    show_boards(boards, column, table, listing, columns, without=found.without)
 
 
 def boards_of_segments(
-    source: str, as_format: str | None, read: list[str] | None, evaluating: Evaluating
+    source: str, reading: Reading, evaluating: Evaluating
 ) -> "tuple[dict[str, Evaluation], Segments]":
     """Read and evaluate every segment; a segment that cannot be evaluated is named and left out."""
     from nashboard.errors import InputError
@@ -45,7 +47,7 @@ def boards_of_segments(
 
     column, missing, options = str(evaluating.segment), evaluating.missing, evaluating.settings()
     patterns = evaluating.agents, evaluating.exclude
-    found = read_parts(source, column, as_format, read)
+    found = read_parts(source, column, reading)
     for line in found.notes:
         note(line)
     for data in found.parts.values():
@@ -64,19 +66,20 @@ def boards_of_segments(
     return boards, found
 
 
-def read_parts(source: str, column: str, as_format: str | None, read: list[str] | None) -> "Segments":
+def read_parts(source: str, column: str, reading: Reading) -> "Segments":
     """Read every segment; one that cannot be read is named and left out."""
     from nashboard.data.read import read_segments
 
-    with reading(source):
-        found = read_segments(source, column, format=as_format, **reader_options(read))
+    keywords = reading.keywords()
+    with show_reading(source):
+        found = read_segments(source, column, format=reading.as_format, **keywords)
     for value, why in found.refused.items():
         note(f"{column} = {value} left out: {why.render(spelling(('read', 'missing')))}")
     return found
 
 
-def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, how: Format) -> None:
-    """Evaluate every group of agents that never met another, and print, or write, the boards."""
+def evaluate_each(data: "Data", options: dict[str, Any], listing: Listing, columns: ColumnChoice) -> None:
+    """Evaluate every group of agents that never met another, and print the boards."""
     from nashboard._text import listed
     from nashboard.data.matches import Matches
     from nashboard.errors import InputError
@@ -91,53 +94,37 @@ def evaluate_each(data: "Data", options: dict[str, Any], output: Path | None, ho
     for name, found in boards.items():
         for warning in found.warnings:
             note(f"group of {name}: {warning}")
-    show_boards(boards, "group of", summary_of_components(boards), output, how)
+    show_boards(boards, "group of", summary_of_components(boards), listing, columns)
 
 
 def show_boards(
     boards: "dict[str, Evaluation]",
     column: str,
     table: "Table",
-    output: Path | None,
-    how: Format,
+    listing: Listing,
+    columns: ColumnChoice,
     *,
     without: int = 0,
 ) -> None:
-    """Print, or write, several boards and the table that sums them up."""
-    if output is not None:
-        from nashboard._files import atomically
-
-        text = rendered(boards, column, table, FORMATS[output.suffix.lower()], without)
-        atomically(output, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
-        note(f"Wrote {str(output)!r}.")
-    elif how is Format.text:
-        for value, found in boards.items():
-            typer.echo(f"{column} = {value}")
-            show(found.leaderboard(), how)
-            say("\n".join(found.verdict[:1]) + "\n")
-        show(table, how)
-    else:
-        typer.echo(rendered(boards, column, table, how, without), nl=False)
-
-
-def rendered(boards: "dict[str, Evaluation]", column: str, table: "Table", how: Format, without: int) -> str:
-    """Return several boards and the table that sums them up as one text; csv has room for one table, with all rows."""
-    from nashboard._tables import plain, printable
+    """Print several boards and the table that sums them up; csv has room for one table, with all rows."""
+    from nashboard._tables import printable
     from nashboard.evaluation.segments import stacked
 
+    how = listing.format
     if how is Format.json:
-        return as_json(column, boards, table, without)
+        typer.echo(as_json(column, boards, table, without), nl=False)
+        return
     if how is Format.csv:
-        return MACHINE_FORMATS[how](stacked(boards, column))
+        refuse(("top", "columns"), "csv contains all boards in one table")
+        show(stacked(boards, column), how)
+        return
     mark = {Format.md: "## ", Format.latex: "% "}.get(how, "")
-    parts = []
     for value, found in boards.items():
-        board = found.leaderboard()
-        drawn = plain(board) + "\n" if how is Format.text else MACHINE_FORMATS[how](board)
-        said = "" if how is Format.latex else "\n" + "\n".join(found.verdict[:1]) + "\n"
-        parts.append(f"{mark}{printable(f'{column} = {value}')}\n\n{drawn}{said}")
-    last = plain(table) + "\n" if how is Format.text else MACHINE_FORMATS[how](table)
-    return "\n".join([*parts, last])
+        typer.echo(f"{mark}{printable(f'{column} = {value}')}" + "\n" * (how is not Format.text))
+        board = found.leaderboard(columns)
+        show(listing.shorten(board) if how is Format.text else board.head(listing.top or len(board.rows)), how)
+        say("" if how is Format.latex else "\n".join(found.verdict[:1]) + "\n")
+    show(table, how)
 
 
 def one_segment(

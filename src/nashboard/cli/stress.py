@@ -6,22 +6,10 @@ from typing import Annotated
 import typer
 
 from nashboard._progress import show_progress
-from nashboard.cli.options import (
-    SEED,
-    AsOption,
-    Connecting,
-    Format,
-    FormatOption,
-    Missing,
-    Noise,
-    NoiseOption,
-    ReadOption,
-    Seed,
-    SourceArgument,
-    refuse,
-)
-from nashboard.cli.output import show
-from nashboard.cli.reading import source_data, whole
+from nashboard.cli.options import SEED, Format, Missing, Noise, NoiseOption, Seed, SourceArgument, refuse
+from nashboard.cli.output import Listing
+from nashboard.cli.reading import Connecting, Reading, whole
+from nashboard.errors import InputError
 
 
 class Shown(StrEnum):
@@ -49,6 +37,8 @@ class Choice(StrEnum):
 def stress(
     source: SourceArgument,
     connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
     of: Annotated[list[str] | None, typer.Option("--of", help="Copy this agent or task; can be repeated.")] = None,
     choice: Annotated[Choice, typer.Option(help="How the entry to copy is chosen, without --of.")] = Choice.adversary,
     kind: Annotated[Cloned | None, typer.Option(help="What is copied; tasks unless given, if there are tasks.")] = None,
@@ -70,9 +60,6 @@ def stress(
         Shown | None, typer.Option("--show", help="The table of csv, md and latex; exact unless given.")
     ] = None,
     missing: Missing = None,
-    as_format: AsOption = None,
-    read: ReadOption = None,
-    how: FormatOption = Format.text,
 ) -> None:
     """Enter copies of agents or tasks, and show what moves: plain average, Elo, Nash average.
 
@@ -82,19 +69,17 @@ def stress(
       nashboard stress dataset:atari --of venture --target human
       nashboard stress scores.csv --kind agents --copies 1,10 --format json
     """
-    from nashboard.cli.output import show_sections
-    from nashboard.errors import InputError
     from nashboard.evaluation.stress.stress import stress as run
 
-    if how in (Format.text, Format.json):
-        refuse(("what",), f"{how} contains all tables")
+    if listing.format in (Format.text, Format.json):
+        refuse(("what",), f"{listing.format} contains all tables")
     if of:
         refuse(("choice",), "--of names what is copied")
     try:
         counts = [int(part) for part in copies.split(",")]
     except ValueError:
         raise InputError(f"--copies {copies!r} must be whole numbers separated by commas, such as 1,10,100") from None
-    data = connecting.keep(whole(source_data(source, as_format, read), missing))
+    data = connecting.keep(whole(reading.data(source), missing))
     with show_progress("Entering copies ..."):
         found = run(
             data,
@@ -108,10 +93,5 @@ def stress(
             rng=seed,
             noise=noise.value,
         )
-    if how is Format.json:
-        typer.echo(found.to_json(), nl=False)
-    elif how is Format.text:
-        show_sections(found.verdict(), found.tables().values(), found.notes)
-    else:
-        asked = (what or Shown.exact).value
-        show(found.outcomes[asked].table, how)
+    tables = found.tables().values() if what is None else [found.outcomes[what.value].table]
+    listing.show(*tables, json=(found.to_dict(), "stress/1"), sentences=found.verdict(), notes=found.notes)

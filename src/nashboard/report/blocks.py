@@ -52,7 +52,7 @@ class Facts:
 
 @dataclass(frozen=True, kw_only=True)
 class Checks:
-    """The list "can you trust this?"."""
+    """A list of checks."""
 
     template: ClassVar[str] = "checks.html"
     checks: tuple[Check, ...]

@@ -67,7 +67,7 @@ class Audit:
     parts
         What was found, by the names in `PARTS`; parts that do not apply to the data are absent.
     checks
-        The list "can you trust this?".
+        What was checked, and what was found.
     level
         Confidence of every test.
     notes

@@ -114,17 +114,23 @@ def name_some(names: tuple[str, ...], most: int = 5) -> str:
     return f" ({', '.join(names[:most])}{more})" if names else ""
 
 
+def severity(check: "Check") -> int:
+    """Return the place of a check in the list: failed, cannot be decided, passed."""
+    return (False, None, True).index(check.passed)
+
+
 def trust_table(checks: tuple[Check, ...]) -> Table:
-    """Return the list of checks."""
-    passed = sum(check.passed is True for check in checks)
+    """Return the list of checks: those that failed first, then those that cannot be decided."""
+    results = [check.passed for check in checks]
+    failed, undecided = results.count(False), results.count(None)
     return Table(
-        title=f"can you trust this? {passed} of {len(checks)} checks passed",
+        title=f"{results.count(True)} of {len(checks)} checks passed, {failed} failed, {undecided} cannot be decided",
         columns=(
             Column(name="check"),
             Column(name="passed", meaning="whether it is so; a dash where these data cannot tell"),
             Column(name="because", meaning="what was found", most=600),
         ),
-        rows=tuple((check.name, check.passed, check.sentence) for check in checks),
+        rows=tuple((check.name, check.passed, check.sentence) for check in sorted(checks, key=severity)),
     )
 
 

@@ -200,6 +200,16 @@ class Sprt(Tabular):
     score: float
     decision: Decision
 
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        means = {
+            "accept": f"a gain of {self.elo1:g} Elo points is accepted over one of {self.elo0:g}",
+            "reject": f"a gain of {self.elo1:g} Elo points is rejected in favour of {self.elo0:g}",
+            "continue": f"undecided between gains of {self.elo0:g} and {self.elo1:g} Elo points, play on",
+        }
+        return f"{self.decision.capitalize()}: {means[self.decision]} ({self.games:,} games, score {self.score:.1%})."
+
     def table(self) -> Table:
         """Return one row."""
         return Table(
