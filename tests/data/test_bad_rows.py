@@ -43,8 +43,8 @@ def test_skipped_rows_of_a_file_are_listed_with_their_numbers(tmp_path: Path) ->
     pl.DataFrame(LOG).write_csv(path)
     assert left_out(nb.read_matches(path, bad_rows="skip")) == [
         ("bad rows", 1, "no agent name in 'model_a' (data row 3)"),
-        ("bad rows", 1, "no weight of at least 0 in 'weight' (data row 5)"),
-        ("bad rows", 2, "unknown outcome: nothing, 'nobody' (data rows 2, 4)"),
+        ("bad rows", 1, "no weight of at least 0 in 'weight' (data row 6)"),
+        ("bad rows", 2, "unknown outcome: nothing, 'nobody' (data rows 2, 5)"),
     ]
 
 

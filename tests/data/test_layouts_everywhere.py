@@ -61,7 +61,9 @@ def test_marks_of_the_winner_are_counted(engine: Engine, kind: type) -> None:
     assert counts(matches) == {("x", "y"): (1, 0, 1), ("x", "z"): (0, 1, 0), ("x", "é"): (0, 1, 0)}
     if kind is int:
         broken = log | {"winner_tie": [1, 0, 1, None]}
-        with pytest.raises(nb.InputError, match="unknown outcome: '0 / 0 / nothing' in 1 row, '1 / 0 / 1' in 1 row"):
+        with pytest.raises(
+            nb.InputError, match=r"unknown outcome: '0 / 0 / nothing' in 1 row .*, '1 / 0 / 1' in 1 row"
+        ):
             nb.read_matches(engine(broken))
 
 
@@ -126,7 +128,9 @@ def test_counts_that_are_already_summed_are_summed_up(engine: Engine, kind: type
     assert counts(matches) == {("x", "y"): (7, 2, 2)}
     assert left_out(matches) == [("rows", 1, "season is not 1"), ("rows", 1, "an agent met itself")]
     broken = table | {"draws": [kind(-1) if kind is not str else "many", *table["draws"][1:]]}
-    with pytest.raises(nb.InputError, match=r"'x' against 'y', column 'draws' is '(-1|many)': a count must be a num"):
+    with pytest.raises(
+        nb.InputError, match=r"('x' against 'y'|data row 1), column 'draws' is '(-1|many)': a count must"
+    ):
         nb.read_matches(engine(broken), self_matches="drop")
 
 

@@ -291,7 +291,7 @@ def test_one_of_anything_is_told_as_one(tmp_path: Path) -> None:
     assert repr(nb.read_segments(log, "language")) == "Segments(1 by 'language', 1 row without a value)"
     with pytest.raises(nb.InputError, match="none of 1 row is left"):
         nb.read_matches(log.head(1), where={"language": "de"})
-    with pytest.raises(nb.InputError, match="1 score has no agent name"):
+    with pytest.raises(nb.InputError, match=r"column 'agent': 1 row has no agent name \(data row 3\)"):
         nb.read_scores(pl.DataFrame({"agent": ["x", "y", None], "task": ["t"] * 3, "score": [1, 2, 3]}))
     with pytest.raises(nb.InputError, match=r"the agent name 'x\\x00' contains the character NUL"):
         nb.Matches.from_counts([[0, 1], [1, 0]], agents=["x\0", "y"])

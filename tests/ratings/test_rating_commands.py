@@ -221,7 +221,7 @@ def test_online_names_the_log_its_column_and_the_row(tmp_path: Path) -> None:
     log, state = own_words(tmp_path / "own.csv"), tmp_path / "league.npz"
     words = ["online", log, "--state", state, "-r", "a=player", "-r", "b=rival", "-r", "outcome=verdict"]
     said = str(run(*words, "-r", "outcomes=spam:none").exception)
-    assert f"{str(log)!r}, column 'verdict' has an unknown outcome: 'both fine' in 1 row (first in data row 2)" in said
+    assert f"{str(log)!r}, column 'verdict' has an unknown outcome: 'both fine' in 1 row (data row 2)" in said
     assert "-r 'outcomes=both fine:0.5'" in said
     rules = ["-r", "outcomes=both fine:0.5,spam:none"]
     assert run(*words, *rules).exit_code == 0

@@ -310,7 +310,7 @@ def read_source(
             raise InputError(f"{source!r} is read as it is: it takes no options")
         return load_dataset(source.removeprefix(DATASET))
     with open_source(source, options, wanted) as given, name_library_errors(given):
-        entry = find_format(format) if format else recognise(given)
+        entry, given = (find_format(format), given) if format else recognise(given)
         if given.opened is not None and not entry.on_frames:
             raise InputError(f"format={format!r} is read from files of this machine, not from {given.name!r}")
         refuse_other_kind(entry, wanted, given)

@@ -212,14 +212,20 @@ def outcomes(chosen: Chosen, a: pl.Series, b: pl.Series, rules: Rules | None, ex
         frame.with_row_index("row").group_by("label", "is_first", "is_second").agg(pl.col("row").min(), rows=pl.len())
     )
     cases = cases.sort("row")
+    seen = [SeenLabel(**case) for case in cases.drop("row").iter_rows(named=True)]
     asked = Question(
         a=chosen.names["a"],
         b=chosen.names["b"],
         outcome=chosen.names["outcome"],
         source=excerpt.source,
-        where=lambda label: excerpt.number(int(cases.filter(pl.col("label") == label)["row"][0])),
+        where=lambda unknown, label: excerpt.number(
+            next(
+                row
+                for row, entry in zip(cases["row"], seen, strict=True)
+                if entry.label == label and unknown.covers(entry)
+            )
+        ),
     )
-    seen = [SeenLabel(**case) for case in cases.drop("row").iter_rows(named=True)]
     words = learn_vocabulary(seen, check_rules(rules), asked)
     meaning = pl.col("label").replace_strict(
         list(words.outcomes), list(words.outcomes.values()), default=np.nan, return_dtype=pl.Float64

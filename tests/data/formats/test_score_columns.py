@@ -112,7 +112,7 @@ def test_what_only_looks_like_a_number_is_refused_in_long_and_wide_tables(text: 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_text_among_the_scores_of_a_frame_is_refused_with_column_and_value(engine: str) -> None:
     frame = {"model": ["x", "y"], "task": ["t", "t"], "score": ["0.5", "high"]}
-    with pytest.raises(nb.InputError, match="'frame', column 'score', 'y' on 't', is 'high', not a number"):
+    with pytest.raises(nb.InputError, match=r"'frame', .*'y' on 't'.*'high', not a number"):
         nb.read_scores(ENGINES[engine](frame))
 
 

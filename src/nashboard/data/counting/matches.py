@@ -118,7 +118,8 @@ def make_matches(result: PairCounts) -> Matches:
     own = kept.filter(pl.col("first") == pl.col("second"))
     if len(own) and table.self_matches == "error":
         times = int(own["rows"].sum())
-        where = describe_first(table.describe_first_row(as_text(table.frame, table.a) == as_text(table.frame, table.b)))
+        same = as_text(table.frame, table.a) == as_text(table.frame, table.b)
+        where = describe_first(table.describe_first_row(same), times)
         raise InputError(
             f"{table.source!r}: {listed(own['first'].unique().sort(), 3)} met themselves in {times:,} "
             f"row{'s' * (times != 1)}{where}",
@@ -246,9 +247,10 @@ def refuse_nameless(table: MatchTable, kept: pl.DataFrame) -> None:
         if len(blank):
             if not table.skip_bad:
                 table.table.explain()  # a row that is too short is the likelier mistake
-            where = describe_first(table.describe_first_row(is_blank(table.frame, name)))
+            times = int(blank["rows"].sum())
+            where = describe_first(table.describe_first_row(is_blank(table.frame, name)), times)
             raise InputError(
-                f"{table.source!r}, column {name!r}: {rows_have(int(blank['rows'].sum()))} no agent name{where}",
+                f"{table.source!r}, column {name!r}: {rows_have(times)} no agent name{where}",
                 hint="leave such rows out with {option}",
                 option=SKIP,
             )
@@ -259,7 +261,7 @@ def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
     if bad := kept["unsound"].sum():
         assert table.weight is not None
         weight = column(table.frame, table.weight).cast(nw.Float64)
-        where = describe_first(table.describe_first_row(weight.is_null() | ~is_sound_weight(weight)))
+        where = describe_first(table.describe_first_row(weight.is_null() | ~is_sound_weight(weight)), int(bad))
         raise InputError(
             f"{table.source!r}, column {table.weight!r}: {rows_have(int(bad))} a weight that is missing, negative or "
             f"not finite{where}",
@@ -272,7 +274,7 @@ def refuse_neutral(table: MatchTable, kept: pl.DataFrame) -> None:
     """Raise an error where the column of neutral places holds something else than true and false."""
     if table.neutral is None or not (bad := int(kept.filter(pl.col("neutral") == UNKNOWN)["rows"].sum())):
         return
-    where = describe_first(table.describe_first_row(code_neutral(table.frame, table.neutral) == UNKNOWN))
+    where = describe_first(table.describe_first_row(code_neutral(table.frame, table.neutral) == UNKNOWN), bad)
     raise InputError(
         f"{table.source!r}, column {table.neutral!r}: {rows_have(bad)} neither true nor false{where}",
         hint="write true or false, or leave the column out with {option}",

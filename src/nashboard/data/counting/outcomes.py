@@ -40,6 +40,7 @@ MOST_SHARES = 1000  # different shares of a point in one column of labels; each 
 BESIDE_SIDE = AGENT_WORDS | BESIDE_AGENTS | {"assistant", "option", "candidate", "wins", "won", "win", "is", "better"}
 BESIDE_DRAW = frozenset(("tie", "tied", "draw", "drawn", "both", "bad", "good", "bothbad", "bothgood", "equal", "vote"))
 TWO_NUMBERS = re.compile(r"(\d{1,3}) ?[-–:] ?(\d{1,3})")  # what the two sides scored
+DASH = re.compile(r"(?<=[\d½]) ?[-–:] ?(?=[\d½])")  # between two results: 1 - 0, 1:0
 NAMED = [
     word for word in WORDS if re.fullmatch("[a-z_12]+", word) and word not in SIDE_WORDS
 ]  # what a label may be a slip of
@@ -80,7 +81,7 @@ class Vocabulary:
 
 def fold_label(label: str) -> str:
     """Return a label without case and spare white space; numbers as the shortest text."""
-    text = " ".join(label.casefold().split())
+    text = DASH.sub("-", " ".join(label.casefold().split()))
     number = find_number(text)
     return text if number is None else repr(number + 0.0)
 
@@ -125,10 +126,9 @@ class Question:
     b: str
     outcome: str
     source: str
+    skippable: bool = False  # bad rows can be skipped, so that a message may say so
     certain: bool = False  # a format has worked the outcome out: it cannot be the name of an agent
-    where: Callable[[str], str] = lambda label: (
-        ""
-    )  # the row in which a label stands first, in words, if rows have numbers
+    where: Callable[["Unknown", str], str] = lambda unknown, label: ""  # the first row with an unknown label, in words
 
     def sides(self, seen: Sequence["SeenLabel"] = ()) -> dict[str, float]:
         """Return what the names of the two agent columns mean as labels, their words for the sides and first letters.
@@ -147,6 +147,18 @@ class Question:
         letters = {first[0]: 1.0, second[0]: 0.0}
         others = {label for label in labels if len(label) == 1 and label.isalpha()} - {*letters, "d", "t", "n"}
         return ({} if others else letters) | {first: 1.0, second: 0.0} | names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unknown:
+    """Labels that nobody knows, and in how many rows; ``by_name``: in rows where they name neither of the agents."""
+
+    rows: dict[str, int]
+    by_name: bool
+
+    def covers(self, entry: SeenLabel) -> bool:
+        """Return whether rows with this label cannot be used."""
+        return entry.label in self.rows and not (self.by_name and (entry.is_first or entry.is_second))
 
 
 def find_meaning(label: str, sides: Mapping[str, float]) -> float | None:
@@ -177,7 +189,7 @@ def compare_numbers(label: str) -> float | None:
 
 
 def learn_vocabulary(
-    seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question, skipped: dict[str, int] | None = None
+    seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question, skipped: list[Unknown] | None = None
 ) -> Vocabulary:
     """Learn what the labels of a log mean; a label that nobody knows is an error, or goes to ``skipped``.
 
@@ -185,7 +197,7 @@ def learn_vocabulary(
     other (agents called ``a`` and ``b``, say) nothing is guessed.
     """
     refuse_ambiguous(seen, rules, asked)
-    column, source, sides = asked.outcome, asked.source, asked.sides(seen)
+    sides = asked.sides(seen)
     scored = any(
         (found := TWO_NUMBERS.fullmatch(entry.label.strip())) and max(found[1], found[2]) > "1" for entry in seen
     )
@@ -220,7 +232,7 @@ def learn_vocabulary(
             not_names[label] = not_names.get(label, 0) + entry.rows
     if len(set(outcomes.values())) > MOST_SHARES:
         raise InputError(
-            f"{source!r}, column {column!r} mixes labels with more than {MOST_SHARES} different numbers: "
+            f"{asked.source!r}, column {asked.outcome!r} mixes labels with more than {MOST_SHARES} different numbers: "
             f"turn it into numbers in [0, 1] first"
         )
     if not not_sides:
@@ -228,12 +240,14 @@ def learn_vocabulary(
     if not not_names:
         drawn = {label: x for label, x in outcomes.items() if fold_label(label) in rules or x == 0.5}
         return Vocabulary(outcomes=drawn, ignored=tuple(ignored), by_name=True)
-    unknown = min(not_sides, not_names, key=lambda labels: sum(labels.values()))
+    by_name = sum(not_names.values()) < sum(not_sides.values())
+    unknown = Unknown(rows=not_names if by_name else not_sides, by_name=by_name)
     if skipped is not None:
-        skipped.update(unknown)
-        known = [entry for entry in seen if entry.label not in unknown]
-        return learn_vocabulary(known, rules, asked)
-    raise describe_unknown(unknown, column, source, where=asked.where, sides=sides, known=outcomes)
+        skipped.append(unknown)
+        return learn_vocabulary([entry for entry in seen if not unknown.covers(entry)], rules, asked)
+    if by_name and (absent := [label for label in not_names if label in agents]):
+        raise describe_absent_winners(absent, unknown, asked)
+    raise describe_unknown(unknown, asked, sides=sides, known=outcomes)
 
 
 def find_idle_rules(rules: Rules, seen: Sequence[SeenLabel]) -> list[str]:
@@ -273,21 +287,33 @@ def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None
         )
 
 
-def describe_unknown(
-    labels: Mapping[str, int],
-    column: str,
-    source: str,
-    where: Callable[[str], str] = lambda label: "",
-    sides: Mapping[str, float] | None = None,
-    known: Mapping[str, float] | None = None,
-) -> InputError:
-    """Return the error for labels that nobody knows, with how many rows (or games) have each, and where."""
-    if column in labels:
-        return describe_repeated_header(labels[column], source, where(column))
-    by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
-    words = {label: None if is_number(label) else closest(label, [*(sides or {}), *NAMED]) for label in labels}
+def describe_absent_winners(absent: Sequence[str], unknown: Unknown, asked: Question) -> InputError:
+    """Return the error for winners who play elsewhere, but not in the row that names them."""
     shown = ", ".join(
-        f"{repr(shortened(label)) if label else 'nothing'} in {number_of(n, 'rows')}{describe_first(where(label))}"
+        f"{shortened(label)!r} in {number_of(n, 'rows')}{describe_first(asked.where(unknown, label), n)}"
+        for label, n in ((label, unknown.rows[label]) for label in absent[:2])
+    )
+    more = f" and {len(absent) - 2:,} more" if len(absent) > 2 else ""
+    return InputError(
+        f"{asked.source!r}, column {asked.outcome!r} names a winner who did not play there: {shown}{more}",
+        hint="leave such rows out with {option}" if asked.skippable else None,
+        option={"bad_rows": "skip"} if asked.skippable else None,
+    )
+
+
+def describe_unknown(
+    unknown: Unknown, asked: Question, sides: Mapping[str, float], known: Mapping[str, float]
+) -> InputError:
+    """Return the error for labels that nobody knows, with how many rows have each, and where."""
+    labels, column, source = unknown.rows, asked.outcome, asked.source
+
+    def where(label: str) -> str:
+        return asked.where(unknown, label)
+
+    by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
+    words = {label: None if is_number(label) else closest(label, [*sides, *NAMED]) for label in labels}
+    shown = ", ".join(
+        f"{repr(shortened(label)) if label else 'nothing'} in {number_of(n, 'rows')}{describe_first(where(label), n)}"
         + (f" (did you mean {word!r}?)" if (word := words[label]) else "")
         for label, n in by_count[:2]
     )
@@ -297,9 +323,9 @@ def describe_unknown(
     what = "a number outside [0, 1]" if numbers else "an unknown outcome"
     first = by_count[0][0]
     near = words[first]
-    said = None if near is None else find_meaning(near, sides or {})
+    said = None if near is None else find_meaning(near, sides)
     share = 0.5 if said is None else said
-    hint, rule = advise_first_and_second(labels, known or {}) or (
+    hint, rule = advise_first_and_second(labels, known) or (
         ("divide by the largest, or " if numbers else "") + "pass a rule such as {option}",
         {first: share},
     )
@@ -310,16 +336,9 @@ def describe_unknown(
     )
 
 
-def describe_first(row: str) -> str:
-    """Return where a label stands first, if its rows have numbers."""
-    return f" (first in {row})" if row else ""
-
-
-def describe_repeated_header(count: int, source: str, row: str) -> InputError:
-    """Return the error for a column that holds its own name: files that were put together, each with its header."""
-    if count > 1:
-        return InputError(f"{source!r}: {count:,} rows repeat the header{describe_first(row)}: remove them")
-    return InputError(f"{source!r}: {row or 'a row'} repeats the header: remove it")
+def describe_first(row: str, count: int) -> str:
+    """Return where the only one or the first of some rows is."""
+    return f" ({'first in ' * (count > 1)}{row})" if row else ""
 
 
 def advise_first_and_second(

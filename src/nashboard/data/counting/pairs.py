@@ -18,6 +18,7 @@ from nashboard.data.counting.outcomes import (
     Question,
     Rules,
     SeenLabel,
+    Unknown,
     Vocabulary,
     check_rules,
     describe_idle_rule,
@@ -128,14 +129,16 @@ class MatchTable:
         return {key: schema[name] for key, name in self.keys.items()}
 
     def describe_first_row(self, condition: nw.Expr) -> str:
-        """Return ``data row 3``, the first kept row with a condition, or nothing where rows have no numbers.
-
-        They have some in files whose rows are matches, not in frames, and not where a format made several games of one.
-        """
-        if self.games > 1:
-            return ""
-        rows = self.table.find_rows(condition, [rule.keep for rule in self.filters])
-        return f"data row {rows[0]:,}" if rows else ""
+        """Return ``data row 3``, the first kept row with a condition; where rows have no numbers, its agents."""
+        filters = [rule.keep for rule in self.filters]
+        if rows := self.table.find_rows(condition, filters):
+            return f"data row {rows[0]:,}"
+        kept = self.frame
+        for keep in filters:
+            kept = kept.filter(keep)
+        pair = kept.filter(condition).select(a=as_text(kept, self.a), b=as_text(kept, self.b))
+        found = self.table.collect(pair.head(1)).rows()
+        return " against ".join(repr(shortened(name or "")) for name in found[0]) if found else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +159,9 @@ def count_pairs(table: MatchTable) -> PairCounts:
     if table.skip_bad:
         table = skip_bad_rows(table)
     rules = with_booleans(check_rules(table.rules), table.table.schema[table.outcome])
-    asked = Question(a=table.a, b=table.b, outcome=table.outcome, source=table.source, certain=table.certain)
+    asked = Question(
+        a=table.a, b=table.b, outcome=table.outcome, source=table.source, certain=table.certain, skippable=True
+    )
     numbers = with_numbers(table, outcome=not rules)
     if numbers.table.schema[table.outcome].is_numeric() and not rules:
         refuse_ambiguous(list_labels(numbers, numbers.frame.head(SAMPLE)), rules, asked)  # agents called 0 and 1
@@ -174,20 +179,24 @@ def count_pairs(table: MatchTable) -> PairCounts:
         if count_unexplained(counts) == 0:  # so all rows have labels of the first, or the names of their agents
             return with_idle_rules(words, counts, seen, known)
     seen = list_labels(words, words.frame)
+    if any(entry.label == table.outcome for entry in seen):  # a frame read from files that were put together
+        plain = table.table.skip_headers((table.a, table.b, table.outcome))
+        if plain is not table.table:
+            return count_pairs(table.with_table(plain))
     if not table.skip_bad and any(not entry.label for entry in seen):
         table.table.explain()  # a row that is too short is likelier than a missing outcome
 
-    def find_first(label: str) -> str:
-        return words.describe_first_row(label_text(words.frame, table.outcome) == label)
+    def find_first(unknown: Unknown, label: str) -> str:
+        return words.describe_first_row(has_unknown(words, unknown, [label]))
 
     asked = replace(asked, where=find_first)
-    skipped: dict[str, int] | None = {} if table.skip_bad else None
+    skipped: list[Unknown] | None = [] if table.skip_bad else None
     known = learn_vocabulary(seen, rules, asked, skipped)
-    if skipped:
-        labels = sorted(skipped, key=lambda label: (-skipped[label], label))
+    for unknown in skipped or ():
+        labels = sorted(unknown.rows, key=lambda label: (-unknown.rows[label], label))
         shown = ", ".join(repr(shortened(label)) if label else "nothing" for label in labels[:3])
-        unknown = label_text(words.frame, table.outcome).is_in(list(skipped))
-        words = words.with_table(words.table.skip_rows(unknown, f"unknown outcome: {shown}"))
+        bad = has_unknown(words, unknown, labels)
+        words = words.with_table(words.table.skip_rows(bad, f"unknown outcome: {shown}"))
     return with_idle_rules(words, words.count(known), seen, known)
 
 
@@ -264,6 +273,15 @@ def with_numbers(table: MatchTable, *, outcome: bool) -> MatchTable:
 def label_text(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
     """Return a column of labels as text, empty where it is missing."""
     return as_text(frame, name).fill_null("")
+
+
+def has_unknown(table: MatchTable, unknown: Unknown, labels: list[str]) -> nw.Expr:
+    """Return which rows have one of these labels that nobody knows there."""
+    label = label_text(table.frame, table.outcome)
+    bad = label.is_in(labels)
+    for side in (table.a, table.b) if unknown.by_name else ():
+        bad &= indicate(label == as_text(table.frame, side)) == 0
+    return bad
 
 
 def list_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:

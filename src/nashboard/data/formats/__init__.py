@@ -18,6 +18,7 @@ from nashboard.data.formats.match_tables import GENERIC_MATCHES, MATCH_TABLES, R
 from nashboard.data.formats.matrices import PAYOFF_MATRIX, RLIABLE
 from nashboard.data.formats.wide_scores import BY_TASK, WIDE_SCORES
 from nashboard.data.sources.frames import is_record_list
+from nashboard.data.table.columns import AGENT, find_usual
 from nashboard.errors import InputError
 
 FORMATS: tuple[Format, ...] = (
@@ -48,11 +49,16 @@ def find_format(name: str) -> Format:
     raise InputError(f"there is no format {name!r}{nearest(name, names)}: there are {listed(names, 99)}")
 
 
-def recognise(source: Input) -> Format:
-    """Return the first format that fits."""
-    for entry in FORMATS:
-        if entry.fits(source):
-            return entry
+def recognise(source: Input) -> tuple[Format, Input]:
+    """Return the first format that fits, and the source as it is read: with the cells of objects, if it needs them."""
+    entry = next((entry for entry in FORMATS if entry.fits(source)), None)
+    if entry in (None, WIDE_SCORES) and (flat := source.flat) is not None:
+        inside = next((entry for entry in FORMATS if entry.on_frames and entry.fits(flat)), None)
+        named = find_usual(AGENT, flat.columns) and not find_usual(AGENT, source.plain_columns)
+        if inside is not None and (inside is not WIDE_SCORES or named):
+            return inside, flat
+    if entry is not None:
+        return entry, source
     if source.kind == "directory":
         raise InputError(
             f"{source.name!r} is a folder without tables, games (pgn) or results of a harness that is known: name the "

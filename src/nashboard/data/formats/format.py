@@ -15,7 +15,7 @@ from nashboard.data.origin import LeftOut
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments
-from nashboard.data.sources.frames import find_records
+from nashboard.data.sources.frames import find_records, flatten_objects
 from nashboard.data.sources.paths import PlainFile, find_below
 from nashboard.data.table.columns import Named, check_column
 from nashboard.data.table.files import Kind, find_kind, is_one_line
@@ -107,13 +107,12 @@ class Input:
     @cached_property
     def table(self) -> Table:
         """The source as one table."""
-        if self.opened is not None:
-            return self.opened
-        if self.records is not None:
-            return self.records
+        if (given := self.opened or self.records) is not None:
+            return given.with_row_numbers()
         if not self.files:
             raise InputError(f"{self.name!r} is not a table of rows and columns")
-        return open_table(self.files, self.workspace, self.options.separator, skip_broken=self.options.skip_bad)
+        skip = self.options.skip_bad
+        return open_table(self.files, self.workspace, self.options.separator, skip_broken=skip).with_row_numbers()
 
     @cached_property
     def records(self) -> Table | None:
@@ -122,12 +121,26 @@ class Input:
         return None if document is None else find_records(document, self.name)
 
     @cached_property
+    def flat(self) -> "Input | None":
+        """The same table with the cells of objects as columns of their own; None where there are no objects."""
+        if not self.columns or not self.table.nested:
+            return None
+        table = flatten_objects(self.table)
+        return None if table is None else replace(self, files=(), content=None, opened=table)
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns of a table; none where the source is not a table."""
         is_table = self.opened is not None or self.kind in TABLES
         if is_table and not (self.is_document and self.records is not None):
             return self.table.columns
         return self.records.columns if self.records is not None else ()
+
+    @property
+    def plain_columns(self) -> tuple[str, ...]:
+        """The columns without those of lists and objects."""
+        nested = set(self.table.nested) if self.columns else set()
+        return tuple(name for name in self.columns if name not in nested)
 
     @cached_property
     def document(self) -> Any:

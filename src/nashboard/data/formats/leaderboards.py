@@ -12,13 +12,14 @@ from nashboard._text import listed
 from nashboard.data.counting.cells import Cell, frame_cells, leave_out_averages, make_scores, name_source
 from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Leftovers
 from nashboard.data.formats.long_scores import LONG_OPTIONS, read_long_table
-from nashboard.data.formats.wide_scores import MOST_ROWS, WIDE_OPTIONS, read_wide_table
+from nashboard.data.formats.wide_scores import WIDE_OPTIONS, fetch_rows, list_columns, read_wide_table
 from nashboard.data.matches import Matches
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments
 from nashboard.data.table.columns import is_derived
 from nashboard.data.table.json_lines import read_document
+from nashboard.data.table.table import ROW
 from nashboard.data.table.values import as_number, parse_number
 from nashboard.errors import InputError
 
@@ -37,11 +38,12 @@ def read_opencompass(source: Input) -> Scores:
     table = source.table
     if table.kind == "delimited":
         table.explain()
-    frame = table.collect(table.frame.head(MOST_ROWS))
-    models = [name for name in frame.columns if name not in OPENCOMPASS_KEYS]
+    frame = fetch_rows(table, table.schema.names())
+    models = [name for name in list_columns(frame) if name not in OPENCOMPASS_KEYS]
     left, cells, seen = Leftovers(), list[Cell](), set()
     names = frame["dataset"].to_list()
-    for row, record in enumerate(frame.to_dicts(), start=1):
+    for record in frame.to_dicts():
+        row = record[ROW]
         where = f"{table.name!r}, data row {row:,}"
         dataset, metric = record["dataset"] or "", record["metric"] or ""
         with left.skip_bad(source.options, f"data row {row:,}"):
@@ -148,13 +150,13 @@ def read_alpaca_board(source: Input) -> Scores:
     source.require(metric, "n_total")
     if metric not in ALPACA_ERRORS:
         raise InputError(f"{source.name!r}: {metric!r} is not a win rate; choose {listed(ALPACA_ERRORS)} with metric=")
-    frame = table.collect(table.frame.head(MOST_ROWS))
+    frame = fetch_rows(table, table.schema.names())
     agent = source.options.agent or frame.columns[0]
     names = ["" if name is None else str(name) for name in frame[agent]]
     error = ALPACA_ERRORS[metric]
     left, cells = Leftovers(), list[Cell]()
-    for row, (name, record) in enumerate(zip(names, frame.to_dicts(), strict=True), start=1):
-        where = f"{table.name!r}, data row {row:,} ({name!r}), column"
+    for name, record in zip(names, frame.to_dicts(), strict=True):
+        where = f"{table.name!r}, data row {record[ROW]:,} ({name!r}), column"
         with left.skip_bad(source.options, name):
             score, stderr, n = (
                 parse_number(record.get(column), f"{where} {column!r}") for column in (metric, error, "n_total")

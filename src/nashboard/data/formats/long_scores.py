@@ -7,7 +7,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from nashboard._text import listed
+from nashboard._text import listed, rows_have
 from nashboard.data.counting.cells import make_scores
 from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Options
 from nashboard.data.formats.match_tables import check_numbers, check_segment
@@ -207,6 +207,7 @@ def finish_scores(long: LongTable, found: pl.DataFrame, used: pl.DataFrame | Non
         chosen = f" with the metric {options.metric!r}" if long.metric and options.metric else ""
         chosen += f" where {wanted}{describe_values(long.all_rows, long.filters)}" if wanted else ""
         raise InputError(f"{source!r} has columns but no rows{chosen}")
+    refuse_nameless(long, found)
     if used is not None and long.metric is not None:
         refuse_several_metrics(used.filter(pl.col("missing") == 0), long.metric, source)
     groups = None
@@ -247,6 +248,20 @@ def finish_scores(long: LongTable, found: pl.DataFrame, used: pl.DataFrame | Non
         lower_is_better=options.lower_is_better,
         groups=groups,
     )
+
+
+def refuse_nameless(long: LongTable, found: pl.DataFrame) -> None:
+    """Raise an error where a row names no agent or no task."""
+    for side in ("agent", "task"):
+        blank = found.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
+        if count := int(blank["rows"].sum()):
+            name = long.roles[side]
+            rows = long.table.describe_rows(is_blank(long.table.frame, name), count)
+            raise InputError(
+                f"{long.name!r}, column {name!r}: {rows_have(count)} no {side} name{rows}",
+                hint="leave such rows out with {option}",
+                option={"bad_rows": "skip"},
+            )
 
 
 def refuse_nested(table: Table, columns: Sequence[str]) -> None:

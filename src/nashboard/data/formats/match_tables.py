@@ -35,7 +35,7 @@ from nashboard.data.table.columns import (
     require_column,
 )
 from nashboard.data.table.filters import Filter, make_filters
-from nashboard.data.table.table import Table, column
+from nashboard.data.table.table import ROW, Table, column
 from nashboard.data.table.values import NO_SCORE, as_key, as_lower, as_number, as_text, is_no_number, is_sound_weight
 from nashboard.errors import InputError
 
@@ -185,7 +185,7 @@ def has_sides(source: Input) -> bool:
     options = source.options
     if not source.columns:
         return False
-    return options.a is not None or options.b is not None or bool(find_agent_pairs(source.columns))
+    return options.a is not None or options.b is not None or bool(find_agent_pairs(source.plain_columns))
 
 
 def fits_generic(source: Input) -> bool:
@@ -309,15 +309,14 @@ def check_numbers(table: Table, name: str, pair: tuple[str, str], between: str, 
     """
     if (kind := table.schema[name]).is_numeric() or kind == nw.Boolean:
         return table
-    frame, bad = table.frame, is_no_number(table.frame, name)
+    bad = is_no_number(table.frame, name)
     if skip:
         return table.skip_rows(bad, f"no number in {name!r}")
-    place = {"a": as_text(frame, pair[0]), "b": as_text(frame, pair[1]), "cell": as_text(frame, name)}
-    for a, b, cell in table.collect(frame.filter(bad).select(**place).head(1)).rows():
+    if (found := find_cell(table, bad, (*pair, name))) is not None:
         table.explain()
-        rows = table.find_rows(bad)
+        row, a, b, cell = found
         who = f"{shortened(str(a))!r} {between} {shortened(str(b))!r}"
-        where = f"data row {rows[0]:,} ({who}), column {name!r}" if rows else f"column {name!r}, {who},"
+        where = f"data row {row:,} ({who}), column {name!r}" if row else f"column {name!r}, {who},"
         what = "a finite number" if "inf" in str(cell).casefold() else "a number"
         raise InputError(
             f"{table.name!r}, {where} is {str(cell)[:60]!r}, not {what}",
@@ -327,11 +326,29 @@ def check_numbers(table: Table, name: str, pair: tuple[str, str], between: str, 
     return table
 
 
+def find_cell(table: Table, bad: nw.Expr, columns: tuple[str, str, str]) -> tuple[int, Any, Any, Any] | None:
+    """Return the number of the first bad row, 0 where rows have none, and its cells as text; None where none is bad."""
+    frame = table.frame.filter(bad)
+    cells = {f"cell {k}": as_text(frame, name) for k, name in enumerate(columns)}
+    number = nw.col(ROW) if ROW in frame.collect_schema() else nw.lit(0)
+    for row in table.collect(frame.select(number.alias(ROW), **cells).sort(ROW).head(1)).rows():
+        return row
+    return None
+
+
 def fits_two_scores(source: Input) -> bool:
     """Return whether a table has the scores of both sides, and no column that says who won."""
     if not has_sides(source) or source.options.outcome is not None:
         return False
-    return bool(find_score_pairs(source.columns)) and not STRICT_OUTCOMES & set(map(fold, source.columns))
+    said = [name for name in source.plain_columns if fold(name) in STRICT_OUTCOMES]
+    return bool(find_score_pairs(source.columns)) and all(is_margin(source, name) for name in said)
+
+
+def is_margin(source: Input, name: str) -> bool:
+    """Return whether a column called an outcome has numbers beyond [0, 1], such as a goal difference."""
+    table = source.table
+    size = as_number(table.frame, name).abs().max()
+    return bool((table.collect(table.frame.head(LOOK).select(size=size)).item() or 0) > 1)
 
 
 def read_pair_counts(source: Input) -> Counted:
@@ -377,17 +394,15 @@ def is_unsound(rows: nw.LazyFrame[Any], name: str) -> nw.Expr:
 
 def refuse_counts(source: Input, table: Table, pair: tuple[str, str], columns: list[str]) -> None:
     """Raise an error at the first count that is missing, negative or not finite, among the rows that are kept."""
-    filters = [rule.keep for rule in make_filters(table, source.options.where)]
-    rows = table.frame
-    for keep in filters:
-        rows = rows.filter(keep)
+    for rule in make_filters(table, source.options.where):
+        table = replace(table, frame=table.frame.filter(rule.keep))
     for name in columns:
-        shown = {"a": as_text(rows, pair[0]), "b": as_text(rows, pair[1]), "cell": as_text(rows, name)}
-        for a, b, cell in table.collect(rows.filter(is_unsound(rows, name)).select(**shown).head(1)).rows():
-            numbers = table.find_rows(is_unsound(table.frame, name), filters)
-            where = f"data row {numbers[0]:,}" if numbers else f"{a!r} against {b!r}"
+        if found := find_cell(table, is_unsound(table.frame, name), (*pair, name)):
+            row, a, b, cell = found
+            where = f"data row {row:,}" if row else f"{a!r} against {b!r}"
+            shown = "missing" if cell is None else repr(cell)
             raise InputError(
-                f"{table.name!r}, {where}, column {name!r} is {cell!r}: a count must be a number of at least 0",
+                f"{table.name!r}, {where}, column {name!r} is {shown}: a count must be a number of at least 0",
                 hint="leave such rows out with {option}",
                 option={"bad_rows": "skip"},
             )

@@ -55,7 +55,7 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats, tuple[Lef
             f"{table.name!r} is not a matrix: there are lists or objects instead of numbers in "
             f"{listed(table.nested, 3)}"
         )
-    frame = table.collect(table.frame)
+    frame = table.collect(table.frame.select(*table.schema.names()))
     corner = find_row_names(source) or frame.columns[0]
     left = Leftovers()
     beside = [name for name in frame.columns if name != corner and name not in set(frame[corner])]

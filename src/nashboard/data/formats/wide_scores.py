@@ -6,7 +6,7 @@ out if its numbers are the averages of the others; otherwise it is a score like 
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import narwhals as nw
@@ -48,7 +48,7 @@ from nashboard.data.table.columns import (
     spell_option,
     split_words,
 )
-from nashboard.data.table.table import Table
+from nashboard.data.table.table import ROW, Table
 from nashboard.data.table.values import MISSING, NO_SCORE, TRUTHS, is_number, is_number_or_missing, parse_number, spell
 from nashboard.errors import InputError
 
@@ -60,8 +60,13 @@ MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own r
 SMALL_FILE = 1 << 25  # bytes of json lines that are all read to learn what is inside objects
 SMALL = 0.25  # standard errors are less than this part of the largest score
 # The only score of a finished leaderboard: what was computed from the matches or scores that are needed here.
-RATING = re.compile(r"(arena |bt |bradley terry |glicko |trueskill )*(elo|rating|score)( rating| score)?( elo)?|elo .*")
-RATED = re.compile(r"[+\-±]|\+/-|error|score|points?|perf(ormance)?|opp\w*\.?|avg opp\.?|los|%|draws?|wins?|loss(es)?")
+RATING = re.compile(
+    r"(arena |bt |bradley terry |glicko |trueskill )*(elo|rating|rtg|score)( rating| score)?( elo)?|elo .*"
+)
+RATED = re.compile(
+    r"[+\-±]|\+/-|error|score|points?|pts|tb ?\d|rtg\S*|perf(ormance)?|opp\w*\.?|avg opp\.?|los|%|draws?|wins?|"
+    r"loss(es)?"
+)
 FINISHED_BESIDE = ("votes", "intervals")
 SPREAD = re.compile(r"^\s*([^±]+?)\s*(?:±|\+/-|\+-)\s*[0-9.]+\s*%?\s*$")  # a score with its spread in one cell
 
@@ -85,7 +90,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
     flat = [name for name in table.schema.names() if name not in table.nested]
     if not flat:
         raise describe_layout(table.name, table.columns, "a list of records, but their cells are lists or objects")
-    head = table.collect(table.frame.select(*flat).head(MOST_ROWS + 1))
+    head = fetch_rows(table, flat)
     if len(head) > MOST_ROWS:
         raise InputError(
             f"{table.name!r} has more than {MOST_ROWS:,} rows, and a wide table has one for each agent",
@@ -104,11 +109,11 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
     if options.skip_bad:
         head, skipped = skip_bad_cells(head, roles)
         left_out += skipped
-    names = name_agents(head[roles.agent], table.name)
+    names = name_agents(head, roles.agent, table.name)
     cells = make_cells(head, names, roles, table.name)
     if len(set(names)) < len(names):
         if options.repeats != "runs":
-            refuse_repeats(names, table.name)
+            refuse_repeats(names, head[ROW], table.name)
         cells = average_runs(cells)
     notes = (
         *table.notes,
@@ -128,7 +133,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         origin=Origin(
             source=table.name,
             format=format,
-            rows=len(head) + sum(entry.count for entry in left_out if entry.what == "bad rows"),
+            rows=len(head) + sum(entry.count for entry in left_out if entry.what != "columns"),
             left_out=(*left_out, *roles.left_out),
             notes=notes,
             taken=(
@@ -141,6 +146,18 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         ),
         lower_is_better=options.lower_is_better,
     )
+
+
+def fetch_rows(table: Table, columns: Sequence[str]) -> pl.DataFrame:
+    """Return the rows with these columns and their numbers, one more than a wide table may have."""
+    numbered = ROW in table.frame.collect_schema()
+    head = table.collect(table.frame.select(*columns, *([ROW] if numbered else [])).head(MOST_ROWS + 1))
+    return head if numbered else head.with_row_index(ROW, offset=1)
+
+
+def list_columns(head: pl.DataFrame) -> list[str]:
+    """Return the columns of a table without the numbers of its rows."""
+    return [name for name in head.columns if name != ROW]
 
 
 def unnest_scores(table: Table) -> Table:
@@ -167,7 +184,7 @@ def unnest_scores(table: Table) -> Table:
 def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -> Roles:
     """Tell tasks from standard errors, averages, metadata, and what the user ignores."""
     source = table.name
-    others = [name for name in head.columns if name != agent]
+    others = [name for name in list_columns(head) if name != agent]
     ignored = match_names(list_names(options.ignore), others, source, "column")
     asked = name_directions(options, others)  # whoever says that low is good on a column means a task
     open_ones = [name for name in others if name not in ignored]
@@ -227,12 +244,14 @@ def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: s
             )
     results = [name for name in words if fold_words(name) in ("winner", "loser", "result", "outcome")]
     if results and not find_usual(AGENT, [agent]):
-        raise describe_layout(source, head.columns, f"a log of matches by {results[0]!r}, but without two agents")
+        raise describe_layout(source, list_columns(head), f"a log of matches by {results[0]!r}, but without two agents")
     names = set(head[agent].drop_nulls())
     for name in words:
         if len(names) > 1 and 2 * len(names & set(head[name].drop_nulls())) > len(names):
             pair = f"{agent!r} and {name!r}"
-            raise describe_layout(source, head.columns, f"a log of matches between {pair}, which have the same names")
+            raise describe_layout(
+                source, list_columns(head), f"a log of matches between {pair}, which have the same names"
+            )
 
 
 def describe_layout(source: str, columns: Sequence[str], closest: str) -> InputError:
@@ -262,6 +281,8 @@ def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: st
     """Raise an error for a finished leaderboard: one rating beside votes, ranks or intervals."""
     rated = [name for name in tasks if RATING.fullmatch(fold_words(name))]
     beside = [name for name, what in details.items() if what in FINISHED_BESIDE]
+    if any(fold_words(name) != "score" for name in rated):
+        beside += [name for name, what in details.items() if what == "ranks"]
     if rated and beside and all(name in rated or RATED.fullmatch(name.strip().casefold()) for name in tasks):
         raise InputError(
             f"{source!r} is a finished leaderboard ({listed([*tasks, *beside])}): ratings cannot be evaluated again; "
@@ -385,12 +406,12 @@ def skip_bad_cells(head: pl.DataFrame, roles: Roles) -> tuple[pl.DataFrame, tupl
 def make_cells(head: pl.DataFrame, names: list[str], roles: Roles, source: str) -> pl.DataFrame:
     """Return the common frame of the cells that hold a score."""
     tasks, errors = roles.tasks, {task: name for name, task in roles.errors.items()}
-    columns = [parse_scores(head[task], names, source).alias(f"task {k}") for k, task in enumerate(tasks)]
+    columns = [parse_scores(head, task, names, source).alias(f"task {k}") for k, task in enumerate(tasks)]
     cells = pl.DataFrame([pl.Series("agent", names, dtype=pl.String), *columns]).unpivot(
         index="agent", variable_name="task", value_name="score"
     )
     unknown = pl.Series([None] * len(head), dtype=pl.Float64)
-    spread = [parse_scores(head[errors[task]], names, source) if task in errors else unknown for task in tasks]
+    spread = [parse_scores(head, errors[task], names, source) if task in errors else unknown for task in tasks]
     cells = cells.with_columns(pl.concat([column.alias("stderr") for column in spread]).fill_nan(None))
     known = cells.filter(pl.col("score").is_not_null() & pl.col("score").is_not_nan())
     task = pl.col("task").replace_strict([f"task {k}" for k in range(len(tasks))], tasks, return_dtype=pl.String)
@@ -398,27 +419,28 @@ def make_cells(head: pl.DataFrame, names: list[str], roles: Roles, source: str) 
     return known.with_columns(task, **(empty | {"runs": pl.lit(1, dtype=pl.Int64)})).select(*CELL)
 
 
-def parse_scores(column: pl.Series, names: Sequence[str], source: str) -> pl.Series:
+def parse_scores(head: pl.DataFrame, name: str, agents: Sequence[str], source: str) -> pl.Series:
     """Return a column as numbers; a cell that is not a number is an error with its row and agent."""
+    column = head[name]
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return column.cast(pl.Float64)
     values = []
-    for row, (name, cell) in enumerate(zip(names, column, strict=True), start=1):
+    for row, agent, cell in zip(head[ROW], agents, column, strict=True):
         if not is_number_or_missing(cell):
             raise InputError(
-                f"{source!r}, data row {row:,} ({shortened(name)!r}), column {column.name!r} is {str(cell)[:60]!r}, "
+                f"{source!r}, data row {row:,} ({shortened(agent)!r}), column {name!r} is {str(cell)[:60]!r}, "
                 f"not a number",
                 hint=f"{NO_SCORE}, leave such rows out with {{bad_rows}}, or the column with {{ignore}}",
-                option={"bad_rows": "skip", "ignore": [column.name]},
+                option={"bad_rows": "skip", "ignore": [name]},
             )
         values.append(parse_number(cell, source))
-    return pl.Series(column.name, values, dtype=pl.Float64)
+    return pl.Series(name, values, dtype=pl.Float64)
 
 
-def refuse_repeats(names: list[str], source: str, what: str = "agent") -> None:
+def refuse_repeats(names: list[str], rows: Iterable[int], source: str, what: str = "agent") -> None:
     """Raise an error that names the first agent (or task) that stands in two rows."""
     first: dict[str, int] = {}
-    for row, name in enumerate(names, start=1):
+    for row, name in zip(rows, names, strict=True):
         if (other := first.setdefault(name, row)) != row:
             raise InputError(
                 f"{source!r}: {what} {name!r} is in data rows {other:,} and {row:,}; names must be unique",
@@ -430,16 +452,17 @@ def refuse_repeats(names: list[str], source: str, what: str = "agent") -> None:
 def find_agent_column(head: pl.DataFrame, options: Options, source: str) -> str:
     """Return the column of agents: as named, by its usual name, or the first if it holds text."""
     named = options.agent
-    if named is None and len(usual := find_usual(AGENT, head.columns)) > 1:
+    columns = list_columns(head)
+    if named is None and len(usual := find_usual(AGENT, columns)) > 1:
         texts = [name for name in usual if is_text(head[name]) and head[name].n_unique() == len(head)]
         named = texts[0] if len(texts) == 1 else None  # a model beside its system or method
-    found = find_column("agent", AGENT, head.columns, source, named)
+    found = find_column("agent", AGENT, columns, source, named)
     if found is not None:
         return found
-    usable = [name for name in head.columns if not is_unnamed_index(head[name]) and not find_usual(TIME, [name])]
-    first = usable[0] if usable else head.columns[0]
+    usable = [name for name in columns if not is_unnamed_index(head[name]) and not find_usual(TIME, [name])]
+    first = usable[0] if usable else columns[0]
     if head[first].dtype.is_numeric() or not head[first].cast(pl.String).cast(pl.Float64, strict=False).null_count():
-        raise describe_layout(source, head.columns, "a row per agent, but no column has names")
+        raise describe_layout(source, list_columns(head), "a row per agent, but no column has names")
     return first
 
 
@@ -456,13 +479,13 @@ def is_unnamed_index(column: pl.Series) -> bool:
     return not column.cast(pl.String).cast(pl.Int64, strict=False).null_count()
 
 
-def name_agents(column: pl.Series, source: str) -> list[str]:
+def name_agents(head: pl.DataFrame, column: str, source: str) -> list[str]:
     """Return the names in a column, none of them empty."""
-    names = ["" if name is None else str(name) for name in spell(column)]
-    for k, name in enumerate(names):
+    names = ["" if name is None else str(name) for name in spell(head[column])]
+    for row, name in zip(head[ROW], names, strict=True):
         if not name.strip():
             raise InputError(
-                f"{source!r}, data row {k + 1:,}, column {column.name!r} is empty: every agent needs a name",
+                f"{source!r}, data row {row:,}, column {column!r} is empty: every agent needs a name",
                 hint="leave such rows out with {option}",
                 option={"bad_rows": "skip"},
             )
@@ -485,7 +508,7 @@ def read_by_task(source: Input) -> Scores:
     flat = [name for name in table.schema.names() if name not in table.nested]
     if not flat:
         raise describe_layout(table.name, table.columns, "a list of records, but their cells are lists or objects")
-    head, spreads = split_spreads(table.collect(table.frame.select(*flat).head(MOST_ROWS)))
+    head, spreads = split_spreads(fetch_rows(table, flat))
     task, *others = flat
     words = [name for name in others if is_text(head[name])]
     ignored = match_names(list_names(options.ignore), others, table.name, "column")
@@ -498,9 +521,9 @@ def read_by_task(source: Input) -> Scores:
         head, nameless = skip_nameless(head, task)
         head, bad = skip_bad_cells(head, Roles(agent=task, tasks=agents, errors={}, left_out=(), notes=()))
         left_out += nameless + bad
-    names = name_agents(head[task], table.name)
-    refuse_repeats(names, table.name, "task")
-    columns = [parse_scores(head[agent], names, table.name) for agent in agents]
+    names = name_agents(head, task, table.name)
+    refuse_repeats(names, head[ROW], table.name, "task")
+    columns = [parse_scores(head, agent, names, table.name) for agent in agents]
     corner = "agent"
     while corner in names:
         corner += "_"

@@ -15,7 +15,7 @@ Rows of a frame are not moved. Python objects are dictionaries, and lists of tup
 import contextlib
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,13 @@ import polars as pl
 from narwhals.exceptions import DuplicateError
 
 from nashboard._text import first_line, listed
-from nashboard.data.table.columns import AGENT, SCORE, find_agent_pairs, find_usual, find_winner_pairs
+from nashboard.data.table.columns import AGENT, SCORE, find_agent_pairs, find_usual, find_winner_pairs, split_words
+from nashboard.data.table.json_lines import find_objects
 from nashboard.data.table.table import Table, name_errors
 from nashboard.errors import InputError
 
+PAIRS = (("models",), ("agents",), ("players",), ("teams",))  # columns whose lists of two are the agents of a match
+MOST_FIELDS = 1000  # of objects that become columns
 LOOK = 1000  # objects of a column that are looked at to learn what they are
 READABLE = "a path, an address, a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis, a dict or a list"
 
@@ -124,6 +127,49 @@ def collect_objects(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         return nw.from_native(frame.collect().to_polars().lazy())
     except Exception:  # cells of several kinds: the caller says what the column should hold
         return frame
+
+
+def flatten_objects(table: Table) -> Table | None:
+    """Return a table whose objects are columns such as ``match.winner_id``; None where it has no objects."""
+    types = find_objects(table.files) if table.kind in ("json lines", "json list") else {}
+    frame = table.with_nested(types) if types else collect_objects(table.frame)
+    schema = frame.collect_schema()
+    fields = {
+        name: cell
+        for column, kind in schema.items()
+        if isinstance(kind, nw.Struct) or (split_words(column) in PAIRS and is_list_of_pairs(table, frame, column))
+        for name, cell in list_fields(column, nw.col(column), kind)
+        if name not in table.columns
+    }
+    if not 0 < len(fields) <= MOST_FIELDS:
+        return None
+    nested = [name for name, kind in schema.items() if kind.is_nested()]
+    note = f"columns such as {next(iter(fields))!r} are from the lists or objects in {listed(nested)}"
+    return table.with_frame(frame.with_columns(**fields).drop(*nested), note)
+
+
+def is_list_of_pairs(table: Table, frame: nw.LazyFrame[Any], name: str) -> bool:
+    """Return whether all cells of a column are lists of two texts."""
+    kind = frame.collect_schema()[name]
+    if not isinstance(kind, nw.List) or kind.inner != nw.String:
+        return False
+    size = nw.col(name).list.len()
+    shortest, longest = table.collect(frame.select(least=size.min(), most=size.max())).row(0)
+    return bool(shortest == longest == 2)
+
+
+def list_fields(path: str, value: nw.Expr, kind: Any) -> Iterator[tuple[str, nw.Expr]]:
+    """Yield the plain cells of objects, and of objects in them, with their paths; those of a list by numbers."""
+    if isinstance(kind, nw.List):
+        yield from ((f"{path}.{k + 1}", value.list.get(k)) for k in range(2))
+        return
+    for field in kind.fields:
+        cell, name = value.struct.field(field.name), f"{path}.{field.name}"
+        inside = field.dtype() if isinstance(field.dtype, type) else field.dtype
+        if isinstance(inside, nw.Struct):
+            yield from list_fields(name, cell, inside)
+        elif not inside.is_nested():
+            yield name, cell
 
 
 def find_duplicates(source: Any) -> list[str]:

@@ -24,12 +24,14 @@ SHORT = {"r": "red", "b": "blue"}  # corners of a ring
 AGENT_WORDS = frozenset((
     "agent", "model", "models", "player", "team", "bot", "competitor", "generator", "fighter", "engine", "system",
     "policy", "program", "participant", "contestant", "club", "country", "name", "username", "submission", "p",
-    "rikishi", "shikona", "boxer", "wrestler", "athlete", "driver", "tag", "neutral",
+    "rikishi", "shikona", "boxer", "wrestler", "athlete", "driver", "tag", "neutral", "agents", "players", "teams",
 ))  # fmt: skip
 SCORE_WORDS = frozenset(
     ("score", "scores", "goal", "goals", "point", "points", "pts", "runs", "result", "reward", "sets")
 )
-BESIDE_AGENTS = frozenset(("id", "api", "answer", "response", "output", "completion", "map", "match", "game", "full"))
+BESIDE_AGENTS = frozenset((
+    "id", "api", "answer", "response", "output", "completion", "map", "match", "game", "full", "user", "side",
+))  # fmt: skip
 BESIDE_SCORES = frozenset(("final", "full", "time", "ft", "total"))
 GLUED = re.compile(r"(home|away|visitor|white|black|left|right|winner|loser)(?=team|player|name|score|goals|points)")
 GOALS = (("fthg", "ftag"), ("hg", "ag"))  # of football-data.co.uk
@@ -53,12 +55,12 @@ OPPONENT = "opponent"  # beside a column of this name, the first agent is the on
 
 AGENT = (
     "agent", "model", "model_name", "method", "algorithm", "algo", "system", "player", "bot", "submission", "policy",
-    "model_name_or_path",
+    "model_name_or_path", "sys",
 )  # fmt: skip
 TASK = (
     "task", "task_name", "task_id", "dataset", "benchmark", "environment", "env", "env_id", "game", "problem",
     "problem_id", "scenario", "subtask", "question", "question_id", "item", "item_id", "instance_id", "sample_id",
-    "doc_id", "seg_id",
+    "doc_id", "seg_id", "segid",
 )  # fmt: skip
 SCORE = (
     "score", "value", "result", "metric_value", "accuracy", "acc", "return", "reward", "performance", "pass@1",
@@ -84,12 +86,12 @@ LIKE = {
         r"(winner|outcome|result|verdict|preference|vote|choice)( (name|model|team|tag|id))?"
     ),
     AGENT: re.compile(
-        r"name|engine|checkpoint|llm|"
+        r"name|engine|checkpoint|llm|(?!judge|base|ref)\w+ model name|"
         r"(agent|model|models|method|algorithm|system|policy|bot|player|team)( name| id| adapter)?"
     ),
     SCORE: re.compile(
-        r"((episode|episodic|mean|avg|average|final|test|eval|evaluation|normalized|total) )+"
-        r"(score|return|reward|accuracy|performance|value)"
+        r"((episode|episodic|mean|avg|average|final|test|eval|evaluation|normalized|total|metrics?|results|raw|z) )+"
+        r"(score|return|reward|accuracy|acc|performance|value)"
     ),
     TASK: re.compile(r"(task|dataset|benchmark|environment|env|game|problem) (name|id)"),
 }
@@ -102,7 +104,7 @@ AVERAGE = re.compile(
     r"( (score|scores|accuracy|acc|performance|result|points|return|reward|win ?rate))?"
     r"( \d+ (datasets|tasks|benchmarks))?"
 )
-RANK = re.compile(r"(overall |mean |average )?(rank|ranking|position|place|#)( ub| lb)?|index")
+RANK = re.compile(r"(overall |mean |average )?(rank|ranking|position|place|rk|#)( ub| lb)?|index")
 WIN_RATE = re.compile(r"(mean )?(elo|win ?rate)")
 
 
@@ -469,7 +471,7 @@ WORDS = {
     "owners": r"(model )?licen[cs]e|organi[sz]ation|org|provider|company|developer|creator|country",
     "dates": r"(release |submission |upload |eval |knowledge |training )?(date|year|month)( cutoff)?|"
     r"(knowledge )?cutoff( date)?|(created|updated|submitted|released)( at| on)?|timestamp|tstamp",
-    "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|(hub )?(likes|downloads)",
+    "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|hub|(hub )?(likes|downloads)",
     "votes": r"(number of |num |n )?(votes|battles|games|matches|wins|losses|draws|ties)|n (wins base|total)",
     "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| eur| m| 1m| k| 1k| tokens| mtok| in| out)*( per .*)?",
     "tokens": KINDS_OF + r"(tokens?|tok)( used| count)?",
@@ -490,9 +492,11 @@ def find_metadata(columns: Iterable[str]) -> dict[str, str]:
     """
     found = {}
     for name in columns:
-        words = fold_words(re.sub("^#", "number of ", name.strip()))
+        words = {fold_words(re.sub("^#", "number of ", name.strip())), " ".join(split_words(name))}
+        if re.fullmatch(r"\w+(\.\w+)+", name):  # of an object
+            words.add(fold_words(name.rpartition(".")[2]))
         for what, pattern in METADATA.items():
-            if pattern.fullmatch(words) or pattern.fullmatch(" ".join(split_words(name))):
+            if any(map(pattern.fullmatch, words)):
                 found[name] = what
                 break
     return found

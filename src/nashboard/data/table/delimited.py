@@ -1,12 +1,13 @@
 """Tables of text: which character separates the cells, what the columns are called, where a record is broken."""
 
+import codecs
 import contextlib
 import csv
 import io
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -14,7 +15,7 @@ import polars as pl
 from nashboard._files import Workspace
 from nashboard._text import listed, shortened
 from nashboard.data.origin import LeftOut
-from nashboard.data.sources.paths import LONGEST_RECORD, PlainFile, check_lines
+from nashboard.data.sources.paths import CHUNK, LONGEST_RECORD, PlainFile, check_lines
 from nashboard.data.table.files import HEAD, Part, read_head
 from nashboard.errors import InputError
 
@@ -173,7 +174,9 @@ def copy_as_tabs(
     with file.path.open(encoding="utf-8-sig", newline="") as lines, target.open("w", encoding="utf-8") as copy:
         try:
             for line in lines:
-                copy.write("\t".join(cell.replace('"', '""') for cell in split(line)) + "\n")
+                cells = split(line)
+                if cells or not line.strip():  # blank lines stay, so that rows keep their numbers
+                    copy.write("\t".join(cell.replace('"', '""') for cell in cells) + "\n")
         except UnicodeDecodeError:
             raise InputError(f"{file.name!r} is not UTF-8: save it as UTF-8, for example with iconv") from None
     return PlainFile(path=target, name=file.name)
@@ -197,13 +200,36 @@ def split_markdown(line: str) -> list[str]:
     return [LINK.sub(r"\1", cell).replace("**", "").replace("`", "").strip() for cell in cells]
 
 
+def repeats_header(file: PlainFile) -> bool:
+    """Return whether the line of column names occurs again further down: files that were put together have it."""
+    with file.path.open("rb") as stream:
+        header = b""
+        while not header and (line := stream.readline()):
+            header = line.removeprefix(codecs.BOM_UTF8).strip(b"\r\n")
+        rest = b""
+        while header and (piece := stream.read(CHUNK)):
+            if header in (piece := rest + piece):
+                return True
+            rest = piece[-len(header) :]
+    return False
+
+
+def number_records(reader: Iterable[list[str]]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the header with 0, and then the records that are not blank lines with their numbers as data rows."""
+    row = 0
+    for record in reader:
+        if record:
+            yield row, record
+        row += bool(record or row)  # blank lines before the header are no rows
+
+
 def check_records(file: PlainFile, separator: str) -> None:
     """Read a text table record by record and raise an error at the first that is broken."""
     width = len(read_header(file, separator)[1])
     with allow_long_fields(), file.path.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.reader(stream, delimiter=separator, strict=True)
         with name_broken_text(file, reader):
-            for row, record in enumerate(filter(None, reader)):
+            for row, record in number_records(reader):
                 if len(record) != width:
                     raise InputError(
                         f"{file.name!r}: data row {row:,} (line {reader.line_num:,}, {shortened(record[0])!r}) has "
@@ -240,19 +266,19 @@ def without_broken_records(
         return file
     width = len(read_header(file, separator)[1])
     target = workspace.path(f"sound-{number}")
-    rows, row = [], -1
+    rows = []
     with (
         allow_long_fields(),
         file.path.open(encoding="utf-8-sig", newline="") as stream,
         target.open("w", encoding="utf-8", newline="") as copy,
     ):
-        writer, reader = (
-            csv.writer(copy, delimiter=separator, lineterminator="\n"),
-            csv.reader(stream, delimiter=separator),
-        )
+        writer = csv.writer(copy, delimiter=separator, lineterminator="\n")
+        reader = csv.reader(stream, delimiter=separator)
+        written = 0
         with name_broken_text(file, reader):
-            for record in filter(None, reader):
-                row += 1
+            for row, record in number_records(reader):
+                copy.write("\n" * (row - written))
+                written = row + 1
                 if len(record) == width:
                     writer.writerow(record)
                 else:

@@ -3,7 +3,7 @@
 import codecs
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,6 +35,7 @@ FIRST_LINES = 1000
 MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *NEUTRAL, *STDERR, *ITEMS, *RUNS, *LOWER}))
 MATCH_ROLES = tuple(sorted({*WEIGHT, *TIME, *CLUSTER, *NEUTRAL}))  # of a log of matches whose outcome is known
+PAIR = "pair"  # what a list of two names is
 TRIPLE = ("first", "second", "result")  # the columns of a list of triples
 
 
@@ -204,7 +205,7 @@ def check_objects(file: PlainFile) -> None:
 
 
 def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, left_out: list[LeftOut]) -> PlainFile:
-    """Return json lines without the lines that are not objects; the file itself where all are."""
+    """Return json lines with an empty object for each line that is none; the file itself where all are objects."""
     try:
         check_objects(file)
     except InputError:
@@ -221,6 +222,7 @@ def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, lef
                 parse_object(line.decode("utf-8-sig"), k, file, strict=True)
             except (InputError, UnicodeDecodeError):
                 broken.append(k)
+                copy.write(b"{}\n")
             else:
                 copy.write(line)
     lines = ", ".join(f"{k:,}" for k in broken[:5]) + (f" and {len(broken) - 5:,} more" if len(broken) > 5 else "")
@@ -274,6 +276,38 @@ def find_columns(files: Sequence[PlainFile]) -> dict[str, bool]:
         if file.path.stat().st_size > SMALL:
             columns |= dict.fromkeys(late_columns(file, [name for name in roles if name not in columns]), False)
     return columns
+
+
+def find_objects(files: Sequence[PlainFile]) -> dict[str, Any]:
+    """Return the types of the columns of json lines that hold objects, or pairs of names; plain cells are text."""
+    found: dict[str, Any] = {}
+    for file in files:
+        for k, line in first_lines(file):
+            add_names(found, parse_object(line, k, file))
+    return {name: as_type(inside) for name, inside in found.items() if inside}
+
+
+def add_names(found: dict[str, Any], record: Mapping[str, Any]) -> None:
+    """Add the names in an object, and in objects inside it; a name that anywhere holds a list has no names in it."""
+    for name, value in record.items():
+        inside = found.setdefault(name, {})
+        if isinstance(value, list):
+            found[name] = PAIR if is_pair(value) and inside in ({}, PAIR) else None
+        elif isinstance(value, dict) and isinstance(inside, dict):
+            add_names(inside, value)
+
+
+def is_pair(cells: Sequence[Any]) -> bool:
+    """Return whether a list is two names."""
+    return len(cells) == 2 and all(isinstance(cell, str) for cell in cells)
+
+
+def as_type(names: Any) -> Any:
+    """Return the type of a cell: of an object with these names, of a pair, or of text."""
+    if names == PAIR:
+        return pl.List(pl.String)
+    plain = {name: inside for name, inside in names.items() if inside is not None}
+    return pl.Struct({name: as_type(inside) for name, inside in plain.items()}) if plain else pl.String
 
 
 def first_lines(file: PlainFile) -> Iterator[tuple[int, str]]:

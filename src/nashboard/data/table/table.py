@@ -20,7 +20,7 @@ from nashboard._files import Workspace
 from nashboard._text import first_line, listed
 from nashboard.data.origin import LeftOut
 from nashboard.data.sources.paths import PlainFile
-from nashboard.data.table.delimited import SEPARATORS, check_records, scan_delimited
+from nashboard.data.table.delimited import SEPARATORS, check_records, repeats_header, scan_delimited
 from nashboard.data.table.exact_sums import Totals, join_digits, run_streaming
 from nashboard.data.table.files import Kind, find_kind, unite
 from nashboard.data.table.json_lines import (
@@ -58,7 +58,7 @@ class Table:
     notes
         What was noticed on the way in.
     kind
-        The kind of file; None for frames and databases, whose rows have no numbers.
+        The kind of file; None for frames and databases.
     files
         The files of this machine, as far as the rows are in some.
     separator
@@ -86,7 +86,7 @@ class Table:
     @property
     def schema(self) -> nw.Schema:
         """The types of the columns."""
-        return self.frame.collect_schema()
+        return nw.Schema({name: kind for name, kind in self.frame.collect_schema().items() if name != ROW})
 
     @property
     def is_text(self) -> bool:
@@ -102,8 +102,23 @@ class Table:
 
     def with_frame(self, frame: nw.LazyFrame[Any], *notes: str) -> "Table":
         """Return the same table with other rows or columns."""
-        columns = tuple(frame.collect_schema().names())
-        return replace(self, frame=frame, columns=columns, notes=(*self.notes, *notes))
+        changed = replace(self, frame=frame, notes=(*self.notes, *notes))
+        return replace(changed, columns=tuple(changed.schema.names()))
+
+    def with_row_numbers(self) -> "Table":
+        """Return the table with the number of each row as a column, where rows have an order; `schema` hides it.
+
+        A scan reads it only where it is asked for, and it stays with a row whatever is filtered or stacked later.
+        """
+        native = self.frame.to_native()
+        if ROW in self.frame.collect_schema():
+            return self
+        if isinstance(native, pl.LazyFrame):
+            return replace(self, frame=nw.from_native(native.with_row_index(ROW, offset=1)))
+        if self.frame.implementation.is_pandas_like() or self.frame.implementation.is_pyarrow():
+            numbered = self.frame.collect().with_row_index(ROW).with_columns(nw.col(ROW) + 1)
+            return replace(self, frame=numbered.lazy())
+        return self
 
     def collect(self, query: nw.LazyFrame[Any], *, in_order: bool = False) -> pl.DataFrame:
         """Run a query in the table's own engine; what comes back is small, and in memory as Polars.
@@ -144,23 +159,30 @@ class Table:
 
     def find_rows(self, condition: nw.Expr, filters: Sequence[nw.Expr] = (), most: int = 1) -> list[int]:
         """Return the numbers of the first kept rows with a condition; none where rows have no numbers."""
-        native = self.frame.to_native()
-        if self.kind is None or not isinstance(native, pl.LazyFrame):
+        if ROW not in self.frame.collect_schema():
             return []
-        numbered = nw.from_native(native.with_row_index(ROW, offset=1))
+        kept = self.frame
         for keep in filters:
-            numbered = numbered.filter(keep)
-        found: list[int] = self.collect(numbered.filter(condition).select(ROW).head(most))[ROW].to_list()
-        return found
+            kept = kept.filter(keep)
+        found = self.collect(kept.filter(condition).select(ROW).sort(ROW).head(most))[ROW].unique(maintain_order=True)
+        return found.to_list()
 
-    def skip_rows(self, bad: nw.Expr, why: str) -> "Table":
+    def skip_rows(self, bad: nw.Expr, why: str, what: str = "bad rows") -> "Table":
         """Return the table without the bad rows; ``left_out`` says how many they are, and where."""
         marked = nw.when(bad).then(nw.lit(1)).otherwise(nw.lit(0))
         count = int(self.collect(self.frame.select(bad=marked).select(nw.col("bad").sum())).item() or 0)
         if not count:
             return self
-        left = LeftOut("bad rows", count, why + self.describe_rows(bad, count))
+        left = LeftOut(what, count, why + self.describe_rows(bad, count))
         return replace(self, frame=self.frame.filter(marked == 0), left_out=(*self.left_out, left))
+
+    def skip_headers(self, columns: Sequence[str]) -> "Table":
+        """Return the table without rows in which these columns have their own names."""
+        words = [name for name in columns if self.schema[name] == nw.String]
+        cells = [column(self.frame, name).fill_null("").str.strip_chars(" \ufeff") == name.strip() for name in words]
+        if len(words) < len(columns):
+            return self
+        return self.skip_rows(nw.all_horizontal(*cells, ignore_nulls=False), "they repeat the header", "rows")
 
     def describe_rows(self, condition: nw.Expr, count: int) -> str:
         """Return `` (data rows 3, 8 and 2 more)``, or nothing where rows have no numbers."""
@@ -193,7 +215,7 @@ class Table:
             return self.frame
         flat = dict.fromkeys(self.schema.names(), pl.String)
         where = self.address or [file.path for file in self.files]
-        return nw.from_native(scan_objects(where, {**flat, **types}))
+        return nw.from_native(scan_objects(where, {**flat, **types}).with_row_index(ROW, offset=1))
 
 
 def describe_rows(rows: Sequence[int], count: int) -> str:
@@ -304,7 +326,7 @@ def open_delimited(
     frame, notes = unite(parts)
     if mark not in ",\t":
         notes = (f"columns are separated by {SEPARATORS.get(mark, repr(mark))}", *notes)
-    return Table(
+    table = Table(
         name=name_files(files),
         engine="delimited",
         kind="delimited",
@@ -315,17 +337,22 @@ def open_delimited(
         notes=notes,
         left_out=left_out,
     )
+    return table.with_row_numbers().skip_headers(table.columns) if any(map(repeats_header, scanned)) else table
 
 
 def open_json_lines(files: Sequence[PlainFile], kind: Kind, left_out: Sequence[LeftOut] = ()) -> Table:
     """Return json lines as a table whose plain cells are all text; nested cells wait for `Table.with_nested`."""
     columns = find_columns(files)
     flat = {name: pl.String for name, nested in columns.items() if not nested}
+    frame = scan_objects([file.path for file in files], flat)
+    if left_out:  # broken lines became empty objects, so that rows keep their numbers
+        filled = pl.any_horizontal(pl.col(name).is_not_null() for name in flat) if flat else pl.lit(value=True)
+        frame = frame.with_row_index(ROW, offset=1).filter(filled)
     return Table(
         name=name_files(files),
         engine=kind,
         kind=kind,
-        frame=nw.from_native(scan_objects([file.path for file in files], flat)),
+        frame=nw.from_native(frame),
         columns=tuple(columns),
         files=tuple(files),
         left_out=tuple(left_out),
