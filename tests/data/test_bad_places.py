@@ -84,9 +84,12 @@ def as_source(rows: list[Row], kind: str, folder: Path) -> Any:
         import duckdb
 
         return duckdb.from_arrow(typed.to_arrow())
-    if kind == "polars":
-        return typed
-    return {"pandas": typed.to_pandas, "arrow": typed.to_arrow, "records": typed.to_dicts}[kind]()
+    as_frame: dict[str, Callable[[], Any]] = {
+        "pandas": typed.to_pandas,
+        "arrow": typed.to_arrow,
+        "records": typed.to_dicts,
+    }
+    return as_frame[kind]() if kind in as_frame else typed
 
 
 def plant(case: str, seed: int) -> tuple[list[Row], int]:
