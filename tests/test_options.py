@@ -327,7 +327,10 @@ PLAIN: dict[tuple[str, ...], tuple[int, str, str]] = {}  # outcomes without an o
         (["audit", LOG, "--show", "agents", "--format", "json"], "--show has no effect: json contains all tables"),
         (["stress", LOG, "--format", "json", "--show", "noisy"], "--show has no effect: json contains all tables"),
         (["stress", LOG, "--of", "a", "--choice", "random"], "--choice has no effect: --of names what is copied"),
-        (["evaluate", LOG, "--segment", "language", "--components", "each"], "--components has no effect: --segment"),
+        (
+            ["evaluate", LOG, "--segment", "language", "--components", "each"],
+            "--segment and --components each both make several boards",
+        ),
         (["evaluate", SCORES, "--tasks", "-o", "x.json"], "--tasks has no effect: json contains agents and tasks"),
         (["evaluate", SCORES, "--anchor", "a=1"], "--anchor has no effect: it is for matches"),
         (["evaluate", LOG, "--scaling", "rank"], "--scaling has no effect: it is for scores"),

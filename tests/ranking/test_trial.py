@@ -125,7 +125,7 @@ def test_options_without_effect_are_refused(command: Run, name: str) -> None:
     refused = [
         (["dataset:alphago", "--scaling", "rank"], "it is for scores"),
         (["dataset:suite-3", "--min-games", "3"], "it is for matches"),
-        (["dataset:alphago", "--components", "each"], "use --components largest"),
+        (["dataset:alphago", "--components", "each", "--format", "json"], "json contains one: use text or md"),
     ]
     for words, said in refused:
         assert said in command(name, *words, *some, code=2).stderr

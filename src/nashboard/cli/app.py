@@ -27,7 +27,7 @@ from nashboard.cli.influence import exposure, influence, voters
 from nashboard.cli.inspect import datasets
 from nashboard.cli.inspect import inspect as inspect_file
 from nashboard.cli.online import online
-from nashboard.cli.options import CONTEXT, Quiet
+from nashboard.cli.options import CONTEXT, Components, Format, Quiet, refuse
 from nashboard.cli.output import (
     PIPE_CLOSED,
     TERMINATED,
@@ -41,10 +41,10 @@ from nashboard.cli.paper import paper
 from nashboard.cli.plan import plan
 from nashboard.cli.predict import predict
 from nashboard.cli.rank import methods, nash, rank
-from nashboard.cli.reading import spelling
+from nashboard.cli.reading import TURN, Connecting, Evaluating, Turn, spelling
 from nashboard.cli.report import report
 from nashboard.cli.stress import stress
-from nashboard.errors import ConvergenceError, NashboardError, WorkerError, WriteError
+from nashboard.errors import ConvergenceError, InputError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b
 Examples:
@@ -117,7 +117,7 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
         showing = next((value for value in values.values() if isinstance(value, Showing)), Showing())
         try:
             with showing.written():
-                command(**values)
+                run_for_each_group(command, values, showing)
             sys.stdout.flush()  # here rather than when Python ends, where a failure is a traceback
         except NashboardError as error:
             error.args = (error.render(spelling(taken)), *error.args[1:])
@@ -138,6 +138,21 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # mypy knows no attributes of functions
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def run_for_each_group(command: Callable[..., None], values: dict[str, Any], showing: Showing) -> None:
+    """Run a command: once, or with ``--components each`` once for each group that never met another."""
+    turn = Turn()
+    TURN.set(turn)
+    connecting = next((value for value in values.values() if isinstance(value, Connecting)), Connecting())
+    each = connecting.components is Components.each and not isinstance(connecting, Evaluating)
+    if each and showing.format in (Format.json, Format.csv):
+        raise InputError(f"--components each prints several results, and {showing.format} contains one: use text or md")
+    if each:
+        refuse(("anchor",), "groups that never met have no common scale")
+    while turn.number < turn.count:
+        command(**values)
+        turn.number += 1
 
 
 def expanded(parameter: inspect.Parameter) -> list[inspect.Parameter]:

@@ -52,9 +52,12 @@ def changes(
     options.exit_if(found, fail_on, CHANGES)
 
 
+NOT_EACH = "groups of one file are not those of another"
+
+
 def load(source: str, connecting: Connecting, reading: Reading, settings: dict[str, Any]) -> Any:
     """Return a saved evaluation, or evaluate the data."""
     from nashboard.cli.report import saved
     from nashboard.evaluation.evaluate import evaluate
 
-    return saved(source) or evaluate(connecting.keep(reading.data(source)), **settings)
+    return saved(source) or evaluate(connecting.keep(reading.data(source), one=NOT_EACH), **settings)

@@ -62,7 +62,7 @@ def compare(
     from nashboard.evaluation.evaluate import evaluate
 
     check_names(fail_on or (), COMPARE)
-    data = connecting.keep(reading.data(source))
+    data = connecting.keep(reading.data(source), of=a)
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: compare takes matches or scores")
     if a is None and len(data.agents) == 2:

@@ -41,8 +41,8 @@ def evaluate(
 
     segment, each = evaluating.segment, evaluating.components is options.Components.each
     several = segment is not None or each
-    if segment is not None:
-        options.refuse(("components", "min_games"), "--segment evaluates every segment on its own")
+    if segment is not None and each:
+        raise InputError("--segment and --components each both make several boards: give one of them")
     if several:
         options.refuse(("tasks",), "several boards are shown, each with its agents")
     if output is not None:  # before the work, which a wrong name would waste

@@ -41,7 +41,7 @@ def plan(
 
     if pair is not None:
         options.refuse(("target",), "--pair is the goal")
-    data = connecting.keep(reading.data(source))
+    data = connecting.keep(reading.data(source), one="a plan divides its games over agents that met")
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: plan takes matches or scores")
     goal = pair if pair is not None else int(target) if target.isdecimal() else target

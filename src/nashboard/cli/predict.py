@@ -41,7 +41,7 @@ def predict(
     rows = (
         from_league(source, first, second)
         if league
-        else from_matches(connecting.matches(source, reading), first, second, k, prior)
+        else from_matches(connecting.matches(source, reading, of=first), first, second, k, prior)
     )
     showing.show(
         Table(

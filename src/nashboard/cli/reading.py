@@ -7,11 +7,15 @@ The readers' options keep their Python names on the command line. Errors carry t
 import contextlib
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
+import typer
+
 from nashboard._progress import show_progress
+from nashboard._tables import printable
 from nashboard._text import either, listed, nearest
 from nashboard.cli import options
 from nashboard.cli.options import FOR_MATCHES, FOR_SCORES, Components, refuse
@@ -23,6 +27,18 @@ if TYPE_CHECKING:
     from nashboard.data.games import Games
     from nashboard.data.matches import Matches
     from nashboard.data.scores import Filling, Scores
+
+
+@dataclass
+class Turn:
+    """Which group ``--components each`` is at, and how many there are; a command is run once for each."""
+
+    number: int = 0
+    count: int = 1
+    read: dict[str, Any] = field(default_factory=dict)  # by source, since standard input can be read once
+
+
+TURN: ContextVar[Turn] = ContextVar("TURN")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +59,12 @@ class Reading:
         """Read what the command line names."""
         from nashboard.data.read import read
 
+        known = TURN.get(Turn()).read
+        if source in known:
+            return known[source]
         keywords = self.keywords()
         with show_reading(source):
-            data = read(source, format=self.as_format, **keywords)
+            data = known[source] = read(source, format=self.as_format, **keywords)
         if not {"components", "min_games", "bad_rows"}.isdisjoint(keywords):  # what was left out as asked is told
             for text in (*map(str, data.origin.left_out), *data.origin.notes):
                 note(text)
@@ -67,13 +86,31 @@ class Connecting:
     min_games: options.MinGames = None
     components: options.ComponentsOption = Components.error
 
-    def keep(self, data: Any) -> Any:
-        """Return the data of agents with enough games, and of the largest group if that is asked for."""
-        if self.components is Components.each:
-            raise InputError("--components each is for nashboard evaluate: use --components largest")
-        return keep_connected(data, self.components, self.min_games)
+    def keep(self, data: Any, *, of: str | None = None, one: str = "") -> Any:
+        """Return the data of agents with enough games, of the largest group or of the one whose turn it is, as asked.
 
-    def matches(self, source: str, reading: Reading) -> "Matches":
+        ``of`` is an agent whose group is meant, and ``one`` why a command takes one group only.
+        """
+        from nashboard.data.matches import Matches
+        from nashboard.data.segments import split_components
+
+        kept = keep_connected(data, self.components, self.min_games)
+        if self.components is not Components.each or not isinstance(kept, Matches):
+            return kept
+        if one:
+            raise InputError(f"{one}: use --components largest")
+        parts, turn = split_components(kept, "each"), TURN.get()
+        if not parts:
+            raise InputError("no two agents have met: there is nothing to compare")
+        if of is not None:
+            return next((part for part in parts if of in part.agents), kept)
+        if turn.number == 0 and (idle := [group[0] for group in kept.components if len(group) == 1]):
+            note(f"left out, since they met nobody: {listed(idle)}")
+        turn.count = len(parts)
+        typer.echo("\n" * (turn.number > 0) + f"group of {printable(parts[turn.number].components[0][0])}")
+        return parts[turn.number]
+
+    def matches(self, source: str, reading: Reading, *, of: str | None = None) -> "Matches":
         """Read matches; ratings have no use for anything else."""
         from nashboard.data.matches import Matches
 
@@ -81,7 +118,7 @@ class Connecting:
         if not isinstance(data, Matches):
             kind = type(data).__name__.lower()
             raise InputError(f"{source!r} contains {kind}, not matches: ratings need results of matches")
-        kept: Matches = self.keep(data)
+        kept: Matches = self.keep(data, of=of)
         return kept
 
     def to_rank(self, source: str, reading: Reading, missing: str | None) -> "Data":
@@ -231,7 +268,7 @@ def check_missing(data: "Data", missing: str | None) -> None:
         raise InputError(f"--missing has no effect: it is for scores, and these are {type(data).__name__.lower()}")
 
 
-def keep_connected(data: "Data", components: str, min_games: int | None) -> "Data":
+def keep_connected(data: "Data", components: str, min_games: int | None, *, tell: bool = True) -> "Data":
     """Return the data of agents with enough games, and of the largest group that met if that is asked for."""
     from nashboard.data.matches import Matches
     from nashboard.data.segments import drop_rare_agents, split_components
@@ -243,7 +280,8 @@ def keep_connected(data: "Data", components: str, min_games: int | None) -> "Dat
         return data
     left = data if min_games is None else drop_rare_agents(data, min_games)
     left = split_components(left, "largest")[0] if components == "largest" else left
-    tell_new_notes(data, left)
+    if tell:
+        tell_new_notes(data, left)
     return left
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from nashboard.cli.options import ColumnChoice, Format, refuse
+from nashboard.cli.options import FOR_MATCHES, ColumnChoice, Components, Format, given_options, refuse
 from nashboard.cli.output import Listing, note, say, show
 from nashboard.cli.reading import (
     Evaluating,
@@ -13,6 +13,7 @@ from nashboard.cli.reading import (
     check_missing,
     choose_agents,
     complete_scores,
+    keep_connected,
     show_reading,
     spelling,
 )
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from nashboard.data.formats.format import Data
     from nashboard.data.segments import Segments
     from nashboard.evaluation.evaluation import Evaluation
-
-Patterns = tuple[list[str] | None, list[str] | None]
 
 
 def evaluate_segments(
@@ -46,7 +45,6 @@ def boards_of_segments(
     from nashboard.ratings.rating import checked_anchor
 
     column, missing, options = str(evaluating.segment), evaluating.missing, evaluating.settings()
-    patterns = evaluating.agents, evaluating.exclude
     found = read_parts(source, column, reading)
     for line in found.notes:
         note(line)
@@ -57,7 +55,7 @@ def boards_of_segments(
         checked_anchor(options.get("anchor"), everybody)  # one that is in no segment is a slip
     boards = {}
     for value, data in found.parts.items():
-        board = one_segment(data, f"{column} = {value}", patterns, missing, options)
+        board = one_segment(data, f"{column} = {value}", evaluating, options)
         if board is not None:
             boards[value] = board
     if not boards:
@@ -127,15 +125,23 @@ def show_boards(
     show(table, how)
 
 
-def one_segment(
-    data: "Data", name: str, patterns: Patterns, missing: str | None, options: dict[str, Any]
-) -> "Evaluation | None":
-    """Evaluate one segment; where that cannot be done, say why and go on with the others."""
+def one_segment(data: "Data", name: str, evaluating: Evaluating, options: dict[str, Any]) -> "Evaluation | None":
+    """Evaluate one segment; where that cannot be done, say why and go on with the others.
+
+    Of agents that fall into groups which never met, the largest group is kept unless ``--components`` is given.
+    """
+    from nashboard.data.matches import Matches
     from nashboard.errors import InputError
     from nashboard.evaluation.evaluate import evaluate
 
     try:
-        data = complete_scores(choose_agents(data, *patterns), missing, modelled=True)
+        data = choose_agents(data, evaluating.agents, evaluating.exclude)
+        data = complete_scores(data, evaluating.missing, modelled=True)
+        if isinstance(data, Matches):
+            wanted = evaluating.components if "components" in given_options() else Components.largest
+            data = keep_connected(data, wanted, evaluating.min_games, tell=False)  # the evaluation warns
+        elif evaluating.min_games is not None:
+            refuse(("min_games",), FOR_MATCHES)
         held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
         found = evaluate(data, **options | {"anchor": held or None})
     except InputError as error:

@@ -395,7 +395,7 @@ def connect(matches: Matches, settings: Settings) -> tuple[Matches, tuple[str, .
         try:
             matches.require_connected()
         except InputError as error:
-            hint = "keep the largest with {option}, or evaluate each with evaluate_components (--components each)"
+            hint = "keep the largest with {option}, or each with evaluate_components (--components each)"
             raise InputError(error.message, hint=hint, option={"components": "largest"}) from None
         return matches, ()
     groups = matches.components
