@@ -35,7 +35,7 @@ class Turn:
 
     number: int = 0
     count: int = 1
-    read: dict[str, Any] = field(default_factory=dict)  # by source, since standard input can be read once
+    read: dict[str, "Data"] = field(default_factory=dict)  # by source, since standard input can be read once
 
 
 TURN: ContextVar[Turn] = ContextVar("TURN")
@@ -100,15 +100,13 @@ class Connecting:
         if one:
             raise InputError(f"{one}: use --components largest")
         parts, turn = split_components(kept, "each"), TURN.get()
-        if not parts:
-            raise InputError("no two agents have met: there is nothing to compare")
-        if of is not None:
-            return next((part for part in parts if of in part.agents), kept)
-        if turn.number == 0 and (idle := [group[0] for group in kept.components if len(group) == 1]):
+        if of is not None:  # somebody who met nobody is refused by the command
+            parts = tuple(part for part in parts if of in part.agents) or (kept,)
+        elif turn.number == 0 and (idle := [group[0] for group in kept.components if len(group) == 1]):
             note(f"left out, since they met nobody: {listed(idle)}")
-        turn.count = len(parts)
-        typer.echo("\n" * (turn.number > 0) + f"group of {printable(parts[turn.number].components[0][0])}")
-        return parts[turn.number]
+        turn.count, part = len(parts), parts[turn.number]
+        typer.echo("\n" * (turn.number > 0) + f"group of {printable(part.components[0][0])}")
+        return part
 
     def matches(self, source: str, reading: Reading, *, of: str | None = None) -> "Matches":
         """Read matches; ratings have no use for anything else."""
