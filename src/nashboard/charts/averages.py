@@ -166,7 +166,7 @@ def averages(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     Examples
     --------
     >>> import nashboard as nb
-    >>> result = nb.evaluate(nb.load_dataset("atari"), n_resamples=20)
+    >>> result = nb.evaluate(nb.load_dataset("suite-4"), n_resamples=20)
     >>> chart = nb.charts.averages(result, of="tasks")
     """
     side, top = checked(result, of), checked_top(top)
@@ -194,7 +194,7 @@ def averages(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     colour = alt.Color("method:N", title=None, scale=alt.Scale(domain=methods[: 1 + both], range="category"),
                        legend=alt.Legend(orient="top"))  # fmt: skip
     layers = [
-        base.mark_line(style="tail", strokeWidth=2).encode(x=x, y=y, detail="label:N"),
+        base.mark_line(style="tail", strokeWidth=2).encode(x=x, y=y, detail=alt.Detail("label:N")),
         base.mark_point(filled=True, size=60, opacity=1).encode(
             x=x, y=y, color=colour, tooltip=tips,
             shape=alt.Shape("method:N", title=None, scale=alt.Scale(domain=methods[: 1 + both],
@@ -249,6 +249,11 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
     y = alt.Y("label:N", sort=None, axis=axis_of_names())
     tips = [text("name", what), number("weight", "weight", ".1%"), number("result", "result"),
             number("term", "adds"), number("low", "low"), number("high", "high")]  # fmt: skip
+    intervals = (
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(style="interval")
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, tooltip=tips)
+    )
     layers = [
         every_row(base, y),
         *(
@@ -258,13 +263,8 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
             for kind, style in KINDS.items()
             if any(row["kind"] == kind for row in rows)
         ),
-        *(
-            base.transform_filter("isValid(datum.low)").mark_rule(style="interval").encode(
-                x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tips
-            )
-            for _ in range(any(one.low is not None for one in shown))
-        ),
-        alt.Chart(inline([{"at": 0}])).mark_rule(style="zero").encode(x=alt.datum(0)),
+        *([intervals] if any(one.low is not None for one in shown) else []),
+        alt.Chart(inline([{"at": 0}])).mark_rule(style="zero").encode(x=alt.XDatum(0)),
     ]  # fmt: skip
     title = f"What {shortened(agent, 40)} gains and loses: {f'{gap:.3f}' if gap else '0'} in all"
     said = [f"Blue bars gain, orange bars lose; they add up to the last. Weight times the difference to {best}."]

@@ -130,10 +130,10 @@ def forest(
     layers = [every_row(base, y)]
     if any(row["folded"] for row in rows):
         folded = base.transform_filter("datum.folded").mark_rule(style="tail", strokeWidth=5, clip=True)
-        layers.append(folded.encode(x=bar, x2=f"{high}:Q", y=y, tooltip=tips))
+        layers.append(folded.encode(x=bar, x2=alt.X2(f"{high}:Q"), y=y, tooltip=tips))
     if any(np.isfinite(row[low]) for row in rows if not row["folded"]):
         known = base.transform_filter(f"!datum.folded && isValid(datum.{low})").mark_rule(style="interval")
-        layers.append(known.encode(x=bar, x2=f"{high}:Q", y=y, tooltip=tips))
+        layers.append(known.encode(x=bar, x2=alt.X2(f"{high}:Q"), y=y, tooltip=tips))
     for style in styles:
         points = alone(base, rows) if len(styles) == 1 else base.transform_filter(f"datum.style == '{style}'")
         mark = points.mark_point(style=style, filled=True, size=SIZES[style], opacity=1, shape=SHAPES[style])
@@ -253,7 +253,9 @@ def history(found: History, *, top: int = 6) -> Chart:
     base = alt.Chart(inline(rows)).encode(x=x, xOffset=side, color=color)
     title = f"minus the gap to the best ({found.unit})"
     chart = layered(
-        base.mark_rule(opacity=0.5, strokeWidth=3).encode(y=alt.Y("low:Q", title=title), y2="high:Q", tooltip=tips),
+        base.mark_rule(opacity=0.5, strokeWidth=3).encode(
+            y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), tooltip=tips
+        ),
         base.mark_line(point=True).encode(y=alt.Y("gap:Q", title=title), tooltip=tips),
     ).properties(width=max(260, 90 * len(found.labels)), height=260)
     headline = f"{number_of(len(shown), 'agent')} in {number_of(len(found.labels), 'evaluation')}"

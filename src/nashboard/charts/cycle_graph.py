@@ -20,6 +20,8 @@ ROOM = 1.25  # of the circle's radius, so that arrows and points are not cut
 NAME = 24  # characters of a name beside its point
 TITLE = 14  # characters of a name in the title, where three of them stand
 SHORTER = 0.1  # of an arrow at each end, in radii
+HALF = 55  # pixels: half of the longest name on a narrow screen, where names are above and below their points
+PLACE = f"width * (datum.x + {ROOM}) / {2 * ROOM}"  # of a point from the left, in pixels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,11 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
 
 def nothing() -> Any:
     """Return an empty picture that says so."""
-    return alt.Chart(inline([{"said": "no cycle"}])).mark_text(style="note").encode(text="said:N", tooltip="said:N")
+    return (
+        alt.Chart(inline([{"said": "no cycle"}]))
+        .mark_text(style="note")
+        .encode(text=alt.Text("said:N"), tooltip="said:N")
+    )
 
 
 def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> Any:
@@ -122,11 +128,13 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
         )  # fmt: skip
     points = [
         {"name": name, "label": shortened(name, NAME), "x": place[0], "y": place[1],
+         "half": min(3.5 * len(name), HALF), "up": 16 if place[1] < 0 else -16,
          "align": "center" if abs(place[0]) < 0.2 else "left" if place[0] > 0 else "right",
          "dx": 0 if abs(place[0]) < 0.2 else 11 * np.sign(place[0]),
          "dy": -16 * np.sign(place[1]) if abs(place[0]) < 0.2 else 0}
         for name, place in where.items()
     ]  # fmt: skip
+    narrow = alt.param(name="narrow", value=False)  # the report sets it
     scale = alt.Scale(domain=[-ROOM, ROOM], nice=False)
     x, y = alt.X("x:Q", scale=scale, axis=None), alt.Y("y:Q", scale=scale, axis=None)
     numbers = [f"{number_of + 1}" for number_of in range(len(kept))]
@@ -136,7 +144,7 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
     edges = alt.Chart(inline(rows))
     return layered(
         edges.mark_rule(opacity=0.9).encode(
-            x=x, y=y, x2="x2:Q", y2="y2:Q", color=colour, tooltip=tips,
+            x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), color=colour, tooltip=tips,
             strokeWidth=alt.StrokeWidth("payoff:Q", legend=None, scale=alt.Scale(range=[1.2, 4], zero=True)),
         ),
         edges.mark_point(shape="triangle-up", filled=True, size=110, opacity=1).encode(
@@ -145,6 +153,9 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
         ),
         alt.Chart(inline(points)).mark_point(style="frame", size=70).encode(x=x, y=y, tooltip=[text("name", "agent")]),
         alt.Chart(inline(points)).mark_text(
-            style="name", align=alt.ExprRef("datum.align"), dx=alt.ExprRef("datum.dx"), dy=alt.ExprRef("datum.dy")
-        ).encode(x=x, y=y, text="label:N", tooltip=[text("name", "agent")]),
-    ).properties(width=SIZE, height=SIZE)  # fmt: skip
+            style="name",
+            align=alt.ExprRef("narrow ? 'center' : datum.align"),
+            dx=alt.ExprRef(f"narrow ? clamp({PLACE}, datum.half, width - datum.half) - {PLACE} : datum.dx"),
+            dy=alt.ExprRef("narrow ? datum.up : datum.dy"),
+        ).encode(x=x, y=y, text=alt.Text("label:N"), tooltip=[text("name", "agent")]),
+    ).properties(width=SIZE, height=SIZE).add_params(narrow)  # fmt: skip

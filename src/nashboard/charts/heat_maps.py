@@ -239,7 +239,7 @@ def superiority(found: Superiority, *, top: int = 30) -> Chart:
     Examples
     --------
     >>> import nashboard as nb
-    >>> found = nb.superiority(nb.evaluate(nb.load_dataset("atari"), n_resamples=50))
+    >>> found = nb.superiority(nb.evaluate(nb.load_dataset("alphago"), n_resamples=50))
     >>> chart = nb.charts.superiority(found)
     """
     checked_kind(found, Superiority, "superiority", "superiority returned")
@@ -284,7 +284,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     Examples
     --------
     >>> import nashboard as nb
-    >>> chart = nb.charts.redundancy(nb.audit(nb.load_dataset("atari")), of="agents")
+    >>> chart = nb.charts.redundancy(nb.audit(nb.load_dataset("alphago")), of="agents")
     """
     found, top = redundancy_of(data, of), checked_top(top)
     D = np.where(np.isfinite(found.distances), found.distances, np.nan)

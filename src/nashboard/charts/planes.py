@@ -104,7 +104,7 @@ def name_layers(
         text_mark = alt.Chart(inline(rows)).transform_filter(f"width {test} {0.8 * width:g}").mark_text(
             style="name", align=alt.ExprRef("datum.align"), dx=alt.ExprRef("datum.dx"), dy=alt.ExprRef("datum.dy")
         )  # fmt: skip
-        layers.append(text_mark.encode(text="label:N", tooltip=[text("name", "name")], **encoding))
+        layers.append(text_mark.encode(text=alt.Text("label:N"), tooltip=[text("name", "name")], **encoding))
     return layers
 
 
@@ -204,10 +204,10 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
     area: dict[str, Any] = {"interpolate": "linear-closed", "strokeWidth": 1.5, "clip": True}
     layers = [
         corner.transform_filter("area >= 0").mark_line(style="gain", **area).encode(
-            x=x, y=y, order="k:Q"
+            x=x, y=y, order=alt.Order("k:Q")
         ),
         corner.transform_filter("area < 0").mark_line(style="loss", **area).encode(
-            x=x, y=y, order="k:Q"
+            x=x, y=y, order=alt.Order("k:Q")
         ),
         alt.Chart(inline([{"x": 0, "y": 0}])).mark_point(style="frame", shape="cross", size=80).encode(x=x, y=y),
         base.mark_point(style="plain", filled=True, size=45, opacity=0.9).encode(x=x, y=y, tooltip=tips),
@@ -330,8 +330,8 @@ def latent(found: Latent, *, components: tuple[int, int] = (0, 1), ends: int = 6
                        legend=alt.Legend(orient="top"))  # fmt: skip
     layers = [
         *(
-            alt.Chart(inline([{"at": 0}])).mark_rule(style="zero").encode(**{axis: alt.datum(0)})
-            for axis in ("x", "y")
+            alt.Chart(inline([{"at": 0}])).mark_rule(style="zero").encode(zero)
+            for zero in (alt.XDatum(0), alt.YDatum(0))
         ),
         base.mark_point(filled=True, size=50, opacity=0.9).encode(
             x=x, y=y, color=colour, tooltip=tips,

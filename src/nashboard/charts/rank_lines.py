@@ -74,16 +74,16 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     layers = [
         *(
             base.transform_filter(f"datum.way == '{way}'").mark_rule(style=style, strokeWidth=2).encode(
-                x=alt.datum(0, scale=x, axis=axis, type="quantitative"), x2=alt.datum(1),
-                y=alt.Y("left:Q", scale=scale, axis=axis), y2="right:Q", tooltip=tips,
+                x=alt.XDatum(0, scale=x, axis=axis, type="quantitative"), x2=alt.X2Datum(1),
+                y=alt.Y("left:Q", scale=scale, axis=axis), y2=alt.Y2("right:Q"), tooltip=tips,
             )
             for way, style in WAYS.items()
             if any(row["way"] == way for row in rows)
         ),
         *(
             base.mark_text(style="name", align=align, dx=dx).encode(
-                x=alt.datum(at, scale=x, axis=axis, type="quantitative"),
-                y=alt.Y(f"{side}:Q", scale=scale, axis=axis), text=f"{side}_label:N", tooltip=tips,
+                x=alt.XDatum(at, scale=x, axis=axis, type="quantitative"),
+                y=alt.Y(f"{side}:Q", scale=scale, axis=axis), text=alt.Text(f"{side}_label:N"), tooltip=tips,
             )
             for side, align, dx, at in SLOPE_SIDES
         ),
@@ -157,13 +157,13 @@ def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
     tips = [text("agent", "agent"), text("method", "method"), alt.Tooltip("rank:Q", title="rank")]
     lines = base.mark_line(strokeWidth=1.6, point=alt.OverlayMarkDef(size=36)).encode(x=x, y=y, tooltip=tips)
     others = lines.transform_filter("datum.style == 0").encode(
-        detail="agent:N", opacity=alt.value(0.75), color=alt.Color("agent:N", legend=None)
+        detail=alt.Detail("agent:N"), opacity=alt.OpacityValue(0.75), color=alt.Color("agent:N", legend=None)
     )
     first = lines.transform_filter("datum.style == 1").mark_line(
         style="nash", strokeWidth=4, point=alt.OverlayMarkDef(size=70)
     )
     names = base.transform_filter("datum.left != ''").mark_text(style="name", align="right", dx=-10).encode(
-        x=x, y=y, text="left:N", tooltip=tips
+        x=x, y=y, text=alt.Text("left:N"), tooltip=tips
     )  # fmt: skip
     agree = sum(one.ranking is not None and agents[order[0]] in one.ranking.winners for one in trials.ranked)
     title = f"{agree:,} of {len(trials.ranked):,} methods put {shorten_to(agents[order[0]], BUMP_NAME, head)} first"
@@ -306,7 +306,8 @@ def tied(notes: alt.InlineData, counts: list[str], last: int) -> Any:
     return alt.Chart(notes).mark_text(
         style="name", align="right", dx=5, dy=-11 if above else 9, baseline="bottom" if above else "top"
     ).encode(
-        x=alt.X("copies:O", sort=counts), y=alt.Y("rank:Q"), text="said:N", tooltip=[text("names", "share a rank")]
+        x=alt.X("copies:O", sort=counts), y=alt.Y("rank:Q"), text=alt.Text("said:N"),
+        tooltip=[text("names", "share a rank")],
     )  # fmt: skip
 
 
@@ -337,13 +338,11 @@ def panel(
     tips = [text("name", "agent"), alt.Tooltip("rank:Q", title="rank"), text("tie", "agents at this rank"),
             text("copies", "copies entered")]  # fmt: skip
     lines = base.transform_filter("datum.winner")
+    tails = base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1, clip=True).encode(
+        x=x, y=y, detail=alt.Detail("name:N"), tooltip=tips
+    )  # fmt: skip
     return layered(
-        *(
-            base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1, clip=True).encode(
-                x=x, y=y, detail="name:N", tooltip=tips
-            )
-            for _ in range(others)
-        ),
-        lines.mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, detail="name:N", tooltip=tips),
+        *([tails] if others else []),
+        lines.mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, detail=alt.Detail("name:N"), tooltip=tips),
         lines.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips),
     ).properties(width=WIDTH, height=HEIGHT, title=alt.TitleParams(title, fontSize=13, offset=6))  # fmt: skip

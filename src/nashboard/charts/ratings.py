@@ -107,7 +107,7 @@ def rating_history(found: RatingHistory, *, agents: Sequence[str] | None = None,
     base = alt.Chart(inline(rows)).encode(x=x, color=color)
     title = "rating (Elo points)"
     chart = layered(
-        base.mark_area(opacity=0.12, line=False).encode(y=alt.Y("low:Q", title=title), y2="high:Q"),
+        base.mark_area(opacity=0.12, line=False).encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.6).encode(y=alt.Y("rating:Q", title=title), tooltip=tips),
     ).properties(width=480, height=280)
     headline = f"Ratings of {number_of(len(names), 'agent')} over {number_of(found.game.size // 2, 'game')}"
@@ -191,7 +191,7 @@ def drawn(found: Sequence[Calibration]) -> Chart:
     layers = [
         perfect.mark_line(style="zero").encode(x=alt.X("at:Q", scale=scale), y=alt.Y("at:Q", scale=scale)),
         base.mark_rule(strokeWidth=1.4, opacity=0.6).encode(
-            x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour, tooltip=tips
+            x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q"), color=colour, tooltip=tips
         ),
         base.mark_line(strokeWidth=1.6, opacity=0.8).encode(x=x, y=y, color=colour),
         base.mark_point(filled=True, size=60, opacity=1).encode(

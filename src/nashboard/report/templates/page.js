@@ -145,6 +145,7 @@
   function fitted(spec, figure, room) {
     if (!narrow()) { return spec; }
     slim(spec);
+    (spec.params || []).forEach(function (one) { if (one.name === "narrow") { one.value = true; } });
     if (spec.hconcat) {
       var panels = figure.dataset.narrow === "first" ? spec.hconcat.slice(0, 1) : spec.hconcat;
       delete spec.hconcat;
