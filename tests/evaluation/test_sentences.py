@@ -270,8 +270,8 @@ CHECKS: dict[str, dict[bool | None, tuple[str, set[str]]]] = {
         None: (r"ratings explain .*; it is unknown whether the rest is noise: .*", {"star", "rates", "two"}),
     },
     "coverage": {
-        True: (r"28 of 28 pairs .*: every pair .* met|72 of 72 scores .*: the table is complete", {"ladder", "plain"}),
-        False: (r"6 of 21 pairs .*; the others are filled by the model.*|70 of 72 scores .* missing of .*", {"star"}),
+        True: (r"every pair .* met: 28 of 28 pairs .*|the table is complete: 72 of 72 scores .*", {"ladder", "plain"}),
+        False: (r"pairs of agents that met: 6 of 21 .*; the others are filled by the model.*|.*: 70 of 72 .*", {"star"}),
     },
     "one equilibrium": {
         True: (r"there is one equilibrium, .*", {"ladder"}),

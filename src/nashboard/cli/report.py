@@ -87,7 +87,8 @@ def report(
     else:
         note(f"Wrote {str(path)!r}.")
     for warning in found.warnings:
-        note(f"note: {warning}")
+        if not boards or not all(warning in board.warnings for board in boards.values()):  # else it was printed above
+            note(f"note: {warning}")
     if look and path is not None:
         typer.launch(path.resolve().as_uri())
 

@@ -61,6 +61,7 @@ def boards_of_segments(
     if not boards:
         reason = "no row has a value" if not found.parts and not found.refused else "see the reasons above"
         raise InputError(f"no segment of {column!r} could be evaluated: {reason}")
+    note_warnings({f"{column} = {value}": board.warnings for value, board in boards.items()})
     return boards, found
 
 
@@ -89,9 +90,7 @@ def evaluate_each(data: "Data", options: dict[str, Any], listing: Listing, colum
     idle = [group[0] for group in data.components if len(group) == 1]
     if idle:
         note(f"left out, since they met nobody: {listed(idle)}")
-    for name, found in boards.items():
-        for warning in found.warnings:
-            note(f"group of {name}: {warning}")
+    note_warnings({f"group of {name}": found.warnings for name, found in boards.items()})
     show_boards(boards, "group of", summary_of_components(boards), listing, columns)
 
 
@@ -143,13 +142,19 @@ def one_segment(data: "Data", name: str, evaluating: Evaluating, options: dict[s
         elif evaluating.min_games is not None:
             refuse(("min_games",), FOR_MATCHES)
         held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
-        found = evaluate(data, **options | {"anchor": held or None})
+        return evaluate(data, **options | {"anchor": held or None})
     except InputError as error:
         note(f"{name} left out: {error.render(spelling(('read', 'missing')))}")
         return None
-    for warning in found.warnings:
-        note(f"{name}: {warning}")
-    return found
+
+
+def note_warnings(found: "dict[str, tuple[str, ...]]") -> None:
+    """Print the warnings of several boards; one that all of them have once."""
+    shared = set.intersection(*map(set, found.values()))
+    for name, warnings in found.items():
+        for warning in warnings:
+            if warning not in shared or name == next(iter(found)):
+                note(f"note: {warning}" if warning in shared else f"{name}: {warning}")
 
 
 def as_json(column: str, boards: "dict[str, Evaluation]", table: "Table", without: int) -> str:

@@ -1,4 +1,4 @@
-"""Can you trust this? A list of checks, each passed, failed or open, each with one sentence.
+"""A list of checks, each passed, failed or open, each with one sentence.
 
 A check is named by a claim; its sentence says what was found, in the same words whether the claim is true or not.
 """
@@ -144,6 +144,12 @@ class Finding:
     good: bool
     meaning: str
 
+    @property
+    def sentence(self) -> str:
+        """What was counted, and how many; what follows from it (behind a semicolon) where it is not as it should be."""
+        what, _, follows = self.meaning.partition("; ")
+        return f"{what}: {self.shown}" + (f"; {follows}" if follows and not self.good else "")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DataQuality(Part):
@@ -162,7 +168,7 @@ class DataQuality(Part):
 
     def checks(self) -> tuple[Check, ...]:
         """Return the findings as checks."""
-        return tuple(Check(name=f.name, passed=f.good, sentence=f"{f.shown}: {f.meaning}") for f in self.findings)
+        return tuple(Check(name=f.name, passed=f.good, sentence=f.sentence) for f in self.findings)
 
     def tables(self) -> dict[str, Table]:
         """Return the findings as a table."""
@@ -204,7 +210,7 @@ def assess_payoffs(payoffs: Payoffs) -> list[Finding]:
     pairs = max(len(payoffs.agents) * (len(payoffs.agents) - 1) // 2, 1)
     filled = f"{payoffs.filled:,} of {pairs:,} ({payoffs.filled / pairs:.1%})"
     known = payoffs.stderr is not None or payoffs.games is not None
-    noise = "standard errors or numbers of games: without them noise cannot be separated from skill"
+    noise = "standard errors or numbers of games; without them noise cannot be separated from skill"
     return [
         Finding(
             "all payoffs measured",
@@ -232,23 +238,23 @@ def assess_matches(matches: Matches, problem: Problem) -> list[Finding]:
         spread = f"median {count(median)}, least {count(float(matches.games.min()))}"
         rare = f"{few:,} of {len(matches.pairs):,}"
         found += [
-            Finding("enough games", median, spread, median >= FEW, "how well the payoff of a pair is known"),
+            Finding("enough games", median, spread, median >= FEW, "games of a pair"),
             Finding("enough games of every pair", float(few), rare, few == 0, f"pairs that met less than {FEW} times"),
         ]
     groups = len(matches.components)
-    apart = "groups of agents without a match between them; only one group can be compared"
+    apart = "groups of agents that met each other; only one group can be compared"
     one_sided = [matches.agents[k] for k in np.flatnonzero(effective_opponents(matches) < BALANCED * (n - 1))]
     return [
         *found,
         Finding("one component", float(groups), f"{groups:,}", groups == 1, apart),
         named(
-            "every agent lost a game", matches.unbeaten, "agents that lost no game: only the prior limits their rating"
+            "every agent lost a game", matches.unbeaten, "agents that lost no game; only the prior limits their rating"
         ),
-        named("every agent won a game", matches.winless, "agents that won no game: only the prior limits their rating"),
+        named("every agent won a game", matches.winless, "agents that won no game; only the prior limits their rating"),
         named(
             "balanced schedules",
             tuple(one_sided),
-            "most games against few of the others (effective number of opponents under a third of all)",
+            "agents that mostly met few of the others; their effective number of opponents is under a third of all",
         ),
     ]
 
@@ -282,7 +288,7 @@ def named(name: str, who: tuple[str, ...], meaning: str) -> Finding:
 def same_names(agents: tuple[str, ...]) -> Finding:
     """Return the names that differ only in case or white space."""
     twice = tuple(" = ".join(group) for group in look_alikes(agents))
-    return named("distinct names", twice, "names that differ only in case or white space: probably one agent")
+    return named("distinct names", twice, "names that differ only in case or white space; they are probably one agent")
 
 
 def effective_opponents(matches: Matches) -> Floats:
