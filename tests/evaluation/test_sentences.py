@@ -271,7 +271,7 @@ CHECKS: dict[str, dict[bool | None, tuple[str, set[str]]]] = {
     },
     "coverage": {
         True: (r"every pair .* met: 28 of 28 pairs .*|the table is complete: 72 of 72 scores .*", {"ladder", "plain"}),
-        False: (r"pairs of agents that met: 6 of 21 .*; the others are filled by the model.*|.*: 70 of 72 .*", {"star"}),
+        False: (r"pairs .* that met: 6 of 21 .*; the others are filled by the model.*|.*: 70 of 72 .*", {"star"}),
     },
     "one equilibrium": {
         True: (r"there is one equilibrium, .*", {"ladder"}),
