@@ -238,6 +238,10 @@ def test_columns_rules_and_weights_are_taken() -> None:
         ({"a": ["x", "y"], "b": ["y", "z"], "outcome": [1, 1.5]}, r"row 2 has 1.5 .*\[0, 1\]"),
         ({"a": ["x", "y"], "b": ["y", "z"], "outcome": [1, None]}, r"row 2 has nan"),
         ({"a": ["x", "y"], "b": ["y", "z"], "outcome": ["win", "hm"]}, r"unknown outcome: 'hm'"),
+        (
+            {"a": ["x", "x", "y"], "b": ["y", "z", "z"], "outcome": ["x"] * 3},
+            r"did not play there: 'x' in 1 row \(row 3\)$",
+        ),
         ({"a": ["x", "y"], "b": ["y", "z"], "outcome": [1, 0], "weight": [1, -1]}, r"row 2 has -1"),
         ({"a": ["x"], "b": ["y"]}, r"no column for the outcome"),
         ({"left": ["x"], "outcome": [1]}, r"no columns for the two agents"),
