@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -52,6 +53,16 @@ def test_a_page_runs_and_prints_what_it_shows(page: Path, tmp_path: Path, monkey
         assert pages.run(page) == []
     if missing := pages.lacks(text):
         pytest.skip(f"all ran but what needs {' and '.join(missing)}")
+
+
+def test_what_is_said_about_damaged_files_is_on_record() -> None:
+    said = re.search(r"more than ([\d,]+) cases; the few that failed", (ROOT / "docs" / "faq.md").read_text())
+    assert said is not None
+    runs = [json.loads(line) for line in (ROOT / "tests" / "long_runs.jsonl").read_text().splitlines()]
+    fuzz = [run for run in runs if run["run"] == "fuzz"]
+    cases, failed = (sum(run[word] for run in fuzz) for word in ("cases", "failed"))
+    assert cases > int(said[1].replace(",", ""))
+    assert failed < cases / 10_000
 
 
 @pytest.mark.parametrize("target", ["demo", "test"])

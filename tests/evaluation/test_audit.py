@@ -257,7 +257,7 @@ def test_scores_that_were_filled_in_do_not_count_as_measured() -> None:
 def test_a_check_of_copies_has_three_answers_and_names_every_method_that_merging_moves() -> None:
     unknown = check(nb.audit(data_of("alphago")), "agents are entered once")
     assert unknown.passed is None
-    assert unknown.sentence == "these data cannot tell: no noise is known"
+    assert unknown.sentence == "undecided: the noise of these data is unknown"
     apart = nb.Matches.from_counts([[0, 900, 990], [100, 0, 900], [10, 100, 0]])
     assert check(nb.audit(apart, n_resamples=20), "agents are entered once").passed is True
     suite = data_of("suite-3")

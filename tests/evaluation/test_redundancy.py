@@ -109,7 +109,7 @@ def test_thin_data_make_nobody_a_near_clone() -> None:
     assert found.groups == ()
     check = found.checks()[0]
     assert check.passed is None
-    assert check.sentence.startswith("these data cannot tell: 6")
+    assert check.sentence.startswith("undecided: 6")
 
 
 def test_win_rates_without_numbers_of_games_show_nobody_alike() -> None:

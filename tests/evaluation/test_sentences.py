@@ -252,12 +252,12 @@ CHECKS: dict[str, dict[bool | None, tuple[str, set[str]]]] = {
     "agents are entered once": {
         True: (r"every two agents differ", {"steep"}),
         False: (r"(exact copies|near-duplicates): .*", {"copies", "alike"}),
-        None: (r"these data cannot tell: .*", {"even", "exact", "rates", "unknown"}),
+        None: (r"undecided: .*", {"even", "exact", "rates", "unknown"}),
     },
     "same winner without copies of agents": {
         True: (r"there is nothing to merge|merging them changes the winner by no method", {"steep", "alike"}),
         False: (r"merging them changes the winner by .*", set()),
-        None: (r"no copies were found to merge, and these data cannot rule them out", {"even"}),
+        None: (r"undecided: no copies were found, and none can be ruled out", {"even"}),
     },
     "first place survives the loss of one agent": {
         True: (r"first place among those who stay is the same whichever agent is left out", {"ladder"}),
@@ -301,7 +301,7 @@ STRESS: tuple[tuple[str, dict[str, Any], str], ...] = (
     (r"Elo: the winner stays .*\. (No rank moves; scores move by up to .*|.* moves from rank .*)", {}, "steep"),
     (r"Nash average: did not move\. The largest change of any average is 0\.0e\+00; .*", {}, "cycle"),
     (r"Noisy copies are not exact, and they can move the board: with .*", {"draws": 2}, "cycle"),
-    (r"no noisy copies: nothing is known of the noise of these data", {"draws": 2}, "rates"),
+    (r"no noisy copies: the noise of these data is unknown", {"draws": 2}, "rates"),
 )
 
 

@@ -60,11 +60,11 @@ def test_the_strongest_cycle_of_a_ladder_is_beyond_luck_at_most_at_the_level() -
 def test_a_cycle_says_how_many_triples_were_tried_and_what_the_best_reaches_by_luck() -> None:
     weak = ladder_of(nb.Matches.from_counts([[0, 6, 4], [4, 0, 6], [6, 4, 0]]))
     assert weak.sentences()[1].endswith(
-        "; by noise alone the only triple may reach 2.0 (level 0.05): this one may be noise"
+        " standard errors, and by noise alone the only triple stays below 2.0 in 95% of cases: it may be noise"
     )
-    assert weak.table().notes == ("z: by noise alone the only triple may reach 2.0 (level 0.05); it may be luck",)
+    assert weak.table().notes == ("z: by noise alone the only triple stays below 2.0 in 95% of cases; it may be noise",)
     clear = ladder_of(data_of("rock-paper-scissors"))
-    assert clear.sentences()[1].endswith(": this one is more")
+    assert clear.sentences()[1].endswith(": it is beyond noise")
     assert clear.beyond_luck == 1
     assert clear.to_dict()["triples"] == 1
 

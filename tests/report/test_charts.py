@@ -269,7 +269,7 @@ def test_cycles_within_the_noise_are_no_headline() -> None:
     scores = nb.Scores.from_array(np.array([[3.0, 1.0, 2.0], [2.0, 3.0, 1.0], [1.0, 2.0, 3.0]]))
     spec = nb.charts.cycles(nb.audit(scores)).to_dict()["title"]
     assert spec["text"] == "This cycle may be chance"
-    assert "by noise alone the only triple may reach 2.0" in spec["subtitle"][-1]
+    assert "by noise alone the only triple stays below 2.0" in spec["subtitle"][-1]
 
 
 def test_a_map_in_the_order_of_a_board(league: nb.Evaluation) -> None:

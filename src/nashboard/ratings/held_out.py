@@ -267,7 +267,7 @@ def held_out_calibration(matches: Matches, model: str | int, *, bins: int = 10, 
         total += loss(*points_of(part), x)
         expected += part.sum(axis=0) * win_rates(x)
     if not total:
-        raise InputError("there are too few games to hold some out: calibration needs at least two")
+        raise InputError("calibration leaves games out and predicts them: it needs at least two games")
     games = won + lost  # a pair is one point: to sort its parts by prediction would sort them by luck
     name, mean = model_name(model), total / float(games.sum())
     return measured(name, expected / games, won, lost, mean, bins=bins, held_out=True)
@@ -285,7 +285,7 @@ def calibration_of(fit: Rating, matches: Matches, *, bins: int = 10) -> Calibrat
     """Return how well ratings made elsewhere predict these matches; they may have been fitted to them."""
     missing = [agent for agent in matches.agents if agent not in set(fit.agents)]
     if missing:
-        raise InputError(f"the ratings do not know {missing[0]!r}, who plays in these matches")
+        raise InputError(f"{missing[0]!r} plays in these matches and has no rating")
     place = {agent: k for k, agent in enumerate(fit.agents)}
     i, j = (np.array([place[matches.agents[t]] for t in side], dtype=np.intp) for side in matches.pairs.T)
     name = model_name(fit.k) if isinstance(fit, MeloRatings) else fit.label

@@ -213,7 +213,7 @@ def fit_rows(
     scale = np.sqrt((rows.games @ rows.Z**2) / rows.games.sum()) if q else np.zeros(0)
     if (scale == 0).any():
         dead = rows.names[int(np.flatnonzero(scale == 0)[0])]
-        raise InputError(f"the covariate {dead!r} is 0 in every game: it says nothing; leave it out")
+        raise InputError(f"the covariate {dead!r} is 0 in every game and has no effect: leave it out")
     share = float(rows.draws.sum() / rows.games.sum())
     eta = float(np.log(max(share, 1e-6) / max((1 - share) / 2, 1e-6))) if davidson else 0.0
     problem = Problem(rows=replace(rows, Z=rows.Z / scale), prior=prior, davidson=davidson)

@@ -26,7 +26,7 @@ BALANCED = 1 / 3  # a schedule is one-sided where the effective number of oppone
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A claim, whether it is true (None: these data cannot tell), and what was found in one sentence."""
+    """A claim, whether it is true (None: these data cannot decide), and what was found in one sentence."""
 
     name: str
     passed: bool | None
@@ -127,7 +127,7 @@ def trust_table(checks: tuple[Check, ...]) -> Table:
         title=f"{results.count(True)} of {len(checks)} checks passed, {failed} failed, {undecided} cannot be decided",
         columns=(
             Column(name="check"),
-            Column(name="passed", meaning="whether it is so; a dash where these data cannot tell"),
+            Column(name="passed", meaning="whether it is so; a dash where these data cannot decide"),
             Column(name="because", meaning="what was found", most=600),
         ),
         rows=tuple((check.name, check.passed, check.sentence) for check in sorted(checks, key=severity)),
@@ -282,7 +282,7 @@ def assess_scores(scores: Scores) -> list[Finding]:
 
 def named(name: str, who: tuple[str, ...], meaning: str) -> Finding:
     """Return a finding that should name nobody."""
-    return Finding(name, float(len(who)), f"{len(who):,}: {listed(who)}" if who else "none", not who, meaning)
+    return Finding(name, float(len(who)), f"{len(who):,} ({listed(who)})" if who else "none", not who, meaning)
 
 
 def same_names(agents: tuple[str, ...]) -> Finding:

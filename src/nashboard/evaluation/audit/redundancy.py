@@ -126,7 +126,7 @@ class Redundancy(Part):
     def rule(self) -> str:
         """Return what near means here, and what is guaranteed."""
         if self.basis == "none":
-            known = "the data are taken as exact" if self.literal else "no noise is known"
+            known = "the data are taken as exact" if self.literal else "the noise of these data is unknown"
             near = " and those that the board pools" if any(not group.exact for group in self.groups) else ""
             return f"{known}: only exact copies{near} are recognised, and the others cannot be judged"
         if self.basis == "model":
@@ -159,8 +159,8 @@ class Redundancy(Part):
             once, found, merging = True, (f"every two {self.kind} differ",), "there is nothing to merge"
         else:
             once, same = None, None
-            found = (f"these data cannot tell: {self.open_pairs()}", *self.doubts())
-            merging = "no copies were found to merge, and these data cannot rule them out"
+            found = (f"undecided: {self.open_pairs()}", *self.doubts())
+            merging = "undecided: no copies were found, and none can be ruled out"
         return (
             Check(name=f"{self.kind} are entered once", passed=once, sentence="; ".join(found)),
             Check(name=f"same winner without copies of {self.kind}", passed=same, sentence=merging),
@@ -173,7 +173,7 @@ class Redundancy(Part):
     def open_pairs(self) -> str:
         """Return how many pairs the data leave open."""
         if self.basis == "none":
-            return "the data are taken as exact" if self.literal else "no noise is known"
+            return "the data are taken as exact" if self.literal else "the noise of these data is unknown"
         left = self.compared - self.told_apart
         verb = "is" if left == 1 else "are"
         return f"{left:,} of {self.compared:,} pairs {verb} neither shown to differ nor shown to be alike"

@@ -123,8 +123,8 @@ class Transitivity(Part):
         said = f"the strongest cycle: {strongest.sentence()}"
         if self.untold:
             return (line, f"{said}; it may be noise")
-        verdict = "this one is more" if self.beyond_luck and strongest.z > self.luck else "this one may be noise"
-        return (line, f"{said}, {strongest.z:.1f} standard errors from none; {self.by_luck()}: {verdict}")
+        verdict = "it is beyond noise" if self.beyond_luck and strongest.z > self.luck else "it may be noise"
+        return (line, f"{said}; its curl is {strongest.z:.1f} standard errors, and {self.by_luck()}: {verdict}")
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether one rating per agent is enough."""
@@ -140,7 +140,7 @@ class Transitivity(Part):
     def by_luck(self) -> str:
         """Return what so many triples reach without any cycle."""
         tried = f"the best of {self.triples:,} triples" if self.triples > 1 else "the only triple"
-        return f"by noise alone {tried} may reach {self.luck:.1f} (level {self.level:g})"
+        return f"by noise alone {tried} stays below {self.luck:.1f} in {1 - self.level:.0%} of cases"
 
     def table(self) -> Table:
         """Return the strongest cycles."""
@@ -160,11 +160,12 @@ class Transitivity(Part):
         )
 
     def found(self) -> str:
-        """Return how many of the cycles shown are more than luck."""
+        """Return how many of the cycles shown are beyond noise."""
         beyond, shown = self.beyond_luck, len(self.cycles)
         if not beyond:
-            return "each cycle shown may be luck" if shown > 1 else "it may be luck"
-        return f"{beyond} of the {shown} shown {'is' if beyond == 1 else 'are'} more than that"
+            return "each cycle shown may be noise" if shown > 1 else "it may be noise"
+        which = "it" if shown == 1 else f"all {shown} shown" if beyond == shown else f"{beyond} of the {shown} shown"
+        return f"{which} {'is' if beyond == 1 else 'are'} beyond noise"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""

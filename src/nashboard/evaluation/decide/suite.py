@@ -187,7 +187,7 @@ def measure_pairs(values: Floats, level: float) -> Pairs:
 
     n = values.shape[1]
     if n < 2:
-        raise InputError("a suite with fewer than two tasks that tell agents apart cannot be reduced")
+        raise InputError("fewer than two tasks separate agents: the suite cannot be reduced")
     i, j = np.triu_indices(len(values), 1)
     flip = values[i].mean(axis=1) < values[j].mean(axis=1)
     first, second = np.where(flip, j, i), np.where(flip, i, j)

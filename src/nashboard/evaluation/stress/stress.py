@@ -482,7 +482,7 @@ def notes_on(setup: Setup) -> list[str]:
     """Return what could not be tried, and how the rest is to be read."""
     notes, data = [], setup.game.data
     if setup.draws and not noise_is_known(setup.game):
-        notes.append("no noisy copies: nothing is known of the noise of these data")
+        notes.append("no noisy copies: the noise of these data is unknown")
     elif setup.draws and isinstance(data, Matches) and np.median(data.games) < THIN:
         notes.append(
             f"noisy copies play as many games as their originals, here a median of {np.median(data.games):g} per "
