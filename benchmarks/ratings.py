@@ -283,8 +283,11 @@ def online(games: int) -> Comparison:
         )
         for name in ("Elo", "Glicko")
     ]
-    said = lambda answer, _: (f"log-loss {answer:.4f}", True)  # noqa: E731
-    return Comparison(what=f"online, {games:,} games", sides=[ours, *theirs], quality=said)
+
+    def describe(answer: float, _: object) -> tuple[str, bool]:
+        return f"log-loss {answer:.4f}", True
+
+    return Comparison(what=f"online, {games:,} games", sides=[ours, *theirs], quality=describe)
 
 
 def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:

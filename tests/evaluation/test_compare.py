@@ -13,7 +13,8 @@ from nashboard.evaluation.decide.significance import (
     run_clustered_t,
     run_mcnemar,
 )
-from simulations import decisions
+from simulations import data as simulated
+from simulations import decisions, peers
 
 
 def play(x: np.ndarray, games: np.ndarray, rng: np.random.Generator) -> nb.Matches:
@@ -29,7 +30,7 @@ def play(x: np.ndarray, games: np.ndarray, rng: np.random.Generator) -> nb.Match
 @pytest.mark.parametrize("peer", ["p-values, scipy", "p-values, statsmodels"])
 def test_p_values_equal_those_of_other_programs(peer: str) -> None:
     rng = np.random.default_rng(30)
-    for own, other in (pair for _ in range(5) for pair in decisions.PEERS[peer](rng)):
+    for own, other in (pair for _ in range(5) for pair in peers.PEERS[peer](rng)):
         assert own == pytest.approx(other, abs=1e-9)
 
 
@@ -101,7 +102,7 @@ def test_equal_agents_are_rarely_told_apart_by_items(regime: str) -> None:
 
 
 def test_voters_with_tastes_widen_a_comparison() -> None:
-    matches = decisions.clustered_votes(np.random.default_rng(33), 60, 20, False)
+    matches = simulated.clustered_votes(np.random.default_rng(33), 60, 20, False)
     alone = replace(matches, clusters=None)
     clustered, plain = (nb.compare(data, "a00", "a01") for data in (matches, alone))
     assert clustered.high - clustered.low > 1.1 * (plain.high - plain.low)

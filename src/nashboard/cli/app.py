@@ -17,10 +17,8 @@ import typer
 
 from nashboard._progress import Progress
 from nashboard._version import __version__
-from nashboard.cli.audit import audit, reduce
-from nashboard.cli.changes import changes
-from nashboard.cli.compare import compare, sprt
-from nashboard.cli.elo import elo, melo
+from nashboard.cli.audit import audit, reduce, stress
+from nashboard.cli.decide import changes, compare, plan, sprt
 from nashboard.cli.evaluate import evaluate
 from nashboard.cli.hodge import hodge, latent
 from nashboard.cli.influence import exposure, influence, voters
@@ -37,13 +35,10 @@ from nashboard.cli.output import (
     discard_output,
     report_interrupt,
 )
-from nashboard.cli.paper import paper
-from nashboard.cli.plan import plan
-from nashboard.cli.predict import predict
 from nashboard.cli.rank import methods, nash, rank
+from nashboard.cli.ratings import elo, melo, predict
 from nashboard.cli.reading import TURN, Connecting, Evaluating, Turn, spelling
-from nashboard.cli.report import report
-from nashboard.cli.stress import stress
+from nashboard.cli.report import paper, report
 from nashboard.errors import ConvergenceError, InputError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b

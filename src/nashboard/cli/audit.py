@@ -1,4 +1,4 @@
-"""The suite: ``nashboard audit FILE`` checks the evaluation, ``nashboard reduce FILE`` finds a smaller suite."""
+"""The suite: ``audit FILE`` checks the evaluation, ``stress`` enters copies, ``reduce`` finds a smaller suite."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -9,12 +9,14 @@ from nashboard._progress import show_progress
 from nashboard._text import either
 from nashboard.cli.options import (
     LEVEL,
+    SEED,
     FailOn,
     Format,
     Level,
     Missing,
     Noise,
     NoiseOption,
+    Seed,
     SourceArgument,
     exit_if,
     refuse,
@@ -136,3 +138,88 @@ def reduce(
     with show_progress("Choosing tasks ..."):
         found = reduce_suite(data, level=level, share=share)
     listing.show(found.table(), json=(found.to_dict(), "reduction/1"), sentences=[found.sentence])
+
+
+class StressShown(StrEnum):
+    """What ``--show`` takes."""
+
+    exact = "exact"
+    attacks = "attacks"
+    noisy = "noisy"
+
+
+class Cloned(StrEnum):
+    """What ``--kind`` takes."""
+
+    agents = "agents"
+    tasks = "tasks"
+
+
+class Choice(StrEnum):
+    """What ``--choice`` takes."""
+
+    adversary = "adversary"
+    random = "random"
+
+
+def stress(
+    source: SourceArgument,
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
+    of: Annotated[list[str] | None, typer.Option("--of", help="Copy this agent or task; can be repeated.")] = None,
+    choice: Annotated[Choice, typer.Option(help="How the entry to copy is chosen, without --of.")] = Choice.adversary,
+    kind: Annotated[Cloned | None, typer.Option(help="What is copied; tasks unless given, if there are tasks.")] = None,
+    copies: Annotated[str, typer.Option(help="Numbers of copies, separated by commas.")] = "1,2,5,10,100",
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target", help="Search the smallest number of copies that puts this one first; can be repeated."
+        ),
+    ] = None,
+    most: Annotated[int, typer.Option(help="Largest number of copies in an attack.", min=1)] = 100,
+    draws: Annotated[
+        int | None,
+        typer.Option(help="Draws for noisy copies; 3 unless given, none for more than 60 entries.", min=0),
+    ] = None,
+    seed: Seed = SEED,
+    noise: NoiseOption = Noise.model,
+    what: Annotated[
+        StressShown | None, typer.Option("--show", help="The table of csv, md and latex; exact unless given.")
+    ] = None,
+    missing: Missing = None,
+) -> None:
+    """Enter copies of agents or tasks, and show what moves: plain average, Elo, Nash average.
+
+    \b
+    Examples:
+      nashboard stress battles.parquet
+      nashboard stress dataset:atari --of venture --target human
+      nashboard stress scores.csv --kind agents --copies 1,10 --format json
+    """
+    from nashboard.evaluation.stress.stress import stress as run
+
+    if listing.format in (Format.text, Format.json):
+        refuse(("what",), f"{listing.format} contains all tables")
+    if of:
+        refuse(("choice",), "--of names what is copied")
+    try:
+        counts = [int(part) for part in copies.split(",")]
+    except ValueError:
+        raise InputError(f"--copies {copies!r} must be whole numbers separated by commas, such as 1,10,100") from None
+    data = connecting.keep(whole(reading.data(source), missing))
+    with show_progress("Entering copies ..."):
+        found = run(
+            data,
+            copies=counts,
+            of=of,
+            choice=choice.value,
+            kind=None if kind is None else kind.value,
+            targets=target,
+            most=most,
+            draws=draws,
+            rng=seed,
+            noise=noise.value,
+        )
+    tables = found.tables().values() if what is None else [found.outcomes[what.value].table]
+    listing.show(*tables, json=(found.to_dict(), "stress/1"), sentences=found.verdict(), notes=found.notes)

@@ -58,7 +58,7 @@ def rank(
       nashboard rank games.pgn --method pagerank --option damping=0.9
       nashboard rank votes.csv --method deviation --segment prompt
     """
-    from nashboard.cli.segments import read_parts
+    from nashboard.cli.evaluate import read_parts
     from nashboard.ranking.registry import find_method
     from nashboard.ranking.registry import rank as rank_agents
 

@@ -1,4 +1,4 @@
-"""``nashboard report FILE``: one page that people open, read and pass on."""
+"""Pages: ``nashboard report FILE``, which people open, read and pass on, and ``nashboard paper``."""
 
 from dataclasses import fields
 from pathlib import Path, PurePath
@@ -8,8 +8,8 @@ import typer
 
 from nashboard._progress import show_progress
 from nashboard.cli import options
-from nashboard.cli.options import SourceArgument
-from nashboard.cli.output import note
+from nashboard.cli.options import Format, SourceArgument
+from nashboard.cli.output import note, say, show, show_json
 from nashboard.cli.reading import Evaluating, Reading
 from nashboard.errors import InputError
 
@@ -70,7 +70,7 @@ def report(
             )
         found = evaluate(evaluating.data(source, reading), **evaluating.settings())
         if evaluating.segment is not None:
-            from nashboard.cli.segments import boards_of_segments
+            from nashboard.cli.evaluate import boards_of_segments
 
             boards, _ = boards_of_segments(source, reading, evaluating)
     with show_progress("Writing the report ...") as progress:
@@ -113,3 +113,36 @@ def saved(source: str) -> "Evaluation | None":
     from nashboard.evaluation.evaluation import Evaluation
 
     return Evaluation.from_json(path.read_text(encoding="utf-8"))
+
+
+def paper(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FOLDER", help="Write figures, tables and the page into it.")
+    ] = Path("nashboard-paper"),
+    how: Annotated[Format, typer.Option("--format", help="How to print the claims.")] = Format.text,
+) -> None:
+    """Reproduce the paper: a folder with its figures, its tables, and a page of its numbers beside ours.
+
+    The summary is printed: how many are equal to the printed digits, and why others differ. With --format every claim
+    is printed.
+
+    \b
+    Examples:
+      nashboard paper
+      nashboard paper -o reproduced --format csv
+    """
+    from nashboard.paper.folder import ready, write_folder
+    from nashboard.paper.reproduction import reproduction
+
+    ready(output)  # before the work, which a wrong folder would waste
+    with show_progress("Reproducing the paper ...") as progress:
+        found = reproduction(lambda part: progress.step(f"Computing: {part}"))
+        page = write_folder(found, output, progress.step)
+    if how is Format.text:
+        show(found.differences())
+        say("\n" + found.summary)
+    elif how is Format.json:
+        show_json(found.to_dict(), "paper/1")
+    else:
+        show(found.table(), how)
+    note(f"Wrote {str(page)!r}.")

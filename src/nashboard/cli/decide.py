@@ -1,7 +1,8 @@
-"""Two agents: ``nashboard compare FILE A B`` (which is better), ``sprt`` (has A gained on B; play on or stop)."""
+"""Decisions: ``compare FILE A B``, ``sprt FILE A B``, ``plan FILE`` (what to measure next), ``changes OLD NEW``."""
 
 from enum import StrEnum
-from typing import Annotated
+from pathlib import PurePath
+from typing import Annotated, Any
 
 import typer
 
@@ -128,3 +129,94 @@ def sprt(
     counts = [float(column[row]) for column in (matches.losses, matches.draws, matches.wins)]
     found = test(counts if i < j else counts[::-1], elo0=elo0, elo1=elo1, alpha=1 - level, beta=1 - level)
     showing.show(found.table(), sentences=[found.sentence])
+
+
+def plan(
+    source: SourceArgument,
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
+    games: Annotated[int, typer.Option(help="The budget: games, or items for scores.", min=1)] = 1000,
+    target: Annotated[
+        str, typer.Option(metavar="GOAL", help="What to find out: top, order, or a number k for the first k.")
+    ] = "top",
+    pair: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="A B", help="Find out which of two is better.")
+    ] = None,
+    probability: Annotated[float, typer.Option(help="Certainty for which the number of games is computed.")] = 0.95,
+    seed: options.Seed = options.SEED,
+) -> None:
+    """Plan what to measure next: pairs with a number of games each, what they bring, and how many are needed.
+
+    \b
+    Examples:
+      nashboard plan battles.parquet --games 500
+      nashboard plan games.pgn --pair "Engine 2.0" "Engine 1.9" -o schedule.csv
+      nashboard plan battles.parquet --target 3 --probability 0.9
+    """
+    from nashboard.data.matches import Matches
+    from nashboard.data.scores import Scores
+    from nashboard.evaluation.decide.plan import plan as run
+
+    if pair is not None:
+        options.refuse(("target",), "--pair is the goal")
+    data = connecting.keep(reading.data(source), one="a plan divides its games over agents that met")
+    if not isinstance(data, Matches | Scores):
+        raise InputError(f"{source!r} contains payoffs: plan takes matches or scores")
+    goal = pair if pair is not None else int(target) if target.isdecimal() else target
+    with show_progress("Planning ..."):
+        found = run(data, games=games, target=goal, probability=probability, rng=seed)
+    listing.show(found.table(), json=(found.to_dict(), "plan/1"), sentences=[found.sentence])
+
+
+def changes(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="An evaluation (.json), or data to evaluate.")],
+    new: Annotated[
+        list[str], typer.Argument(metavar="NEW...", help="The same, newer; with several, the last two are compared.")
+    ],
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
+    resamples: options.Resamples = options.RESAMPLES,
+    seed: options.Seed = options.SEED,
+    level: options.Level = options.LEVEL,
+    fail_on: options.FailOn = None,
+) -> None:
+    """Compare two evaluations: who moved beyond noise, who is new, and which results caused it.
+
+    OLD and NEW are files that `nashboard evaluate -o NAME.json` wrote, or data. --fail-on: first-changed, moved, worse,
+    missing; exit code 3.
+
+    \b
+    Examples:
+      nashboard changes october.json november.json
+      nashboard changes october.csv november.csv
+      nashboard changes september.json october.json november.json
+      nashboard changes main.json branch.json --fail-on worse,first-changed
+    """
+    from nashboard.evaluation.decide.changes import changes as run
+    from nashboard.evaluation.decide.changes import history
+    from nashboard.evaluation.decide.gates import CHANGES, check_names
+
+    check_names(fail_on or (), CHANGES)
+    settings = {"n_resamples": resamples, "rng": seed, "level": level, "progress": True}
+    names = [old, *new]
+    series = [load(source, connecting, reading, settings) for source in names]
+    found = run(series[-2], series[-1])
+    past = history(series, [PurePath(name).stem for name in names])
+    causes = [found.causes_table()] if found.causes else []
+    older = [past.table()] if len(series) > 2 else []
+    content = {**found.to_dict(), "history": past.to_dict()}
+    listing.show(found.table(), *causes, *older, json=(content, "changes/1"), sentences=found.summary)
+    options.exit_if(found, fail_on, CHANGES)
+
+
+NOT_EACH = "groups of one file are not those of another"
+
+
+def load(source: str, connecting: Connecting, reading: Reading, settings: dict[str, Any]) -> Any:
+    """Return a saved evaluation, or evaluate the data."""
+    from nashboard.cli.report import saved
+    from nashboard.evaluation.evaluate import evaluate
+
+    return saved(source) or evaluate(connecting.keep(reading.data(source), one=NOT_EACH), **settings)
