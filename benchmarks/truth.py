@@ -159,6 +159,53 @@ def play_shares(judges: int, tell: bool) -> Callable[[Array, Array, Rng], nb.Mat
     return make
 
 
+def play_swiss(rounds: int) -> Callable[[Array, Array, Rng], nb.Matches]:
+    """Return how to play a Swiss tournament: in each round agents with about as many points meet, one game each."""
+
+    def make(x: Array, schedule: Array, rng: Rng) -> nb.Matches:
+        W, points = np.zeros_like(x), np.zeros(len(x))
+        for _ in range(rounds):
+            order = np.lexsort((rng.random(len(x)), -points))
+            a, b = order[0::2], order[1::2]
+            won = rng.random(len(a)) < expit(x[a, b])
+            np.add.at(W, (np.where(won, a, b), np.where(won, b, a)), 1)
+            points[np.where(won, a, b)] += 1
+        return nb.Matches.from_counts(W)
+
+    return make
+
+
+def play_divisions(games: int, between: int) -> Callable[[Array, Array, Rng], nb.Matches]:
+    """Return how to play in four divisions by strength, with a few games between neighbouring ones."""
+
+    def make(x: Array, schedule: Array, rng: Rng) -> nb.Matches:
+        divisions = np.array_split(np.argsort(x.mean(axis=1)), 4)
+        N = np.zeros(x.shape, dtype=int)
+        for members in divisions:
+            N[np.ix_(members, members)] = games
+        N = np.triu(N, 1)
+        for low, high in pairwise(divisions):
+            for a, b in zip(rng.choice(low, between), rng.choice(high, between), strict=True):
+                N[min(a, b), max(a, b)] += 1
+        return play(x, N, rng)
+
+    return make
+
+
+def play_neighbours(games: int) -> Callable[[Array, Array, Rng], nb.Matches]:
+    """Return how to play against the three agents next in strength only."""
+
+    def make(x: Array, schedule: Array, rng: Rng) -> nb.Matches:
+        order = np.argsort(x.mean(axis=1))
+        N = np.zeros(x.shape, dtype=int)
+        for step in (1, 2, 3):
+            a, b = order[:-step], order[step:]
+            N[np.minimum(a, b), np.maximum(a, b)] = games
+        return play(x, N, rng)
+
+    return make
+
+
 def by_cluster(n: int, i: Array, j: Array, pair: Array, won: Array, games: int, tell: bool) -> nb.Matches:
     """Return matches whose rows are clusters of so many games of a pair; their clusters are told or not."""
     W = np.zeros((n, n))
@@ -200,6 +247,10 @@ REGIMES = {
     "few pairs with large cycles": Regime(16, outliers, all_pairs(25)),
     "repeated votes, not told": Regime(14, ladder(0.8), all_pairs(40), 0.55, play=play_votes(5, 0.8, tell=False)),
     "repeated votes, clusters": Regime(14, ladder(0.8), all_pairs(40), 0.55, play=play_votes(5, 0.8, tell=True)),
+    "single games, 30% met": Regime(30, ladder(1.0), all_pairs(1, 0.3), 0.55),
+    "Swiss tournament, 9 rounds": Regime(32, ladder(1.0), all_pairs(0), 0.9, play=play_swiss(9)),
+    "divisions by strength": Regime(32, ladder(1.0), all_pairs(0), 0.9, play=play_divisions(6, 8)),
+    "neighbours in strength": Regime(24, ladder(1.0), all_pairs(0), 0.9, play=play_neighbours(10)),
     "shares of 7 judges, not told": Regime(14, mixed(0.8, 0.2), all_pairs(8), play=play_shares(7, tell=False)),
     "shares of 7 judges, clusters": Regime(14, mixed(0.8, 0.2), all_pairs(8), play=play_shares(7, tell=True)),
 }

@@ -15,9 +15,11 @@ from nashboard.ratings.hierarchical import (
     PairCounts,
     count_pairs,
     fit_hierarchical,
+    fit_pairs,
     measure_dispersion,
 )
-from nashboard.ratings.hierarchical_numerics import DenseSystem, SparseSystem
+from nashboard.ratings.hierarchical_numerics import DenseSystem, SparseSystem, rating_prior
+from nashboard.ratings.likelihood import NormalPrior
 
 
 def arena(n: int, sigma: float, tau: float, games: int, seed: int, met: float = 1.0) -> tuple[Floats, nb.Matches]:
@@ -36,19 +38,34 @@ def prior_of_tau(counts: PairCounts, tau: Floats) -> Floats:
     a = tau[:, None] ** 2 * N * q * (1 - q)
     cycles = len(N) - counts.n + 1  # connected
     fisher = 2 * cycles / len(N) * ((a / (1 + a)) ** 2 * (1 - 1 / N)).sum(axis=1)
-    return np.asarray(np.log(2 / np.pi * (tau / 0.05) / (1 + (tau / 0.05) ** 2) + np.sqrt(fisher / (2 * np.pi))))
+    return np.asarray(
+        np.log(2 / np.pi * (tau / 0.05) / (1 + (tau / 0.05) ** 2) + np.sqrt(np.maximum(fisher - 4, 0) / (2 * np.pi)))
+    )
 
 
-def sample_slowly(counts: PairCounts, steps: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def prior_around_opponents(counts: PairCounts) -> tuple[Floats, float]:
+    """Return the deviations of each rating from the mean of the agent's opponents, and the precision of their level."""
+    D = np.eye(counts.n)
+    for k in range(counts.n):
+        own = (counts.i == k) | (counts.j == k)
+        for a, b, games in zip(counts.i[own], counts.j[own], counts.games[own], strict=True):
+            D[k, a + b - k] -= games / counts.games[own].sum()
+    return D, 1 / (counts.n * 1.5**2)
+
+
+def sample_slowly(counts: PairCounts, steps: int, rng: np.random.Generator, opponents: bool) -> tuple[Floats, Floats]:
     """Sample ratings and log tau by Metropolis steps on the non-centred model, x = r_i - r_j + tau u."""
     n, i, j = counts.n, counts.i, counts.j
+    D, weak = prior_around_opponents(counts) if opponents else (np.eye(n), 0.0)
+    square = D.T @ D
     y, N = counts.won, counts.games
     chains = 160
 
     def log_posterior(r: Floats, u: Floats, s: Floats, t: Floats) -> Floats:
         x = r[:, i] - r[:, j] + np.exp(t)[:, None] * u
         likelihood = (y * x - N * np.logaddexp(0, x)).sum(axis=1)
-        prior = -(r**2).sum(axis=1) * np.exp(-2 * s) / 2 - n * s - (u**2).sum(axis=1) / 2
+        K = square * np.exp(-2 * s)[:, None, None] + weak * np.eye(n)
+        prior = np.linalg.slogdet(K)[1] / 2 - np.einsum("ci,cij,cj->c", r, K, r) / 2 - (u**2).sum(axis=1) / 2
         hyper = -np.exp(2 * s) / (2 * 1.5**2) + s + prior_of_tau(counts, np.exp(t))
         inside = (t > np.log(TAU_RANGE[0])) & (t < np.log(TAU_RANGE[1]))
         return np.where(inside, likelihood + prior + hyper, -np.inf)
@@ -91,14 +108,23 @@ def accept(
 
 
 @pytest.mark.parametrize(
-    ("n", "sigma", "tau", "games", "met"),
-    [(5, 1.0, 0.0, 12, 1.0), (5, 0.5, 1.5, 10, 1.0), (6, 1.0, 0.3, 2, 0.7)],
-    ids=["ladder", "cyclic", "few games"],
+    ("n", "sigma", "tau", "games", "met", "opponents"),
+    [
+        (5, 1.0, 0.0, 12, 1.0, False),
+        (5, 0.5, 1.5, 10, 1.0, False),
+        (6, 1.0, 0.3, 2, 0.7, False),
+        (6, 1.0, 0.3, 6, 0.7, True),
+    ],
+    ids=["ladder", "cyclic", "few games", "around opponents"],
 )
-def test_draws_agree_with_a_long_metropolis_chain(n: int, sigma: float, tau: float, games: int, met: float) -> None:
+def test_draws_agree_with_a_long_metropolis_chain(
+    n: int, sigma: float, tau: float, games: int, met: float, opponents: bool
+) -> None:
     _, matches = arena(n, sigma, tau, games, seed=5, met=met)
-    slow, log_tau = sample_slowly(count_pairs(matches), 400, np.random.default_rng(0))
-    drawn = fit_hierarchical(matches).draw(8000, np.random.default_rng(1))
+    counts = count_pairs(matches)
+    slow, log_tau = sample_slowly(counts, 400, np.random.default_rng(0), opponents)
+    normal = NormalPrior.around_opponents(n, counts.i, counts.j, counts.games) if opponents else None
+    drawn = fit_pairs(matches.agents, counts, rating_prior(n, normal)).draw(8000, np.random.default_rng(1))
     spread = slow.std(axis=0)
     assert np.abs(drawn.ratings.mean(axis=0) - slow.mean(axis=0)).max() < 0.12 * spread.max()
     assert drawn.ratings.std(axis=0) == pytest.approx(spread, rel=0.12)
@@ -191,17 +217,52 @@ def test_singleton_clusters_do_not_erase_uncertainty() -> None:
     assert spreads[1] == pytest.approx(spreads[0], rel=0.05)
 
 
-def test_sparse_systems_agree_with_dense_ones() -> None:
+@pytest.mark.parametrize("tau", [0.3, 0.99, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize(("won", "games"), [(1.0, 1.0), (0.0, 2.0), (3.0, 4.0), (6.0, 6.0)])
+def test_the_integral_over_the_cyclic_part_is_accurate(won: float, games: float, tau: float) -> None:
+    """For single games and large cycles too: wrong curvatures made cycles of 5 log-odds of a ladder's single games."""
+    d = np.array([[-2.0, 0.0, 2.0]])
+    z = np.linspace(-10, 10, 20001)
+    x = d[0][:, None] + tau * z
+    mass = np.exp(won * x - games * np.logaddexp(0, x) - z**2 / 2)
+    total = mass.sum(axis=1)
+    mean = mass @ z / total
+    variance = mass @ z**2 / total - mean**2
+    counts = PairCounts(
+        n=2, i=np.zeros(3, int), j=np.ones(3, int), won=np.full(3, won), games=np.full(3, games), dispersion=1.0
+    )
+    value, slope, curvature, _ = counts.integrate(d, np.array([tau]))
+    assert value[0] == pytest.approx(np.log(total * (z[1] - z[0]) / np.sqrt(2 * np.pi)), abs=0.04)
+    assert slope[0] == pytest.approx(mean / tau, abs=0.05 / tau)
+    assert curvature[0] == pytest.approx((1 - variance) / tau**2, rel=0.05)
+
+
+def test_single_games_of_a_ladder_show_no_cycles() -> None:
+    rng = np.random.default_rng(8)
+    r = rng.normal(0, 1.2, 40)
+    W = np.zeros((40, 40))
+    for _ in range(160):
+        a, b = rng.choice(40, 2, replace=False)
+        W[(a, b) if rng.random() < expit(r[a] - r[b]) else (b, a)] += 1
+    fit = fit_hierarchical(nb.Matches.from_counts(W))
+    assert fit.tau_interval[0] < 0.1
+    assert fit.weights[fit.grid[:, 1] > 3].sum() < 0.2
+
+
+@pytest.mark.parametrize("opponents", [False, True])
+def test_sparse_systems_agree_with_dense_ones(opponents: bool) -> None:
     rng = np.random.default_rng(0)
     n = 60
     i, j = np.triu_indices(n, 1)
     kept = rng.random(len(i)) < 0.3
     i, j = i[kept], j[kept]
     W, right, precision = rng.random((1, len(i))), rng.normal(size=(1, n)), np.array([0.7])
-    dense, sparse = DenseSystem(n=n, i=i, j=j), SparseSystem(n=n, i=i, j=j)
+    prior = rating_prior(n, NormalPrior.around_opponents(n, i, j, np.ones(len(i))) if opponents else None)
+    dense, sparse = DenseSystem(prior=prior, n=n, i=i, j=j), SparseSystem(prior=prior, n=n, i=i, j=j)
     assert sparse.solve(W, precision, right) == pytest.approx(dense.solve(W, precision, right), abs=1e-6)
     assert sparse.log_determinants(W, precision) == pytest.approx(dense.log_determinants(W, precision), rel=0.02)
     assert sparse.traces(W, precision) == pytest.approx(dense.traces(W, precision), rel=0.1)
     streams = [np.random.default_rng(k) for k in range(3000)]
-    covariance = np.cov(sparse.sample(W[0], 0.7, streams).T)
-    assert covariance == pytest.approx(np.linalg.inv(dense.matrices(W, precision)[0]), abs=0.06)
+    away = np.eye(n) - 1 / n  # the common level of all ratings means nothing
+    covariance = np.cov(away @ sparse.sample(W[0], 0.7, streams).T)
+    assert covariance == pytest.approx(away @ np.linalg.inv(dense.matrices(W, precision)[0]) @ away, abs=0.06)

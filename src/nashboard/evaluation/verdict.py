@@ -15,7 +15,6 @@ from nashboard.data.scores import Scores
 from nashboard.evaluation.board.board import Board, Mover
 from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.problem import LOG_ODDS, Problem
-from nashboard.ratings.schedule import follows_strength, judged_part
 
 FEW = 100  # draws below which the ends of intervals are rough
 NAMED = 5  # candidates named in the headline
@@ -283,8 +282,8 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         found.append(UNCOUNTED)
     if isinstance(data, Matches) and not problem.literal and 0 < len(data.unbeaten) < len(data.agents):
         found.append(f"{listed(data.unbeaten, 3)} never lost a game: the prior limits how strong they can be.")
-    if isinstance(data, Matches) and not problem.literal and follows_strength(judged_part(data)):
-        found.append(RELIES_ON_PRIOR)
+    if problem.draws.facts.get("around_opponents"):
+        found.append(BY_STRENGTH)
     if problem.literal and not problem.equilibrium.unique:
         found.append("There are several equilibria: the weights are those of maximum entropy.")
     if 1 < len(problem.draws) < FEW:
@@ -292,9 +291,9 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-RELIES_ON_PRIOR = (
-    "Many comparisons rest on the prior, which takes opponents as met at random: if agents met opponents of their own "
-    "strength (divisions, matchmaking), distant agents are further apart than shown."
+BY_STRENGTH = (
+    "Strength seems to decide who meets whom (divisions, matchmaking): ratings are compared with those of each one's "
+    "opponents, and intervals between those who are far apart may be too narrow."
 )
 UNCOUNTED = "The win rates come without numbers of games: they are taken as exact, and there are no intervals."
 

@@ -102,6 +102,7 @@ def hierarchical_ratings(matches: Matches) -> HierarchicalRatings:
         accuracy=1 / float(np.sqrt(2 * DRAWS)),
     )
     won, lost = matches.wins + matches.draws / 2, matches.losses + matches.draws / 2
+    around = " around each agent's opponents" if fit.around_opponents else ""
     return HierarchicalRatings(
         agents=fit.agents,
         ratings=fit.ratings * POINTS_PER_LOGIT,
@@ -110,7 +111,7 @@ def hierarchical_ratings(matches: Matches) -> HierarchicalRatings:
         log_loss=loss(won, lost, fit.expected) / matches.n_games,
         made=(
             f"hierarchical model, {count(matches.n_games)} games, ratings spread by {fit.sigma * POINTS_PER_LOGIT:.0f} "
-            f"points, cyclic parts by {fit.tau * POINTS_PER_LOGIT:.0f}"
+            f"points{around}, cyclic parts by {fit.tau * POINTS_PER_LOGIT:.0f}"
         ),
         pairs=matches.pairs,
         expected=fit.expected * POINTS_PER_LOGIT,

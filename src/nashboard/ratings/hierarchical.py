@@ -6,14 +6,16 @@ The log-odds that ``i`` beats ``j`` are
     r_i ~ N(0, sigma^2),   c_ij ~ N(0, tau^2) for each unordered pair,
     sigma ~ half-normal(1.5),   tau: see below,
 
+(around the mean of the opponents of ``i`` where strength decided who met whom, see `schedule`)
 and the points of a pair are binomial given ``x``. Where a ladder explains the results, ``tau`` is close to 0 and
 payoffs are differences of ratings; where cycles are real, ``tau`` is large and every pair keeps its own payoff. A pair
 without games has ``c ~ N(0, tau^2)``, and an agent with few games stays close to the average agent.
 
 **The prior of tau** adds what is known beforehand to what the schedule can tell (`Schedule.tau_prior`). Public logs
 have a tau of 0.03 to 0.1, hence a half-Cauchy density of scale 0.05; and each value of tau that these games can tell
-from its neighbours counts as much as that, hence Jeffreys' density, the square root of the information. Against a
-single baseline no cycle can be seen, and experience decides; with many games between all pairs the data do.
+from its neighbours counts as much as that, hence Jeffreys' density, the square root of the information beyond what
+would tell nothing. Against a single baseline, or in single games, no cycle can be seen, and experience decides; with
+many games between all pairs the data do.
 
 **Computation.** Given ``r``, the pairs are independent, and each ``c`` is integrated numerically (adaptive
 Gauss-Hermite quadrature), which leaves a log-concave likelihood ``l(r_i - r_j)`` per pair. For ``sigma`` and ``tau`` on
@@ -41,19 +43,24 @@ from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
 from nashboard.ratings.hierarchical_numerics import (
+    RatingPrior,
     System,
     draw_all_pairs,
     draw_columns,
     draw_signed_normals,
     integrate_pairs,
+    rating_prior,
     refine_ratings,
     system_for,
 )
+from nashboard.ratings.likelihood import SCALE, NormalPrior
+from nashboard.ratings.schedule import choose_prior
 
-SIGMA_SCALE, TAU_SCALE = 1.5, 0.05  # of the half-normal prior of sigma and the half-Cauchy part of the prior of tau
+SIGMA_SCALE, TAU_SCALE = SCALE, 0.05  # of the half-normal prior of sigma and the half-Cauchy part of the prior of tau
 SIGMA_RANGE, TAU_RANGE = (0.05, 8.0), (0.01, 5.0)
 FEW_PAIRS = 1_000  # up to which sigma is integrated; beyond, its relative error is small and its mode is used
 BLOCK = 4_000_000  # numbers that the fits of one block of grid points may occupy
+TELLING = 2.0  # pairs: fewer cannot tell tau from e times tau by two standard errors
 RESOLVED = 1.5  # log-density between neighbours at the peak below which the grid is fine enough
 NEGLIGIBLE = 7.0  # log-density below the peak beyond which the grid is cut
 HOPELESS = 50.0  # log-density below the peak beyond which larger values of tau are not tried
@@ -104,7 +111,7 @@ class Schedule:
 
         def density(tau: Floats) -> Floats:
             told = [(information / (information + t**-2)) ** 2 @ telling for t in tau]
-            jeffreys = np.sqrt(share * np.array(told) / np.pi)
+            jeffreys = np.sqrt(np.maximum(share * np.array(told) - TELLING, 0.0) / np.pi)
             ratio = tau / TAU_SCALE
             return np.asarray(2 / np.pi * ratio / (1 + ratio**2) + jeffreys)
 
@@ -150,14 +157,14 @@ class PairCounts(Schedule):
         share = (self.won + 0.5) / (self.games + 1)
         return self.games * share * (1 - share), 1 - 1 / np.maximum(self.games, 1.0)
 
-    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any) -> None:
+    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, prior: RatingPrior) -> None:
         """Correct drawn sigmas, and ratings of agents with few games, whose posterior is not normal, in place."""
         played = np.bincount(self.i, self.games, self.n) + np.bincount(self.j, self.games, self.n)
         agents = np.flatnonzero((played > 0) & (played < FEW_GAMES))
-        width = 1.5 / np.sqrt(1 / sigma.max() ** 2 + played[agents] / 6)
+        width = 1.5 / np.sqrt(prior.diagonal[agents] / sigma.max() ** 2 + played[agents] / 6)
         refine_ratings(
-            self.won, self.games, self.i, self.j, *self.neighbours, *self.quadrature, agents,
-            sigma, tau, seeds, width, SWEEPS, SIGMA_SCALE, *SIGMA_RANGE, ratings,
+            self.won, self.games, self.i, self.j, *self.neighbours, *self.quadrature, *prior.columns, *prior.spectrum,
+            prior.weak, agents, sigma, tau, seeds, width, SWEEPS, SIGMA_SCALE, *SIGMA_RANGE, ratings,
         )  # fmt: skip
 
     def draw_all(self, base: Floats, tau: Floats, seeds: Any) -> Floats:
@@ -200,7 +207,7 @@ class MeasuredPairs(Schedule):
         """Information of each pair, all of which tells about cycles."""
         return 1 / self.variance, np.ones(len(self.i))
 
-    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any) -> None:
+    def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, prior: RatingPrior) -> None:
         """Do nothing: the posterior of the ratings is normal."""
 
     def draw_all(self, base: Floats, tau: Floats, seeds: Any) -> Floats:
@@ -315,6 +322,11 @@ class HierarchicalFit:
     system: System
 
     @property
+    def around_opponents(self) -> bool:
+        """Whether ratings are normal around each agent's opponents, not around the average agent."""
+        return self.system.prior.deviations is not None
+
+    @property
     def tau_interval(self) -> tuple[float, float]:
         """The central 95% of the posterior of tau."""
         order = np.argsort(self.grid[:, 1], kind="stable")
@@ -327,7 +339,8 @@ class HierarchicalFit:
     def cyclic_share(self) -> float:
         """Expected share of the variance of log-odds between two agents that is cyclic."""
         sigma, tau = self.grid.T
-        return float(self.weights @ (tau**2 / (tau**2 + 2 * sigma**2)))
+        spread = self.modes.ratings.var(axis=1) if self.around_opponents else sigma**2
+        return float(self.weights @ (tau**2 / (tau**2 + 2 * spread)))
 
     def draw(self, count: int, rng: np.random.Generator) -> ModelDraws:
         """Draw ratings, and keys for the cyclic parts; each draw has a random stream of its own."""
@@ -346,7 +359,7 @@ class HierarchicalFit:
                 streams = [np.random.default_rng(int(seed)) for seed in seeds[chosen]]
                 ratings[chosen] = centre + self.system.sample(W, precision, streams)
         sigma, tau = (np.array(column) for column in self.grid[at].T)
-        counts.refine(ratings, sigma, tau, seeds)
+        counts.refine(ratings, sigma, tau, seeds, self.system.prior)
         ratings -= ratings.mean(axis=1, keepdims=True)
         return ModelDraws(ratings=ratings, sigma=sigma, tau=tau, seeds=seeds, counts=counts)
 
@@ -369,17 +382,24 @@ class HierarchicalFit:
         return f"HierarchicalFit({len(self.agents):,} agents, sigma {self.sigma:.3g}, tau {self.tau:.3g})"
 
 
-def fit_hierarchical(matches: Matches, *, dispersion: float | None = None) -> HierarchicalFit:
+def fit_hierarchical(matches: Matches, *, like: HierarchicalFit | None = None) -> HierarchicalFit:
     """Fit ratings, cyclic parts and the posterior of their sizes; agents need not be connected.
 
-    The dispersion of the results is measured unless it is given: evidence can be compared only at the same dispersion.
+    The dispersion of the results, and around what ratings are normal, are learned, or those of another fit: evidence
+    can be compared only at the same dispersion.
     """
-    return fit_pairs(matches.agents, count_pairs(matches, dispersion))
+    counts = count_pairs(matches, like.counts.dispersion if like else None)
+    if like is None:
+        normal = choose_prior(matches)
+    else:
+        around = like.around_opponents
+        normal = NormalPrior.around_opponents(counts.n, counts.i, counts.j, matches.games) if around else None
+    return fit_pairs(matches.agents, counts, rating_prior(counts.n, normal))
 
 
-def fit_pairs(agents: tuple[str, ...], counts: Pairs) -> HierarchicalFit:
-    """Fit the model to counts of games, or to measured payoffs."""
-    system = system_for(counts.n, counts.i, counts.j)
+def fit_pairs(agents: tuple[str, ...], counts: Pairs, prior: RatingPrior | None = None) -> HierarchicalFit:
+    """Fit the model to counts of games, or to measured payoffs, with ratings around the average agent unless given."""
+    system = system_for(prior or RatingPrior(n=counts.n), counts.i, counts.j)
     with threads_for(counts.n):
         modes = fit_grid(counts, system)
     grid = np.stack([modes.sigma, modes.tau], axis=1)
@@ -519,7 +539,8 @@ def find_some_modes(counts: Pairs, system: System, grid: Floats, start: Floats |
 
     Steps are damped by ``log(1 + s) / s`` for the largest change ``s`` of a log-odds: with a logistic likelihood every
     such step goes uphill (Bach 2010, Self-concordant analysis for logistic regression). With ``learn_sigma`` the
-    given sigma is a start, and MacKay's fixed point ``sigma^2 = r'r / (n - tr H^-1 / sigma^2)`` is found on the way.
+    given sigma is a start, and MacKay's fixed point ``sigma^2 = r'r / (n - tr H^-1 / sigma^2)`` is found on the way
+    (deviations from what the prior expects in place of ``r``).
     """
     sigma, tau = (np.array(column) for column in grid.T)
     r = np.zeros((len(grid), counts.n)) if start is None else np.tile(start, (len(grid), 1))
@@ -527,15 +548,16 @@ def find_some_modes(counts: Pairs, system: System, grid: Floats, start: Floats |
     for _ in range(20):
         precision = 1 / sigma**2
         _, slope, curvature, c = counts.integrate(r[:, counts.i] - r[:, counts.j], tau, c)
-        gradient = signed_sums(counts, slope) - precision[:, None] * r
+        gradient = signed_sums(counts, slope) - system.prior.pulls(r, precision)
         step = system.solve(curvature, precision, gradient)
         most = np.abs(step[:, counts.i] - step[:, counts.j]).max(axis=1, initial=0.0)
         r = r + step * (np.log1p(most) / np.maximum(most, 1e-300))[:, None]
         moved = 0.0
         if learn_sigma and most.max() < 0.5:
-            known = np.maximum(counts.n - precision * system.traces(curvature, precision), 0.1)
+            known = system.prior.dimensions(sigma) - precision * system.traces(curvature, precision)
             # the half-normal prior of sigma, in log sigma: + 1 - sigma^2 / SIGMA_SCALE^2
-            found = np.sqrt((r**2).sum(axis=1) / np.maximum(known - 1 + sigma**2 / SIGMA_SCALE**2, 0.1))
+            squares = (system.prior.deviate(r.T) ** 2).sum(axis=0)
+            found = np.sqrt(squares / np.maximum(np.maximum(known, 0.1) - 1 + sigma**2 / SIGMA_SCALE**2, 0.1))
             found = np.clip(found, *SIGMA_RANGE)
             moved, sigma = float(np.abs(np.log(found / sigma)).max()), found
         if most.max() < 2e-3 and moved < 2e-3:
@@ -545,8 +567,8 @@ def find_some_modes(counts: Pairs, system: System, grid: Floats, start: Floats |
     log_prior = -(sigma**2) / (2 * SIGMA_SCALE**2) + np.log(sigma) + counts.tau_prior(tau)
     log_density = (
         value.sum(axis=1)
-        - precision * (r**2).sum(axis=1) / 2
-        - counts.n * np.log(sigma)
+        - system.prior.penalties(r, sigma)
+        + system.prior.log_determinants(sigma) / 2
         - system.log_determinants(curvature, precision) / 2
         + log_prior
     )

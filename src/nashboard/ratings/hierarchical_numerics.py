@@ -1,13 +1,15 @@
 """Numerics of the hierarchical model: linear systems, integrals over the cyclic part of a pair, and random draws.
 
-The linear systems are ``H = B' W B + I / sigma^2``: ``B`` is the incidence of pairs (+1 for the first agent, -1 for the
-second), ``W`` the information of each pair. Up to ``DENSE`` agents they are factorised, many at once; beyond, conjugate
-gradients and stochastic Lanczos quadrature need only products with the sparse matrix.
+The linear systems are ``H = B' W B + K``: ``B`` is the incidence of pairs (+1 for the first agent, -1 for the second),
+``W`` the information of each pair, and ``K`` the precision of the prior of ratings (`RatingPrior`). Up to ``DENSE``
+agents they are factorised, many at once; beyond, conjugate gradients and stochastic Lanczos quadrature need only
+products with sparse matrices.
 
 Random numbers are a function of a key and a counter (splitmix64), so that the cyclic part of a pair in a draw is the
 same whenever and in whatever order it is asked for.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,16 +18,99 @@ import numpy as np
 
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
+from nashboard.ratings.likelihood import NormalPrior
 
 DENSE = 2000
 PROBES, LANCZOS = 16, 40  # of the log-determinant of sparse systems: probes and steps
 CLOSE = 1e-8
+WIDE = 1.0  # tau from which a pair's likelihood may be far from normal within the prior of its cyclic part
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RatingPrior:
+    """A normal prior of ``n`` ratings with the precision ``K = D'D / sigma^2 + weak I``.
+
+    ``D r`` is how far ratings are from what is expected: from 0, where ``deviations`` is None, or from the mean of each
+    agent's opponents (`likelihood.NormalPrior`).
+    """
+
+    n: int
+    deviations: Any = None  # D (n, n), sparse
+    weak: float = 0.0
+
+    def deviate(self, r: Floats) -> Floats:
+        """Return ``D r`` for columns ``r`` (n, k)."""
+        return r if self.deviations is None else np.asarray(self.deviations @ r)
+
+    def square(self, r: Floats) -> Floats:
+        """Return ``D'D r`` for columns ``r`` (n, k)."""
+        return r if self.deviations is None else np.asarray(self.deviations.T @ (self.deviations @ r))
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """Return ``D'D`` as a dense matrix."""
+        D = self.deviations
+        return np.eye(self.n) if D is None else np.asarray((D.T @ D).toarray())
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """Return the diagonal of ``D'D``."""
+        D = self.deviations
+        return np.ones(self.n) if D is None else np.asarray(D.multiply(D).sum(axis=0)).ravel()
+
+    @cached_property
+    def columns(self) -> tuple[Ints, Ints, Floats]:
+        """Return the columns of ``D``: where each starts, its rows, its values."""
+        if self.deviations is None:
+            return np.arange(self.n + 1), np.arange(self.n), np.ones(self.n)
+        D = self.deviations.tocsc()
+        return D.indptr.astype(np.int64), D.indices.astype(np.int64), D.data.astype(np.float64)
+
+    @cached_property
+    def spectrum(self) -> tuple[Floats, Floats]:
+        """Return the eigenvalues of ``D'D`` and how often each counts; of large leagues, nodes of a quadrature."""
+        if self.deviations is None:
+            return np.ones(1), np.array([float(self.n)])
+        if self.n <= DENSE:
+            return np.maximum(np.linalg.eigvalsh(self.matrix), 0.0), np.ones(self.n)
+        values, weights = lanczos_quadrature(self.square, probe_signs(self.n))
+        return np.maximum(values, 0.0), weights
+
+    def log_determinants(self, sigma: Floats) -> Floats:
+        """Return ``log det K`` of each sigma."""
+        values, weights = self.spectrum
+        return np.asarray(np.log(values / sigma[:, None] ** 2 + self.weak) @ weights)
+
+    def dimensions(self, sigma: Floats) -> Floats:
+        """Return the number of directions in which sigma, and not what is weakly known, decides: all n by default."""
+        values, weights = self.spectrum
+        scaled = values / sigma[:, None] ** 2
+        return np.asarray(scaled / (scaled + self.weak) @ weights)
+
+    def penalties(self, r: Floats, sigma: Floats) -> Floats:
+        """Return ``r' K r / 2`` of each row of ``r`` (G, n)."""
+        squares = (self.deviate(r.T) ** 2).sum(axis=0) / sigma**2
+        return np.asarray((squares + self.weak * (r**2).sum(axis=1)) / 2)
+
+    def pulls(self, r: Floats, precision: Floats) -> Floats:
+        """Return ``K r`` of each row of ``r`` (G, n), given ``1 / sigma^2``."""
+        return np.asarray(precision[:, None] * self.square(r.T).T + self.weak * r)
+
+
+def rating_prior(n: int, normal: NormalPrior | None) -> RatingPrior:
+    """Return a normal prior in the form of this model, around the average agent unless given."""
+    if normal is None:
+        return RatingPrior(n=n)
+    from scipy.sparse import csr_array
+
+    return RatingPrior(n=n, deviations=csr_array(normal.deviations), weak=float(normal.weak[-1]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DenseSystem:
     """Systems that are factorised; ``W`` is (G, p), ``precision`` (G,), right sides are (G, n)."""
 
+    prior: RatingPrior
     n: int
     i: Ints
     j: Ints
@@ -41,7 +126,11 @@ class DenseSystem:
         H[:, self.i, self.j] = -W
         H[:, self.j, self.i] = -W
         diagonal = np.arange(self.n)
-        H[:, diagonal, diagonal] = precision[:, None] - H.sum(axis=2)
+        if self.prior.deviations is None:
+            H[:, diagonal, diagonal] = precision[:, None] - H.sum(axis=2)
+        else:
+            H[:, diagonal, diagonal] = self.prior.weak - H.sum(axis=2)
+            H += precision[:, None, None] * self.prior.matrix
         return H
 
     def solve(self, W: Floats, precision: Floats, right: Floats) -> Floats:
@@ -58,8 +147,11 @@ class DenseSystem:
         return np.asarray(2 * np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1))
 
     def traces(self, W: Floats, precision: Floats) -> Floats:
-        """Return ``tr H^-1`` of each row."""
-        return np.asarray(np.trace(np.linalg.inv(self.matrices(W, precision)), axis1=1, axis2=2))
+        """Return ``tr H^-1 D'D`` of each row."""
+        inverse = np.linalg.inv(self.matrices(W, precision))
+        if self.prior.deviations is None:
+            return np.asarray(np.trace(inverse, axis1=1, axis2=2))
+        return np.asarray((inverse * self.prior.matrix).sum(axis=(1, 2)))
 
     def sample(self, W: Floats, precision: float, streams: list[np.random.Generator]) -> Floats:
         """Draw from ``N(0, H^-1)``: ``L^-T z`` for ``H = L L'``."""
@@ -80,6 +172,7 @@ class DenseSystem:
 class SparseSystem:
     """Systems of large leagues, solved by conjugate gradients."""
 
+    prior: RatingPrior
     n: int
     i: Ints
     j: Ints
@@ -92,21 +185,25 @@ class SparseSystem:
     @cached_property
     def probes(self) -> Floats:
         """Random signs, the same at every grid point, so that differences of log-determinants are precise."""
-        return np.random.default_rng(0).choice([-1.0, 1.0], size=(self.n, PROBES))
+        return probe_signs(self.n)
 
     def sums(self, of_first: Floats, of_second: Floats) -> Floats:
         """Sum a number over each agent's pairs, given for the first and the second agent of a pair."""
         first, second = (np.bincount(at, x, self.n) for at, x in ((self.i, of_first), (self.j, of_second)))
         return np.asarray(first + second, dtype=np.float64)
 
-    def matrix(self, W: Floats, precision: float) -> tuple[Any, Floats]:
-        """Return ``H`` as a sparse matrix, and its diagonal."""
+    def matrix(self, W: Floats, precision: float) -> tuple[Callable[[Floats], Floats], Floats]:
+        """Return products with ``H``, and its diagonal."""
         from scipy.sparse import csr_array
 
-        diagonal = self.sums(W, W) + precision
+        plain = self.prior.deviations is None
+        diagonal = self.sums(W, W) + (precision if plain else self.prior.weak)
         own = np.arange(self.n)
         rows, columns = np.concatenate([self.i, self.j, own]), np.concatenate([self.j, self.i, own])
-        return csr_array((np.concatenate([-W, -W, diagonal]), (rows, columns)), shape=(self.n, self.n)), diagonal
+        H = csr_array((np.concatenate([-W, -W, diagonal]), (rows, columns)), shape=(self.n, self.n))
+        if plain:
+            return lambda x: H @ x, diagonal
+        return lambda x: H @ x + precision * self.prior.square(x), diagonal + precision * self.prior.diagonal
 
     def solve(self, W: Floats, precision: Floats, right: Floats) -> Floats:
         """Solve one system per row."""
@@ -125,25 +222,30 @@ class SparseSystem:
         """Return ``log det H`` of each row, by stochastic Lanczos quadrature of the scaled matrix."""
         found = []
         for w, t in zip(W, precision, strict=True):
-            H, diagonal = self.matrix(w, float(t))
-            found.append(np.log(diagonal).sum() + lanczos_log_determinant(H, 1 / np.sqrt(diagonal), self.probes))
+            product, diagonal = self.matrix(w, float(t))
+            scale = 1 / np.sqrt(diagonal)[:, None]
+            values, weights = lanczos_quadrature(lambda x, p=product, s=scale: s * p(s * x), self.probes)
+            found.append(np.log(diagonal).sum() + weights @ np.log(np.maximum(values, 1e-12)))
         return np.array(found)
 
     def traces(self, W: Floats, precision: Floats) -> Floats:
-        """Return ``tr H^-1`` of each row, estimated by Hutchinson's method with the same probes."""
+        """Return ``tr H^-1 D'D`` of each row, estimated by Hutchinson's method with the same probes."""
         found = []
         for w, t in zip(W, precision, strict=True):
             solved = conjugate_gradients(*self.matrix(w, float(t)), self.probes, close=1e-3)
-            found.append((solved * self.probes).sum() / PROBES)
+            found.append((solved * self.prior.square(self.probes)).sum() / PROBES)
         return np.array(found)
 
     def sample(self, W: Floats, precision: float, streams: list[np.random.Generator]) -> Floats:
-        """Draw from ``N(0, H^-1)``: solve ``H x = B' W^(1/2) z + sigma^-1 z'``, whose right side has covariance H."""
-        right = np.empty((self.n, len(streams)))
+        """Draw from ``N(0, H^-1)``: solve ``H x = B' W^(1/2) z + D' z' / sigma``, whose right side has covariance H."""
+        right, own = np.empty((self.n, len(streams))), np.empty((self.n, len(streams)))
         for k, rng in enumerate(streams):
             z = np.sqrt(W) * rng.standard_normal(len(W))
             right[:, k] = self.sums(z, -z)
-            right[:, k] += np.sqrt(precision) * rng.standard_normal(self.n)
+            own[:, k] = np.sqrt(precision) * rng.standard_normal(self.n)
+            if self.prior.weak:
+                right[:, k] += np.sqrt(self.prior.weak) * rng.standard_normal(self.n)
+        right += own if self.prior.deviations is None else self.prior.deviations.T @ own
         return np.asarray(conjugate_gradients(*self.matrix(W, precision), right).T)
 
     def pair_variances(self, W: Floats, precision: float) -> Floats | None:
@@ -154,12 +256,14 @@ class SparseSystem:
 System = DenseSystem | SparseSystem
 
 
-def system_for(n: int, i: Ints, j: Ints) -> System:
+def system_for(prior: RatingPrior, i: Ints, j: Ints) -> System:
     """Return dense systems for up to ``DENSE`` agents, else sparse ones."""
-    return (DenseSystem if n <= DENSE else SparseSystem)(n=n, i=i, j=j)
+    return (DenseSystem if prior.n <= DENSE else SparseSystem)(prior=prior, n=prior.n, i=i, j=j)
 
 
-def conjugate_gradients(H: Any, diagonal: Floats, right: Floats, close: float = CLOSE) -> Floats:
+def conjugate_gradients(
+    product: Callable[[Floats], Floats], diagonal: Floats, right: Floats, close: float = CLOSE
+) -> Floats:
     """Solve ``H X = right`` for several right sides at once, preconditioned by the diagonal."""
     X = np.zeros_like(right)
     R = right.copy()
@@ -169,7 +273,7 @@ def conjugate_gradients(H: Any, diagonal: Floats, right: Floats, close: float = 
     for _ in range(10 * len(diagonal)):
         if (rz <= goal).all():
             break
-        HP = H @ P
+        HP = product(P)
         alpha = rz / np.maximum((P * HP).sum(axis=0), 1e-300)
         X += alpha * P
         R -= alpha * HP
@@ -179,14 +283,19 @@ def conjugate_gradients(H: Any, diagonal: Floats, right: Floats, close: float = 
     return X
 
 
-def lanczos_log_determinant(H: Any, scale: Floats, probes: Floats) -> float:
-    """Return ``log det (S H S)`` for a diagonal ``S``: the mean over probes of Gauss quadratures of the logarithm."""
+def probe_signs(n: int) -> Floats:
+    """Return random signs, always the same."""
+    return np.random.default_rng(0).choice([-1.0, 1.0], size=(n, PROBES))
+
+
+def lanczos_quadrature(product: Callable[[Floats], Floats], probes: Floats) -> tuple[Floats, Floats]:
+    """Return nodes and weights with ``tr f(H) ~ weights @ f(nodes)``: Gauss quadratures, averaged over probes."""
     n, count = probes.shape
     q = probes / np.sqrt(n)
     before, beta = np.zeros_like(q), np.zeros(count)
     alphas, betas = [], []
     for _ in range(min(LANCZOS, n)):
-        w = scale[:, None] * (H @ (scale[:, None] * q)) - beta * before
+        w = product(q) - beta * before
         alpha = (w * q).sum(axis=0)
         w -= alpha * q
         beta = np.sqrt((w * w).sum(axis=0))
@@ -194,11 +303,12 @@ def lanczos_log_determinant(H: Any, scale: Floats, probes: Floats) -> float:
         betas.append(beta)
         before, q = q, w / np.maximum(beta, 1e-300)
     middle, beside = np.array(alphas).T, np.array(betas[:-1]).T
-    total = 0.0
+    nodes, weights = [], []
     for a, b in zip(middle, beside, strict=True):
         values, vectors = np.linalg.eigh(np.diag(a) + np.diag(b, 1) + np.diag(b, -1))
-        total += n * float(vectors[0] ** 2 @ np.log(np.maximum(values, 1e-12)))
-    return total / int(count)
+        nodes.append(values)
+        weights.append(n / count * vectors[0] ** 2)
+    return np.concatenate(nodes), np.concatenate(weights)
 
 
 @compiled("u8(u8, u8)")
@@ -256,7 +366,7 @@ def integrate_one(won, games, d, tau, nodes, log_weights, start):  # type: ignor
     for q in range(len(nodes)):
         at = c + scale * nodes[q]
         total, rest, info = binomial(won, games, d + at)
-        rest -= lean
+        rest = at - c if tau >= WIDE else rest - lean
         w = np.exp(total - at * at / (2 * t2) + log_weights[q] - level)
         mass += w
         first += w * rest
@@ -264,10 +374,13 @@ def integrate_one(won, games, d, tau, nodes, log_weights, start):  # type: ignor
         information += w * info
     first /= mass
     information /= mass
-    curvature = information - second / mass + first * first
+    spread = second / mass - first * first
+    value = level + np.log(mass * scale / tau)
     # log-concave, so the curvature is positive; the bound is for rounding
-    curvature = max(curvature, 1e-3 * information / (1 + t2 * information))
-    return level + np.log(mass * scale / tau), lean + first, curvature, c
+    least = 1e-3 * information / (1 + t2 * information)
+    if tau >= WIDE:  # slope and curvature by the mean and variance of c: the other form is a difference of large sums
+        return value, (c + first) / t2, max((1 - spread / t2) / t2, least), c
+    return value, lean + first, max(information - spread, least), c
 
 
 @compiled("void(f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
@@ -280,26 +393,49 @@ def integrate_pairs(won, games, d, tau, nodes, log_weights, value, slope, curvat
             )
 
 
+@compiled("f8(f8[::1], f8[::1], f8, f8, f8, f8, f8)")
+def gain_of_sigma(values, weights, weak, squares, old, new, scale):  # type: ignore[no-untyped-def]
+    """Return by how much another sigma raises the log-density of log sigma, given the squared deviations."""
+    gain = np.log(new / old) - squares * (1 / new**2 - 1 / old**2) / 2 - (new**2 - old**2) / (2 * scale * scale)
+    for k in range(len(values)):
+        gain += weights[k] * np.log((values[k] / new**2 + weak) / (values[k] / old**2 + weak)) / 2
+    return gain
+
+
+@compiled("void(f8[::1], i8[::1], i8[::1], f8[::1], f8[::1])")
+def deviations_of(r, starts, rows, entries, off):  # type: ignore[no-untyped-def]
+    """Write ``D r`` into ``off``, given the columns of ``D``."""
+    off[:] = 0.0
+    for a in range(len(r)):
+        for q in range(starts[a], starts[a + 1]):
+            off[rows[q]] += entries[q] * r[a]
+
+
 @compiled(
-    "void(f8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8[::1], "
-    "i8[::1], f8[::1], f8[::1], u8[::1], f8[::1], i8, f8, f8, f8, f8[:,::1])"
+    "void(f8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8[::1], i8[::1], i8[::1], f8[::1], f8[::1], "
+    "f8[::1], f8, i8[::1], f8[::1], f8[::1], u8[::1], f8[::1], i8, f8, f8, f8, f8[:,::1])"
 )
 def refine_ratings(  # type: ignore[no-untyped-def]
-    won, games, first, second, start, pair, nodes, log_weights, agents, sigma, tau, seeds, width, sweeps, scale, low,
-    high, r,
+    won, games, first, second, start, pair, nodes, log_weights, starts, rows, entries, values, often, weak, agents,
+    sigma, tau, seeds, width, sweeps, scale, low, high, r,
 ):  # fmt: skip
     """Move the ratings of some agents, and sigma, by Metropolis steps that leave the posterior given tau unchanged."""
     n = r.shape[1]
+    off = np.empty(n)
     for s in range(len(r)):
         count = np.uint64(0)
         key = mixed(seeds[s], np.uint64(0xA5A5))
+        deviations_of(r[s], starts, rows, entries, off)
         for _ in range(sweeps):
             for at in range(len(agents)):
                 a = agents[at]
                 bits = mixed(key, count)
                 count += np.uint64(1)
                 move = width[at] * normal_of(bits)
-                gain = (r[s, a] ** 2 - (r[s, a] + move) ** 2) / (2 * sigma[s] * sigma[s])
+                gain = weak * (r[s, a] ** 2 - (r[s, a] + move) ** 2) / 2
+                for q in range(starts[a], starts[a + 1]):
+                    old = off[rows[q]]
+                    gain += (old**2 - (old + entries[q] * move) ** 2) / (2 * sigma[s] * sigma[s])
                 for q in range(start[a], start[a + 1]):
                     k = pair[q]
                     d = r[s, first[k]] - r[s, second[k]]
@@ -308,15 +444,16 @@ def refine_ratings(  # type: ignore[no-untyped-def]
                     gain -= integrate_one(won[k], games[k], d, tau[s], nodes, log_weights, 0.0)[0]
                 if np.log(uniform_of(mixed(bits, np.uint64(3)))) < gain:
                     r[s, a] += move
-            square = 0.0
+                    for q in range(starts[a], starts[a + 1]):
+                        off[rows[q]] += entries[q] * move
+            squares = 0.0
             for a in range(n):
-                square += r[s, a] * r[s, a]
+                squares += off[a] * off[a]
             for _ in range(2 if len(agents) > 0 else 0):
                 bits = mixed(key, count)
                 count += np.uint64(1)
                 new = sigma[s] * np.exp(0.4 * normal_of(bits))
-                gain = (1 - n) * np.log(new / sigma[s]) - square * (1 / new**2 - 1 / sigma[s] ** 2) / 2
-                gain -= (new**2 - sigma[s] ** 2) / (2 * scale * scale)
+                gain = gain_of_sigma(values, often, weak, squares, sigma[s], new, scale)
                 if low < new < high and np.log(uniform_of(mixed(bits, np.uint64(3)))) < gain:
                     sigma[s] = new
 

@@ -18,7 +18,13 @@ import numpy as np
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
 from nashboard.ratings.hierarchical import SIGMA_SCALE, TAU_RANGE, HierarchicalFit, ModelDraws
-from nashboard.ratings.hierarchical_numerics import mixed, normal_of, uniform_of
+from nashboard.ratings.hierarchical_numerics import (
+    deviations_of,
+    gain_of_sigma,
+    mixed,
+    normal_of,
+    uniform_of,
+)
 
 MOST_PLANES = 3
 WARM, THIN = 400, 5  # sweeps before the first draw, and from one draw to the next
@@ -105,8 +111,10 @@ def sample_planes(fit: HierarchicalFit, planes: int, draws: int, seed: Any) -> P
     places, scales = np.empty((draws, counts.n, 1 + 2 * planes)), np.empty((draws, 3))
     log_density = np.empty((draws, len(log_odds)))
     tau = np.geomspace(*TAU_RANGE, 100)
+    prior = fit.system.prior
     sweep_planes(
-        log_odds, noise, counts.i, counts.j, *counts.neighbours, np.log(tau), counts.tau_prior(tau), SIGMA_SCALE,
+        log_odds, noise, counts.i, counts.j, *counts.neighbours, *prior.columns, *prior.spectrum, prior.weak,
+        np.log(tau), counts.tau_prior(tau), SIGMA_SCALE,
         np.array([fit.sigma, fit.tau]), np.uint64(seed), WARM, THIN, places, scales, log_density,
     )  # fmt: skip
     return PlaneDraws(places=places, scales=scales, log_density=log_density)
@@ -133,12 +141,13 @@ def rotation(x, a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled(
-    "void(f8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8[::1], f8, f8[::1], u8, i8, i8, "
-    "f8[:,:,::1], f8[:,::1], f8[:,::1])"
+    "void(f8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8[::1], f8[::1], f8, "
+    "f8[::1], f8[::1], f8, f8[::1], u8, i8, i8, f8[:,:,::1], f8[:,::1], f8[:,::1])"
 )
 def sweep_planes(  # type: ignore[no-untyped-def]
-    z, noise, first, second, start, pair, prior_at, prior, sigma_scale, begin, seed, warm, thin, where, scales, density
-):
+    z, noise, first, second, start, pair, starts, rows, entries, values, often, weak, prior_at, prior, sigma_scale,
+    begin, seed, warm, thin, where, scales, density,
+):  # fmt: skip
     """Sample coordinates, agent by agent, and the three scales."""
     count, n, m = where.shape
     p = len(z)
@@ -151,12 +160,17 @@ def sweep_planes(  # type: ignore[no-untyped-def]
             clock += np.uint64(1)
     L = np.empty((m, m))
     right, feature, drawn = np.empty(m), np.empty(m), np.empty(m)
-    turn = np.zeros(p)
+    turn, off = np.zeros(p), np.zeros(n)
     for sweep in range(warm + count * thin):
         for a in range(n):
             L[:] = 0.0
             right[:] = 0.0
-            L[0, 0] = 1 / sigma**2
+            L[0, 0] = weak
+            for q in range(starts[a], starts[a + 1]):
+                own = entries[q] * x[a, 0]
+                right[0] -= entries[q] * (off[rows[q]] - own) / sigma**2
+                L[0, 0] += entries[q] ** 2 / sigma**2
+            before = x[a, 0]
             for k in range(1, m):
                 L[k, k] = 1 / omega
             for q in range(start[a], start[a + 1]):
@@ -191,17 +205,19 @@ def sweep_planes(  # type: ignore[no-untyped-def]
                 for d in range(k + 1, m):
                     s -= L[d, k] * x[a, d]
                 x[a, k] = s / L[k, k]
+            for q in range(starts[a], starts[a + 1]):
+                off[rows[q]] += entries[q] * (x[a, 0] - before)
+        deviations_of(x[:, 0].copy(), starts, rows, entries, off)  # without what rounding has added
         squares, cyclic = 0.0, 0.0
         for a in range(n):
-            squares += x[a, 0] * x[a, 0]
+            squares += off[a] * off[a]
             for k in range(1, m):
                 cyclic += x[a, k] * x[a, k]
         for _ in range(3):
             new = sigma * np.exp(0.4 * normal_of(mixed(seed, clock)))
             u = uniform_of(mixed(mixed(seed, clock), np.uint64(3)))
             clock += np.uint64(1)
-            gain = (1 - n) * np.log(new / sigma) - squares * (1 / new**2 - 1 / sigma**2) / 2
-            gain -= (new**2 - sigma**2) / (2 * sigma_scale**2)
+            gain = gain_of_sigma(values, often, weak, squares, sigma, new, sigma_scale)
             if np.log(u) < gain and 0.02 < new < 10:
                 sigma = new
             if m > 1:

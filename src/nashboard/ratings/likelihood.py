@@ -28,6 +28,7 @@ from nashboard.errors import InputError
 
 TOLERANCE = 1e-8  # of the gradient's norm, in logits and games
 WEAK = 0.01  # drawn games against the average agent: enough to keep ratings finite, as in version 1
+SCALE = 1.5  # logits: the scale of the prior of the spread of ratings
 FEW = 200  # agents up to which matrices are dense: loading scipy takes longer than a fit
 Prior = float | Literal["learned"]
 
@@ -39,8 +40,9 @@ class NormalPrior:
     - Around the average agent: each agent has an edge to it of ``unit`` 1.
     - Around opponents, ``r_i ~ N(mean of the opponents of i, sigma^2)``: with ``deviations = I - P``, ``P`` the shares
       of i's games against each j, the sum is ``r' M r / (2 sigma^2)``, ``M = deviations' deviations``. As ``M 1 = 0``,
-      it is a sum over edges of ``unit = -M_ij``, some of them negative. The level of groups that hardly meet is free
-      but for ``weak``, the information of a prior of ``WEAK`` drawn games.
+      it is a sum over edges of ``unit = -M_ij``, some of them negative. The level of groups that hardly
+      meet is free but for ``weak = 1 / (n SCALE^2)``: the spread of all ratings, whose mean square it weighs, has the
+      same half-normal prior that sigma has around the average agent.
     """
 
     i: Ints
@@ -72,12 +74,11 @@ class NormalPrior:
             deviations = csr_array(eye_array(n) - P)
             upper = triu(deviations.T @ deviations, 1).tocoo()
             a, b, unit = upper.row.astype(np.int64), upper.col.astype(np.int64), -upper.data
-        weak = np.concatenate([np.zeros(a.size), np.full(n, WEAK / 4)])
         return NormalPrior(
             i=np.concatenate([a, np.arange(n)]),
             j=np.concatenate([b, np.full(n, n)]),
             unit=np.concatenate([unit, np.zeros(n)]),
-            weak=weak,
+            weak=np.concatenate([np.zeros(a.size), np.full(n, 1 / (n * SCALE**2))]),
             deviations=deviations,
         )
 
@@ -96,7 +97,7 @@ class NormalPrior:
         if self.deviations is None:
             flows = own / sigma
             return np.concatenate([flows, -flows.sum(axis=0, keepdims=True)])
-        weak = np.sqrt(WEAK / 4) * rng.standard_normal((n, count))
+        weak = np.sqrt(self.weak[-1]) * rng.standard_normal((n, count))
         return np.concatenate([self.deviate_back(own) / sigma + weak, -weak.sum(axis=0, keepdims=True)])
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.errors import ConvergenceError
-from nashboard.ratings.likelihood import NormalPrior, PairTotals, pair_totals
+from nashboard.ratings.likelihood import SCALE, NormalPrior, PairTotals, pair_totals
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -33,7 +33,6 @@ CLOSE_SIGMA = 1e-6  # in log sigma^2
 CLOSE = 1e-3  # logits: after a step of this length less than 1e-6 is missing
 LEAST_SIGMA = 1e-4  # logits
 LEAST_FROM_OPPONENTS = 0.01  # of the distance to opponents, 2 Elo points: in long chains the likelihood is flat below
-SCALE = 1.5  # logits: the scale of the prior of sigma
 Solve = Callable[[Floats], Floats]
 
 

@@ -10,7 +10,7 @@ distances between groups to the games. The games decide which of the two is used
    opponents are a sample of all agents, and the priors hardly differ: the average agent.
 2. Where scores of opponents agree more than both models explain, pairs were made from results: the average agent.
 3. Else the prior with the larger evidence. Directions between parts that hardly meet (eigenvalues below ``APART``) do
-   not count against the opponents' prior for being wider than ``SCALE`` there: their games are too few to judge it.
+   not count against the opponents' prior for being wider there, by ``sqrt(n)``: their games are too few to judge it.
 """
 
 from dataclasses import replace
@@ -19,8 +19,8 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
-from nashboard.ratings.likelihood import WEAK, NormalPrior, PairTotals, pair_totals, win_rates
-from nashboard.ratings.newton import SCALE, LearnedPrior, dense_laplacian, draw_score, learn_sigma, solver
+from nashboard.ratings.likelihood import SCALE, NormalPrior, PairTotals, pair_totals, win_rates
+from nashboard.ratings.newton import LearnedPrior, dense_laplacian, draw_score, learn_sigma, solver
 
 FEWEST = 8  # agents: of fewer, opponents say little
 JUDGED = 1_000  # agents who decide for larger leagues: those nearest to one of them in the schedule
@@ -32,14 +32,16 @@ SURPRISING, CLEARLY = 2.0, 3.0  # standard deviations by which scores of opponen
 
 def learn_prior_of(matches: Matches, r: Floats) -> LearnedPrior:
     """Return the learned prior of matches; ``r`` (n + 1,) is moved in place to the ratings under it."""
-    n = len(matches.agents)
-    if not follows_strength(judged_part(matches)):
-        return learn_sigma(matches, r)
-    i, j = matches.pairs.T
-    met = np.bincount(i, minlength=n) + np.bincount(j, minlength=n)
-    if (met**2).sum() > MOST_EDGES:
-        return learn_sigma(matches, r)
-    return learn_sigma(matches, r, NormalPrior.around_opponents(n, i, j, matches.games))
+    return learn_sigma(matches, r, choose_prior(matches))
+
+
+def choose_prior(matches: Matches) -> NormalPrior | None:
+    """Return the prior around opponents where it suits the matches."""
+    n, (i, j) = len(matches.agents), matches.pairs.T
+    met = np.bincount(matches.pairs.ravel(), minlength=n)
+    if (met**2).sum() > MOST_EDGES or not follows_strength(judged_part(matches)):
+        return None
+    return NormalPrior.around_opponents(n, i, j, matches.games)
 
 
 def judged_part(matches: Matches) -> Matches:
@@ -75,8 +77,7 @@ def follows_strength(matches: Matches) -> bool:
         by_results = explained > CLEARLY or (by_chance > SURPRISING and explained > by_chance / 2)
     if by_results:
         return False
-    width = np.log(np.sqrt(4 / WEAK) / SCALE)
-    return bool(models[1].log_evidence + apart * width > models[0].log_evidence)
+    return bool(models[1].log_evidence + apart * np.log(n) / 2 > models[0].log_evidence)
 
 
 def spectrum(matches: Matches) -> Floats:

@@ -36,8 +36,8 @@ from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.problem import Problem, task_games
-from nashboard.ratings.hierarchical import PairCounts, count_pairs, fit_hierarchical, measure_dispersion, signed_sums
-from nashboard.ratings.hierarchical_numerics import System, system_for
+from nashboard.ratings.hierarchical import PairCounts, fit_hierarchical, measure_dispersion, signed_sums
+from nashboard.ratings.hierarchical_numerics import System
 
 CYCLES = 5
 GAMES, TASKS = "games", "tasks, each a game between every two agents"
@@ -283,9 +283,10 @@ def ladder_p_value(matches: Matches, *, leagues: int = LEAGUES, rng: np.random.G
     """
     rng = np.random.default_rng(rng)
     fit = fit_hierarchical(matches)
-    counts = count_pairs(matches)
+    counts = fit.counts
+    assert isinstance(counts, PairCounts)
     precision = 1 / fit.sigma**2
-    system = system_for(counts.n, counts.i, counts.j)
+    system = fit.system
     n, y = counts.games, counts.won
     r = rate_again(counts, system, fit.ratings[None], y[None], n, precision, refresh=True)
     p = expected_shares(counts, r)
@@ -313,7 +314,7 @@ def rate_again(
     W = n * (p := expected_shares(counts, r)[0]) * (1 - p)
     for _ in range(20 if refresh else STEPS):
         shares = expected_shares(counts, found)
-        gradient = signed_sums(counts, y - n * shares) - precision * found
+        gradient = signed_sums(counts, y - n * shares) - system.prior.pulls(found, np.full(len(found), precision))
         W = n * shares[0] * (1 - shares[0]) if refresh else W
         step = system.solve_many(W, precision, gradient.T).T
         most = np.abs(step).max(axis=1, keepdims=True)

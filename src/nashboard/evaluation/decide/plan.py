@@ -26,6 +26,7 @@ from nashboard.evaluation.decide.pairs import fit_as_evaluate, head_to_head
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.evaluation.verdict import SMALL_CYCLES
 from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
+from nashboard.ratings.hierarchical_numerics import RatingPrior
 
 UNITS = {"pairs": "games", "cells": "items", "items": "items"}
 MEANINGS = {"pairs": "games to play next", "cells": "items to run next", "items": "new items to run on both"}
@@ -272,11 +273,12 @@ def beliefs_about_matches(matches: Matches, most: int = MOST_AGENTS) -> Beliefs:
     games[tuple(matches.pairs.T)] = matches.games
     games = np.maximum(games, games.T)
     one_game = 1 / (2 + 2 * np.cosh(expected)) / fit.counts.dispersion  # p (1 - p)
-    spread = np.sqrt(np.diag(rating_covariance(games * one_game, sigma[POINTS // 2], tau[POINTS // 2])))
+    known = fit.system.prior, games * one_game
+    spread = np.sqrt(np.diag(rating_covariance(*known, sigma[POINTS // 2], tau[POINTS // 2])))
     keep = np.sort(np.argsort(-(fit.ratings + 2 * spread), kind="stable")[:most])
     n, total, (i, j) = len(keep), len(fit.agents), np.triu_indices(len(keep), 1)
     names, block = tuple(fit.agents[k] for k in keep), np.ix_(keep, keep)
-    V = np.stack([rating_covariance(games * one_game, *at)[block] for at in zip(sigma, tau, strict=True)])
+    V = np.stack([rating_covariance(*known, *at)[block] for at in zip(sigma, tau, strict=True)])
     prior = np.linalg.inv(V)
     information, before = one_game[keep[i], keep[j]], (games * one_game)[keep[i], keep[j]]
     square = tau[:, None] ** 2
@@ -315,10 +317,10 @@ def laplacians(n: int, i: Ints, j: Ints, weight: Floats) -> Floats:
     return L
 
 
-def rating_covariance(D: Floats, sigma: float, tau: float) -> Floats:
+def rating_covariance(prior: RatingPrior, D: Floats, sigma: float, tau: float) -> Floats:
     """Return the covariance of the ratings where pairs have information ``D`` (n, n)."""
     W = D / (1 + tau**2 * D)
-    return np.asarray(np.linalg.inv(np.diag(W.sum(axis=1) + 1 / sigma**2) - W))
+    return np.asarray(np.linalg.inv(np.diag(W.sum(axis=1) + prior.weak) - W + prior.matrix / sigma**2))
 
 
 def representative_points(fit: HierarchicalFit) -> tuple[Floats, Floats]:

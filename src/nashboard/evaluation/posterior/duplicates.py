@@ -126,7 +126,7 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
         candidates = {found.tobytes(): found for found in (group_alike(Y, N, by_traits), label) if found.any()}
         groups, label, fit, traits = list(candidates.values()), single, apart, by_traits
         for found in groups:
-            pooled = fit_hierarchical(pool_matches(matches, found), dispersion=fit.counts.dispersion)
+            pooled = fit_hierarchical(pool_matches(matches, found), like=fit)
             score = predict_pairs(apart, found, pooled, count_planes(pooled))
             if score > best + (ENOUGH if label is single else 0.0):
                 label, fit, best = found, pooled, score
@@ -177,7 +177,7 @@ def search_groups(matches: Matches, fit: HierarchicalFit, Y: Floats, N: Floats) 
             if found.tobytes() in tried or not found.any():  # a league of one agent has no board
                 continue
             tried.add(found.tobytes())
-            pooled = fit_hierarchical(pool_matches(matches, found), dispersion=fit.counts.dispersion)
+            pooled = fit_hierarchical(pool_matches(matches, found), like=fit)
             evidence = pooled.log_evidence + log_prior(found) - np.log(2) * games_inside(N, found)
             if evidence > best + (ENOUGH if label is single else 0.0):
                 label, best, chosen = found, evidence, pooled

@@ -145,6 +145,7 @@ def model_facts(fit: HierarchicalFit) -> dict[str, object]:
         "tau_high": high,
         "cyclic_share": fit.cyclic_share,
         "dispersion": fit.counts.dispersion,
+        "around_opponents": fit.around_opponents,
     }
 
 
