@@ -223,8 +223,7 @@ class SparseSystem:
         found = []
         for w, t in zip(W, precision, strict=True):
             product, diagonal = self.matrix(w, float(t))
-            scale = 1 / np.sqrt(diagonal)[:, None]
-            values, weights = lanczos_quadrature(lambda x, p=product, s=scale: s * p(s * x), self.probes)
+            values, weights = lanczos_quadrature(product, self.probes, 1 / np.sqrt(diagonal)[:, None])
             found.append(np.log(diagonal).sum() + weights @ np.log(np.maximum(values, 1e-12)))
         return np.array(found)
 
@@ -288,14 +287,16 @@ def probe_signs(n: int) -> Floats:
     return np.random.default_rng(0).choice([-1.0, 1.0], size=(n, PROBES))
 
 
-def lanczos_quadrature(product: Callable[[Floats], Floats], probes: Floats) -> tuple[Floats, Floats]:
-    """Return nodes and weights with ``tr f(H) ~ weights @ f(nodes)``: Gauss quadratures, averaged over probes."""
+def lanczos_quadrature(
+    product: Callable[[Floats], Floats], probes: Floats, scale: Floats | float = 1.0
+) -> tuple[Floats, Floats]:
+    """Return nodes and weights with ``tr f(S H S) ~ weights @ f(nodes)``: Gauss quadratures, averaged over probes."""
     n, count = probes.shape
     q = probes / np.sqrt(n)
     before, beta = np.zeros_like(q), np.zeros(count)
     alphas, betas = [], []
     for _ in range(min(LANCZOS, n)):
-        w = product(q) - beta * before
+        w = scale * product(scale * q) - beta * before
         alpha = (w * q).sum(axis=0)
         w -= alpha * q
         beta = np.sqrt((w * w).sum(axis=0))

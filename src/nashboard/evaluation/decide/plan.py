@@ -37,7 +37,7 @@ MOST_CONTRASTS = 400  # pairs of agents whose difference counts
 WORLDS, TRUTHS = 200, 1000  # simulated futures, and truths in each, behind the expected probability
 Target = str | int | tuple[str, str]
 MOST_GAMES = 10**9
-POINTS = 7  # of the posterior of sigma and tau over which covariances are averaged
+POINTS = 15  # of the posterior of sigma and tau over which covariances are averaged
 MOST_AGENTS = 60  # agents whose pairs are considered at all, by the upper end of their ratings; more for other goals
 
 
