@@ -15,7 +15,7 @@ Bools = NDArray[np.bool_]
 
 def read_only(array: NDArray[T]) -> NDArray[T]:
     """Return the array itself, closed for writing."""
-    array.flags.writeable = False
+    array.setflags(write=False)
     return array
 
 
@@ -54,5 +54,9 @@ def square(values: ArrayLike, what: str) -> Floats:
 
 
 def frozen_copy(values: Any, dtype: type[Any] = np.float64) -> NDArray[Any]:
-    """Return a contiguous copy that nobody can write to."""
+    """Return a contiguous copy that nobody can write to; an array that owns such numbers is returned itself."""
+    if type(values) is np.ndarray and values.dtype == dtype:
+        flags = values.flags
+        if flags.owndata and flags.c_contiguous and not flags.writeable:
+            return values
     return read_only(np.array(values, dtype=dtype, order="C"))

@@ -87,6 +87,13 @@ class ObservedFlow:
         i, j = np.ascontiguousarray(self.pairs.T)
         return i, j
 
+    @cached_property
+    def rows(self) -> tuple[Any, Any]:
+        """The compressed rows of a matrix above the diagonal: columns, and where each row starts."""
+        small = np.int32 if max(self.size, len(self.pairs)) < 2**31 else np.int64
+        starts = np.searchsorted(self.ends[0], np.arange(self.size + 1))
+        return self.ends[1].astype(small), starts.astype(small)
+
     @property
     def is_sparse(self) -> bool:
         """Whether a matrix over all pairs would waste memory."""
@@ -200,7 +207,9 @@ def refuse_size(shape: tuple[int, ...], what: str, instead: str) -> None:
 
 def largest(values: Any) -> float:
     """Return the largest absolute value, without a copy."""
-    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    return max(
+        float(np.maximum.reduce(values, None, initial=0.0)), -float(np.minimum.reduce(values, None, initial=0.0))
+    )
 
 
 def unit_scale(values: Any) -> float:

@@ -320,7 +320,7 @@ def observed_flow(matches: Matches, prior: float | None) -> ObservedFlow:
     return ObservedFlow(
         size=len(matches.agents),
         pairs=matches.pairs,
-        values=log_odds(matches, won, lost),
+        values=read_only(log_odds(matches, won, lost)),
         weights=matches.games,
-        variances=1 / won + 1 / lost,
+        variances=read_only(1 / won + 1 / lost),
     )

@@ -36,7 +36,7 @@ def fitted_ratings(flow: ObservedFlow) -> Floats:
         The normal equations are met to no better than 1e-10 of the size of their terms.
     """
     w = unit_weights(flow)
-    solve = solver(laplacian(flow, w), dense=FEW)
+    solve = solver(Laplacian(flow, w), dense=FEW)
     i, j = flow.ends
     left = out_of(flow, w * flow.values)
     r = np.zeros(flow.size)
@@ -68,16 +68,16 @@ def standard_errors(flow: ObservedFlow) -> tuple[Floats, float]:
     place, for which the average is known, takes most of the noise out on well-connected graphs.
     """
     G, w = gradient_matrix(flow), unit_weights(flow)
-    L = laplacian(flow, w)
+    L = Laplacian(flow, w)
     noise = w * np.sqrt(flow.variances)
     solve = solver(L, dense=DENSE)
     n = flow.size
     if n <= DENSE:
         pseudo = solve(np.eye(n))
-        K = laplacian(flow, noise**2)
+        K = Laplacian(flow, noise**2).matrix()
         return np.sqrt(np.maximum((pseudo * (K @ pseudo)).sum(axis=0), 0.0)), 0.0
     diagonal = L.diagonal()
-    known = laplacian(flow, noise**2).diagonal() / diagonal**2
+    known = at_both_ends(flow, noise**2) / diagonal**2
     rng = np.random.default_rng(SEED)
     plain, helped = [], []
     while True:
@@ -108,35 +108,61 @@ def unit_weights(flow: ObservedFlow) -> Floats:
     return np.asarray(flow.weights / flow.weights.max(initial=1e-300))
 
 
-def laplacian(flow: ObservedFlow, w: Floats) -> csr_array:
-    """Return ``G' W G``."""
-    n = flow.size
-    i, j = flow.ends
-    starts = np.searchsorted(i, np.arange(n + 1))  # pairs are in ascending order: the rows above the diagonal
-    above = csr_array((w, j, starts), shape=(n, n))
-    return csr_array(diags_array(at_both_ends(flow, w), format="csr") - (above + csr_array(above.T)))
+class Laplacian:
+    """``G' W G``, applied as its diagonal and the half above it: half the memory, and nothing is sorted."""
+
+    def __init__(self, flow: ObservedFlow, w: Floats) -> None:
+        self.shape = (flow.size, flow.size)
+        self.above = above(flow, w)
+        self.below = self.above.T
+        self.degrees = at_both_ends(flow, w)
+
+    def diagonal(self) -> Floats:
+        """Return the weight of each agent's pairs."""
+        return self.degrees
+
+    def __matmul__(self, X: Floats) -> Floats:
+        product = self.degrees[:, None] * X
+        product -= self.above @ X
+        product -= self.below @ X
+        return product
+
+    def matrix(self) -> csr_array:
+        """Return all of it as a sparse matrix."""
+        return csr_array(diags_array(self.degrees, format="csr") - (self.above + csr_array(self.below)))
 
 
 def at_both_ends(flow: ObservedFlow, values: Floats) -> Floats:
     """Sum a value per pair over each agent's pairs."""
-    i, j = flow.ends
-    return np.asarray(np.bincount(i, values, minlength=flow.size) + np.bincount(j, values, minlength=flow.size))
+    first, second = sums(flow, values)
+    return first + second
 
 
 def out_of(flow: ObservedFlow, values: Floats) -> Floats:
     """Return ``G' values``: what flows out of each agent."""
-    i, j = flow.ends
-    return np.asarray(np.bincount(i, values, minlength=flow.size) - np.bincount(j, values, minlength=flow.size))
+    first, second = sums(flow, values)
+    return first - second
 
 
-def solver(L: csr_array, *, dense: int) -> Solve:
+def sums(flow: ObservedFlow, values: Floats) -> tuple[Floats, Floats]:
+    """Sum a value per pair over the pairs in which each agent is first, and over those in which it is second."""
+    half, ones = above(flow, values), np.ones(flow.size)
+    return half @ ones, half.T @ ones
+
+
+def above(flow: ObservedFlow, values: Floats) -> csr_array:
+    """Return a value per pair as a sparse matrix above the diagonal; pairs are in ascending order."""
+    return csr_array((values, *flow.rows), shape=(flow.size, flow.size))
+
+
+def solver(L: Laplacian, *, dense: int) -> Solve:
     """Return a function that applies the pseudo-inverse of a Laplacian to the columns of a matrix.
 
     Few agents, up to ``dense``: Cholesky. Many: `iterative`.
     """
     n = L.shape[0]
     if n <= dense:
-        written = L.toarray()
+        written = L.matrix().toarray()
         # The constant vector is given the eigenvalue of the mean degree, which keeps the condition.
         written += written.diagonal().mean() / n
         factor = cho_factor(written, lower=True, overwrite_a=True, check_finite=False)
@@ -145,7 +171,7 @@ def solver(L: csr_array, *, dense: int) -> Solve:
     return lambda B, rtol=RTOL: centred(solve(centred(B), rtol))
 
 
-def iterative(S: csr_array, rtol: float, *, loose: bool) -> Solve:
+def iterative(S: "Laplacian | csr_array", rtol: float, *, loose: bool) -> Solve:
     """Return the map ``v -> S^-1 v``, of a vector or of columns, for a Laplacian or a part of one.
 
     Conjugate gradients need few steps on well-connected graphs; where they need many (long chains), a sparse
@@ -155,7 +181,8 @@ def iterative(S: csr_array, rtol: float, *, loose: bool) -> Solve:
     factors: list[Solve] = []
 
     def factorise() -> Solve:
-        inner = csc_array(S[1:, 1:] if loose else S)
+        whole = S.matrix() if isinstance(S, Laplacian) else S
+        inner = csc_array(whole[1:, 1:] if loose else whole)
         lu = splu(inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
         if not loose:
             return lambda B: np.asarray(lu.solve(B))
@@ -177,7 +204,7 @@ def iterative(S: csr_array, rtol: float, *, loose: bool) -> Solve:
     return solve
 
 
-def conjugate_gradients(L: csr_array, B: Floats, most_steps: int, rtol: float) -> Floats | None:
+def conjugate_gradients(L: "Laplacian | csr_array", B: Floats, most_steps: int, rtol: float) -> Floats | None:
     """Solve for all columns at once with the diagonal as preconditioner; nothing if that takes too long."""
     inverse = 1 / L.diagonal()[:, None]
     X = np.zeros_like(B)

@@ -6,7 +6,6 @@ strengths.
 """
 
 import math
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -18,9 +17,9 @@ from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, read_only
-from nashboard.algebra.flows import EPS, largest, refuse_size
+from nashboard.algebra.flows import EPS, frobenius, largest, refuse_size
 from nashboard.algebra.operators import ScoresLike, averages, named_scores
-from nashboard.algebra.schur import SEED, equal_groups, first_largest, singular_triples, triangular
+from nashboard.algebra.schur import SEED, TIE, equal_groups, first_largest, singular_triples, triangular
 from nashboard.errors import InputError
 
 TOLERANCE = 1e-10
@@ -69,10 +68,6 @@ class Latent(Drawn):
         ``(m, k)`` and ``(n, k)``, orthonormal columns.
     strengths
         ``(k,)`` descending; those of rounding size are exactly zero.
-    norm
-        Norm of the scores around their mean.
-    averages_share
-        Share of the squared norm around the mean that averages explain; 1 where all scores are the same.
     rest
         ``(m, n)`` what averages leave over.
     scaling
@@ -87,14 +82,31 @@ class Latent(Drawn):
     skills: Floats
     problems: Floats
     strengths: Floats
-    norm: float
-    averages_share: float
     rest: Floats
     scaling: str
 
-    def __post_init__(self) -> None:
-        for name in ("average_skills", "average_difficulties", "skills", "problems", "strengths", "rest"):
-            read_only(getattr(self, name))
+    @cached_property
+    def squares(self) -> tuple[float, float, float]:
+        """What averages explain and what they leave of the squared norm around the mean, and the unit of the norm."""
+        s, d = self.average_skills, self.average_difficulties
+        sizes = largest(s), largest(d), largest(self.rest)
+        unit = math.ldexp(1.0, math.frexp(max(sizes))[1])  # neither overflows nor vanishes
+        explained = d.size * float(s / unit @ (s / unit)) + s.size * float(d / unit @ (d / unit))
+        left = (frobenius(self.rest) / unit) ** 2
+        rounding = 8 * EPS * math.sqrt(s.size * d.size) * (abs(self.mean) + sum(sizes)) / unit
+        return (explained, left, unit) if math.sqrt(explained + left) > rounding else (0.0, 0.0, unit)
+
+    @property
+    def norm(self) -> float:
+        """Norm of the scores around their mean."""
+        explained, left, unit = self.squares
+        return math.sqrt(explained + left) * unit
+
+    @property
+    def averages_share(self) -> float:
+        """Share of the squared norm around the mean that averages explain; 1 where all scores are the same."""
+        explained, left, _ = self.squares
+        return explained / (explained + left) if explained + left > 0 else 1.0
 
     @cached_property
     def shares(self) -> Floats:
@@ -217,25 +229,27 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
     scale = 1.0 if usual else math.ldexp(1.0, math.frexp(size)[1])
     parts = averages(values if usual else values / scale)
     rounding = 8 * EPS * math.sqrt(m * n) * (size / scale)
-    with threads_for(min(m, n)) if m + n > ALONE else nullcontext():
+    if m + n <= ALONE:
         U, strengths, V = singular(parts.rest, k)
-    strengths[strengths <= rounding] = 0.0
-    left = float(np.vdot(parts.rest, parts.rest))
-    explained = n * float(parts.skills @ parts.skills) + m * float(parts.difficulties @ parts.difficulties)
-    centred = math.sqrt(left + explained)  # the parts are orthogonal
-    some = centred > rounding
+    else:
+        with threads_for(min(m, n)):
+            U, strengths, V = singular(parts.rest, k)
+    if k and strengths[-1] <= rounding:
+        strengths[strengths <= rounding] = 0.0
+    mean, average_skills, difficulties, rest = parts
+    if not usual:
+        mean, average_skills, difficulties = mean * scale, average_skills * scale, difficulties * scale
+        strengths, rest = strengths * scale, rest * scale
     return Latent(
         agents=agents,
         tasks=tasks,
-        mean=parts.mean * scale,
-        average_skills=parts.skills * scale,
-        average_difficulties=parts.difficulties * scale,
-        skills=U,
-        problems=V,
-        strengths=strengths * scale,
-        norm=centred * scale if some else 0.0,
-        averages_share=explained / (explained + left) if some else 1.0,
-        rest=parts.rest if usual else parts.rest * scale,
+        mean=mean,
+        average_skills=read_only(average_skills),
+        average_difficulties=read_only(difficulties),
+        skills=read_only(U),
+        problems=read_only(V),
+        strengths=read_only(strengths),
+        rest=read_only(rest),
         scaling=scaling,
     )
 
@@ -244,14 +258,25 @@ def singular(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     """Return the ``k`` strongest singular triples ``(U, strengths, V)`` in the one way that we write them."""
     m, n = R.shape
     U, strengths, V = leading_triples(R, k) if 0 < FEW * k <= min(m, n) else all_triples(R, k)
-    sign = np.copysign(1.0, V[first_largest(np.abs(V)), np.arange(k)])
-    U *= sign
-    V *= sign
+    turn = leading_signs(V)
+    U *= turn
+    V *= turn
     for group in equal_groups(strengths, 8 * math.sqrt(m + n) * EPS * (float(strengths[0]) if k else 0.0)):
         z = triangular(np.vstack([V[:, group], U[:, group]]).astype(np.complex128), leaders=n).real + 0.0
         V[:, group], U[:, group] = z[:n], z[n:]
         strengths[group] = strengths[group].mean()
     return U, strengths, V
+
+
+def leading_signs(V: Floats) -> Floats:
+    """Return the sign of the entry of each column that is furthest from zero, of the first such up to rounding."""
+    if not V.size:
+        return np.ones(V.shape[1])
+    columns = np.arange(V.shape[1])
+    beyond = V[V.argmax(axis=0), columns] + V[V.argmin(axis=0), columns]
+    if np.abs(beyond).min() <= TIE:  # some column reaches as far down as up
+        beyond = V[first_largest(np.abs(V)), columns]
+    return np.copysign(1.0, beyond)
 
 
 def all_triples(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:

@@ -14,6 +14,7 @@ with agents by skill and tasks with tasks by difficulty, and its curl vanishes e
 `game_of_scores` (appendix D, and proposition 2) has zeros there, and its equilibrium is that of the matrix game ``S``.
 """
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -139,7 +140,8 @@ def named_scores(data: ScoresLike) -> tuple[Floats, tuple[str, ...], tuple[str, 
         scores = data.scale("range") if data.scaling == "raw" else data
         return scores.values, scores.agents, scores.tasks, scores.scaling
     S = floats(data, "the scores", ndim=2)
-    if 0 in S.shape or not np.isfinite(S).all():
+    # a finite sum of squares is a quick proof that every score is finite
+    if 0 in S.shape or not (math.isfinite(np.vdot(S, S)) or np.isfinite(S).all()):
         Scores.from_array(S).require_complete()  # raises, and says where
     m, n = S.shape
     return S, numbered_names("agent", m), numbered_names("task", n), GIVEN
@@ -148,16 +150,15 @@ def named_scores(data: ScoresLike) -> tuple[Floats, tuple[str, ...], tuple[str, 
 def averages(S: Floats) -> Averages:
     """Take the mean, the skills and the difficulties out of a table of scores."""
     over_agents, over_tasks = map(even_weights, S.shape)
-    means = S @ over_tasks
-    rest = S - means[:, None]
-    rounding = rest @ over_tasks  # of the means, where scores are far from zero
-    rest -= rounding[:, None]
+    offset = float(S[0, 0])  # scores far from zero lose nothing to rounding
+    rest = S - offset
+    skills = rest @ over_tasks
+    rest -= skills[:, None]
     difficulties = -(over_agents @ rest)
     rest += difficulties
-    mean = float(over_agents @ means)
-    skills = (means - mean) + rounding
-    more = float(over_agents @ skills)
-    return Averages(mean + more, skills - more, difficulties, rest)
+    mean = float(over_agents @ skills)
+    skills -= mean
+    return Averages(mean + offset, skills, difficulties, rest)
 
 
 @lru_cache(maxsize=32)
