@@ -226,7 +226,8 @@ SECTION = Section(
     name="algebra",
     title="Decompositions and Hodge ratings",
     about="Cyclic planes (the Schur decomposition of payoffs), latent skills, cycles, and ratings by least squares. "
-    "One thread for all sides. lsqr gets its sparse matrix ready made, while ours starts from the matches. *error*: what a side leaves, relative to the size of the data. All parts of Hodge: "
+    "One thread for all sides. lsqr gets its sparse matrix ready made, while ours starts from the matches. *error*: "
+    "what a side leaves, relative to the size of the data. All parts of Hodge: "
     "ratings, standard errors, the strongest cycles, and the split into local and harmonic, ours alone.",
     comparisons=comparisons,
 )

@@ -15,7 +15,18 @@ from nashboard._files import atomically
 PAGE = ROOT / "docs" / "benchmarks.md"
 SMALL_PAGE = ROOT / "out" / "benchmarks.md"
 README = ROOT / "README.md"
-ORDER = ("equilibrium", "elo", "ratings", "online", "counting", "end_to_end", "startup", "evaluation", "algebra")
+ORDER = (
+    "equilibrium",
+    "elo",
+    "ratings",
+    "online",
+    "counting",
+    "end_to_end",
+    "startup",
+    "evaluation",
+    "algebra",
+    "ranking",
+)
 INTRO = """# Benchmarks
 
 {written}

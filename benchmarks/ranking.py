@@ -11,6 +11,7 @@ import numpy as np
 from harness import Comparison, Section, Side, Size
 
 from nashboard._types import Floats
+from nashboard.ranking.registry import METHODS
 
 BEGIN = "import numpy as np, nashboard as nb, ranking\n"
 VOTERS = 51
@@ -64,32 +65,45 @@ def games(n: int, per_pair: int = 10) -> tuple[list[str], list[str], list[int]]:
     return [f"a{k}" for k in i], [f"a{k}" for k in j], np.where(draw, 2, first.astype(int)).tolist()
 
 
-def counts(n: int) -> tuple[Floats, Floats]:
-    """Return the same games as wins and draws."""
-    W, D = np.zeros((n, n)), np.zeros((n, n))
-    for a, b, outcome in zip(*games(n), strict=True):
-        i, j = int(a[1:]), int(b[1:])
-        if outcome == 2:
-            D[i, j] += 1
-            D[j, i] += 1
-        else:
-            W[(i, j) if outcome else (j, i)] += 1
-    return W, D
+def shares(outcomes: list[int]) -> list[float]:
+    """Return outcomes as the share of the point of the first."""
+    return [0.5 if one == 2 else float(one) for one in outcomes]
 
 
-def by_evalica(name: str, log: tuple[list[str], list[str], list[int]]) -> dict[str, float]:
-    """Return evalica's scores; its eigenvector scores losers high, so there the outcomes are turned."""
+def evalica_winners(name: str, outcomes: list[int]) -> list[Any]:
+    """Return outcomes as evalica takes them; its eigenvector scores losers high, so there they are turned."""
     import evalica
 
-    xs, ys, outcomes = log
     won = {1: evalica.Winner.X, 0: evalica.Winner.Y, 2: evalica.Winner.Draw}
-    if name == "eigenvector":
-        won = {1: won[0], 0: won[1], 2: won[2]}
-    function = {"eigenvector": evalica.eigen, "pagerank": evalica.pagerank, "newman": evalica.newman}[name]
-    found = function(xs, ys, [won[one] for one in outcomes], tolerance=1e-12, limit=100_000).scores
+    return [won[1 - one if name == "eigenvector" and one != 2 else one] for one in outcomes]
+
+
+def evalica_scores(name: str, found: Any) -> dict[str, float]:
+    """Return evalica's scores in our units."""
     if name == "newman":
         found = np.log(found) - np.log(found).mean()
     return {key: float(value) for key, value in found.items()}
+
+
+def league(n: int) -> Any:
+    """Return matches in which all pairs met: ratings, a cyclic plane and some draws."""
+    import nashboard as nb
+
+    rng = np.random.default_rng(n)
+    r, c = rng.normal(size=n), rng.normal(size=(2, n)) / 2
+    lead = r[:, None] - r + np.outer(c[0], c[1]) - np.outer(c[1], c[0])
+    games = np.triu(rng.integers(5, 30, size=(n, n)), 1)
+    won = rng.binomial(games, 1 / (1 + np.exp(-lead)))
+    drawn = np.triu(rng.random((n, n)) < 0.1, 1).astype(np.float64)
+    return nb.Matches.from_counts(won + (games - won).T, draws=drawn + drawn.T)
+
+
+def suite(n: int) -> Any:
+    """Return scores on 50 tasks."""
+    import nashboard as nb
+
+    rng = np.random.default_rng(n)
+    return nb.Scores.from_array(rng.normal(size=(n, 1)) + rng.normal(size=(n, 50)))
 
 
 def runs(n: int) -> dict[str, Floats]:
@@ -150,22 +164,25 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
         ],
         quality=same_scores,
     )  # fmt: skip
-    for name in ("eigenvector", "pagerank", "newman"):
+    for name, called in (("eigenvector", "eigen"), ("pagerank", "pagerank"), ("newman", "newman")):
         option = ", prior=0" if name == "newman" else ""
         unit = " / nb._units.POINTS_PER_LOGIT" if name == "newman" else ""
-        ready = f"xs, ys, o = ranking.games({many})\nimport polars as pl, nashboard._units\n"
-        ready += "frame = pl.DataFrame({'a': xs, 'b': ys, 'outcome': [0.5 if k == 2 else float(k) for k in o]})\n"
-        run = f"found = nb.rank(nb.read_matches(frame), {name!r}{option})"
-        yield Comparison(
-            what=f"{name} from a log, {many} agents",
-            sides=[
-                Side(name="nashboard", setup=BEGIN + ready + run + "\n", code=run,
-                     after=f"answer = dict(zip(found.agents, (found.scores{unit}).tolist()))"),
-                Side(name="evalica", package="evalica", code=f"answer = ranking.by_evalica({name!r}, log)",
-                     setup=BEGIN + f"ranking.by_evalica({name!r}, ranking.games(4))\nlog = ranking.games({many})\n"),
-            ],
-            quality=same_scores,
-        )  # fmt: skip
+        for n in dict.fromkeys((min(many, 30), many)):
+            ready = f"import nashboard._units\nxs, ys, o = ranking.games({n})\no = ranking.shares(o)\n"
+            run = f"found = nb.rank(nb.Matches.from_games(xs, ys, o), {name!r}{option})"
+            theirs = f"import evalica\nxs, ys, o = ranking.games({n})\no = ranking.evalica_winners({name!r}, o)\n"
+            yield Comparison(
+                what=f"{name} of {n * (n - 1) * 5:,} games, {n} agents",
+                sides=[
+                    Side(name="nashboard", setup=BEGIN + ready, code=run,
+                         after=f"answer = dict(zip(found.agents, (found.scores{unit}).tolist()))"),
+                    Side(name="evalica", package="evalica", setup=BEGIN + theirs,
+                         code=f"found = evalica.{called}(xs, ys, o, tolerance=1e-12, limit=100_000).scores",
+                         after=f"answer = ranking.evalica_scores({name!r}, found)"),
+                ],
+                quality=same_scores,
+                again=True,
+            )  # fmt: skip
     yield Comparison(
         what=f"interquartile mean, {many} agents, 50 runs of 60 tasks",
         sides=[
@@ -177,11 +194,38 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
         ],
         quality=same_scores,
     )  # fmt: skip
+    yield from every_method({"tiny": 6, "small": 100, "full": 1000}[size])
+
+
+def every_method(n: int) -> Iterator[Comparison]:
+    """Yield every method but Kemeny-Young on a league, or on a table of scores: ours alone."""
+    for method in METHODS:
+        kinds = [kind for kind in method.needs if kind == "matches" or "matches" not in method.needs]
+        if method.name in ("nash", "deviation", "alpha_rank"):
+            kinds = ["matches", "scores"]
+        for kind in kinds if method.name != "kemeny" else ():
+            data = "league" if kind == "matches" else "suite"
+            yield Comparison(
+                what=f"{method.title} of {kind}, {n:,} agents",
+                sides=[
+                    Side(
+                        name="nashboard",
+                        setup=BEGIN + f"nb.rank(ranking.{data}(6), {method.name!r})\ndata = ranking.{data}({n})\n",
+                        code=f"found = nb.rank(data, {method.name!r})",
+                        after="answer = {name: float(value) for name, value in found.certificate.items()}",
+                    )
+                ],
+                quality=lambda answer, _: (", ".join(f"{key} {value:.1g}" for key, value in answer.items()), True),
+                repeats=2,
+                limit=120.0,
+            )
 
 
 SECTION = Section(
     name="ranking",
     title="Other ways to rank",
-    about="Voting rules and alpha-rank beside OpenSpiel, spectral methods beside evalica, aggregates beside rliable.",
+    about="Voting rules and alpha-rank beside OpenSpiel, spectral methods beside evalica (both get lists of names and "
+    "outcomes), aggregates beside rliable; then every method but Kemeny-Young alone, on a league in which all pairs "
+    "met and on scores on 50 tasks.",
     comparisons=comparisons,
 )

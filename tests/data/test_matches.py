@@ -55,6 +55,19 @@ def test_counts_keep_wins_draws_and_losses_of_each_pair() -> None:
     assert (matches.unbeaten, matches.winless) == ((), ())
 
 
+def test_games_one_by_one_are_counted_as_a_log_of_them_is() -> None:
+    rng = np.random.default_rng(3)
+    i = rng.integers(0, 7, 200)
+    first, second = ([f"p{k}" for k in side] for side in (i, (i + rng.integers(1, 7, 200)) % 7))
+    outcomes = rng.choice([0, 0.25, 0.5, 1], 200)
+    ours = nb.Matches.from_games(first, second, outcomes)
+    read = nb.read_matches(pl.DataFrame({"a": first, "b": second, "outcome": outcomes}))
+    assert ours.agents == read.agents
+    np.testing.assert_array_equal(ours.pairs, read.pairs)
+    for name in ("wins", "draws", "losses"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(read, name))
+
+
 def test_the_diagonal_of_counts_is_not_counted_and_that_is_said() -> None:
     matches = nb.Matches.from_counts([[5, 3], [1, 5]])
     assert matches.n_games == 4
@@ -76,6 +89,11 @@ def test_the_diagonal_of_counts_is_not_counted_and_that_is_said() -> None:
         (lambda: nb.Matches.from_counts(np.ones((2, 2)), ["x", " "]), "agent number 2 has an empty name"),
         (lambda: nb.Matches.from_counts(np.ones((2, 2)), ["x", "y\0"]), "contains the character NUL"),
         (lambda: nb.Matches.from_counts(np.ones((2, 2)), "xy"), "must be a list of names, not the single text 'xy'"),
+        (lambda: nb.Matches.from_games(["x", "y"], ["y", "x"], [1]), "2 and 2 names have 1 outcomes"),
+        (lambda: nb.Matches.from_games(["x", "y"], ["y", "x"], [1, 1.5]), "the outcome of game 2 is 1.5"),
+        (lambda: nb.Matches.from_games(["x", "y"], ["y", "x"], [np.nan, 1]), "the outcome of game 1 is nan"),
+        (lambda: nb.Matches.from_games(["x", "y"], ["y", "y"], [1, 1]), "game 2 is of 'y' with itself"),
+        (lambda: nb.Matches.from_games([], [], []), "at least two agents"),
         (lambda: nb.Matches.from_win_rates([[0.5, 1.2], [-0.2, 0.5]]), r"is 1.2: a win rate must lie in \[0, 1\]"),
         (lambda: nb.Matches.from_win_rates([[0.5, 1], [np.nan, 0.5]]), "the other direction is missing"),
         (lambda: nb.Matches.from_win_rates(P, games=-1), "game counts must be finite and not negative"),

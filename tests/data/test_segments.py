@@ -78,6 +78,7 @@ def test_a_segment_that_cannot_be_read_is_refused_and_the_others_stand() -> None
     [
         ("lang", {}, r"has no column 'lang' \(did you mean 'language'\?\)"),
         ("number", {}, "column 'number' has more than 100 values: segments are for columns with up to 100"),
+        ("number", {"most": 120}, "column 'number' has more than 120 values"),
         ("language", {"wher": {}}, r"there is no option 'wher' \(did you mean 'where'\?\)"),
         ("language", {"segment": "x"}, "there is no option 'segment'"),
     ],

@@ -1,6 +1,7 @@
 """Ways to rank: laws that all keep, promises that are kept or broken by a stored example, and slow twins."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import nashboard as nb
 from commands import Run
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
+from nashboard.ranking import alpha_rank
 from nashboard.ranking.counterexamples import COUNTEREXAMPLES, PROMISES, Counterexample, order_of
 from nashboard.ranking.method import Method, ranking_of, tied_ranks
 from nashboard.ranking.pairwise import pairwise
@@ -228,6 +230,16 @@ def test_alpha_rank_of_two_populations_is_uniform_in_matching_pennies() -> None:
     np.testing.assert_allclose(found.scores, [0.5, 0.5])
 
 
+def test_alpha_rank_of_large_tables_is_that_of_the_whole_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        S = nb.Scores.from_array(rng.normal(size=(8, 7)).round(1 + seed % 2), agents=[f"a{k}" for k in range(8)])
+        monkeypatch.setattr(alpha_rank, "DENSE", 2500)
+        exact = nb.rank(S, "alpha_rank")
+        monkeypatch.setattr(alpha_rank, "DENSE", 3)
+        np.testing.assert_allclose(nb.rank(S, "alpha_rank").scores, exact.scores, atol=1e-8)
+
+
 def test_deviation_ratings_minimise_gains_lexicographically() -> None:
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -277,6 +289,26 @@ def test_deviation_ratings_take_prompts_as_a_player() -> None:
         twice = ranking_of(METHODS_BY_NAME["deviation"], data.take([0, 1, 2, 1, 1]), {})
         np.testing.assert_allclose(twice.scores[:3], found.scores, atol=1e-6)
         assert nb.rank(prompts, "borda").agents == found.agents
+
+
+def test_deviation_ratings_take_hundreds_of_prompts(command: Run, tmp_path: Path) -> None:
+    # One battle for each prompt: what counts are the different battles.
+    import polars as pl
+
+    rng = np.random.default_rng(1)
+    battles = [(f"m{a}", f"m{b}", str(rng.choice(["model_a", "model_b", "tie"]))) for a in range(4) for b in range(a)]
+    drawn = [battles[k] for k in rng.integers(0, len(battles), 400)]
+    names = ["model_a", "model_b", "winner"]
+    log = pl.DataFrame(drawn, schema=names, orient="row").with_columns(prompt=pl.Series(map(str, range(400))))
+    few = pl.DataFrame(battles, schema=names, orient="row").with_columns(prompt=pl.Series(map(str, range(6))))
+    found = nb.rank(nb.read_segments(log, "prompt", most=1000), "deviation")
+    data = pairwise(nb.read_segments(few, "prompt"))
+    assert data.prompts is not None
+    by_name = dict(zip(data.agents, prompt_deviation_gains(data.prompts), strict=True))
+    np.testing.assert_allclose(found.scores, [by_name[name] for name in found.agents], atol=1e-6)
+    log.write_csv(tmp_path / "log.csv")
+    done = command("rank", str(tmp_path / "log.csv"), "--method", "deviation", "--segment", "prompt", "--format", "json")
+    np.testing.assert_allclose(json.loads(done.stdout)["scores"], found.scores, atol=1e-6)
 
 
 def test_deviation_ratings_of_one_prompt_are_those_of_its_game() -> None:

@@ -17,7 +17,7 @@ from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, read_only
-from nashboard.algebra.flows import EPS, frobenius, largest, refuse_size
+from nashboard.algebra.flows import EPS, frobenius, largest, refuse_size, unit_scale
 from nashboard.algebra.operators import ScoresLike, averages, named_scores
 from nashboard.algebra.schur import SEED, TIE, equal_groups, first_largest, singular_triples, triangular
 from nashboard.errors import InputError
@@ -224,18 +224,18 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
     values, agents, tasks, scaling = named_scores(S)
     m, n = values.shape
     k = min(m, n) - 1 if k is None else checked_components(k, min(m, n))
-    size = largest(values)
-    usual = size == 0 or 1e-100 < size < 1e100  # others are scaled, so that squares neither overflow nor vanish
-    scale = 1.0 if usual else math.ldexp(1.0, math.frexp(size)[1])
+    squares = float(np.vdot(values, values))
+    usual = 1e-200 < squares < 1e200  # others are scaled, so that squares neither overflow nor vanish
+    scale = 1.0 if usual else unit_scale(values)
     parts = averages(values if usual else values / scale)
-    rounding = 8 * EPS * math.sqrt(m * n) * (size / scale)
     if m + n <= ALONE:
         U, strengths, V = singular(parts.rest, k)
     else:
         with threads_for(min(m, n)):
             U, strengths, V = singular(parts.rest, k)
-    if k and strengths[-1] <= rounding:
-        strengths[strengths <= rounding] = 0.0
+    rounding = 8 * EPS * math.sqrt(m * n)  # in units of the largest score, which is at most the root of the squares
+    if k and not (usual and strengths[-1] > rounding * math.sqrt(squares)):
+        strengths[strengths <= rounding * (largest(values) / scale)] = 0.0
     mean, average_skills, difficulties, rest = parts
     if not usual:
         mean, average_skills, difficulties = mean * scale, average_skills * scale, difficulties * scale

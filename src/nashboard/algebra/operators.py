@@ -139,7 +139,8 @@ def named_scores(data: ScoresLike) -> tuple[Floats, tuple[str, ...], tuple[str, 
         data.require_complete()
         scores = data.scale("range") if data.scaling == "raw" else data
         return scores.values, scores.agents, scores.tasks, scores.scaling
-    S = floats(data, "the scores", ndim=2)
+    ours = type(data) is np.ndarray and data.dtype == np.float64 and data.ndim == 2  # read, never written to
+    S: Floats = np.asarray(data) if ours else floats(data, "the scores", ndim=2)
     # a finite sum of squares is a quick proof that every score is finite
     if 0 in S.shape or not (math.isfinite(np.vdot(S, S)) or np.isfinite(S).all()):
         Scores.from_array(S).require_complete()  # raises, and says where

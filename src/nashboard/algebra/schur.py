@@ -359,7 +359,7 @@ def canonical(Q: Floats, s: Floats, n: int, scale: float) -> tuple[Floats, Float
 
 def equal_groups(s: Floats, width: float) -> list[slice]:
     """Return the groups of two or more equal ones among descending strengths; a group is no wider than ``width``."""
-    if (s[:-1] - s[1:] > width).all():
+    if s.size < 2 or np.minimum.reduce(s[:-1] - s[1:]) > width:
         return []
     starts: list[int] = []
     for t, strength in enumerate(s):

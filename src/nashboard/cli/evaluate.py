@@ -159,11 +159,11 @@ def boards_of_segments(
     return boards, found
 
 
-def read_parts(source: str, column: str, reading: Reading) -> "Segments":
+def read_parts(source: str, column: str, reading: Reading, **limit: int) -> "Segments":
     """Read every segment; one that cannot be read is named and left out."""
     from nashboard.data.read import read_segments
 
-    keywords = reading.keywords()
+    keywords = reading.keywords() | limit
     with show_reading(source):
         found = read_segments(source, column, format=reading.as_format, **keywords)
     for value, why in found.refused.items():

@@ -27,6 +27,8 @@ from nashboard.cli.output import Listing, note
 from nashboard.cli.reading import Connecting, Reading, varied
 from nashboard.errors import InputError
 
+MOST_PROMPTS = 100_000  # each is counted apart, in a millisecond or two
+
 
 def rank(
     source: SourceArgument,
@@ -71,7 +73,7 @@ def rank(
         data = connecting.to_rank(source, reading, missing)
     else:
         refuse(("scaling", "missing", "components", "min_games"), "--segment ranks the matches of all prompts together")
-        data = read_parts(source, segment, reading)
+        data = read_parts(source, segment, reading, most=MOST_PROMPTS)
     ranking = rank_agents(data, method, scaling=scaling.value, **options)
     listing.show(ranking.table(), json=(ranking.to_dict(), "ranking/1"))
 

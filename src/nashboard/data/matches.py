@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular, count
 from nashboard._text import listed
-from nashboard._types import Bools, Floats, Ints, frozen_copy, square
+from nashboard._types import Bools, Floats, Ints, floats, frozen_copy, square
 from nashboard.data.origin import MAY_BE_ALIKE, MEMORY, Origin
 from nashboard.data.validation import COUNTS, MOST_GAMES, checked_names, game_counts, positions, refuse_cells
 from nashboard.errors import InputError
@@ -182,6 +182,47 @@ class Matches(Tabular):
         from nashboard.data.read import read_matches
 
         return read_matches(frame, **options)
+
+    @staticmethod
+    def from_games(first: Iterable[object], second: Iterable[object], outcomes: ArrayLike) -> "Matches":
+        """Count games that are given one by one, in memory: who played, and the share of the point of the first.
+
+        Parameters
+        ----------
+        first, second
+            Names of the two agents of each game.
+        outcomes
+            1 where the first agent won, 0 where it lost, 0.5 for a draw; other shares count as parts of a win and a
+            loss.
+
+        Examples
+        --------
+        >>> import nashboard as nb
+        >>> nb.Matches.from_games(["ann", "bob", "ann"], ["bob", "cat", "cat"], [1, 0.5, 0])
+        Matches(3 agents, 3 of 3 pairs met, 3 games)
+        """
+        sides = [list(map(str, side)) for side in (first, second)]
+        y = floats(outcomes, "the outcomes", ndim=1)
+        if not len(sides[0]) == len(sides[1]) == y.size:
+            raise InputError(
+                f"{len(sides[0]):,} and {len(sides[1]):,} names have {y.size:,} outcomes: one for each game"
+            )
+        if not ((y >= 0) & (y <= 1)).all():
+            k = int(np.argmin((y >= 0) & (y <= 1)))
+            raise InputError(f"the outcome of game {k + 1:,} is {y[k]:g}: it must be a share of the point, 0 to 1")
+        names = tuple(sorted({*sides[0], *sides[1]}))
+        at = {name: k for k, name in enumerate(names)}
+        i, j = (np.fromiter(map(at.__getitem__, side), np.intp, len(side)) for side in sides)
+        if (i == j).any():
+            raise InputError(f"game {int(np.argmax(i == j)) + 1:,} is of {sides[0][np.argmax(i == j)]!r} with itself")
+        met, pair = np.unique(np.minimum(i, j) * len(names) + np.maximum(i, j), return_inverse=True)
+        draw = y == 0.5
+        won = np.where(i < j, y, 1 - y)
+        wins, draws, losses = (
+            np.bincount(pair, part, met.size) for part in (np.where(draw, 0.0, won), draw, np.where(draw, 0.0, 1 - won))
+        )
+        pairs = np.stack(np.divmod(met, max(len(names), 1)), axis=1)
+        return Matches(agents=names, pairs=pairs, wins=wins, draws=draws, losses=losses)
 
     @staticmethod
     def from_win_rates(

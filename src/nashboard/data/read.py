@@ -17,7 +17,7 @@ from nashboard._text import either, first_line, listed, nearest, shortened
 from nashboard.data.counting.outcomes import Rules
 from nashboard.data.datasets import load_dataset
 from nashboard.data.formats import find_format, recognise
-from nashboard.data.formats.format import Data, Format, Input, Options
+from nashboard.data.formats.format import MOST_SEGMENTS, Data, Format, Input, Options
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
@@ -215,7 +215,7 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Data:
 
 def check_options(options: Mapping[str, Any]) -> Options:
     """Return the options of the readers by name, or raise an error that lists them."""
-    known = {field.name for field in fields(Options)} - {"segment", "rows", "grouped"}
+    known = {field.name for field in fields(Options)} - {"segment", "most_segments", "rows", "grouped"}
     for name in options:
         if name not in known:
             raise InputError(
@@ -270,7 +270,9 @@ def describe_source(source: Any) -> str:
     return str(hide_secrets(source)) if isinstance(source, str) else "frame"
 
 
-def read_segments(source: Any, column: str, *, format: str | None = None, **options: Any) -> Segments:
+def read_segments(
+    source: Any, column: str, *, most: int = MOST_SEGMENTS, format: str | None = None, **options: Any
+) -> Segments:
     """Read the matches, or the long table of scores, of every value of a column: all are counted in one pass.
 
     Parameters
@@ -278,8 +280,10 @@ def read_segments(source: Any, column: str, *, format: str | None = None, **opti
     source
         As in `read_matches`: files, a frame of any engine, a database.
     column
-        The column whose values make the segments, at most 100 of them. Rows without a value belong to none, and
-        are counted in ``.without``.
+        The column whose values make the segments. Rows without a value belong to none, and are counted in
+        ``.without``.
+    most
+        How many values there may be; a column with more is probably not meant, unless they are prompts.
     format, options
         As in `read_matches` and `read_scores`.
 
@@ -295,7 +299,7 @@ def read_segments(source: Any, column: str, *, format: str | None = None, **opti
     """
     if isinstance(source, str) and source.startswith(DATASET):
         raise InputError(f"segments are the values of a column of a table: {source!r} has no column {column!r}")
-    data = read_source(source, replace(check_options(options), segment=column), format, wanted=None)
+    data = read_source(source, replace(check_options(options), segment=column, most_segments=most), format, wanted=None)
     assert isinstance(data, Segments)
     return data
 

@@ -4,7 +4,7 @@ Symbols: ``C`` transition matrix between profiles, ``pi`` its stationary distrib
 strategy, ``m`` population size, ``eta`` probability that a given strategy enters.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ POPULATION = 50
 TIE = 0.5  # chance that an equally good strategy takes over, where selection is infinitely strong
 DENSE = 2500  # profiles whose chain is solved directly
 EDGES = 30_000_000  # of a sparse chain
+STEPS, SETTLED = 100_000, 2e-12  # of the iteration for large chains, and what may still flow
 NOISE = 1e-10  # where the chain has several closed classes: chance of a step to a worse profile
 
 
@@ -76,50 +77,116 @@ def two_populations(S: Floats, alpha: float | None, m: int) -> tuple[Floats, flo
     lower score of the agent.
     """
     n, t = S.shape
+    everything = np.arange(n * t)
     if n * t == 1:
         return np.ones(1), 0.0
-    if n * t * (n + t - 2) > EDGES:
-        raise InputError(
-            f"two populations of {n:,} agents and {t:,} tasks have {n * t:,} profiles, too many: use populations=1"
-        )
-    C = profile_chain(S, alpha, m)
     if alpha is not None:
-        return stationary(C.toarray()) if n * t <= DENSE else iterated(C)
+        return stationary(chain_among(S, everything, alpha, m)) if n * t <= DENSE else iterated_chain(S, alpha, m)
+    up, down = Climb(S), Climb(-S.T)
+    closed = closed_profiles(S, up, down)
+    if len(closed) > 1:  # ties between profiles: the limit of a vanishing noise
+        if n * t > DENSE:
+            raise ConvergenceError(f"the {n * t:,} profiles have {len(closed):,} closed classes: use a finite alpha")
+        return stationary(chain_among(S, everything, None, m, noise=NOISE))
+    inside = closed[0]
+    pi = np.zeros(n * t)
+    if inside.size <= DENSE:
+        pi[inside], residual = stationary(chain_among(S, inside, None, m))
+        return pi, residual
+    pi[inside] = 1 / inside.size
+    eta = 1 / (n + t - 2)
+
+    def change(pi: Floats) -> Floats:
+        P = pi.reshape(n, t)
+        return eta * (up.change(P) + down.change(P.T).T).ravel()
+
+    return iterated(change, float(eta * (up.leave + down.leave.T).max()), pi)
+
+
+def chain_among(S: Floats, profiles: Ints, alpha: float | None, m: int, noise: float = 0.0) -> Floats:
+    """Return the transition matrix between these profiles, without its diagonal."""
+    agent, task = np.divmod(profiles, S.shape[1])
+    gain = S[agent, task] - S[agent, task][:, None]  # [from, to]
+    C = np.where(task[:, None] == task, takeover(gain, alpha, m, noise), 0.0)
+    C += np.where(agent[:, None] == agent, takeover(-gain, alpha, m, noise), 0.0)
+    np.fill_diagonal(C, 0.0)
+    return C / (sum(S.shape) - 2)
+
+
+class Climb:
+    """Moves within each column of ``G`` to rows with larger entries, half as often to equal ones, by prefix sums."""
+
+    def __init__(self, G: Floats) -> None:
+        n = len(G)
+        self.order = np.argsort(G, axis=0, kind="stable")
+        rising = np.take_along_axis(G, self.order, axis=0)
+        place = np.broadcast_to(np.arange(n)[:, None], G.shape)
+        new = np.vstack([np.ones((1, G.shape[1]), dtype=np.bool_), rising[1:] > rising[:-1]])
+        self.low = np.maximum.accumulate(np.where(new, place, 0), axis=0)  # the first of those with equal entries
+        last = np.vstack([new[1:], new[:1]])
+        self.high = np.minimum.accumulate(np.where(last, place, n)[::-1], axis=0)[::-1]
+        leave = (n - 1 - self.high) + TIE * (self.high - self.low)
+        self.leave = np.empty(G.shape)
+        np.put_along_axis(self.leave, self.order, leave, axis=0)
+        self.ties = self.high > self.low
+
+    def change(self, P: Floats) -> Floats:
+        """Return what flows into each entry minus what flows out of it, at rate 1 to each better row."""
+        p = np.take_along_axis(P, self.order, axis=0)
+        below = np.vstack([np.zeros((1, p.shape[1])), np.cumsum(p, axis=0)])
+        inflow = np.take_along_axis(below, self.low, axis=0)
+        if self.ties.any():
+            equal = np.take_along_axis(below, self.high + 1, axis=0) - inflow - p
+            inflow = inflow + TIE * np.where(self.ties, equal, 0.0)
+        found = np.empty(P.shape)
+        np.put_along_axis(found, self.order, inflow, axis=0)
+        return found - self.leave * P
+
+    def neighbours(self, number: Ints) -> tuple[Ints, Ints]:
+        """Return moves to the next row, from which all others follow; ``number`` names the entries."""
+        named = np.take_along_axis(number, self.order, axis=0)
+        back = self.low[1:] == self.low[:-1]
+        source, target = named[:-1].ravel(), named[1:].ravel()
+        return np.concatenate([source, named[1:][back]]), np.concatenate([target, named[:-1][back]])
+
+
+def closed_profiles(S: Floats, up: Climb, down: Climb) -> list[Ints]:
+    """Return the classes of profiles that no move leaves."""
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    C.eliminate_zeros()
-    parts, part = connected_components(C, directed=True, connection="strong")
-    i, j = C.nonzero()
+    number = np.arange(S.size).reshape(S.shape)
+    moves = (up.neighbours(number), down.neighbours(np.ascontiguousarray(number.T)))
+    source, target = (np.concatenate(ends) for ends in zip(*moves, strict=True))
+    graph = coo_array((np.ones(source.size, dtype=np.int8), (source, target)), shape=(S.size, S.size)).tocsr()
+    parts, part = connected_components(graph, directed=True, connection="strong")
     leaves = np.zeros(parts, dtype=np.bool_)
-    leaves[part[i[part[i] != part[j]]]] = True
-    closed = np.flatnonzero(~leaves)
-    if closed.size > 1:  # ties between profiles: the limit of a vanishing noise
-        if n * t > DENSE:
-            raise ConvergenceError(f"the {n * t:,} profiles have {closed.size:,} closed classes: use a finite alpha")
-        noisy = profile_chain(S, None, m, noise=NOISE)
-        return stationary(noisy.toarray())
-    inside = np.flatnonzero(part == closed[0])
-    pi = np.zeros(n * t)
-    within = C[inside][:, inside]
-    pi[inside], residual = stationary(within.toarray()) if inside.size <= DENSE else iterated(within)
-    return pi, residual
+    leaves[part[source[part[source] != part[target]]]] = True
+    return [np.flatnonzero(part == one) for one in np.flatnonzero(~leaves)]
 
 
-def profile_chain(S: Floats, alpha: float | None, m: int, noise: float = 0.0) -> Any:
-    """Return the sparse transition matrix between profiles, without its diagonal."""
+def iterated_chain(S: Floats, alpha: float, m: int) -> tuple[Floats, float]:
+    """Return the stationary distribution over many profiles at a finite alpha, from a sparse chain."""
     from scipy.sparse import coo_array
 
     n, t = S.shape
+    if n * t * (n + t - 2) > EDGES:
+        raise InputError(
+            f"at a finite alpha, two populations of {n:,} agents and {t:,} tasks have {n * t * (n + t - 2):,} moves, "
+            f"too many: leave alpha out, or use populations=1"
+        )
     number = np.arange(n * t).reshape(n, t)
     eta = 1 / (n + t - 2)
-    of_agents = eta * takeover(S[None, :, :] - S[:, None, :], alpha, m, noise)  # [from agent, to agent, task]
-    of_tasks = eta * takeover(S[:, :, None] - S[:, None, :], alpha, m, noise)  # [agent, from task, to task]
+    of_agents = eta * takeover(S[None, :, :] - S[:, None, :], alpha, m)  # [from agent, to agent, task]
+    of_tasks = eta * takeover(S[:, :, None] - S[:, None, :], alpha, m)  # [agent, from task, to task]
     a, b, k = np.nonzero(of_agents * ~np.eye(n, dtype=np.bool_)[:, :, None])
     i, c, d = np.nonzero(of_tasks * ~np.eye(t, dtype=np.bool_))
     source = np.concatenate([number[a, k], number[i, c]])
     target = np.concatenate([number[b, k], number[i, d]])
     values = np.concatenate([of_agents[a, b, k], of_tasks[i, c, d]])
-    return coo_array((values, (source, target)), shape=(n * t, n * t)).tocsr()
+    T = coo_array((values, (target, source)), shape=(n * t, n * t)).tocsr()
+    leave = np.asarray(T.sum(axis=0)).ravel()
+    return iterated(lambda pi: T @ pi - leave * pi, float(leave.max()), np.full(n * t, 1 / (n * t)))
 
 
 def takeover(gain: Floats, alpha: float | None, m: int, noise: float = 0.0) -> Floats:
@@ -157,23 +224,18 @@ def stationary(C: Floats) -> tuple[Floats, float]:
     return pi, flow_residual(pi, C)
 
 
-def iterated(C: Any, steps: int = 100_000, tolerance: float = 1e-12) -> tuple[Floats, float]:
-    """Return the stationary distribution of a large sparse chain by iteration, or an error."""
-    leave = np.asarray(C.sum(axis=1)).ravel()
-    speed = 0.5 / leave.max()
-    T = C.T.tocsr()
-    pi = np.full(C.shape[0], 1 / C.shape[0])
-    for step in range(steps):
-        change = speed * (T @ pi - leave * pi)
-        pi = pi + change
-        if step % 50 == 0 and np.abs(change).sum() <= tolerance:
-            pi /= pi.sum()
-            return pi, flow_residual(pi, C)
-    raise ConvergenceError(f"the chain of {C.shape[0]:,} profiles did not settle in {steps:,} steps: use populations=1")
+def iterated(change: Callable[[Floats], Floats], fastest: float, pi: Floats) -> tuple[Floats, float]:
+    """Return the stationary distribution of a large chain by iteration from ``pi``, and its residual, or an error."""
+    for step in range(STEPS):
+        moved = change(pi)
+        if step % 50 == 0 and np.abs(moved).sum() <= SETTLED * fastest:
+            pi = pi / pi.sum()
+            return pi, float(np.abs(change(pi)).max())
+        pi = pi + moved * (0.5 / fastest)
+    raise ConvergenceError(f"the chain of {pi.size:,} profiles did not settle in {STEPS:,} steps: use populations=1")
 
 
-def flow_residual(pi: Floats, C: Any) -> float:
+def flow_residual(pi: Floats, C: Floats) -> float:
     """Return the largest difference between what flows into and out of a profile."""
-    without = C - np.diag(np.diag(C)) if isinstance(C, np.ndarray) else C
-    out = np.asarray(without.sum(axis=1)).ravel()
-    return float(np.abs(without.T @ pi - out * pi).max())
+    without = C - np.diag(np.diag(C))
+    return float(np.abs(without.T @ pi - without.sum(axis=1) * pi).max())

@@ -99,3 +99,24 @@ def _eliminate(P: Floats) -> Floats:
 
 
 eliminate = compiled(VECTOR(TABLE))(_eliminate)
+
+
+def _soft_loss(r: Floats, C: Floats, tau: float, gradient: Floats) -> float:
+    """Return ``sum over i < j of C[i, j] / (1 + e^((r_i - r_j) / tau))``, and write its gradient."""
+    n = r.size
+    gradient[:] = 0.0
+    total = 0.0
+    for i in range(n):
+        own = 0.0
+        for j in range(i + 1, n):
+            wrong = 1.0 / (1.0 + np.exp((r[i] - r[j]) / tau))
+            part = C[i, j] * wrong
+            slope = part * (1.0 - wrong) / tau
+            total += part
+            own += slope
+            gradient[j] += slope
+        gradient[i] -= own
+    return total
+
+
+soft_loss = compiled(types.float64(VECTOR, TABLE, types.float64, VECTOR))(_soft_loss)

@@ -10,12 +10,12 @@ from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import NashAverage
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ranking.method import Outcome
-from nashboard.ranking.pairwise import Pairwise
+from nashboard.ranking.pairwise import Pairwise, equal_rows
 from nashboard.ranking.tournaments import rounded
 
 WEIGHT = 1e-12  # smaller weights are rounding
 SLACK = 1e-9  # what fixed gains may exceed their value by in later programs
-MOST_PROFILES = 200_000  # of prompts and pairs of models
+MOST_PROFILES = 1_000_000  # of different prompts and pairs of models
 FLAT = 1e-10  # a row that moves less than this share of the payoffs over the equilibria is constant
 
 
@@ -86,8 +86,7 @@ def deviation(data: Pairwise) -> Outcome:
     are a third player, see `prompt_gains`.
     """
     if data.prompts is not None:
-        gains, _ = prompt_gains(data.prompts)
-        return Outcome(scores=gains, unit="gain of deviating (margin)", scale=1.0)
+        return Outcome(scores=prompt_gains(data.prompts), unit="gain of deviating (margin)", scale=1.0)
     if data.table is not None:
         of_scores = nash_average_scores(data.table)
         averages = of_scores.skills - of_scores.value
@@ -152,41 +151,64 @@ def strictest(S: Floats, q: Floats, p: Floats) -> Floats:
     return np.asarray(values)
 
 
-def prompt_gains(M: Floats) -> tuple[Floats, Floats]:
-    """Return what models and prompts gain by deviating from the strictest coarse correlated equilibrium.
+def prompt_gains(M: Floats) -> Floats:
+    """Return what models gain by deviating from the strictest coarse correlated equilibrium with prompts as a player.
 
     ``M`` (t, n, n) are margins of models on prompts. Two players choose a model each and get the margin of theirs; a
     third chooses the prompt and gets ``|M|``, so that prompts which separate strong models matter. Since both model
-    players have the same choices, a joint distribution over prompts and unordered pairs is enough, and deviating to
-    model i gains ``sum of y[p, a] M[p, i, a]`` with ``y`` the share of model a on prompt p. Each linear program lowers
-    the largest gain that is not fixed yet, and fixes those that its multipliers prove tight (Marris et al. 2025).
+    players have the same choices, a joint distribution ``x`` over prompts and unordered pairs is enough. Deviating to
+    model i gains ``sum of y[p, a] M[p, i, a]``, with ``y`` the share of model a on prompt p; deviating to prompt p
+    gains ``sum of z[a, b] |M[p, a, b]| - u``, with ``z`` the share of a pair and ``u`` what the prompts get. Each
+    linear program lowers the largest gain that is not fixed yet, and fixes those that its multipliers prove tight
+    (Marris et al. 2025). With ``y``, ``z`` and ``u`` as variables it has about five numbers per profile. Prompts with
+    equal margins are one prompt, and so are, for a pair without games on them, all prompts: neither changes a gain.
     """
     from scipy.optimize import linprog
+    from scipy.sparse import coo_array, csr_array, hstack, vstack
 
-    t, n, _ = M.shape
+    n = M.shape[1]
+    M = M[equal_rows(M.reshape(len(M), -1))[0]]
+    t = len(M)
     a, b = np.triu_indices(n)
-    if t * a.size > MOST_PROFILES:
+    played = (M != 0).any(axis=1)
+    used = played[:, a] | played[:, b]
+    used[np.argmin(used, axis=0), np.arange(a.size)] = True  # one prompt without games stands for all of them
+    prompt, pair = np.nonzero(used)
+    if prompt.size > MOST_PROFILES:
         raise InputError(
-            f"{t:,} prompts and {n:,} models have {t * a.size:,} profiles, more than {MOST_PROFILES:,}: "
+            f"{t:,} different prompts and {n:,} models have {prompt.size:,} profiles, more than {MOST_PROFILES:,}: "
             f"use categories of prompts"
         )
-    by_model = (M[:, :, a] + M[:, :, b]).transpose(1, 0, 2).reshape(n, -1) / 2
+    x, profiles, pairs = np.arange(prompt.size), prompt.size, a.size
+    share = [
+        coo_array((np.full(x.size, 0.5), (prompt * n + side[pair], x)), shape=(t * n, profiles)) for side in (a, b)
+    ]
     spread = np.abs(M[:, a, b])
-    by_prompt = (spread[:, None, :] - spread).reshape(t, -1)
-    G = np.vstack([by_model, by_prompt])
+    sums = vstack([
+        share[0] + share[1], coo_array((np.ones(x.size), (pair, x)), shape=(pairs, profiles)),
+        csr_array(spread[prompt, pair][None]), csr_array(np.ones((1, profiles))),
+    ])  # fmt: skip
+    named = t * n + pairs + 1  # y, z and u; the last row is the total, the last column the largest gain
+    minus = coo_array((-np.ones(named), (np.arange(named), np.arange(named))), shape=(named + 1, named + 1))
+    equal = csr_array(hstack([sums, minus]))
+    by_model = csr_array(M.transpose(1, 0, 2).reshape(n, t * n))
+    by_prompt = csr_array(np.hstack([spread, -np.ones((t, 1))]))
+    gain = vstack([
+        hstack([csr_array((n, profiles)), by_model, csr_array((n, pairs + 1))]),
+        hstack([csr_array((t, profiles + t * n)), by_prompt]),
+    ])  # fmt: skip
     value, free = np.zeros(n + t), np.ones(n + t, dtype=np.bool_)
-    goal = np.append(np.zeros(G.shape[1]), 1.0)
-    total = np.append(np.ones(G.shape[1]), 0.0)[None]
-    bounds = [(0, None)] * G.shape[1] + [(None, None)]
-    while free.any():
-        rows = np.hstack([G, -free[:, None].astype(np.float64)])
-        limits = np.where(free, 0.0, value + SLACK)  # a fixed gain can be no lower: its own program has shown that
+    goal = np.append(np.zeros(profiles + named), 1.0)
+    bounds = np.array([(0.0, np.inf)] * (profiles + named) + [(-np.inf, np.inf)])
+    while free[:n].any():
         found = linprog(
-            goal, A_ub=rows, b_ub=limits, A_eq=total, b_eq=[1.0], bounds=bounds, method="highs",
+            goal, A_ub=csr_array(hstack([gain, csr_array(-free[:, None].astype(np.float64))])),
+            b_ub=np.where(free, 0.0, value + SLACK),  # a fixed gain can be no lower: its own program has shown that
+            A_eq=equal, b_eq=np.append(np.zeros(named), 1.0), bounds=bounds, method="highs",
             options={"primal_feasibility_tolerance": SLACK / 10, "dual_feasibility_tolerance": SLACK / 10},
         )  # fmt: skip
         if found.status != 0:
             raise ConvergenceError(f"the linear program of deviation ratings failed: {found.message}")
         tight = free & (-found.ineqlin.marginals > 1e-9)
         value[tight], free[tight] = float(found.fun or 0.0), False
-    return value[:n], value[n:]
+    return value[:n]

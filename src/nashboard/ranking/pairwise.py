@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from nashboard._types import Floats, Ints, read_only
+from nashboard.algebra.flows import refuse_size
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, checked_prior, log_odds, payoffs, smoothed_counts
 from nashboard.data.scores import Scaling, Scores
@@ -282,15 +283,18 @@ def from_segments(data: Segments) -> Pairwise:
         raise InputError("segments can only be ranked if they are matches, and there must be at least one")
     agents = tuple(dict.fromkeys(name for part in parts for name in part.agents))
     at = {name: k for k, name in enumerate(agents)}
-    W, D = np.zeros((2, len(parts), len(agents), len(agents)))
-    for t, part in enumerate(parts):
-        where = np.array([at[name] for name in part.agents])
-        i, j = where[part.pairs.T]
-        W[t, i, j], W[t, j, i] = part.wins, part.losses
-        D[t, i, j] = D[t, j, i] = part.draws
-    games = W + W.transpose(0, 2, 1) + D
-    margins = (W - W.transpose(0, 2, 1)) / np.maximum(games, 1e-300)
-    pooled = from_matches(Matches.from_counts(W.sum(axis=0), agents, draws=D.sum(axis=0)))
+    n = len(agents)
+    refuse_size((len(parts), n, n), "margins on all prompts", "use categories of prompts")
+    margins, W, D = np.zeros((len(parts), n, n)), np.zeros((n, n)), np.zeros((n, n))
+    for M, part in zip(margins, parts, strict=True):
+        i, j = np.array([at[name] for name in part.agents])[part.pairs.T]
+        M[i, j] = (part.wins - part.losses) / part.games
+        M[j, i] = -M[i, j]
+        W[i, j] += part.wins
+        W[j, i] += part.losses
+        D[i, j] += part.draws
+        D[j, i] += part.draws
+    pooled = from_matches(Matches.from_counts(W, agents, draws=D))
     return replace(pooled, prompts=read_only(margins), notes=(*pooled.notes, *data.notes))
 
 

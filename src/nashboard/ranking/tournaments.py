@@ -6,7 +6,6 @@ Games (or tasks) are votes. Symbols: ``M`` margins (n, n), win rate minus loss r
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.errors import InputError
@@ -111,20 +110,21 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
     B = np.array(data.points)
     np.fill_diagonal(B, 0.0)
     total = float(B.sum()) or 1.0
+    C, against = (B - B.T) / total, float(np.triu(B.T, 1).sum()) / total
     bounds = [(LOW, HIGH)] * data.size
     found = []
     for start in starts(data):
         r = start
         for tau in (*falling(temperature), temperature):
             done = minimize(
-                loss, r, (B / total, tau), "L-BFGS-B", jac=True, bounds=bounds,
+                loss, r, (C, against, tau), "L-BFGS-B", jac=True, bounds=bounds,
                 options={"maxiter": 3000, "maxfun": 6000, "ftol": 1e-15, "gtol": 1e-10},
             )  # fmt: skip
             r = np.asarray(done.x)
         found.append((float(done.fun), r))
     best = min(value for value, _ in found)
     r = next(r for value, r in found if value <= best + 1e-9)  # the first start that does as well as any
-    _, gradient = loss(r, B / total, temperature)
+    _, gradient = loss(r, C, against, temperature)
     projected = float(np.abs(np.clip(r - gradient, LOW, HIGH) - r).max())
     return Outcome(scores=r, certificate={"contradicted_votes": best * total, "gradient_norm": projected})
 
@@ -142,8 +142,9 @@ def starts(data: Pairwise) -> list[Floats]:
     return [middle, *spans]
 
 
-def loss(r: Floats, B: Floats, tau: float) -> tuple[float, Floats]:
-    """Return the loss and its gradient."""
-    wrong = expit((r - r[:, None]) / tau)
-    slope = B * wrong * (1 - wrong) / tau
-    return float((B * wrong).sum()), slope.sum(axis=0) - slope.sum(axis=1)
+def loss(r: Floats, C: Floats, against: float, tau: float) -> tuple[float, Floats]:
+    """Return the loss and its gradient from ``C = B - B'`` and the votes for the second agents of the pairs i < j."""
+    from nashboard.ranking.kernels import soft_loss
+
+    gradient = np.empty(r.size)
+    return against + soft_loss(r, C, tau, gradient), gradient

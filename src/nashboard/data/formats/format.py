@@ -24,6 +24,7 @@ from nashboard.data.table.table import Table, name_files, open_table
 from nashboard.errors import InputError
 
 Data = Matches | Scores | Payoffs
+MOST_SEGMENTS = 100  # boards that anybody would look at; a column with more values is probably not meant
 TABLES = ("delimited", "parquet", "json lines", "json list")
 
 
@@ -43,6 +44,7 @@ class Options:
     self_matches: Literal["error", "drop"] = "error"
     where: Mapping[str, object] = field(default_factory=dict)
     segment: str | None = None
+    most_segments: int = MOST_SEGMENTS
     rows: tuple[str, ...] | None = None  # games one by one, with these columns, are wanted instead of counts
     grouped: bool = False  # of these, one row for all that are alike
     min_games: float = 0
@@ -222,7 +224,7 @@ class Format:
         plain = Options()
         given = [field.name for field in fields(Options) if getattr(options, field.name) != getattr(plain, field.name)]
         for name in given:
-            if name not in self.options:
+            if name not in (*self.options, "most_segments"):
                 raise InputError(
                     f"{name}= has no meaning for {self.name} ({self.holds}); it takes {listed(self.options, 99)}"
                 )

@@ -94,7 +94,7 @@ def read_long_table(
 ) -> Scores | Segments:
     """Read a row per agent, task and run; runs are averaged in the table's own engine."""
     long = open_long(table, options, format, notes, group)
-    segment = check_segment(long.all_rows, options.segment)
+    segment = check_segment(long.all_rows, options)
     found, used = sum_cells(long, segment)
     if segment is None:
         return finish_scores(long, found, used)

@@ -43,7 +43,6 @@ Column = TypeVar("Column")
 LEAST_CLUSTERS = 10  # values of a column that is used for clusters without being asked
 MOST_ROWS = 300_000  # of a log whose clusters are used without being asked; of larger ones these rows are looked at
 REPEATS = 0.9  # values per row below which they repeat often enough to matter
-MOST_SEGMENTS = 100  # boards that anybody would look at; a column with more values is probably not meant
 
 
 def read_rows(
@@ -94,7 +93,7 @@ def read_rows(
             rules=options.outcomes,
             self_matches=options.self_matches,
             notes=(*table.notes, *notes, *chosen, *note_weight(weighing, options.weight, weight), *hint),
-            segment=check_segment(table, options.segment),
+            segment=check_segment(table, options),
             skip_bad=options.skip_bad,
             rows=check_covariates(table, options.rows),
             grouped=options.grouped,
@@ -116,16 +115,17 @@ def find_time(columns: Sequence[str], source: str, named: Named) -> str | None:
     return next((found[name] for name in TIME if name in found), None)
 
 
-def check_segment(table: Table, column: str | None) -> str | None:
+def check_segment(table: Table, options: Options) -> str | None:
     """Return the column of segments if the table has it, with few enough values: one look at that column alone."""
+    column, most = options.segment, options.most_segments
     if column is None:
         return None
     check_column(column, table.schema.names(), table.name)
     values = table.frame.select(value=as_key(table.frame, column)).group_by("value").agg(rows=nw.len())
-    if len(table.collect(values.head(MOST_SEGMENTS + 2)).drop_nulls()) > MOST_SEGMENTS:
+    if len(table.collect(values.head(most + 2)).drop_nulls()) > most:
         raise InputError(
-            f"{table.name!r}, column {column!r} has more than {MOST_SEGMENTS} values: segments are for columns with up "
-            f"to {MOST_SEGMENTS}"
+            f"{table.name!r}, column {column!r} has more than {most:,} values: segments are for columns with up "
+            f"to {most:,}"
         )
     return column
 
