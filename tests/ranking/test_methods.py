@@ -307,7 +307,9 @@ def test_deviation_ratings_take_hundreds_of_prompts(command: Run, tmp_path: Path
     by_name = dict(zip(data.agents, prompt_deviation_gains(data.prompts), strict=True))
     np.testing.assert_allclose(found.scores, [by_name[name] for name in found.agents], atol=1e-6)
     log.write_csv(tmp_path / "log.csv")
-    done = command("rank", str(tmp_path / "log.csv"), "--method", "deviation", "--segment", "prompt", "--format", "json")
+    done = command(
+        "rank", str(tmp_path / "log.csv"), "--method", "deviation", "--segment", "prompt", "--format", "json"
+    )
     np.testing.assert_allclose(json.loads(done.stdout)["scores"], found.scores, atol=1e-6)
 
 

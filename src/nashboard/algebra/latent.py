@@ -276,7 +276,7 @@ def leading_signs(V: Floats) -> Floats:
     beyond = V[V.argmax(axis=0), columns] + V[V.argmin(axis=0), columns]
     if np.abs(beyond).min() <= TIE:  # some column reaches as far down as up
         beyond = V[first_largest(np.abs(V)), columns]
-    return np.copysign(1.0, beyond)
+    return np.asarray(np.copysign(1.0, beyond))
 
 
 def all_triples(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:

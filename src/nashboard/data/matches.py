@@ -219,7 +219,8 @@ class Matches(Tabular):
         draw = y == 0.5
         won = np.where(i < j, y, 1 - y)
         wins, draws, losses = (
-            np.bincount(pair, part, met.size) for part in (np.where(draw, 0.0, won), draw, np.where(draw, 0.0, 1 - won))
+            np.bincount(pair, part, met.size).astype(np.float64)
+            for part in (np.where(draw, 0.0, won), draw, np.where(draw, 0.0, 1 - won))
         )
         pairs = np.stack(np.divmod(met, max(len(names), 1)), axis=1)
         return Matches(agents=names, pairs=pairs, wins=wins, draws=draws, losses=losses)

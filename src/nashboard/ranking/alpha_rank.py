@@ -110,7 +110,7 @@ def chain_among(S: Floats, profiles: Ints, alpha: float | None, m: int, noise: f
     C = np.where(task[:, None] == task, takeover(gain, alpha, m, noise), 0.0)
     C += np.where(agent[:, None] == agent, takeover(-gain, alpha, m, noise), 0.0)
     np.fill_diagonal(C, 0.0)
-    return C / (sum(S.shape) - 2)
+    return np.asarray(C / (sum(S.shape) - 2))
 
 
 class Climb:

@@ -3,6 +3,8 @@
 Symbols: ``A`` payoffs (n, n), ``p`` weights with ``A p <= 0``; for tables ``S`` scores (n, t) and ``q`` task weights.
 """
 
+from typing import Any
+
 import numpy as np
 
 from nashboard._types import Floats, Ints
@@ -190,7 +192,7 @@ def prompt_gains(M: Floats) -> Floats:
     ])  # fmt: skip
     named = t * n + pairs + 1  # y, z and u; the last row is the total, the last column the largest gain
     minus = coo_array((-np.ones(named), (np.arange(named), np.arange(named))), shape=(named + 1, named + 1))
-    equal = csr_array(hstack([sums, minus]))
+    equal: Any = csr_array(hstack([sums, minus]))
     by_model = csr_array(M.transpose(1, 0, 2).reshape(n, t * n))
     by_prompt = csr_array(np.hstack([spread, -np.ones((t, 1))]))
     gain = vstack([
@@ -199,10 +201,11 @@ def prompt_gains(M: Floats) -> Floats:
     ])  # fmt: skip
     value, free = np.zeros(n + t), np.ones(n + t, dtype=np.bool_)
     goal = np.append(np.zeros(profiles + named), 1.0)
-    bounds = np.array([(0.0, np.inf)] * (profiles + named) + [(-np.inf, np.inf)])
+    bounds: Any = np.array([(0.0, np.inf)] * (profiles + named) + [(-np.inf, np.inf)])
     while free[:n].any():
+        rows: Any = csr_array(hstack([gain, csr_array(-free[:, None].astype(np.float64))]))
         found = linprog(
-            goal, A_ub=csr_array(hstack([gain, csr_array(-free[:, None].astype(np.float64))])),
+            goal, A_ub=rows,
             b_ub=np.where(free, 0.0, value + SLACK),  # a fixed gain can be no lower: its own program has shown that
             A_eq=equal, b_eq=np.append(np.zeros(named), 1.0), bounds=bounds, method="highs",
             options={"primal_feasibility_tolerance": SLACK / 10, "dual_feasibility_tolerance": SLACK / 10},
