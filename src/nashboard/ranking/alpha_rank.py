@@ -98,7 +98,7 @@ def two_populations(S: Floats, alpha: float | None, m: int) -> tuple[Floats, flo
 
     def change(pi: Floats) -> Floats:
         P = pi.reshape(n, t)
-        return eta * (up.change(P) + down.change(P.T).T).ravel()
+        return np.asarray(eta * (up.change(P) + down.change(P.T).T).ravel())
 
     return iterated(change, float(eta * (up.leave + down.leave.T).max()), pi)
 
