@@ -16,7 +16,8 @@ from nashboard.data.read import read
 
 Row = dict[str, Any]
 NAMES = [f"p{k}" for k in range(8)]
-NUMBERED = ("csv", "json lines", "json list", "parquet", "pandas", "polars", "arrow", "records")
+NUMBERED = ["csv", "json lines", "parquet", "pandas", "polars"]
+MORE = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("json list", "arrow", "records")]
 ROWS = 60
 
 
@@ -102,7 +103,7 @@ def plant(case: str, seed: int) -> tuple[list[Row], int]:
     return rows, place + 1
 
 
-@pytest.mark.parametrize("kind", NUMBERED)
+@pytest.mark.parametrize("kind", [*NUMBERED, *MORE])
 @pytest.mark.parametrize("case", CASES)
 def test_a_message_names_the_bad_row(case: str, kind: str, tmp_path: Path) -> None:
     rows, row = plant(case, seed=len(case) * 31 + len(kind))
@@ -117,7 +118,7 @@ def arrays(data: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case != "self-match"])
-@pytest.mark.parametrize("kind", ["csv", "json lines", "pandas"])
+@pytest.mark.parametrize("kind", ["csv", *(pytest.param(kind, marks=pytest.mark.slow) for kind in NUMBERED[1:])])
 def test_skipping_leaves_out_that_row_alone(case: str, kind: str, tmp_path: Path) -> None:
     rows, row = plant(case, seed=len(case) * 37 + len(kind))
     skipped = read(as_source(rows, kind, tmp_path), bad_rows="skip")

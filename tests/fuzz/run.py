@@ -238,10 +238,11 @@ def main() -> int:
                 workers.remove(worker)
                 read = worker.at.value
                 if worker.process.exitcode and (hanging or not late):
-                    why = "hang" if hanging else f"died with {worker.process.exitcode}"
-                    told_why = f"{why} after {read} cases of the batch at {worker.start}"
-                    keep(worker.folder / "input", limits, why, f"{told_why}\n\n{stack}")
-                    read += 1
+                    if not (hanging and not worker.began.value):  # it may have ended meanwhile, and told so itself
+                        why = "hang" if hanging else f"died with {worker.process.exitcode}"
+                        told_why = f"{why} after {read} cases of the batch at {worker.start}"
+                        keep(worker.folder / "input", limits, why, f"{told_why}\n\n{stack}")
+                        read += 1
                     if (left := worker.count - read) > 0 and read < worker.count - worker.count // 4:
                         workers.append(begin(worker.start + read, left, limits, Path(root, str(worker.start + read))))
                 done, refused = done + min(read, worker.count), refused + worker.refused.value
