@@ -75,6 +75,11 @@ def evaluation(case: str) -> nb.Evaluation:
         return nb.evaluate(ladder(np.array([1.5, -1.5]), 60, 4))
     if case == "star":
         return nb.evaluate(ladder(STAR, 50, 7, met="first"))
+    if case == "neighbours":
+        strength, order = np.linspace(2, -2, 20), np.arange(20)
+        near = np.triu(np.abs(order[:, None] - order) <= 3, 1)
+        won = rng.binomial(20 * near, 1 / (1 + np.exp(strength - strength[:, None])))
+        return nb.evaluate(nb.Matches.from_counts(won + (20 * near - won).T))
     if case == "draws":
         return nb.evaluate(nb.Matches.from_counts(np.zeros((4, 4)), draws=10 * (1 - np.eye(4))))
     if case == "cycle":
@@ -188,6 +193,7 @@ WARNINGS = {
     },
     r"Near-duplicates are pooled and share their data: .*\. pool=False .* keeps them apart\.": {"alike"},
     r".* never lost a game: the prior limits how strong they can be\.": {"unbeaten"},
+    r"Strength seems to decide who meets whom \(divisions, matchmaking\): .* may be too narrow\.": {"neighbours"},
     r"50 draws are few: the ends of intervals are rough below 100\.": {"unbeaten"},
     r"There is one score per agent and nothing shows its noise: .* for intervals\.": {"one score"},
     r"The win rates come without numbers of games: they are taken as exact, and there are no intervals\.": {"rates"},

@@ -15,6 +15,8 @@ from nashboard.data.scores import Scores
 from nashboard.evaluation.board.board import Board, Mover
 from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.problem import LOG_ODDS, Problem
+from nashboard.ratings.hierarchical_numerics import DENSE
+from nashboard.ratings.schedule import choose_prior
 
 FEW = 100  # draws below which the ends of intervals are rough
 NAMED = 5  # candidates named in the headline
@@ -284,6 +286,8 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         found.append(f"{listed(data.unbeaten, 3)} never lost a game: the prior limits how strong they can be.")
     if problem.draws.facts.get("around_opponents"):
         found.append(BY_STRENGTH)
+    elif isinstance(data, Matches) and not problem.literal and len(data.agents) > DENSE and choose_prior(data):
+        found.append(RELIES_ON_PRIOR)
     if problem.literal and not problem.equilibrium.unique:
         found.append("There are several equilibria: the weights are those of maximum entropy.")
     if 1 < len(problem.draws) < FEW:
@@ -291,6 +295,10 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+RELIES_ON_PRIOR = (
+    "Strength seems to decide who meets whom (divisions, matchmaking), and in leagues of this size opponents are "
+    "taken as met at random: those who are far apart may be further apart than shown."
+)
 BY_STRENGTH = (
     "Strength seems to decide who meets whom (divisions, matchmaking): ratings are compared with those of each one's "
     "opponents, and intervals between those who are far apart may be too narrow."

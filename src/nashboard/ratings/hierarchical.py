@@ -43,6 +43,7 @@ from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
 from nashboard.ratings.hierarchical_numerics import (
+    DENSE,
     RatingPrior,
     System,
     draw_all_pairs,
@@ -57,7 +58,7 @@ from nashboard.ratings.likelihood import SCALE, NormalPrior
 from nashboard.ratings.schedule import choose_prior
 
 SIGMA_SCALE, TAU_SCALE = SCALE, 0.05  # of the half-normal prior of sigma and the half-Cauchy part of the prior of tau
-SIGMA_RANGE, TAU_RANGE = (0.05, 8.0), (0.01, 5.0)
+TAU_RANGE = 0.01, 5.0
 FEW_PAIRS = 1_000  # up to which sigma is integrated; beyond, its relative error is small and its mode is used
 BLOCK = 4_000_000  # numbers that the fits of one block of grid points may occupy
 TELLING = 2.0  # pairs: fewer cannot tell tau from e times tau by two standard errors
@@ -164,7 +165,7 @@ class PairCounts(Schedule):
         width = 1.5 / np.sqrt(prior.diagonal[agents] / sigma.max() ** 2 + played[agents] / 6)
         refine_ratings(
             self.won, self.games, self.i, self.j, *self.neighbours, *self.quadrature, *prior.columns, *prior.spectrum,
-            prior.weak, agents, sigma, tau, seeds, width, SWEEPS, SIGMA_SCALE, *SIGMA_RANGE, ratings,
+            prior.weak, agents, sigma, tau, seeds, width, SWEEPS, SIGMA_SCALE, *prior.sigma_range, ratings,
         )  # fmt: skip
 
     def draw_all(self, base: Floats, tau: Floats, seeds: Any) -> Floats:
@@ -390,7 +391,7 @@ def fit_hierarchical(matches: Matches, *, like: HierarchicalFit | None = None) -
     """
     counts = count_pairs(matches, like.counts.dispersion if like else None)
     if like is None:
-        normal = choose_prior(matches)
+        normal = choose_prior(matches) if counts.n <= DENSE else None  # sparse systems around opponents take too long
     else:
         around = like.around_opponents
         normal = NormalPrior.around_opponents(counts.n, counts.i, counts.j, matches.games) if around else None
@@ -431,7 +432,7 @@ def cell_area(grid: Floats, n: int) -> float:
     """Return the area of a cell of the grid in (log sigma, log tau); of a sigma at its mode, the width of a normal."""
     sigma, tau = (np.unique(np.log(column).round(9)) for column in grid.T)
     width = float(np.sqrt(np.pi / n))
-    if len(grid) == len(sigma) * len(tau):
+    if len(sigma) > 1 and len(grid) == len(sigma) * len(tau):
         width = float(sigma[1] - sigma[0])
     return width * float(tau[1] - tau[0])
 
@@ -479,7 +480,7 @@ def fit_grid(counts: Pairs, system: System) -> Modes:
     With many pairs only tau has a grid, and sigma is at its mode.
     """
     shape = [5, 8] if len(counts.i) <= FEW_PAIRS else [1, 7]
-    box = np.log([SIGMA_RANGE, TAU_RANGE])
+    box = np.log([system.prior.sigma_range, TAU_RANGE])
     start: Floats | None = None
     for _ in range(5):
         axes = [np.linspace(low, high, size) for (low, high), size in zip(box, shape, strict=True)]
@@ -558,7 +559,7 @@ def find_some_modes(counts: Pairs, system: System, grid: Floats, start: Floats |
             # the half-normal prior of sigma, in log sigma: + 1 - sigma^2 / SIGMA_SCALE^2
             squares = (system.prior.deviate(r.T) ** 2).sum(axis=0)
             found = np.sqrt(squares / np.maximum(np.maximum(known, 0.1) - 1 + sigma**2 / SIGMA_SCALE**2, 0.1))
-            found = np.clip(found, *SIGMA_RANGE)
+            found = np.clip(found, *system.prior.sigma_range)
             moved, sigma = float(np.abs(np.log(found / sigma)).max()), found
         if most.max() < 2e-3 and moved < 2e-3:
             break

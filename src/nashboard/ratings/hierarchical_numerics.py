@@ -46,6 +46,11 @@ class RatingPrior:
         """Return ``D'D r`` for columns ``r`` (n, k)."""
         return r if self.deviations is None else np.asarray(self.deviations.T @ (self.deviations @ r))
 
+    @property
+    def sigma_range(self) -> tuple[float, float]:
+        """Values of sigma that are tried: in large leagues opponents may be very much alike."""
+        return (0.05 if self.deviations is None else 0.005), 8.0
+
     @cached_property
     def matrix(self) -> Floats:
         """Return ``D'D`` as a dense matrix."""
