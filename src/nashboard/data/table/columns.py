@@ -71,7 +71,6 @@ STDERR = ("stderr", "std_err", "standard_error", "se", "score_stderr")
 ITEMS = ("n", "n_samples", "num_samples", "samples", "n_items")
 RUNS = ("runs",)
 LOWER = ("lower_is_better",)
-GROUP = ("group", "category", "suite")
 # Names that count only where a table has no column of a more usual name for the same.
 RARE = frozenset((
     "vote", "vote_type", "preferred", "verdict", "chosen", "choice", "ft", "type",
