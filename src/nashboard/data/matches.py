@@ -370,7 +370,7 @@ class Matches(Tabular):
             rest = f"; and {len(self.components) - 2:,} more" if len(self.components) > 2 else ""
             raise InputError(
                 f"the agents fall into {len(self.components):,} groups that never met: {sizes}{rest}",
-                hint="keep the largest with {option}, or take each on its own (--components each)",
+                hint="keep the largest with {option} where matches are read, or take each (--components each)",
                 option={"components": "largest"},
             )
 
