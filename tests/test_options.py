@@ -36,7 +36,7 @@ READING = {
     "--table": ["--table", "games"],
     "--query": ["--query", "select 1"],
 }
-CONNECTING = {"--min-games": ["--min-games", "1000"], "--components": ["--components", "each"]}
+CONNECTING = {"--min-games": ["--min-games", "1000"], "--components": ["--components", "each", "--format", "json"]}
 LISTING = {"--top": ["--top", "2", "--format", "json"], "--output": ["-o", "nowhere/x.csv"]}
 # command -> option -> (words without it, words that it adds); the output, or the exit code, must differ
 CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
