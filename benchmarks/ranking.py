@@ -171,13 +171,13 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
             ready = f"import nashboard._units\nxs, ys, o = ranking.games({n})\no = ranking.shares(o)\n"
             run = f"found = nb.rank(nb.Matches.from_games(xs, ys, o), {name!r}{option})"
             theirs = f"import evalica\nxs, ys, o = ranking.games({n})\no = ranking.evalica_winners({name!r}, o)\n"
+            other = f"found = evalica.{called}(xs, ys, o, tolerance=1e-12, limit=100_000).scores"
             yield Comparison(
                 what=f"{name} of {n * (n - 1) * 5:,} games, {n} agents",
                 sides=[
-                    Side(name="nashboard", setup=BEGIN + ready, code=run,
+                    Side(name="nashboard", setup=BEGIN + ready + run, code=run,
                          after=f"answer = dict(zip(found.agents, (found.scores{unit}).tolist()))"),
-                    Side(name="evalica", package="evalica", setup=BEGIN + theirs,
-                         code=f"found = evalica.{called}(xs, ys, o, tolerance=1e-12, limit=100_000).scores",
+                    Side(name="evalica", package="evalica", setup=BEGIN + theirs + other, code=other,
                          after=f"answer = ranking.evalica_scores({name!r}, found)"),
                 ],
                 quality=same_scores,

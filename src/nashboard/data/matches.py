@@ -201,7 +201,7 @@ class Matches(Tabular):
         >>> nb.Matches.from_games(["ann", "bob", "ann"], ["bob", "cat", "cat"], [1, 0.5, 0])
         Matches(3 agents, 3 of 3 pairs met, 3 games)
         """
-        sides = [list(map(str, side)) for side in (first, second)]
+        sides = list(first), list(second)
         y = floats(outcomes, "the outcomes", ndim=1)
         if not len(sides[0]) == len(sides[1]) == y.size:
             raise InputError(
@@ -210,8 +210,10 @@ class Matches(Tabular):
         if not ((y >= 0) & (y <= 1)).all():
             k = int(np.argmin((y >= 0) & (y <= 1)))
             raise InputError(f"the outcome of game {k + 1:,} is {y[k]:g}: it must be a share of the point, 0 to 1")
-        names = tuple(sorted({*sides[0], *sides[1]}))
-        at = {name: k for k, name in enumerate(names)}
+        given = {*sides[0], *sides[1]}
+        names = tuple(sorted(set(map(str, given))))
+        place = {name: k for k, name in enumerate(names)}
+        at = {name: place[str(name)] for name in given}
         i, j = (np.fromiter(map(at.__getitem__, side), np.intp, len(side)) for side in sides)
         if (i == j).any():
             raise InputError(f"game {int(np.argmax(i == j)) + 1:,} is of {sides[0][np.argmax(i == j)]!r} with itself")

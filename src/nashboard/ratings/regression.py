@@ -14,6 +14,7 @@ Newton's method eliminates ``r``, whose Hessian is a graph Laplacian, and solves
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class Rows:
     names: tuple[str, ...]
     cluster: Ints | None = None
 
-    @property
+    @cached_property
     def games(self) -> Floats:
         """Games of each row."""
         return np.asarray(self.wins + self.draws + self.losses)
