@@ -217,14 +217,18 @@ class Matches(Tabular):
         i, j = (np.fromiter(map(at.__getitem__, side), np.intp, len(side)) for side in sides)
         if (i == j).any():
             raise InputError(f"game {int(np.argmax(i == j)) + 1:,} is of {sides[0][np.argmax(i == j)]!r} with itself")
-        met, pair = np.unique(np.minimum(i, j) * len(names) + np.maximum(i, j), return_inverse=True)
+        n = len(names)
+        pair = np.minimum(i, j) * n + np.maximum(i, j)
+        few = n * n > 16 * y.size  # of all pairs met, so they are numbered by sorting
+        number, pair = np.unique(pair, return_inverse=True) if few else (np.arange(n * n), pair)
+        met = np.flatnonzero(np.bincount(pair, minlength=number.size))
         draw = y == 0.5
         won = np.where(i < j, y, 1 - y)
         wins, draws, losses = (
-            np.bincount(pair, part, met.size).astype(np.float64)
+            np.bincount(pair, part, number.size)[met].astype(np.float64)
             for part in (np.where(draw, 0.0, won), draw, np.where(draw, 0.0, 1 - won))
         )
-        pairs = np.stack(np.divmod(met, max(len(names), 1)), axis=1)
+        pairs = np.stack(np.divmod(number[met], max(n, 1)), axis=1)
         return Matches(agents=names, pairs=pairs, wins=wins, draws=draws, losses=losses)
 
     @staticmethod

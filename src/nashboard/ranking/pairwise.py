@@ -260,10 +260,13 @@ def from_matches(data: Matches) -> Pairwise:
         A = np.zeros((n, n))
         A[i, j] = log_odds(data, *smoothed_counts(data, checked_prior(None, "logit")))  # as `payoffs` has it
         A[j, i] = -A[i, j]
-        return Pairwise(
+        found = Pairwise(
             kind="matches", agents=data.agents, wins=read_only(W), draws=read_only(D), payoffs=read_only(A + 0.0),
             unit="logit",
         )  # fmt: skip
+        if data.clusters is None:
+            found.__dict__["matches"] = data  # what the property of that name would count again
+        return found
     first, group = equal_rows(np.hstack([W, W.T, D]))  # copies never met, or are even with each other
     names = [data.agents[k] for k in first]
     merged = payoffs(data.select(names), fill="model") if len(first) > 1 else None
