@@ -296,11 +296,12 @@ class Matches(Tabular):
             if np.diag(W).any() or np.diag(D).any()
             else ""
         )
-        for counts in (W, D):
+        for counts in (W,) if draws is None else (W, D):
             np.fill_diagonal(counts, 0.0)
             refuse_cells(~((counts >= 0) & (counts <= MOST_GAMES)), counts, names, COUNTS)
-        refuse_cells(D != D.T, D, names, "draws must be the same in both directions")
-        i, j = np.nonzero(np.triu(W + W.T + D > 0, k=1))
+        if draws is not None:
+            refuse_cells(D != D.T, D, names, "draws must be the same in both directions")
+        i, j = np.nonzero(np.triu(W + W.T + D, k=1))
         return Matches(
             agents=names,
             pairs=np.stack([i, j], axis=1),

@@ -26,6 +26,9 @@ def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tu
     given = [str(name) for name in names]
     if len(given) != size:
         raise InputError(f"there are {len(given):,} {kind} names for {size:,} {kind}s: give one name each")
+    text = "\n".join(given)
+    if all(map(str.strip, given)) and "\0" not in text and not HALF.search(text) and len(set(given)) == size:
+        return tuple(given)
     blank = [k for k, name in enumerate(given) if not name.strip()]
     if blank:
         raise InputError(f"{kind} number {blank[0] + 1:,} has an empty name: every {kind} needs one")
@@ -76,8 +79,8 @@ def refuse_cells(
     bad: Any, values: Floats, rows: Sequence[str], rule: str, *, columns: Sequence[str] | None = None
 ) -> None:
     """Raise an error that names the first bad cell of a matrix and counts the others."""
-    where = np.argwhere(bad)
-    if len(where):
+    if np.any(bad):
+        where = np.argwhere(bad)
         i, j = where[0]
         more = f" ({len(where):,} such cells)" if len(where) > 1 else ""
         names = rows if columns is None else columns
