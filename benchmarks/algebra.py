@@ -134,7 +134,7 @@ def five_planes(n: int) -> Comparison:
 
 def of_table(m: int, n: int) -> Comparison:
     """Return the latent decomposition of a table of scores."""
-    data = f"S = np.random.default_rng(0).normal(size=({m}, {n}))"
+    data = f"S = np.random.default_rng(0).normal(size=({m}, {n}))\nnb.latent(np.eye(80)), np.linalg.svd(np.eye(80))"
     svd = "found = np.linalg.svd(S, full_matrices=False)"
     whole = "algebra.error(found[0] + found[1][:, None] - found[2] + found[3] * found[4] @ found[5], S)"
     sides = [
