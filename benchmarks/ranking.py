@@ -34,6 +34,14 @@ def wins(given: list[list[int]]) -> Floats:
     return np.add.reduce(place[:, :, None] < place[:, None, :], axis=0, dtype=number).astype(np.float64)
 
 
+def margins(given: list[list[int]]) -> Any:
+    """Return how much more often one is preferred to another, which is all that voting rules need."""
+    import nashboard as nb
+
+    W = wins(given)
+    return nb.Payoffs.from_array((W - W.T) / len(given), scale="margin")
+
+
 def by_open_spiel(name: str, given: list[list[int]]) -> Any:
     """Return OpenSpiel's outcome."""
     from importlib import import_module
@@ -137,13 +145,13 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     for name in VOTING:
         n = few if name == "kemeny" else many
         kemeny = name == "kemeny"
-        ours = f"found = nb.rank(nb.Matches.from_counts(ranking.wins(given)), {name!r})"
+        ours = f"found = nb.rank(ranking.margins(given), {name!r})"
         after = "answer = found.certificate['disagreement']" if kemeny else (
             "answer = [int(k.split()[1]) - 1 for k in found.winners]"
         )  # fmt: skip
         theirs = f"answer = ranking.disagreement(found.ranking, {n})" if kemeny else "answer = found.ranking[0]"
         given = f"given = ranking.votes({n})\n"
-        setup = BEGIN + f"nb.rank(nb.Matches.from_counts(ranking.wins(ranking.votes(4))), {name!r})\n" + given
+        setup = BEGIN + f"nb.rank(ranking.margins(ranking.votes(4)), {name!r})\n" + given
         peer = BEGIN + f"ranking.by_open_spiel({name!r}, ranking.votes(4))\n" + given
         yield Comparison(
             what=f"{name.replace('_', ' ')}, {n} agents, {VOTERS} votes",
