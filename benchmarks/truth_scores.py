@@ -16,6 +16,9 @@ The true gap of an agent is its distance to the best in the Nash average of the 
 - *all*: as *gap*, but with the tasks that were set aside although their true scores differ. Reported: coverage.
 
 Where the noise is unknown the true scores contain the talents on single tasks.
+
+Tables of nothing but noise, without standard errors, have no truth to compare with. Reported: how often some agent is
+called first (P(top) of at least 1/2), and the mean of the largest P(top).
 """
 
 import argparse
@@ -149,6 +152,25 @@ def tasks_of_their_own(rng: np.random.Generator) -> Case:
     return Case(truth=truth, scores=Scores.from_array(truth + 0.2 * rng.normal(size=truth.shape)))
 
 
+def nothing(agents: int, tasks: int, items: int = 0) -> Callable[[np.random.Generator], Case]:
+    """Normal noise, or shares of items that everybody guesses."""
+
+    def draw(rng: np.random.Generator) -> Case:
+        shape = (agents, tasks)
+        y = rng.binomial(items, 0.25, size=shape) / items if items else rng.normal(size=shape)
+        return Case(truth=np.zeros(shape), scores=Scores.from_array(y))
+
+    return draw
+
+
+NOISE: dict[str, Callable[[np.random.Generator], Case]] = {
+    "nothing but noise, 3 agents, 10 tasks": nothing(3, 10),
+    "nothing but noise, 5 agents, 6 tasks": nothing(5, 6),
+    "nothing but noise, 8 agents, 10 tasks": nothing(8, 10),
+    "nothing but noise, 15 agents, 20 tasks": nothing(15, 20),
+    "nothing but guesses, 6 agents, 12 tasks": nothing(6, 12, 200),
+    "nothing but guesses, 10 agents, 5 tasks": nothing(10, 5, 200),
+}
 REGIMES: dict[str, Callable[[np.random.Generator], Case]] = {
     "one skill": guess(0),
     "one skill, 10 guessed": guess(10),
@@ -242,6 +264,16 @@ def run_regime(name: str, tables: int, seed: int) -> dict[str, float]:
     return figures
 
 
+def run_noise(name: str, tables: int, seed: int) -> dict[str, float]:
+    """Return how often noise is called first."""
+    top = []
+    for k in range(tables):
+        rng = np.random.default_rng([seed, k, len(name)])
+        found = draw_scores(NOISE[name](rng).scores, draws=DRAWS, rng=rng)
+        top.append((found.gaps == 0).mean(axis=0).max())
+    return {"called first": float(np.mean(np.array(top) >= 0.5)), "largest P(top)": float(np.mean(top))}
+
+
 def calibration_error(chance: np.ndarray, happened: np.ndarray) -> float:
     """Return the mean distance of stated probabilities and frequencies, over ten bins weighted by their counts."""
     bins = np.minimum((chance * 10).astype(int), 9)
@@ -255,12 +287,12 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    head = False
-    for name in options.regimes or REGIMES:
-        figures = run_regime(name, options.tables, options.seed)
-        if not head:
+    head: tuple[str, ...] = ()
+    for name in options.regimes or (*REGIMES, *NOISE):
+        run = run_noise if name in NOISE else run_regime
+        figures = run(name, options.tables, options.seed)
+        if head != (head := tuple(figures)):
             print(f"{'regime':50}" + "".join(f"{column:>18}" for column in figures))
-            head = True
         print(f"{name:50}" + "".join(f"{value:18.3f}" for value in figures.values()))
         sys.stdout.flush()
 

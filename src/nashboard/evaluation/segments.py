@@ -72,12 +72,17 @@ def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
 
 
 def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[str] = ()) -> Table:
-    """Return each agent's rank interval in each segment, and whether its gaps differ beyond noise."""
+    """Return each agent's rank interval and shrunk gap in each segment, and whether its gaps differ beyond noise."""
     boards = {value: boards[value] for value in sorted(boards, key=natural_key)}
     agents = sorted({name for found in boards.values() for name in found.agents})
     tested = compare_gaps(boards, agents)
+    unit = next(iter(boards.values())).board.unit
+    decimals = 0 if unit == "Elo points" else 2
     ranks: dict[str, dict[str, Cell]] = {
-        value: dict(zip(found.agents, ranges(found.board.rank_low, found.board.rank_high), strict=True))
+        value: {
+            agent: f"{rank} ({max(tested[agent].shrunk[value], 0.0):.{decimals}f})"
+            for agent, rank in zip(found.agents, ranges(found.board.rank_low, found.board.rank_high), strict=True)
+        }
         for value, found in boards.items()
     }
     order = sorted(agents, key=lambda agent: (tested[agent].mean, agent))
@@ -94,7 +99,7 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
         title=f"ranks by {column}",
         columns=(
             Column(name="agent", meaning="name"),
-            *(Column(name=str(value), meaning=f"ranks where {column} is {value}") for value in boards),
+            *(Column(name=str(value), meaning=f"ranks where {column} is {value} (shrunk gap)") for value in boards),
             Column(name="p", meaning="probability of such different gaps if all segments agree"),
             Column(name="differs", meaning=f"whether they differ beyond noise, {level:.0%} over all agents together"),
         ),
@@ -102,7 +107,7 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
             (agent, *(ranks[value].get(agent) for value in boards), tested[agent].p, tested[agent].differs)
             for agent in order
         ),
-        notes=(said, *notes),
+        notes=(said, f"in brackets: gaps in {unit}, shrunk towards the agent's mean over all segments", *notes),
         telling=("agent", "differs", *map(str, boards)),
     )
 

@@ -211,7 +211,8 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
     if not decide or len(decide) == n:
         return ""
     verb = "decides" if len(decide) == 1 else "decide"
-    return f"{len(decide):,} of {n:,} tasks {verb} who is first: {listed(decide, NAMED)}."
+    draws = "" if problem.literal else " in at least half of the draws"
+    return f"{len(decide):,} of {n:,} tasks {verb} who is first{draws}: {listed(decide, NAMED)}."
 
 
 def list_tasks(problem: Problem, tasks: Board, fact: str) -> list[str]:

@@ -60,7 +60,7 @@ class Importance(Part):
     def sentences(self) -> tuple[str, ...]:
         """Return how many matter, and whether first place depends on one."""
         n, kind, one = len(self.names), self.kind, self.kind[:-1]
-        lines = [f"{self.effective_number:.2f} of {n:,} {kind} matter (effective number of {kind})"]
+        lines = [f"equilibrium of the estimates: effective number of {kind} {self.effective_number:.2f} of {n:,}"]
         among = " among those who stay" if kind == "agents" else ""
         if self.decisive:
             shown = ", ".join(self.decisive[:5])

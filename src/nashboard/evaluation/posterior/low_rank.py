@@ -12,13 +12,16 @@ In units of each task (mean 0, spread of the agents about 1), for agent i and ta
 
 Where the noise of a task is known, ``c`` is talent, and the true score contains it. Where it is not known, ``c`` is
 talent and noise, and no table shows in which shares. Each draw then takes another share of its variance as talent, from
-Jeffreys' prior of a share, beta(1/2, 1/2): from all noise (the true score is what skills explain) to all talent (the
-true score is the score).
+Jeffreys' prior of a share, beta(1/2, 1/2): the true score moves by this share from what skills explain to the score.
+Skills stay as uncertain as if all of ``c`` was noise: talents are measured from the mean of what skills explain. Drawn
+from the skills of the same draw they would take back its uncertainty, and a draw that is all talent would have none.
 
 A task of unknown noise that shares no skill with the others may be useless: differences there cannot be told from
-noise. Each draw says which tasks are useful. On the others all loadings are 0, ``c`` is noise, and its size is
-lognormal around the spread of the task. The share of useful tasks is learned (uniform prior). If none is, the
-scores say nothing: agents then differ by a random ability, the same on all tasks, so that each may be the best.
+noise. Each draw says which tasks are useful. On the others all loadings are 0, and ``c`` is noise as large as the
+spread of the task, which is the unit. (A size with a prior of its own would be a handicap: sizes of useful tasks are
+learned from each other.) That no skill is shared, by none or one task alone, has a prior probability of 1/2; otherwise
+all numbers of useful tasks from 2 to n have the same. Where no skill is shared the scores say nothing: agents then
+differ by a random ability, the same on all tasks, so that each may be the best.
 
 A task may come in several versions, one for each level of guessing (`scores.FLOORS`). The version is drawn with
 difficulty and loadings integrated out.
@@ -228,6 +231,7 @@ def _sample(
     tau_draws: Floats,
     version_draws: Ints,
     useful_draws: Ints,
+    talent_draws: Floats,
     density: Floats,
 ) -> None:
     """Run the chain on from its state, ``A`` to ``useful``; fill draws, add up densities of unseen cells."""
@@ -242,6 +246,9 @@ def _sample(
     unknown = np.zeros(n, dtype=np.bool_)
     for j in range(n):
         unknown[j] = V[0, :, j].max() == 0.0
+    use_prior = np.zeros(n + 1)  # of how many tasks are useful, over the number of sets of so many tasks
+    for k in range(1, n + 1):
+        use_prior[k] = use_prior[k - 1] + log(k / (n - k + 1.0)) + (log(2.0 / (n - 1.0)) if k == 2 else 0.0)
     uses, fits, off_ = np.zeros(2 * G), np.zeros(G), np.zeros(G)
     ability = np.zeros(m)
     tau0 = at[n]
@@ -252,8 +259,8 @@ def _sample(
                 rest = useful.sum() - useful[j]
                 weigh_use(Y[0], seen, A, j, tau2s, mu, omega2, fits, off_)
                 for g in range(G):
-                    uses[g] = fits[g] + log(max(local[tau0, g], 1e-300)) + log(rest + 1.0)
-                    uses[G + g] = off_[g] + log(max(alone[g], 1e-300)) + log(n - rest)
+                    uses[g] = fits[g] + log(max(local[tau0, g], 1e-300)) + use_prior[rest + 1]
+                    uses[G + g] = off_[g] + log(max(alone[g], 1e-300)) + use_prior[rest]
                 chosen = pick(uses, rng)
                 useful[j], at[j] = int(chosen < G), chosen % G
             tau2 = tau2s[at[j]]
@@ -344,30 +351,32 @@ def _sample(
             s = (sweep - burn) // thin
             talent = sin(0.5 * pi * rng.random()) ** 2  # of the variance that is not known to be noise
             tau_draws[s, n] = taus[tau0]
+            nothing = useful.sum() < min(2, n)
             for i in range(m):
-                ability[i] = HIDDEN * rng.standard_normal() if useful.sum() == 0 else 0.0
+                ability[i] = HIDDEN * rng.standard_normal() if nothing else 0.0
             for j in range(n):
                 tau2 = tau2s[at[j]]
                 tau_draws[s, j] = taus[at[j]]
-                version_draws[s, j], useful_draws[s, j] = version[j], useful[j]
-                own = tau2 if known[j] else useful[j] * talent * tau2
+                version_draws[s, j], useful_draws[s, j] = version[j], 0 if nothing else useful[j]
+                talent_draws[s, j] = 0.0 if known[j] else useful_draws[s, j] * talent
                 for i in range(m):
-                    t = b[j]
+                    t = b[j] + ability[i]
                     for k in range(K):
-                        t += L[j, k] * A[i, k]
-                    t += ability[i]
+                        t += useful_draws[s, j] * L[j, k] * A[i, k]
                     spread = V[version[j], i, j] + tau2
                     off = Y[version[j], i, j] - t
                     if seen[i, j] == 0.0:
                         density[i, j] += exp(-0.5 * off**2 / spread) / sqrt(spread)
-                    share = own / spread if seen[i, j] > 0.0 and spread > 0.0 else 0.0
-                    tables[s, i, j] = t + share * off + sqrt(own * (1.0 - share)) * rng.standard_normal()
+                    if known[j]:
+                        part = tau2 / spread if seen[i, j] > 0.0 and spread > 0.0 else 0.0
+                        t += part * off + sqrt(tau2 * (1.0 - part)) * rng.standard_normal()
+                    tables[s, i, j] = t
 
 
 sample = compiled(
     types.void(
         *2 * [CUBE], *2 * [MATRIX], FLAGS, VECTOR, MATRIX, *4 * [VECTOR], INT, INT, RNG,
-        OUT2, OUT1, OUT2, OUT1, OUT1, *3 * [PLACES], OUT3, OUT2, *2 * [PLACES2], OUT2,
+        OUT2, OUT1, OUT2, OUT1, OUT1, *3 * [PLACES], OUT3, OUT2, *2 * [PLACES2], *2 * [OUT2],
     )
 )(_sample)  # fmt: skip
 
@@ -388,7 +397,14 @@ def draw_tables(
     and ``prior`` (H, n) contains log probabilities, with the terms of the densities that do not depend on the model.
     """
     Y, V = (table.reshape(-1, *table.shape[-2:]) for table in (Y, V))
-    tables, tau, version, useful, _ = run_chain(Y, V, known, np.isfinite(Y[0]), rank, draws, BURN, THIN, rng, prior)
+    seen = np.isfinite(Y[0])
+    tables, tau, version, useful, talent, _ = run_chain(Y, V, known, seen, rank, draws, BURN, THIN, rng, prior)
+    if not known.all():
+        explained = np.einsum("sij,sj->ij", tables, useful) / np.maximum(useful.sum(axis=0), 1)
+        rest = np.where(seen, Y[0] - explained, 0.0)
+        for k in range(draws):
+            own = tau[k, :-1] * np.sqrt(talent[k] * (1 - talent[k] * seen))
+            tables[k] += talent[k] * rest + own * rng.standard_normal(seen.shape)
     return TableDraws(tables=tables, tau=tau[:, :-1], tau0=tau[:, -1], version=version, useful=useful == 1)
 
 
@@ -403,11 +419,15 @@ def run_chain(
     thin: int,
     rng: np.random.Generator,
     prior: Floats | None = None,
-) -> tuple[Floats, Floats, Ints, Ints, Floats]:
-    """Run the sampler on the cells that are ``seen``; return tables, tau, versions, use, densities of cells unseen."""
+) -> tuple[Floats, Floats, Ints, Ints, Floats, Floats]:
+    """Run the sampler on the cells ``seen``.
+
+    Return tables without unknown talents, tau, versions, use, shares of talent, and densities of cells unseen.
+    """
     H, m, n = Y.shape
     tables, tau, density = np.zeros((draws, m, n)), np.zeros((draws, n + 1)), np.zeros((m, n))
     versions, uses = np.zeros((draws, n), dtype=np.intp), np.ones((draws, n), dtype=np.intp)
+    talents = np.zeros((draws, n))
     filled, V = (np.ascontiguousarray(table) for table in (np.where(np.isfinite(Y), Y, 0.0), V))
     taus, tau_prior = TAUS.copy(), half_cauchy(TAUS, TAU_SCALE)
     octaves = np.log2(np.maximum(taus, 2.0**-30))
@@ -417,7 +437,7 @@ def run_chain(
     if not (V[0][seen] > 0).all():  # without known noise tau is not 0
         taus, tau_prior, local = taus[1:], tau_prior[1:], local[1:, 1:]
     local = np.ascontiguousarray(local / local.sum(axis=1, keepdims=True))
-    alone = local[np.flatnonzero(taus == 1.0)[0]]
+    alone = np.where(taus == 1.0, 1.0, 0.0)
     state = (first_skills(filled[0], seen, rank), np.zeros(n), np.zeros((n, rank)), np.zeros(rank), np.ones(rank))
     at, version, useful = np.full(n + 1, len(taus) // 2), np.zeros(n, dtype=np.intp), np.ones(n, dtype=np.intp)
     size = max(1, TOGETHER // (thin * m * n))
@@ -428,9 +448,9 @@ def run_chain(
             np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(known),
             taus, local, alone, tau_prior, OMEGAS, half_cauchy(OMEGAS, OMEGA_SCALE),
             0 if start else burn, thin, rng, *state, at, version, useful,
-            tables[part], tau[part], versions[part], uses[part], density,
+            tables[part], tau[part], versions[part], uses[part], talents[part], density,
         )  # fmt: skip
-    return tables, tau, versions, uses, density / max(draws, 1)
+    return tables, tau, versions, uses, talents, density / max(draws, 1)
 
 
 def half_cauchy(grid: Floats, scale: float) -> Floats:
@@ -493,7 +513,7 @@ def held_out_densities(Y: Floats, V: Floats, known: Bools, rank: int, folds: Int
     def run(fold: int) -> None:
         out = folds == fold
         burn, kept = HELD_OUT_SWEEPS
-        density = run_chain(Y[None], V[None], known, np.isfinite(Y) & ~out, rank, kept, burn, 1, streams[fold])[4]
+        density = run_chain(Y[None], V[None], known, np.isfinite(Y) & ~out, rank, kept, burn, 1, streams[fold])[5]
         found[out] = np.log(density[out] + OUTLIER)
 
     with ThreadPoolExecutor(max_workers=cores()) as pool:

@@ -161,8 +161,9 @@ def show_segments(found: Findings) -> Section | None:
         title="Segments",
         opening="The same agents on parts of the data, each evaluated on its own.",
         how=(
-            "A cell is the rank interval of an agent in that segment. The last column says whether its gaps differ "
-            "between segments by more than noise.",
+            "A cell is the rank interval of an agent in that segment and, in brackets, its gap, shrunk towards the "
+            "agent's mean over all segments: the thinner a segment, the more. The last column says whether its gaps "
+            "differ between segments by more than noise.",
         ),
         parts=(
             Sentences(lines=tuple(f"{name}: {one.verdict[0]}" for name, one in found.segments.items())),
