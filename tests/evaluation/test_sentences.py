@@ -171,7 +171,7 @@ VERDICT = {
         "guessed", "guessed, noise unknown", "few",
     },
     r"No single task tells the \w+ apart beyond noise\.": {"noise"},
-    rf"{N} of {N} tasks decides? who is first: .*\.": {"exact atari"},
+    rf"{N} of {N} tasks decides? who is first(?: in at least half of the draws)?: .*\.": {"exact atari"},
     r"No standard errors are known: any part of what (one shared .* does|.* shared skills do) not .* be noise\.": {
         "unknown", "guessed, noise unknown",
     },
