@@ -168,9 +168,9 @@ VERDICT = {
     rf"(No near-duplicates found; )?{N} of {N} pairs of \w+ cannot be ordered with these data\.": {"ladder", "even"},
     r"(No near-duplicates found; all|All) pairs of \w+ can be ordered\.": {"steep"},
     rf"{N} of {N} tasks (tells? the \w+ apart|shares? skills): .*?\.( Set aside: ({N} {REASON}(; )?)+\.)?{MAYBE}": {
-        "guessed", "guessed, noise unknown", "few",
+        "guessed", "guessed, noise unknown",
     },
-    r"No single task tells the \w+ apart beyond noise\.": {"noise"},
+    r"No single task tells the \w+ apart beyond noise\.": {"noise", "few"},
     rf"{N} of {N} tasks decides? who is first(?: in at least half of the draws)?: .*\.": {"exact atari"},
     r"No standard errors are known: any part of what (one shared .* does|.* shared skills do) not .* be noise\.": {
         "unknown", "guessed, noise unknown",
