@@ -232,8 +232,9 @@ def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str
     i, j = positions((first, second), matches.agents, kind="agent")
     given = parse_prior(prior)
     models: dict[str, Any] = {}
+    planeless = k == "0" or (k == "1" and len(matches.agents) < 3)
     for name, method in RATINGS.items():
-        if (name == "melo" and k == "0") or (given != "learned" and not method.takes("prior")):
+        if (name == "melo" and planeless) or (given != "learned" and not method.takes("prior")):
             continue
         options: dict[str, Any] = {"k": parse_planes(k)} if name == "melo" else {}
         found = method.fit(matches, **options, **({"prior": given} if method.takes("prior") else {}))

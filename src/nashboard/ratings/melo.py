@@ -307,7 +307,7 @@ def melo(
     landscapes = Landscapes.of(matches, prior, cyclic_prior, orthogonal=orthogonal, planes=k, rng=generator)
     if k == "auto":
         candidates = compared(matches, landscapes, most, generator)
-        k = min(candidates, key=lambda candidate: candidate.log_loss).k
+        k = min(candidates, key=lambda tried: (round(tried.log_loss, 6), tried.k)).k  # planes without effect are none
     if k == 0:
         return without_planes(elo(matches, prior=prior, anchor=anchor), candidates)
     landscape = landscapes(matches)
