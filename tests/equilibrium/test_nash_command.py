@@ -18,7 +18,7 @@ def test_matches_show_weights_averages_margins_and_certificates(command: Run) ->
 def test_scores_show_agents_or_tasks(command: Run) -> None:
     agents = command("nash", "dataset:atari", "--top", "5").stdout
     assert "rainbow" in agents
-    assert "15 more rows" in agents
+    assert "15 more: --top 20 shows all" in agents
     tasks = command("nash", "dataset:atari", "--tasks").stdout
     assert "double_dunk" in tasks
     assert "difficulty" in tasks

@@ -239,7 +239,7 @@ def superiority(found: Superiority, *, top: int = 30) -> Chart:
     Examples
     --------
     >>> import nashboard as nb
-    >>> found = nb.superiority(nb.evaluate(nb.load_dataset("alphago"), n_resamples=50))
+    >>> found = nb.superiority(nb.evaluate(nb.load_dataset("atari"), n_resamples=50))
     >>> chart = nb.charts.superiority(found)
     """
     checked_kind(found, Superiority, "superiority", "superiority returned")

@@ -307,7 +307,7 @@ class HierarchicalFit:
     >>> from nashboard.ratings.hierarchical import fit_hierarchical
     >>> fit = fit_hierarchical(nb.Matches.from_counts([[0, 8, 9], [2, 0, 7], [1, 3, 0]], agents=["a", "b", "c"]))
     >>> fit.ratings.round(1).tolist()
-    [0.8, -0.1, -0.7]
+    [0.9, -0.1, -0.8]
     """
 
     agents: tuple[str, ...]
