@@ -8,8 +8,9 @@ import numpy as np
 
 from nashboard._text import nearest, number_of, shortened
 from nashboard._types import Floats, Ints
-from nashboard.charts.rows import (
+from nashboard.charts.theme import (
     ROW,
+    Chart,
     Side,
     axis_of_names,
     checked_side,
@@ -20,12 +21,12 @@ from nashboard.charts.rows import (
     more,
     number,
     text,
+    titled,
     unit_words,
 )
-from nashboard.charts.theme import Chart, titled
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
-from nashboard.evaluation.board.board import Contribution
+from nashboard.evaluation.board import Contribution
 from nashboard.evaluation.evaluation import Evaluation
 
 Averaged = Evaluation | NashAverage | ScoreNashAverage
