@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nashboard._tables import plain_data
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.payoffs import Payoffs
@@ -27,7 +28,7 @@ from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
 from nashboard.equilibrium.results import tied_ranks
 from nashboard.errors import InputError
-from nashboard.evaluation.board.build import build_task_board
+from nashboard.evaluation.build_board import build_task_board
 from nashboard.evaluation.posterior.literal import ELO_PRIOR
 from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.problem import Data, Kind, Problem, task_games
@@ -117,8 +118,7 @@ class Movement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
-        winners = {"winners_before": list(self.winners_before), "winners_after": list(self.winners_after)}
-        return {**vars(self), **winners, "rank_moved": self.rank_moved, "winner_changed": self.winner_changed}
+        return {**plain_data(vars(self)), "rank_moved": self.rank_moved, "winner_changed": self.winner_changed}
 
 
 def movement(before: MethodResult, after: MethodResult) -> Movement:
@@ -145,7 +145,9 @@ def movement(before: MethodResult, after: MethodResult) -> Movement:
 
 
 def named_first(winners: tuple[str, ...], most: int = 3) -> str:
-    """Return who is first, in a few words."""
+    """Return who is first, in a few words; with a posterior, that may be undecided."""
+    if not winners:
+        return "undecided"
     shown = " = ".join(winners[:most])
     return shown if len(winners) <= most else f"{shown} = {len(winners) - most:,} more"
 
