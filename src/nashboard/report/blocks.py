@@ -85,19 +85,7 @@ class Heading:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of the page under a heading of its own.
-
-    Parameters
-    ----------
-    key
-        Its address within the page.
-    title, opening
-        The heading, and a sentence that a person who never heard of Nash understands.
-    how
-        How to read it, paragraph by paragraph; shown when asked for.
-    parts
-        What it holds, in order.
-    """
+    """A part of the page under a heading of its own, with an opening that a newcomer understands and how to read it."""
 
     key: str
     title: str
@@ -129,20 +117,8 @@ class Shown:
 class Grid:
     """A table that can be sorted and searched, copied and saved.
 
-    Parameters
-    ----------
-    key
-        Its address within the page, and the name of the file it is saved as.
-    caption
-        What it is, in plain words.
-    things
-        What a row is, in the plural: agents, tasks, pairs.
-    named
-        The column that names a row.
-    csv
-        The whole table for machines; empty where it is not offered.
-    notes
-        What to know about it.
+    ``key`` is its address and the name of its file, ``things`` what a row is, in the plural, ``named`` the column that
+    names a row, and ``csv`` the whole table, empty where it is not offered.
     """
 
     template: ClassVar[str] = "grid.html"
@@ -248,23 +224,10 @@ MEANINGS = {  # of columns of names, which say nothing about themselves
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A chart of Vega-Lite, and the words that go with it.
+    """A chart of Vega-Lite as json, and the words that go with it, which wrap on a phone outside of the drawing.
 
-    Parameters
-    ----------
-    key
-        Its address within the page.
-    title, subtitle
-        What it shows, as text of the page: text wraps on a phone, and a title inside the drawing does not.
-    description
-        For people who do not see it.
-    spec
-        The specification as json that can stand in a page.
-    choosing
-        Whether it has fields to choose from, which a screen reader must reach.
-    narrow
-        On a narrow screen: ``"stack"`` puts panels below each other, ``"first"`` shows the first panel only, since
-        the others have no names of their own.
+    ``choosing`` says whether it has fields to choose from, which a screen reader must reach. On a narrow screen
+    ``"stack"`` puts panels below each other, and ``"first"`` shows the first panel only, which alone has names.
     """
 
     template: ClassVar[str] = "picture.html"

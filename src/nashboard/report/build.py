@@ -49,17 +49,7 @@ SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A report before it becomes a page.
-
-    Parameters
-    ----------
-    title
-        The heading of the page.
-    sections
-        In the order of the page; the answer comes first.
-    version, data
-        The version of the program, and the hash of the data.
-    """
+    """A report before it becomes a page: its sections, the version of the program and the hash of the data."""
 
     title: str
     sections: tuple[Section, ...]

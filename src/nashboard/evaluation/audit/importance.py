@@ -108,8 +108,8 @@ class Importance(Part):
             Column("new winner", "whether first place changes without it", cell=lambda k: bool(self.new_winner[k])),
             title=f"how much each of the {self.kind} matters",
             notes=(
-                f"{self.solved:,} of the {self.kind} were left out and the equilibrium solved again; the other "
-                f"{left:,} have no weight, and nothing changes without them",
+                f"{self.solved:,} of the {self.kind} {'was' if self.solved == 1 else 'were'} left out and the "
+                f"equilibrium solved again; the others ({left:,}) have no weight, and nothing changes without them",
                 *unknown,
             ),
         )

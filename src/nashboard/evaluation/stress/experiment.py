@@ -44,16 +44,10 @@ LABELS: dict[Method, str] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MethodResult:
-    """Scores by one method, higher is better, the ranks they give, and how exact they are.
+    """Scores by one method, higher is better; closer than a billionth of ``scale`` they share a rank.
 
-    Parameters
-    ----------
-    scale
-        Scores closer than a billionth of it share a rank.
-    certificate
-        The larger of exploitability (relative to the largest payoff) and residual; 0 where nothing was solved.
-    top
-        Who is at the top with a probability of at least 1/2, of a posterior; None for a plain score.
+    ``certificate`` is the larger of exploitability (relative to the largest payoff) and residual, 0 where nothing was
+    solved. ``top`` is who is at the top of a posterior with a probability of at least 1/2, None for a plain score.
     """
 
     method: Method
@@ -332,18 +326,7 @@ ELO_TIES = 1e5  # ratings within a ten-thousandth of a point share a rank: the f
 class Experiment:
     """Who is on the board, what can be copied, and the problem behind both.
 
-    Parameters
-    ----------
-    problem
-        The prepared data with their settings.
-    board
-        ``"agents"``, or ``"tasks"`` where agents are copied in a table of scores.
-    kind
-        What is copied.
-    names, entries
-        Who is on the board; what can be copied.
-    M
-        ``(board, entries)`` gains.
+    The board is that of tasks where agents are copied in a table of scores. ``M`` (board, entries) are gains.
     """
 
     problem: Problem
