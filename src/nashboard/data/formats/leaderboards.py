@@ -122,7 +122,7 @@ def read_alpaca_board(source: Input) -> Scores:
     if metric not in ALPACA_ERRORS:
         raise InputError(f"{source.name!r}: {metric!r} is not a win rate; choose {listed(ALPACA_ERRORS)} with metric=")
     frame = fetch_rows(table, table.schema.names())
-    agent = source.options.agent or frame.columns[0]
+    agent = source.options.agent or table.columns[0]
     names = ["" if name is None else str(name) for name in frame[agent]]
     error = ALPACA_ERRORS[metric]
     left, cells = Leftovers(), list[Cell]()

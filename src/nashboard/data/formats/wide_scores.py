@@ -252,8 +252,8 @@ def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: s
 def describe_layout(source: str, columns: Sequence[str], closest: str) -> InputError:
     """Return the error for a table whose layout is not known: what was looked for, and what is closest."""
     return InputError(
-        f"{source!r} ({listed(columns, 8)}) is in no known layout: looked for two agents and an outcome, for agent, "
-        f"task and score, and for a row per agent; closest is {closest}",
+        f"{source!r} ({listed(columns, 8)}) is in no known layout (two agents and an outcome; agent, task and score; a "
+        f"row per agent): closest is {closest}",
         hint="name columns with {a}, {b} and {outcome}, or with {agent}",
         option={"a": None, "b": None, "outcome": None, "agent": None},
     )
@@ -280,9 +280,9 @@ def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: st
         beside += [name for name, what in details.items() if what == "ranks"]
     if rated and beside and all(name in rated or RATED.fullmatch(name.strip().casefold()) for name in tasks):
         raise InputError(
-            f"{source!r} is a finished leaderboard ({listed([*tasks, *beside])}): ratings cannot be evaluated again; "
-            f"read the matches or scores that they were computed from",
-            hint="use the rating as a score with {option} for the other columns",
+            f"{source!r} is a finished leaderboard ({listed([*tasks, *beside])}): ratings cannot be evaluated again, "
+            f"read the matches or scores behind them",
+            hint="the rating is a score with {option} for the other columns",
             option="ignore",
         )
 
