@@ -57,10 +57,12 @@ def prior_of_tau(counts: PairCounts) -> Callable[[Floats], Floats]:
     for tau in grid:
         normal = 2 * (tau**2 * np.array(games) / (4 + tau**2 * np.array(games))) ** 2
         ratio = np.array([information_about_tau(n, tau) for n in games]) / normal
-        own = np.interp(np.log(np.maximum(even, 1)), np.log(games), ratio) * 2 * (tau**2 * even / (4 + tau**2 * even)) ** 2
+        share = np.interp(np.log(np.maximum(even, 1)), np.log(games), ratio)
+        own = share * 2 * (tau**2 * even / (4 + tau**2 * even)) ** 2
         fisher = cycles / len(N) * own.sum()
         known = 2 * cauchy.pdf(tau / 0.05) * tau / 0.05
-        log_density.append(np.log(known + np.sqrt(max(fisher - 4, 0) / (2 * np.pi))))
+        tail = -(tau**2) / (2 * 1.5**2)
+        log_density.append(tail + np.log(known + np.sqrt(max(fisher - 4, 0) / (2 * np.pi))))
     return lambda tau: np.interp(np.log(tau), np.log(grid), log_density)
 
 
@@ -287,3 +289,13 @@ def test_sparse_systems_agree_with_dense_ones(opponents: bool) -> None:
     away = np.eye(n) - 1 / n  # the common level of all ratings means nothing
     covariance = np.cov(away @ sparse.sample(W[0], 0.7, streams).T)
     assert covariance == pytest.approx(away @ np.linalg.inv(dense.matrices(W, precision)[0]) @ away, abs=0.06)
+
+
+@pytest.mark.parametrize("pairs", ["all", "neighbours", "neighbours and the ends"])
+def test_a_ladder_of_sweeps_is_a_ladder(pairs: str) -> None:
+    W = np.triu(np.full((5, 5), 20.0), 1)
+    if pairs != "all":
+        W = np.triu(np.full((5, 5), 200.0), 1) * (np.eye(5, k=1) + np.eye(5, k=4) * (pairs != "neighbours"))
+    fit = fit_hierarchical(nb.Matches.from_counts(W))
+    assert (np.diff(fit.ratings) < -1).all()
+    assert fit.tau_interval[0] < 0.05  # no cycles are claimed

@@ -104,13 +104,17 @@ class Schedule:
     def tau_prior(self) -> Callable[[Floats], Floats]:
         """Return the log-density of log tau: of experience, and of what this schedule can tell (Jeffreys).
 
-        Of ``p`` pairs only the independent cycles count: the ratings explain the rest.
+        Of ``p`` pairs only the independent cycles count: the ratings explain the rest. Experience is half of Student's
+        t with one degree of freedom (Cauchy), and with four where no games could show that it is wrong. Cycles
+        are not expected to be larger than ladders: the tail is that of sigma.
         """
         tau = np.geomspace(*TAU_RANGE, 40)
         told = self.information_about(tau) * self.cycles / max(len(self.i), 1) / 2
         jeffreys = np.sqrt(np.maximum(told - TELLING, 0.0) / np.pi)
-        known = 2 / np.pi * (tau / TAU_SCALE) / (1 + (tau / TAU_SCALE) ** 2)
-        density = known + jeffreys
+        freedom, height = (1, 2 / np.pi) if self.cycles else (4, 3 / 4)
+        ratio = tau / TAU_SCALE
+        known = height * ratio / (1 + ratio**2 / freedom) ** ((freedom + 1) / 2)
+        density = (known + jeffreys) * np.exp(-((tau / SIGMA_SCALE) ** 2) / 2)
         area = float((density[1:] + density[:-1]).sum() / 2 * np.log(tau[1] / tau[0]))
         return lambda at: np.interp(np.log(at), np.log(tau), np.log(density / area))
 
