@@ -24,7 +24,7 @@ error of a difference does not depend on it.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -147,13 +147,17 @@ class Covariance:
             products=None if products is None else moved,
         )
 
+    def between(self, i: Any, j: Any) -> Floats:
+        """Return variances of ``r[i] - r[j]`` in logits, for arrays; without a matrix as if ratings were independent."""
+        C = self.matrix
+        if C is None:
+            return np.asarray(np.where(np.equal(i, j), 0.0, self.variances[i] + self.variances[j]))
+        return np.asarray(np.maximum(C[i, i] + C[j, j] - 2 * C[i, j], 0.0))
+
     def difference(self, i: int, j: int) -> float:
         """Return the standard error of ``r[i] - r[j]`` in logits; it does not depend on the origin."""
-        if self.matrix is not None:
-            C = self.matrix
-            return float(np.sqrt(max(C[i, i] + C[j, j] - 2 * C[i, j], 0.0)))
-        if self.products is None:
-            return float(np.sqrt(self.variances[i] + self.variances[j]))
+        if self.matrix is not None or self.products is None:
+            return float(np.sqrt(self.between(i, j)))
         e = np.zeros((self.variances.size, 1))
         e[i, 0], e[j, 0] = 1.0, -1.0
         return float(np.sqrt(max(float((e * self.products(e)).sum()), 0.0)))
