@@ -172,7 +172,7 @@ def predict(
       nashboard predict dataset:alphago alpha_v Zen
       nashboard predict league.npz ann bob
     """
-    from nashboard.online.state import is_state
+    from nashboard.online.league import is_state
 
     league = is_state(source)
     if league:
@@ -192,7 +192,9 @@ def predict(
                 Column(name="by"),
                 Column(name="probability", meaning=f"share of points that {first} takes; a draw is half a point"),
                 Column(
-                    name="lead", meaning="difference in Elo points: 0 is even, 400 win ten games to one lost", decimals=1
+                    name="lead",
+                    meaning="difference in Elo points: 0 is even, 400 win ten games to one lost",
+                    decimals=1,
                 ),
                 Column(name="games", meaning="games between the two, or their total weight", decimals=2),
             ),

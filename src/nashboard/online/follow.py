@@ -33,8 +33,8 @@ from nashboard.data.table.files import find_kind
 from nashboard.data.table.parquet import count_rows
 from nashboard.errors import InputError
 from nashboard.online.games import Columns, Excerpt
+from nashboard.online.league import LogPosition
 from nashboard.online.models import OnlineElo, OnlineMelo
-from nashboard.online.state import LogPosition
 
 PIECE = 8 << 20
 ROWS = 1 << 18

@@ -13,7 +13,14 @@ from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
 from nashboard.online.league import League
-from nashboard.ratings.held_out import Calibration, held_out_calibration, measured, model_name, predicted_leads, quick_fit
+from nashboard.ratings.held_out import (
+    Calibration,
+    held_out_calibration,
+    measured,
+    model_name,
+    predicted_leads,
+    quick_fit,
+)
 from nashboard.ratings.likelihood import win_rates
 from nashboard.ratings.rating import RATINGS, check_choice
 

@@ -14,8 +14,7 @@ from nashboard.data.counting.outcomes import Rules
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.online.games import Columns
-from nashboard.online.league import League
-from nashboard.online.state import LogPosition, read_state, write_state
+from nashboard.online.league import League, LogPosition, read_state, write_state
 from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import centred, orthogonal_planes

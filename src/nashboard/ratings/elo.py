@@ -28,15 +28,17 @@ from nashboard.ratings.errors import (
     spread_plan,
 )
 from nashboard.ratings.likelihood import (
+    SMALL,
+    LearnedPrior,
     PairTotals,
     Prior,
     check_prior,
     loss,
+    newton,
     pair_totals,
     require_finite_maximum,
     require_matches,
 )
-from nashboard.ratings.newton import SMALL, LearnedPrior, newton
 from nashboard.ratings.rating import (
     Coefficient,
     Probabilities,

@@ -33,8 +33,16 @@ from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard._workers import Plan, plan_of, spread_out
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ratings.likelihood import PairTotals, win_rates, with_points
-from nashboard.ratings.newton import DENSE, dense_laplacian, newton, solver, sparse_laplacian
+from nashboard.ratings.likelihood import (
+    DENSE,
+    PairTotals,
+    dense_laplacian,
+    newton,
+    solver,
+    sparse_laplacian,
+    win_rates,
+    with_points,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -148,7 +156,7 @@ class Covariance:
         )
 
     def between(self, i: Any, j: Any) -> Floats:
-        """Return variances of ``r[i] - r[j]`` in logits, for arrays; without a matrix as if ratings were independent."""
+        """Return variances of ``r[i] - r[j]`` in logits; without a matrix as if ratings were independent."""
         C = self.matrix
         if C is None:
             return np.asarray(np.where(np.equal(i, j), 0.0, self.variances[i] + self.variances[j]))

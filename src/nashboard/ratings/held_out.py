@@ -8,7 +8,7 @@ so a curve through (1/2, 1/2) is no finding: the finding is its slope.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,10 +18,9 @@ from nashboard.data.matches import Matches
 from nashboard.errors import InputError
 from nashboard.ratings import kernels
 from nashboard.ratings.elo import fit_pairs
-from nashboard.ratings.likelihood import Prior, loss, pair_totals, win_rates
+from nashboard.ratings.likelihood import Prior, learn_sigma, loss, pair_totals, win_rates
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import Candidate, MeloLoss, fitted
-from nashboard.ratings.newton import learn_sigma
 from nashboard.ratings.rating import Rating, moderation, rating_method
 
 FOLDS = 5

@@ -28,8 +28,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.table.exact_sums import add_exactly
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, incidence, with_prior_edges
-from nashboard.ratings.likelihood import PairTotals
-from nashboard.ratings.newton import DENSE, FittedRows, LearnedPrior, learn_prior, solver
+from nashboard.ratings.likelihood import DENSE, FittedRows, LearnedPrior, PairTotals, learn_prior, solver
 
 MOST_STEPS = 200
 TOLERANCE = 1e-8

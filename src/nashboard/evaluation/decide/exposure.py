@@ -12,8 +12,7 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError, nearest
 from nashboard.ratings.elo import EloRatings, elo
-from nashboard.ratings.likelihood import with_normal_prior
-from nashboard.ratings.newton import fit_totals
+from nashboard.ratings.likelihood import fit_totals, with_normal_prior
 from nashboard.ratings.schedule import learn_prior_of
 
 WORLDS = 200  # replays behind the inflation

@@ -18,8 +18,7 @@ from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.read import read_games
 from nashboard.errors import InputError, listed, number_of
-from nashboard.ratings.likelihood import with_normal_prior
-from nashboard.ratings.newton import fit_totals
+from nashboard.ratings.likelihood import fit_totals, with_normal_prior
 
 KINDS = ("attentive", "random", "first side", "second side", "one agent")
 ONE_SIDED = 20.0  # a one-sided voter takes its side (or agent) with a probability from Beta(20, 1): 95% on average
