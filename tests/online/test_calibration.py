@@ -1,8 +1,10 @@
 """Held-out predictions: at random, by time, and against a simple online Elo."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import nashboard as nb
@@ -128,6 +130,15 @@ def test_planes_are_found_by_time_too() -> None:
     assert "log-loss" in str(result)
     assert result.to_dict()["by"] == "order"
     assert result.chart() is not None
+
+
+def test_a_log_is_read_from_a_file(tmp_path: Path) -> None:
+    games = votes(1)
+    frame = games.to_polars().drop("weight").with_columns(date=pl.Series(np.asarray(games.time)))
+    frame.sample(fraction=1, shuffle=True, seed=0).write_csv(tmp_path / "log.csv")
+    for by in ("time", "random"):
+        there, here = (nb.calibration(data, by=by, models=["elo"]) for data in (games, tmp_path / "log.csv"))
+        assert here.best.log_loss == pytest.approx(there.best.log_loss, abs=1e-6)
 
 
 def test_unknown_ways_and_data_are_named() -> None:

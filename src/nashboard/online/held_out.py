@@ -11,6 +11,7 @@ from nashboard._tables import Column, Table
 from nashboard._types import Bools, Floats
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
+from nashboard.data.read import read_games, read_matches
 from nashboard.errors import InputError
 from nashboard.online.league import League
 from nashboard.ratings.held_out import (
@@ -90,8 +91,8 @@ def calibration(
     Parameters
     ----------
     data
-        Matches, games one by one (`read_games`), or anything that `read_games` reads. Holding out by time needs games
-        one by one.
+        A log (a file, a data frame), games one by one (`read_games`), or matches, whose games can be held out at random
+        only.
     by
         ``"random"``: every game is held out once, one fifth at a time. ``"time"``: games are cut into ten periods of
         equally many games, and each but the first two is predicted from those before. ``"order"``: the same in the
@@ -121,15 +122,17 @@ def calibration(
         raise InputError("models is empty: name at least one, such as 'elo'")
     if by == "random":
         matches = data.matches() if isinstance(data, Games) else data
-        if not isinstance(matches, Matches):
-            raise InputError(f"calibration needs matches or games, not {type(data).__name__}")
+        matches = matches if isinstance(matches, Matches) else read_matches(matches)
         if len(matches.agents) < 3:  # no planes
             chosen = tuple(name for name in chosen if name != "melo")
         found = [held_out_calibration(matches, name, bins=bins, rng=rng) for name in chosen]
         total = matches.n_games
     else:
-        if not isinstance(data, Games):
-            raise InputError(f"by={by!r} needs games one by one, not {type(data).__name__}: read them with read_games")
+        if isinstance(data, Matches):
+            raise InputError(
+                f"by={by!r} needs games one by one, not counts: pass the log itself, or nb.read_games of it"
+            )
+        data = data if isinstance(data, Games) else read_games(data)
         games = data.by_time() if by == "time" else data
         period = np.minimum(np.arange(games.first.size) * PERIODS // games.first.size, PERIODS - 1)
         if games.first.size < 2 * PERIODS:

@@ -318,7 +318,7 @@ def loss_so_far(league: League) -> float:
 
 def made(league: League) -> str:
     """Return how the ratings of a league were made."""
-    planes = "" if not league.k else f", {league.k} planes"
+    planes = "" if not league.k else f", {league.k} plane{'s' * (league.k > 1)}"
     planes += f" at rate {league.cyclic_rate:g}" if league.k and not league.adaptive else ""
     slowing = f", halved after {league.decay:g} games" if league.decay else ""
     return f"online, {count(league.games)} games in order, {describe_rate(league)}{planes}{slowing}"
