@@ -99,19 +99,6 @@ def loss_of(model: nb.OnlineElo | nb.OnlineMelo, log: pl.DataFrame) -> float:
     return model.ratings().log_loss
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_ladder_with_a_plane_is_predicted_nearly_as_well_as_by_the_truth(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    r, c = rng.normal(0, 0.8, 30), rng.normal(0, 1, (30, 2))
-    a, b = pairs(rng, 30, 40_000)
-    x = r[a] - r[b] + c[a, 0] * c[b, 1] - c[a, 1] * c[b, 0]
-    log, p = log_of(a, b, toss(rng, x)), 1 / (1 + np.exp(-x))
-    truth = -(p * np.log(p) + (1 - p) * np.log(1 - p)).mean()
-    assert truth < loss_of(nb.OnlineMelo(), log) + 0.005
-    assert loss_of(nb.OnlineMelo(), log) < truth + 0.015
-    assert loss_of(nb.OnlineElo(), log) < loss_of(nb.OnlineElo(rate=16), log)
-
-
 LADDERS = (two_tiers, heavy_tails, jumps, matched, many_draws, learners)
 
 

@@ -64,10 +64,7 @@ class Layout:
             if self.separator is None:
                 return pl.read_ndjson(io.BytesIO(text), schema=dict.fromkeys(self.columns, pl.String))
             return pl.read_csv(
-                io.BytesIO(self.header + text),
-                separator=self.separator,
-                infer_schema=False,
-                columns=list(self.columns),
+                io.BytesIO(self.header + text), separator=self.separator, infer_schema=False, columns=list(self.columns)
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise InputError(f"{name!r} cannot be read near byte {position:,}: {first_line(error)}") from None

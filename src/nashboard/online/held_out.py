@@ -79,12 +79,7 @@ class Calibrations(Drawn):
 
 
 def calibration(
-    data: Matches | Games | Any,
-    *,
-    by: By = "random",
-    models: Sequence[str] | None = None,
-    bins: int = 10,
-    rng: int = 0,
+    data: Matches | Games | Any, *, by: By = "random", models: Sequence[str] | None = None, bins: int = 10, rng: int = 0
 ) -> Calibrations:
     """Measure how well ratings predict games that they have not seen.
 

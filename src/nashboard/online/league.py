@@ -181,12 +181,7 @@ class League:
         return games.outcome.size
 
     def play(
-        self,
-        first: kernels.Codes,
-        second: kernels.Codes,
-        outcome: Floats,
-        weight: Floats,
-        out: Floats | None = None,
+        self, first: kernels.Codes, second: kernels.Codes, outcome: Floats, weight: Floats, out: Floats | None = None
     ) -> None:
         """Run the compiled loop; filters put their predictions before each game into ``out``."""
         if self.traces is not None and not self.adaptive:
@@ -399,8 +394,9 @@ def restored(description: dict[str, Any], arrays: dict[str, Floats]) -> tuple[Le
         rate=description["rate"] if description["version"] == STEPS else None,
         cyclic_rate=description["cyclic_rate"],
         decay=description["decay"],
-        rng=restored_generator(description["rng"]),
+        rng=np.random.default_rng(0),
     )
+    league.rng.bit_generator.state = description["rng"]
     names = checked_names(description["agents"], size=len(arrays["ratings"]), kind="agent")
     league.names, league.index = list(names), {name: k for k, name in enumerate(names)}
     league.Z = np.column_stack([arrays["ratings"], arrays["cyclic"]])
@@ -412,10 +408,3 @@ def restored(description: dict[str, Any], arrays: dict[str, Floats]) -> tuple[Le
     league.spreads = arrays.get("spreads", np.zeros((len(names), 0, league.width, league.width)))
     league.sums = np.array([description["loss"], description["games"]], dtype=np.float64)
     return league, [LogPosition(**log) for log in description["logs"]]
-
-
-def restored_generator(state: dict[str, Any]) -> np.random.Generator:
-    """Return a generator that goes on where the saved one stopped."""
-    bits: Any = np.random.PCG64()
-    bits.state = state
-    return np.random.Generator(bits)

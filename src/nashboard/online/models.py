@@ -159,6 +159,10 @@ class OnlineModel:
             raise InputError("no history was kept: make the model with history=True")
         return RatingHistory.of(self.league.names, self.league.traces)
 
+    def described(self) -> str:
+        """Return in a few words how far the league is."""
+        return f"{self.league.size:,} agents, {count(self.league.games)} games, {describe_rate(self.league)}"
+
     def save(self, path: str | Path) -> None:
         """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""
         write_state(path, self.league, self.logs)
@@ -222,7 +226,7 @@ class OnlineElo(OnlineModel):
         return model
 
     def __repr__(self) -> str:
-        return f"OnlineElo({described(self.league)})"
+        return f"OnlineElo({self.described()})"
 
 
 class OnlineMelo(OnlineModel):
@@ -292,18 +296,12 @@ class OnlineMelo(OnlineModel):
     @staticmethod
     def load(path: str | Path) -> "OnlineMelo":
         """Return the league that `save` wrote."""
-        league, logs = read_state(path)
         model = OnlineMelo()
-        model.league, model.logs = league, logs
+        model.league, model.logs = read_state(path)
         return model
 
     def __repr__(self) -> str:
-        return f"OnlineMelo({described(self.league)}, k={self.league.k})"
-
-
-def described(league: League) -> str:
-    """Return in a few words how far a league is."""
-    return f"{league.size:,} agents, {count(league.games)} games, {describe_rate(league)}"
+        return f"OnlineMelo({self.described()}, k={self.league.k})"
 
 
 def describe_rate(league: League) -> str:

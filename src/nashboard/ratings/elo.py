@@ -116,17 +116,14 @@ class EloRatings(Rating):
     def lead(self, a: str, b: str, *, first: str | None = None) -> float:
         """Return how many points ``a`` is ahead of ``b`` when they meet; ``first``, one of them, has the first side."""
         i, j = positions((a, b), self.agents, kind="agent")
-        return float(self.ratings[i] - self.ratings[j]) + self.side_points(a, b, first)
-
-    def side_points(self, a: str, b: str, first: str | None) -> float:
-        """Return what the first side is worth to ``a``; 0 at a neutral place."""
+        lead = float(self.ratings[i] - self.ratings[j])
         if first is None:
-            return 0.0
+            return lead
         if first not in (a, b):
             raise InputError(f"first is {first!r}: it must be {a!r} or {b!r}, or None for a neutral place")
         if self.first_advantage is None:
             raise InputError("the first side's advantage was not estimated: fit with first_advantage=True")
-        return self.first_advantage.value * (1 if first == a else -1)
+        return lead + self.first_advantage.value * (1 if first == a else -1)
 
     def predict(self, a: str, b: str, *, first: str | None = None) -> float:
         """Return the share of points that ``a`` is expected to take from ``b``; a draw is half a point.
@@ -180,17 +177,14 @@ class EloRatings(Rating):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and lists for machines; `from_dict` reads them back."""
-        more: dict[str, Any] = {}
-        if not np.isnan(self.sigma):
-            more["sigma"] = self.sigma
-        if self.first_advantage is not None:
-            more["first_advantage"] = vars(self.first_advantage).copy()
-        if not np.isnan(self.draw_strength):
-            more["draw_strength"] = self.draw_strength
-        if self.coefficients:
-            more["coefficients"] = [vars(c).copy() for c in self.coefficients]
-        if self.without_covariates is not None:
-            more["without_covariates"] = self.without_covariates.tolist()
+        first, plain = self.first_advantage, self.without_covariates
+        more = {
+            "sigma": null_for_nan(self.sigma),
+            "first_advantage": None if first is None else vars(first).copy(),
+            "draw_strength": null_for_nan(self.draw_strength),
+            "coefficients": [vars(c).copy() for c in self.coefficients] or None,
+            "without_covariates": None if plain is None else plain.tolist(),
+        }
         return {
             "kind": "elo",
             "agents": list(self.agents),
@@ -200,7 +194,7 @@ class EloRatings(Rating):
             "log_loss": null_for_nan(self.log_loss),
             "gradient_norm": null_for_nan(self.gradient_norm),
             "made": self.made,
-            **more,
+            **{name: value for name, value in more.items() if value is not None},
         }
 
     @staticmethod

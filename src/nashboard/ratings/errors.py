@@ -140,9 +140,7 @@ class Covariance:
 
     def widened(self, move: Floats) -> "Covariance":
         """Return the covariance with an error more that moves all ratings together, by ``move`` (n,)."""
-        if self.matrix is not None:
-            matrix = read_only(self.matrix + np.outer(move, move))
-        products = self.products
+        products, matrix = self.products, self.matrix
 
         def moved(columns: Floats) -> Floats:
             assert products is not None
@@ -150,7 +148,7 @@ class Covariance:
 
         return replace(
             self,
-            matrix=None if self.matrix is None else matrix,
+            matrix=None if matrix is None else read_only(matrix + np.outer(move, move)),
             variances=self.variances + (move - self.weights @ move) ** 2,
             products=None if products is None else moved,
         )
@@ -511,16 +509,10 @@ class Resample:
 
 def reweighted(matches: Matches, rng: np.random.Generator) -> Floats:
     """Return wins, draws and losses of one resample, ``(3, pairs)``."""
-    if matches.clusters is not None:
-        return clusters_reweighted(matches, rng)
-    return rng.standard_gamma(np.stack([matches.wins, matches.draws, matches.losses]))
-
-
-def clusters_reweighted(matches: Matches, rng: np.random.Generator) -> Floats:
-    """Return wins, draws and losses, ``(3, pairs)``: the games of a cluster share a random weight, 1 on average."""
     split = matches.clusters
-    assert split is not None
-    weight = rng.standard_exponential(split.size)
+    if split is None:
+        return rng.standard_gamma(np.stack([matches.wins, matches.draws, matches.losses]))
+    weight = rng.standard_exponential(split.size)  # one for all games of a cluster, 1 on average
     weight = (weight / weight.mean())[split.cluster]
     parts = (split.wins, split.draws, split.losses)
     return np.stack([np.bincount(split.pair, weight * part, minlength=len(matches.pairs)) for part in parts])

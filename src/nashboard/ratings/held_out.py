@@ -130,17 +130,12 @@ def held_out_loss(splits: Sequence[HeldOut], k: int, *, rough: bool) -> Candidat
     losses, games = [], []
     for split in splits:
         fit = fitted(split.seen, split.landscape, k, rough=rough)
-        losses.append(loss(*points_of(split.part), pair_leads(fit.Z, split.pairs)))
+        i, j = (np.ascontiguousarray(side) for side in split.pairs.T)
+        losses.append(loss(*points_of(split.part), kernels.leads(np.ascontiguousarray(fit.Z), i, j)))
         games.append(float(split.part.sum()))
     means = np.array(losses) / np.array(games)
     spread = float(means.std(ddof=1) / np.sqrt(means.size)) if means.size > 1 else 0.0
     return Candidate(k=k, log_loss=sum(losses) / sum(games) if games else np.nan, stderr=spread)
-
-
-def pair_leads(Z: Floats, pairs: Ints) -> Floats:
-    """Return the leads in logits on pairs of agents."""
-    i, j = (np.ascontiguousarray(side) for side in pairs.T)
-    return np.asarray(kernels.leads(np.ascontiguousarray(Z), i, j))
 
 
 def dealt(matches: Matches, rng: np.random.Generator) -> Floats:

@@ -101,11 +101,11 @@ class NormalPrior:
 
     def deviate(self, r: Floats) -> Floats:
         """Return how far ratings ``(n,)`` or ``(n, k)`` are from what the prior expects."""
-        return np.asarray(r - r.mean(axis=0) if self.deviations is None else self.deviations @ r)
+        return centre(r) if self.deviations is None else np.asarray(self.deviations @ r)
 
     def deviate_back(self, values: Floats) -> Floats:
         """Return the adjoint of `deviate`."""
-        return np.asarray(values - values.mean(axis=0) if self.deviations is None else self.deviations.T @ values)
+        return centre(values) if self.deviations is None else np.asarray(self.deviations.T @ values)
 
     def noise(self, sigma: float, count: int, rng: np.random.Generator) -> Floats:
         """Return ``(n + 1, count)`` normal values on nodes whose covariance is the prior's Hessian."""
@@ -349,7 +349,7 @@ def solver(nodes: int, i: Ints, j: Ints, h: Floats, free: Bools, rtol: float, *,
         else:  # of many nodes, few may be free
             L = sparse_laplacian(nodes, i, j, h)[kept][:, kept].toarray()
         solve = factored(L, lift=lift)
-    return lambda v: without_mean(solve(without_mean(v, loose)), loose)
+    return (lambda v: centre(solve(centre(v)))) if loose else solve
 
 
 def factored(L: Floats, *, lift: bool) -> Solve:
@@ -376,9 +376,9 @@ def factored(L: Floats, *, lift: bool) -> Solve:
     )
 
 
-def without_mean(v: Floats, loose: bool) -> Floats:
-    """Take the mean out of a vector, or of each column, where the constant direction is free."""
-    return v - v.mean(axis=0) if loose else v
+def centre(v: Floats) -> Floats:
+    """Take the mean out of a vector, or of each column."""
+    return np.asarray(v - v.mean(axis=0))
 
 
 MOST_STEPS = 1000  # an alarm, not a budget: Newton's method takes 5 to 30

@@ -23,13 +23,7 @@ from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings import kernels
 from nashboard.ratings.elo import EloRatings, describe_prior, elo, loss_per_game
 from nashboard.ratings.errors import PROBES, Covariance, Score, information_weights, score_covariance
-from nashboard.ratings.likelihood import (
-    PairTotals,
-    Prior,
-    check_prior,
-    require_finite_maximum,
-    require_matches,
-)
+from nashboard.ratings.likelihood import PairTotals, Prior, check_prior, require_finite_maximum, require_matches
 from nashboard.ratings.melo_fit import (
     Candidate,
     End,
@@ -302,8 +296,10 @@ def melo(
     matches.require_connected()
     if prior == 0:
         require_finite_maximum(matches)
-    places = check_melo_anchor(matches, anchor)
-    most = most_planes(len(matches.agents), orthogonal=orthogonal)
+    places = list(checked_anchor(anchor, matches.agents))
+    if len(places) > 1:
+        raise InputError(f"melo takes one anchor, not {len(places)}: with planes, an anchor only shifts all ratings")
+    most = (len(matches.agents) - 1 - orthogonal) // 2  # beside the constant (and the ratings)
     if k != "auto":
         k = checked_k(k, most, len(matches.agents))
     candidates: tuple[Candidate, ...] = ()
@@ -363,19 +359,6 @@ def without_planes(ratings: EloRatings, candidates: tuple[Candidate, ...]) -> Me
     )
 
 
-def check_melo_anchor(matches: Matches, anchor: Mapping[str, float] | None) -> list[int]:
-    """Return the place of the anchored agent, of which there can be one."""
-    places = list(checked_anchor(anchor, matches.agents))
-    if len(places) > 1:
-        raise InputError(f"melo takes one anchor, not {len(places)}: with planes, an anchor only shifts all ratings")
-    return places
-
-
-def most_planes(agents: int, *, orthogonal: bool) -> int:
-    """Return how many planes there can be beside the constant (and the ratings)."""
-    return (agents - 1 - orthogonal) // 2
-
-
 def checked_k(k: object, most: int, agents: int) -> int:
     """Return the number of planes asked for, or say how many there can be."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= most:
@@ -430,13 +413,9 @@ def melo_covariance(landscape: MeloLoss, Z: Floats, matches: Matches, origin: Fl
         C = V if score is None else V @ (score @ V)
         rows = np.arange(n) * Z.shape[1]
         matrix = C[np.ix_(rows, rows)]
-        matrix = (matrix + matrix.T) / 2
-        at = matrix @ origin
-        variances = np.diag(matrix) - 2 * at + origin @ at
-        variances = np.where(variances > 0, variances, np.nan)
-        variances[origin == 1] = 0.0
-        return Covariance(matrix=read_only(matrix), variances=variances, weights=origin, accuracy=0.0)
-
+        found = Covariance.of((matrix + matrix.T) / 2, origin)
+        known = np.where(found.variances > 0, found.variances, np.nan)
+        return replace(found, variances=np.where(origin == 1, 0.0, known))
     return sampled_covariance(landscape, local, Z, matches, origin)
 
 

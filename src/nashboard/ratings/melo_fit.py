@@ -350,9 +350,7 @@ def best_of_starts(matches: Matches, landscape: MeloLoss, k: int, *, rough: bool
         losses[best] = landscape.loss(found[best][1]) / matches.n_games
     ends = sorted(zip(losses, [name for name, _, _ in found], strict=True))
     return Fit(
-        Z=found[best][1],
-        gradient_norm=found[best][2],
-        ends=tuple(End(start=name, loss=loss) for loss, name in ends),
+        Z=found[best][1], gradient_norm=found[best][2], ends=tuple(End(start=name, loss=loss) for loss, name in ends)
     )
 
 

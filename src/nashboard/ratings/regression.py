@@ -106,14 +106,7 @@ def rows_by_side(matches: Matches) -> Rows:
     i, j = matches.pairs[place[kept]].T
     wins, draws, losses = counts[kept].T
     return Rows(
-        agents=matches.agents,
-        i=i,
-        j=j,
-        wins=wins,
-        draws=draws,
-        losses=losses,
-        Z=side[kept][:, None],
-        names=(FIRST,),
+        agents=matches.agents, i=i, j=j, wins=wins, draws=draws, losses=losses, Z=side[kept][:, None], names=(FIRST,)
     )
 
 
