@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from nashboard.online.league import League, LogPosition, read_state, write_state
 from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import centred, orthogonal_planes
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RATE = 16.0  # points, where steps are asked for without a rate
 
@@ -95,16 +92,6 @@ class RatingHistory(Drawn):
         names = [self.agents[k] for k in self.agent]
         errors = [None if np.isnan(error) else error for error in self.stderr.tolist()]
         return {"game": self.game.tolist(), "agent": names, "rating": self.rating.tolist(), "stderr": errors}
-
-    def to_polars(self) -> "pl.DataFrame":
-        """Return a frame with the columns game, agent, rating and stderr."""
-        import polars as pl
-
-        return pl.DataFrame(self.to_dict())
-
-    def to_pandas(self) -> Any:
-        """Return the same as a frame of pandas."""
-        return self.to_polars().to_pandas()
 
     def __repr__(self) -> str:
         return f"RatingHistory({len(self.agents):,} agents, {self.game.size // 2:,} games)"

@@ -322,7 +322,8 @@ def checked_anchor(anchor: Mapping[str, float] | None, agents: Sequence[str]) ->
     """Return the anchored ratings in Elo points, by the place of the agent; nothing where there is no anchor."""
     given = {} if anchor is None else anchor
     if not isinstance(given, Mapping):
-        name = given if isinstance(given, str) and given else next(iter(agents), "gnugo")
+        names = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
+        name = next((name for name in names if name), next(iter(agents), "gnugo"))
         raise InputError(
             f"the anchor is {given!r}: pass a mapping from agents to their fixed ratings, such as {{{name!r}: 1500}}"
         )
