@@ -39,6 +39,7 @@ from nashboard.online.models import OnlineElo, OnlineMelo
 PIECE = 8 << 20
 ROWS = 1 << 18
 EDGE = 1 << 16  # bytes at either end of what was read that make its fingerprint
+TABLES = ("parquet", "delimited", "json lines")  # kinds of files with a row per game
 Read = Callable[[int], bytes]
 
 
@@ -158,7 +159,7 @@ def refuse_endless(rest: bytes, name: str) -> None:
 
 def can_stream(file: PlainFile, columns: Columns) -> bool:
     """Return whether a file is a table with a row per game in their order, which can be read piece by piece."""
-    if columns.time is not None or find_kind(file) not in ("parquet", "delimited", "json lines"):
+    if columns.time is not None or find_kind(file) not in TABLES:
         return False
     if columns.a or columns.b or columns.outcome:
         return True
@@ -182,7 +183,7 @@ def find_unused_time(source: str, columns: Columns) -> str | None:
     if source == STANDARD_INPUT or columns.time is not None:
         return None
     with open_files(source, may_grow=True) as files, contextlib.suppress(InputError):
-        if len(files) == 1 and can_stream(files[0], columns):
+        if len(files) == 1 and find_kind(files[0]) in TABLES:
             return next(iter(find_usual(TIME, column_names(files[0]))), None)
     return None
 
