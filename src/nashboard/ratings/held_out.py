@@ -270,8 +270,8 @@ def held_out_calibration(matches: Matches, model: str | int, *, bins: int = 10, 
         seen = hold_out(matches, part)
         if seen is None:
             continue
-        played = np.unique(seen.pairs)
-        x = predicted_leads(fit(seen.select(seen.named(played))), matches.agents, *matches.pairs.T)
+        seen = seen.select(seen.named(seen.games_per_agent > 0))
+        x = predicted_leads(fit(seen), matches.agents, *matches.pairs.T)
         total += loss(*points_of(part), x)
         expected += part.sum(axis=0) * win_rates(x)
     if not total:
