@@ -85,14 +85,19 @@ def leading(A: Floats, k: int) -> tuple[Any, Any]:
     return eigsh(H, k=k, which="LA", tol=1e-10, v0=np.ones(n) + 0j)
 
 
-def latent_by_hand(S: Floats) -> tuple[Any, ...]:
+def latent_by_hand(S: Floats, *, signs: bool = True) -> tuple[Any, ...]:
     """Return averages and the singular triples of the rest, in the fewest calls of numpy.
 
-    Unlike ours: no checks, no convention for signs, and no zeros for strengths that rounding made.
+    With ``signs`` the task furthest from zero is positive in each triple, as in ours, so that the output is the same.
+    Unlike ours: no checks, no rule for equal strengths, and no zeros for strengths that rounding made.
     """
     mean = S.mean()
     skills, difficulties = S.mean(axis=1) - mean, mean - S.mean(axis=0)
     U, strengths, Vt = np.linalg.svd(S - mean - skills[:, None] + difficulties, full_matrices=False)
+    if signs:
+        turn = np.sign(Vt[np.arange(len(Vt)), np.abs(Vt).argmax(axis=1)])
+        U *= turn
+        Vt *= turn[:, None]
     return mean, skills, difficulties, U, strengths, Vt
 
 
@@ -139,7 +144,8 @@ def of_table(m: int, n: int) -> Comparison:
     whole = "algebra.error(found[0] + found[1][:, None] - found[2] + found[3] * found[4] @ found[5], S)"
     sides = [
         side("nashboard", data, "found = nb.latent(S)", "algebra.error(found.reconstruct(), S)"),
-        side("numpy, averages and svd", data, "found = algebra.latent_by_hand(S)", whole, "numpy"),
+        side("numpy, the same output", data, "found = algebra.latent_by_hand(S)", whole, "numpy"),
+        side("numpy, without signs", data, "found = algebra.latent_by_hand(S, signs=False)", whole, "numpy"),
         side("numpy.linalg.svd alone", data, svd, "algebra.error(found[0] * found[1] @ found[2], S)", "numpy"),
     ]
     return Comparison(what=f"latent, {m:,} x {n:,}", sides=sides, quality=left, again=True)

@@ -93,7 +93,7 @@ def ratings_by_arena_rank(rng: Rng) -> Pairs:
     from arena_rank.models.bradley_terry import BradleyTerry
     from arena_rank.utils.data_utils import PairDataset
 
-    from nashboard.evaluation.decide.exposure import reweight_pairs
+    from nashboard.evaluation.decide.voters import reweight_pairs
 
     matches = play(log_odds(rng.normal(0, 0.6, 8), 0.0, rng), rng.integers(20, 200, (8, 8)), rng)
     rows = [

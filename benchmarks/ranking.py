@@ -58,12 +58,91 @@ def by_open_spiel(name: str, given: list[list[int]]) -> Any:
     return rule().run_election(profile)
 
 
-def disagreement(order: list[int], n: int) -> float:
+def disagreement(order: list[int], given: list[list[int]]) -> float:
     """Return the share of votes that an order contradicts beyond its pairs' majorities."""
-    W = wins(votes(n))
-    M = (W - W.T) / VOTERS
-    placed = M[np.ix_(order, order)]
+    W = wins(given)
+    placed = ((W - W.T) / len(given))[np.ix_(order, order)]
     return float(-np.triu(np.minimum(placed, 0), 1).sum())
+
+
+def profiles(count: int, seed: int = 0) -> Iterator[list[list[int]]]:
+    """Yield random votes: 3 to 6 agents, 3 to 12 voters, all orders as likely; ties and cycles are common."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        n, voters = rng.integers(3, 7), rng.integers(3, 13)
+        yield [rng.permutation(n).tolist() for _ in range(voters)]
+
+
+def strongest_paths(W: Floats) -> Floats:
+    """Return Schulze's strongest paths by trying every path of two parts until none is stronger."""
+    S = np.where(W > W.T, W, 0.0)
+    while True:
+        longer = np.maximum(S, np.minimum(S[:, :, None], S[None]).max(axis=1))
+        np.fill_diagonal(longer, 0.0)
+        if (longer == S).all():
+            return S
+        S = longer
+
+
+def soft_loss(W: Floats, r: Floats) -> float:
+    """Return the votes that ratings contradict, softly, at temperature 1."""
+    return float((W / (1 + np.exp(r[:, None] - r))).sum())
+
+
+def soft_by_open_spiel(given: list[list[int]]) -> Floats:
+    """Return the ratings of OpenSpiel's gradient descent."""
+    from open_spiel.python.voting import base
+    from open_spiel.python.voting.soft_condorcet_optimization import SoftCondorcetOptimizer
+
+    profile = base.PreferenceProfile(votes=given, alternatives=list(range(len(given[0]))))
+    optimizer = SoftCondorcetOptimizer(profile, rating_upper_bound=100.0)
+    return np.asarray(optimizer.run_solver(iterations=500, learning_rate=1.0)[0], dtype=np.float64)
+
+
+def compare_profile(name: str, given: list[list[int]]) -> str:
+    """Return "same", or how one of OpenSpiel's outcomes differs from ours; a difference we cannot explain is an error."""
+    import nashboard as nb
+
+    W, ours = wins(given), nb.rank(margins(given), name)
+    first = [k for k, rank in enumerate(ours.ranks) if rank == 1]
+    if name == "soft_condorcet":
+        lower = soft_loss(W, soft_by_open_spiel(given)) - soft_loss(W, ours.scores)
+        assert lower > -1e-4, f"OpenSpiel's loss is {-lower:g} lower on {given}"
+        return "same" if lower < 1e-2 else "our loss is lower"
+    theirs = by_open_spiel(name, given)
+    scores = np.array([dict(zip(theirs.ranking, theirs.scores, strict=True))[k] for k in range(len(W))])
+    if name == "kemeny":
+        assert abs(disagreement(theirs.ranking, given) - ours.certificate["disagreement"]) < 1e-9, given
+    elif name in ("borda", "copeland"):
+        expected = ours.scores * (len(given) if name == "borda" else 1)
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-9, err_msg=str(given))
+    elif name == "maximal_lottery":
+        lottery = np.where(scores >= np.floor(scores.max() - 1e-6), scores - np.floor(scores.max() - 1e-6), 0.0)
+        lottery = np.where(lottery > 1e-6, lottery, 0.0)
+        assert ((W - W.T) @ lottery).max() < 1e-5 * len(given), given  # nobody beats it
+        assert set(np.flatnonzero(lottery).tolist()) <= set(first), given  # ours has the largest support
+        if np.abs(lottery - ours.weights).max() > 1e-5:
+            assert not nb.nash_average(W - W.T).unique, given
+            return "another lottery of several"
+    elif theirs.ranking[0] not in first:
+        S = strongest_paths(W)
+        best = theirs.ranking[0]
+        rival = int(np.argmax(S[:, best] - S[best]))
+        assert name == "schulze", f"{name}: OpenSpiel's {best} is not among our {first} on {given}"
+        assert S[rival, best] > S[best, rival], given
+        return f"OpenSpiel's first loses by the rule to another agent, {S[rival, best]:g} : {S[best, rival]:g}"
+    return "same"
+
+
+def compare_profiles(count: int = 200, seed: int = 0) -> dict[str, dict[str, int]]:
+    """Return for every voting rule how often OpenSpiel's outcome is ours, and how often it differs how."""
+    found: dict[str, dict[str, int]] = {}
+    for name in (*VOTING, "soft_condorcet"):
+        told = found.setdefault(name, {})
+        for given in profiles(count, seed):
+            how = compare_profile(name, given)
+            told[how] = told.get(how, 0) + 1
+    return found
 
 
 def games(n: int, per_pair: int = 10) -> tuple[list[str], list[str], list[int]]:
@@ -149,7 +228,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
         after = "answer = found.certificate['disagreement']" if kemeny else (
             "answer = [int(k.split()[1]) - 1 for k in found.winners]"
         )  # fmt: skip
-        theirs = f"answer = ranking.disagreement(found.ranking, {n})" if kemeny else "answer = found.ranking[0]"
+        theirs = "answer = ranking.disagreement(found.ranking, given)" if kemeny else "answer = found.ranking[0]"
         given = f"given = ranking.votes({n})\n"
         setup = BEGIN + f"nb.rank(ranking.margins(ranking.votes(4)), {name!r})\n" + given
         peer = BEGIN + f"ranking.by_open_spiel({name!r}, ranking.votes(4))\n" + given
@@ -240,3 +319,8 @@ SECTION = Section(
     "met and on scores on 50 tasks.",
     comparisons=comparisons,
 )
+
+
+if __name__ == "__main__":
+    for name, told in compare_profiles().items():
+        print(f"{name}: " + ", ".join(f"{how} {count}" for how, count in told.items()), flush=True)

@@ -49,8 +49,6 @@ from .evaluation.decide.compare import Comparisons as Comparisons
 from .evaluation.decide.compare import Superiority as Superiority
 from .evaluation.decide.compare import compare as compare
 from .evaluation.decide.compare import superiority as superiority
-from .evaluation.decide.exposure import Exposure as Exposure
-from .evaluation.decide.exposure import exposure as exposure
 from .evaluation.decide.influence import Influence as Influence
 from .evaluation.decide.influence import influence as influence
 from .evaluation.decide.plan import Plan as Plan
@@ -59,7 +57,9 @@ from .evaluation.decide.significance import Sprt as Sprt
 from .evaluation.decide.significance import sprt as sprt
 from .evaluation.decide.suite import Reduction as Reduction
 from .evaluation.decide.suite import reduce_suite as reduce_suite
+from .evaluation.decide.voters import Exposure as Exposure
 from .evaluation.decide.voters import Voters as Voters
+from .evaluation.decide.voters import exposure as exposure
 from .evaluation.decide.voters import krippendorff_alpha as krippendorff_alpha
 from .evaluation.decide.voters import voters as voters
 from .evaluation.evaluate import evaluate as evaluate

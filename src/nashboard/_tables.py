@@ -12,10 +12,10 @@ import json
 import math
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from nashboard._text import distinct_head, shorten_to, shortened
 
@@ -27,14 +27,23 @@ MOST_CHARACTERS = 80  # of a cell in text: one name from a stranger's file must 
 Cell = str | int | float | bool | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Column:
-    """A heading, what the numbers below it mean, how many decimals they deserve, and how wide text may be."""
+    """A heading, what the numbers below it mean, how many decimals they deserve, and how wide text may be.
+
+    ``cell`` is how `Table.of` finds the cell of an item: a function of the item, or the name of an attribute, by
+    default the heading.
+    """
 
     name: str
     meaning: str = ""
-    decimals: int = 3
-    most: int = MOST_CHARACTERS
+    decimals: int = field(default=3, kw_only=True)
+    most: int = field(default=MOST_CHARACTERS, kw_only=True)
+    cell: str | Callable[[Any], Any] = field(default="", kw_only=True)
+
+    def cell_of(self, item: Any) -> Any:
+        """Return the cell of an item."""
+        return self.cell(item) if callable(self.cell) else getattr(item, self.cell or self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +59,12 @@ class Table:
     title: str = ""
     notes: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(items: Iterable[Any], *columns: Column, **more: Any) -> "Table":
+        """Return a row per item; a column says how its cell is found."""
+        rows = tuple(tuple(column.cell_of(item) for column in columns) for item in items)
+        return Table(columns=columns, rows=rows, **more)
 
     def head(self, most: int) -> "Table":
         """Return the first rows, with a note of how many are not shown."""
@@ -144,6 +159,26 @@ def written(text: str, path: str | Path | None) -> str:
     return text
 
 
+def plain_data(value: Any) -> Any:
+    """Return what json can contain: arrays and tuples become lists, dataclasses dictionaries, NaN and infinity None.
+
+    What has a ``to_dict`` of its own is asked for it.
+    """
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "tolist"):  # arrays and numbers of numpy, which takes long to import
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: plain_data(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(one) for one in value]
+    if is_dataclass(value):
+        return {one.name: plain_data(getattr(value, one.name)) for one in fields(value)}
+    return value
+
+
 class Tabular(ABC):
     """What shows itself as a table: 20 rows as text, 50 in a notebook."""
 
@@ -164,6 +199,25 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         return as_html(self.table().head(50))
+
+
+class Result(Tabular):
+    """A dataclass that shows itself as a table; machines get all of its fields, or those of ``machine_fields``."""
+
+    machine_fields: ClassVar[tuple[str, ...]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for machines: lists, numbers and text, None where a number is not known."""
+        names = self.machine_fields or [one.name for one in fields(self)]  # type: ignore[arg-type] # mypy: no dataclass
+        return {name: plain_data(getattr(self, name)) for name in names}
+
+    def __str__(self) -> str:
+        sentence = getattr(self, "sentence", "")  # the answer, where a result has one
+        return "\n\n".join([*([sentence] if sentence else []), super().__str__()])
+
+    def _repr_html_(self) -> str:
+        sentence = getattr(self, "sentence", "")
+        return (f"<p>{html.escape(sentence)}</p>" if sentence else "") + super()._repr_html_()
 
 
 def number(value: float, decimals: int = 3) -> str:

@@ -12,24 +12,8 @@
 
 from collections.abc import Callable, Mapping
 
-from nashboard._text import closest, either, first_line, listed, nearest, number_of, rows_have, shortened
+from nashboard._text import shortened
 
-__all__ = [  # the functions moved to `_text`: import them from there
-    "ConvergenceError",
-    "InputError",
-    "MissingExtraError",
-    "NashboardError",
-    "WorkerError",
-    "WriteError",
-    "closest",
-    "either",
-    "first_line",
-    "listed",
-    "nearest",
-    "number_of",
-    "rows_have",
-    "shortened",
-]
 LONGEST = 2000  # characters of a message: one that repeats a whole file helps nobody
 
 Options = Mapping[str, object]

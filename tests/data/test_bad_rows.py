@@ -56,7 +56,7 @@ def test_rows_with_too_few_or_too_many_cells_are_skipped_and_the_first_is_named(
         nb.read_matches(path)
     matches = nb.read_matches(path, bad_rows="skip")
     assert counts(matches) == {("x", "y"): (1, 1, 0)}
-    assert left_out(matches) == [("bad rows", 2, "they have other than 3 cells: row 2 ('y') has 2, row 3 ('z') has 5")]
+    assert left_out(matches) == [("bad rows", 2, "other than 3 cells: row 2 ('y') has 2, row 3 ('z') has 5")]
 
 
 def test_a_table_that_stops_being_text_behind_a_bad_row_is_named(tmp_path: Path) -> None:

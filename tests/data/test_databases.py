@@ -17,7 +17,7 @@ import pytest
 import nashboard as nb
 import servers
 from data.conftest import in_postgres, in_sqlite
-from nashboard.data.sources import databases
+from nashboard.data.sources import elsewhere
 from nashboard.data.sources.paths import find_scheme, hide_secrets, scrub_secrets
 
 LOG: dict[str, list[Any]] = {
@@ -237,7 +237,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, "duckdb", None)
     (tmp_path / "g.duckdb").touch()
     with pytest.raises(nb.MissingExtraError, match=r"pip install 'nashboard\[sql\]'"):
-        databases.open_duckdb(f"duckdb:///{tmp_path}/g.duckdb", "g.duckdb")
+        elsewhere.open_duckdb(f"duckdb:///{tmp_path}/g.duckdb", "g.duckdb")
 
 
 def test_segments_of_a_database_are_its_values(tmp_path: Path) -> None:
@@ -246,10 +246,10 @@ def test_segments_of_a_database_are_its_values(tmp_path: Path) -> None:
 
 
 def test_a_panic_over_what_a_database_holds_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def panicking(source: str, name: str) -> databases.Database:
+    def panicking(source: str, name: str) -> elsewhere.Database:
         raise pl.exceptions.PanicException("text that is not text\nstack backtrace: ...")
 
-    monkeypatch.setitem(databases.CONNECTIONS, "sqlite", panicking)
+    monkeypatch.setitem(elsewhere.OPENERS, "sqlite", panicking)
     with pytest.raises(nb.InputError, match=r"cannot be read: text that is not text$"):
         nb.read_matches(in_sqlite(LOG, tmp_path))
 

@@ -192,6 +192,18 @@ def test_published_leaderboards_are_read(engine: Engine) -> None:
     )
 
 
+@every_local_engine
+def test_the_leaderboard_of_alpaca_eval_names_its_agents_in_every_engine(engine: Engine) -> None:
+    board: Columns = {
+        "name": ["x", "y"], "win_rate": [60.0, 40.0], "standard_error": [1.5, 1.6], "n_wins": [480, 320],
+        "n_wins_base": [320, 480], "n_draws": [5, 5], "n_total": [805, 805], "avg_length": [1500, 1700],
+    }  # fmt: skip
+    scores = nb.read_scores(engine(board))
+    assert (scores.origin.format, sorted(scores.agents)) == ("alpaca-eval-leaderboard", ["x", "y"])
+    assert scores.select(["x"]).stderr.tolist() == [[1.5]]
+    assert scores.n.tolist() == [[805], [805]]
+
+
 # A cluster of Dask runs what Dask's threads run: that expressions reach its workers is shown with logs and scores.
 @pytest.mark.parametrize("engine", [one for one in SERVERS if one.values[0] != "dask cluster"], indirect=True)
 def test_every_layout_is_counted_by_servers(engine: Engine, request: pytest.FixtureRequest) -> None:

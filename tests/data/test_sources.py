@@ -17,7 +17,7 @@ import zstandard
 import nashboard as nb
 from data.conftest import needs_proc
 from nashboard.data.sources.paths import copy_chunks
-from nashboard.data.table import json_lines, parquet
+from nashboard.data.table import files, json_lines
 
 LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
 EXPECTED = "Matches(3 agents, 2 of 3 pairs met, 2 games)"
@@ -150,13 +150,14 @@ def test_a_json_object_of_2_gb_is_refused_without_reading_it_into_memory(tmp_pat
     assert peak < 900
 
 
-def test_a_parquet_file_that_claims_a_huge_row_group_is_refused(
+def test_a_parquet_file_that_claims_far_more_rows_than_bytes_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet, "LARGEST_ROW_GROUP", 99)
+    monkeypatch.setattr(files, "LARGEST_ROW_GROUP", 99)
+    monkeypatch.setattr(files, "MOST_PER_BYTE", 0.01)
     path = tmp_path / "log.parquet"
     pl.DataFrame({name: ["x"] * 100 for name in ("model_a", "model_b", "winner")}).write_parquet(path)
-    with pytest.raises(nb.InputError, match=r"claims a row group of 100 rows in [\d,]+ bytes"):
+    with pytest.raises(nb.InputError, match=r"claims 100 rows in [\d,]+ bytes"):
         nb.read_matches(path)
 
 

@@ -209,6 +209,15 @@ def test_arrays_of_other_libraries_and_types_are_accepted() -> None:
     assert nb.nash_average(np.sign(A).astype(np.int8)).tolerance == 0
 
 
+def test_a_data_frame_of_payoffs_keeps_its_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    names = ["w", "x", "y", "z"]
+    found = nb.nash_average(pandas.DataFrame(CIRCLE, index=names, columns=names))
+    assert found.agents == tuple(names)
+    assert np.array_equal(found.weights, nb.nash_average(CIRCLE).weights)
+    assert nb.nash_average(pandas.DataFrame(CIRCLE)).agents[0] == "agent 1"
+
+
 def test_single_precision_need_not_be_antisymmetric_to_the_last_digit_of_a_double() -> None:
     rng = rng_of(3)
     U, V = rng.normal(size=(2, 60, 4)).astype(np.float32)

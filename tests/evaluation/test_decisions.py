@@ -14,8 +14,8 @@ from scipy.stats import binom
 
 import nashboard as nb
 from nashboard.errors import InputError
-from nashboard.evaluation.decide.exposure import reweight_pairs
 from nashboard.evaluation.decide.plan import beliefs_about_matches
+from nashboard.evaluation.decide.voters import reweight_pairs
 from simulations import decisions
 
 

@@ -212,7 +212,7 @@ def test_on_atari_human_is_at_the_top_beside_rainbow() -> None:
     assert any(line.startswith("human moves up") for line in literal.verdict)
     found = nb.evaluate(nb.load_dataset("atari"), n_resamples=50)
     assert {"rainbow", "human"} <= set(found.support)
-    assert any("No standard errors are known" in line for line in found.verdict)
+    assert any("No standard errors are given" in line for line in found.verdict)
 
 
 def test_an_agent_is_called_first_only_with_probability_of_at_least_one_half(arena: nb.Matches) -> None:

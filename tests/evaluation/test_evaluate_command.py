@@ -200,7 +200,7 @@ def test_groups_that_never_met_are_an_error_that_names_them_or_have_a_board_each
     assert "3 groups that never met: 'cid', 'dee' and 'eve' (3 agents); 'ann' and 'bob' (2 agents)" in said
     assert "--components each" in said
     done = run(str(path), "--components", "each", "--resamples", "3")
-    assert "group of = cid" in done.stdout
+    assert "group of cid" in done.stdout
     assert "groups that never met" in done.stdout
     assert "left out, since they met nobody: 'fay'" in done.stderr
     boards = json.loads(run(str(path), "--components", "each", "--resamples", "3", "--format", "json").stdout)

@@ -150,13 +150,13 @@ VERDICT = {
     rf"First place is undecided: the candidates are {NAMES}\.( Everybody else is below {P}\.)?": {
         "even", "thin", "two alike",
     },
-    rf"{N} of {N} \w+ share first place: {NAMES}\.( {NAMES} may share it\.)?": {"cycle"},
+    rf"({N} of|All) {N} \w+ share first place: {NAMES}\.( {NAMES} may share it\.)?": {"cycle"},
     rf"{N} of {N} \w+ are at the top with a probability of at least 1/2: {NAMES}\. Whether .* is undecided\.": {
         "rotation",
     },
     r"All 4 agents are alike: nothing in these data tells them apart\.": {"draws"},
     rf"{WHO} is first: it is the only member of the equilibrium\.": {"exact ladder", "rates"},
-    rf"{N} of {N} agents share first place: [^(]*\.": {"exact", "payoffs", "exact scores"},
+    rf"({N} of|All) {N} agents share first place: [^(]*\.": {"exact", "payoffs", "exact scores"},
     r"A ladder explains these results: no cycles .*, so the order is close to that of (Elo|plain averages)\.": {
         "ladder", "steep", "even", "copies", "payoffs with errors",
     },
@@ -172,15 +172,17 @@ VERDICT = {
     },
     r"No single task tells the \w+ apart beyond noise\.": {"noise", "few"},
     rf"{N} of {N} tasks decides? who is first(?: in at least half of the draws)?: .*\.": {"exact atari"},
-    r"No standard errors are known: any part of what (one shared .* does|.* shared skills do) not .* be noise\.": {
+    r"No standard errors are given: differences that (one shared .* does|.* shared skills do) not .* be noise\.": {
         "unknown", "guessed, noise unknown",
     },
-    r"No standard errors are known, and so few scores cannot show them: intervals rest on the model's prior\.": {"few"},
-    r"Standard errors are known for some tasks; on the others what shared skills do not explain may be noise\.": {
+    r"No standard errors are given, and so few scores cannot show them: intervals rest on the model's prior\.": {"few"},
+    r"Standard errors are given for some tasks; on the others, differences that .* do not explain may be noise\.": {
         "mixed",
     },
     r"The scores are taken as exact: there are no intervals\.": {"exact scores"},
-    rf"{WHO} moves (up|down) from place [\d-]+ by (Elo|mean) to [\d-]+(, mostly because of .*)?\.": {"strong cycles"},
+    rf"{WHO} is (higher|lower) on this board: place [\d-]+ by Nash average and [\d-]+ by (Elo|mean)(, mostly .*)?\.": {
+        "strong cycles",
+    },
     rf"{N} \w+, {N} (games|win rates), (every pair|\d+% of the pairs) met\.": {"ladder", "star", "rates"},
     rf"{N} \w+, {N} tasks?(, {N} of {N} scores missing)?\.": {"plain", "holes"},
     r"\d+ agents, payoffs (as given|with errors)\.": {"payoffs", "payoffs with errors"},
@@ -192,7 +194,7 @@ WARNINGS = {
         "task twice",
     },
     r"Near-duplicates are pooled and share their data: .*\. pool=False .* keeps them apart\.": {"alike"},
-    r".* never lost a game: the prior limits how strong they can be\.": {"unbeaten"},
+    r".* never lost a game: only the prior limits the rating\.": {"unbeaten"},
     r"Strength seems to decide who meets whom \(divisions, matchmaking\): .* may be too narrow\.": {"neighbours"},
     r"50 draws are few: the ends of intervals are rough below 100\.": {"unbeaten"},
     r"There is one score per agent and nothing shows its noise: .* for intervals\.": {"one score"},
@@ -232,7 +234,7 @@ def test_the_headline_is_true_of_the_board(case: str) -> None:
         assert len(classes) == 1
         assert re.split(r" is first| and | \(", line)[0] in likely
     if "share first place:" in line and " may share it" not in line:
-        assert line.startswith(f"{len(classes)} of ")
+        assert line.startswith((f"{len(classes)} of ", f"All {len(classes)} "))
     if "undecided: the candidates" in line:
         assert not likely or (len(board.names) == 2 and max(board.probability_top) < 0.95)
     if below := re.search(r"Everybody else is below (\d\.\d\d)", line):

@@ -127,7 +127,7 @@ def test_where_weights_hide_the_noise_nobody_says_that_ratings_are_enough() -> N
     assert "it is unknown whether the rest is noise: games have weights" in found.sentence
     two = check(audit(nb.Matches.from_counts([[0, 5], [3, 0]]), n_resamples=2), "ratings are enough")
     assert two.passed is None
-    assert "no pair closes a circle" in two.sentence
+    assert "no matches close a circle" in two.sentence
 
 
 def test_a_cycle_of_votes_that_belong_together_is_as_many_standard_errors_from_none_as_there_are_voters() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -183,3 +184,91 @@ def test_an_interquartile_mean_on_the_board_has_the_zero_of_the_scaled_scores() 
     board = nb.evaluate(scores, n_resamples=40, methods=["nash", "iqm"]).board
     found = next(column for column in board.second if column.name == "interquartile mean")
     np.testing.assert_allclose(found.values, nb.rank(scores, "iqm").scores, atol=0.06)
+
+
+def wins_of(n: int, seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Wins in 20 games of each pair: ratings and a cycle."""
+    rng = np.random.default_rng(seed)
+    r, c = rng.normal(0, 0.4, size=n), rng.normal(size=(2, n)) / 2
+    lead = r[:, None] - r + np.outer(c[0], c[1]) - np.outer(c[1], c[0])
+    won = np.triu(rng.binomial(20, 1 / (1 + np.exp(-lead))), 1).astype(float)
+    return won + np.tril(20 - won.T, -1)
+
+
+def entered(T: Any, kept: list[int], *, scores: bool) -> Any:
+    """Return the data of these agents by hand: a copy has the results of the original, and none against it."""
+    names = [f"{k} {at}" for at, k in enumerate(kept)]
+    if scores:
+        return nb.Scores.from_array(T[kept], agents=names)
+    W = T[np.ix_(kept, kept)]
+    return nb.Matches.from_counts(np.where(np.equal.outer(kept, kept), 0.0, W), names)
+
+
+def first_of(name: str, data: Any) -> set[str]:
+    return {winner.split()[0] for winner in nb.rank(data, name).winners}
+
+
+@pytest.mark.parametrize("name", ["elo", "hodge", "win_rate", "borda", "copeland", "schulze", "pagerank", "nash"])
+@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize("kind", ["matches", "scores"])
+def test_copies_and_dropouts_are_counted_as_by_hand(kind: str, seed: int, name: str) -> None:
+    if kind == "scores" and name == "win_rate":
+        return
+    n, scores = 5, kind == "scores"
+    T = np.random.default_rng(seed).normal(size=(n, 4)) if scores else wins_of(n, seed)
+    everybody = list(range(n))
+    first = first_of(name, entered(T, everybody, scores=scores))
+
+    def moved(copies: int, agent: int | None = None, task: int | None = None) -> bool:
+        if task is not None:
+            wider = np.hstack([T, np.repeat(T[:, [task]], copies, axis=1)])
+            return first_of(name, entered(wider, everybody, scores=True)) != first
+        return first_of(name, entered(T, everybody + [agent] * copies, scores=scores)) != first  # type: ignore[list-item]
+
+    entries: list[dict[str, int]] = [{"agent": k} for k in everybody] + [{"task": k} for k in range(4) if scores]
+    others = [k for k in everybody if str(k) not in first]
+    dropped = [
+        k for k in others if first_of(name, entered(T, [j for j in everybody if j != k], scores=scores)) != first
+    ]
+    smallest = next((c for c in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32) if any(moved(c, **one) for one in entries)), None)
+    data = pairwise(entered(T, everybody, scores=scores))
+    found = try_methods(data, np.ones(n, dtype=int), methods=[name]).trials[0]
+    assert (found.tried, found.one_copy) == (len(entries), sum(moved(1, **one) for one in entries))
+    assert found.copies == smallest
+    assert (found.dropped_of, found.dropped) == (len(others), len(dropped))
+
+
+def test_new_data_and_noisy_copies_change_a_win_rate_as_often_as_by_hand() -> None:
+    W, rng = wins_of(4, 1), np.random.default_rng(9)
+    rate = np.divide(W, 20)
+    truth = np.log((W + 1) / (W.T + 1))
+    first = set(np.flatnonzero((points := W.sum(axis=1)) == points.max()))
+
+    def new(P: Any) -> Any:
+        won = np.triu(rng.binomial(20, P), 1).astype(float)
+        return won + np.tril(20 - won.T, -1)
+
+    def best(total: Any, games: Any, original: Any) -> set[int]:
+        share = total / games
+        return set(original[np.flatnonzero(share > share.max() - 1e-12)].tolist())
+
+    again = [best(new(1 / (1 + np.exp(-truth))).sum(axis=1), 60.0, np.arange(4)) == first for _ in range(3000)]
+    order, changed = np.argsort(-points, kind="stable"), []
+    for trial in range(3000):
+        agent = int(order[trial % 4])
+        copies = rng.binomial(20, np.delete(rate[agent], agent), size=(5, 3)).astype(float)
+        total, games = points.copy(), np.full(4, 60.0)
+        total[[k for k in range(4) if k != agent]] += (20 - copies).sum(axis=0)
+        games[[k for k in range(4) if k != agent]] += 100
+        everyone = np.append(np.arange(4), [agent] * 5)
+        all_total, all_games = np.append(total, copies.sum(axis=1)), np.append(games, [60.0] * 5)
+        changed.append(best(all_total, all_games, everyone) != first)
+    data = pairwise(nb.Matches.from_counts(W))
+    runs = [
+        try_methods(
+            data, np.ones(4, dtype=int), methods=["win_rate"], truths=lambda k: truth, n_truths=50, seed=seed
+        ).trials[0]
+        for seed in range(20)
+    ]
+    assert np.mean([run.same for run in runs]) == pytest.approx(np.mean(again), abs=0.05)
+    assert np.mean([run.noisy for run in runs]) == pytest.approx(np.mean(changed), abs=0.08)

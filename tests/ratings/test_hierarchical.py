@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import binom, cauchy
 
 import nashboard as nb
 from nashboard._types import Floats
@@ -31,16 +32,36 @@ def arena(n: int, sigma: float, tau: float, games: int, seed: int, met: float = 
     return x, nb.Matches.from_counts(won + (N - won).T)
 
 
-def prior_of_tau(counts: PairCounts, tau: Floats) -> Floats:
-    """Return the log-density of log tau up to a constant, written out for one column of games."""
+def information_about_tau(n: int, tau: float) -> float:
+    """Return the information of n games between equals about log tau, by differences of the chances of each result."""
+
+    def chances(log_tau: float) -> Floats:
+        z, weights = np.polynomial.hermite_e.hermegauss(60)
+        return np.asarray(
+            binom.pmf(np.arange(n + 1)[:, None], n, expit(np.exp(log_tau) * z)) @ weights / np.sqrt(2 * np.pi)
+        )
+
+    step, at = 1e-4, np.log(tau)
+    return float((((chances(at + step) - chances(at - step)) / (2 * step)) ** 2 / chances(at)).sum())
+
+
+def prior_of_tau(counts: PairCounts) -> Callable[[Floats], Floats]:
+    """Return the log-density of log tau up to a constant, written out for pairs of at most 12 games."""
     y, N = counts.won, counts.games
     q = (y + 0.5) / (N + 1)
-    a = tau[:, None] ** 2 * N * q * (1 - q)
+    even = 4 * N * q * (1 - q)
     cycles = len(N) - counts.n + 1  # connected
-    fisher = 2 * cycles / len(N) * ((a / (1 + a)) ** 2 * (1 - 1 / N)).sum(axis=1)
-    return np.asarray(
-        np.log(2 / np.pi * (tau / 0.05) / (1 + (tau / 0.05) ** 2) + np.sqrt(np.maximum(fisher - 4, 0) / (2 * np.pi)))
-    )
+    games = [1, 2, 3, 4, 6, 8, 12]
+    grid = np.geomspace(*TAU_RANGE, 40)
+    log_density = []
+    for tau in grid:
+        normal = 2 * (tau**2 * np.array(games) / (4 + tau**2 * np.array(games))) ** 2
+        ratio = np.array([information_about_tau(n, tau) for n in games]) / normal
+        own = np.interp(np.log(np.maximum(even, 1)), np.log(games), ratio) * 2 * (tau**2 * even / (4 + tau**2 * even)) ** 2
+        fisher = cycles / len(N) * own.sum()
+        known = 2 * cauchy.pdf(tau / 0.05) * tau / 0.05
+        log_density.append(np.log(known + np.sqrt(max(fisher - 4, 0) / (2 * np.pi))))
+    return lambda tau: np.interp(np.log(tau), np.log(grid), log_density)
 
 
 def prior_around_opponents(counts: PairCounts) -> tuple[Floats, float]:
@@ -59,14 +80,14 @@ def sample_slowly(counts: PairCounts, steps: int, rng: np.random.Generator, oppo
     D, weak = prior_around_opponents(counts) if opponents else (np.eye(n), 0.0)
     square = D.T @ D
     y, N = counts.won, counts.games
-    chains = 160
+    chains, tau_prior = 160, prior_of_tau(counts)
 
     def log_posterior(r: Floats, u: Floats, s: Floats, t: Floats) -> Floats:
         x = r[:, i] - r[:, j] + np.exp(t)[:, None] * u
         likelihood = (y * x - N * np.logaddexp(0, x)).sum(axis=1)
         K = square * np.exp(-2 * s)[:, None, None] + weak * np.eye(n)
         prior = np.linalg.slogdet(K)[1] / 2 - np.einsum("ci,cij,cj->c", r, K, r) / 2 - (u**2).sum(axis=1) / 2
-        hyper = -np.exp(2 * s) / (2 * 1.5**2) + s + prior_of_tau(counts, np.exp(t))
+        hyper = -np.exp(2 * s) / (2 * 1.5**2) + s + tau_prior(np.exp(t))
         inside = (t > np.log(TAU_RANGE[0])) & (t < np.log(TAU_RANGE[1]))
         return np.where(inside, likelihood + prior + hyper, -np.inf)
 

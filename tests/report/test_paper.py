@@ -12,9 +12,17 @@ import pytest
 
 import nashboard as nb
 from nashboard.cli.app import main
-from nashboard.paper.claims import Claim, Found, half_digit, literature, matched
-from nashboard.paper.folder import write_folder
-from nashboard.paper.reproduction import PARTS, Reproduction, reproduction
+from nashboard.paper.reproduction import (
+    PARTS,
+    Claim,
+    Found,
+    Reproduction,
+    half_digit,
+    literature,
+    matched,
+    reproduction,
+    write_folder,
+)
 
 pytestmark = pytest.mark.xdist_group("paper")  # what all need is made once, in one process
 # What does not stand as printed; the reading notes list the first group, the second was found by computing.

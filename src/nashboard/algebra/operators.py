@@ -153,13 +153,12 @@ def averages(S: Floats) -> Averages:
     over_agents, over_tasks = map(even_weights, S.shape)
     offset = float(S[0, 0])  # scores far from zero lose nothing to rounding
     rest = S - offset
+    means = over_agents @ rest
+    rest -= means
     skills = rest @ over_tasks
     rest -= skills[:, None]
-    difficulties = -(over_agents @ rest)
-    rest += difficulties
-    mean = float(over_agents @ skills)
-    skills -= mean
-    return Averages(mean + offset, skills, difficulties, rest)
+    mean = float(means @ over_tasks)
+    return Averages(mean + offset, skills, mean - means, rest)
 
 
 @lru_cache(maxsize=32)

@@ -10,13 +10,12 @@ Examples
 """
 
 from nashboard.charts.averages import averages, contributions, weights
-from nashboard.charts.boards import history, leaderboard, tasks
+from nashboard.charts.boards import calibration, history, leaderboard, rating_history, ratings, tasks
 from nashboard.charts.cycle_graph import cycles
 from nashboard.charts.export import save
 from nashboard.charts.heat_maps import payoff_map, redundancy, score_map, superiority
 from nashboard.charts.planes import latent, plane
 from nashboard.charts.rank_lines import method_ranks, rank_changes, stress
-from nashboard.charts.ratings import calibration, rating_history, ratings
 from nashboard.charts.theme import themed
 
 __all__ = [

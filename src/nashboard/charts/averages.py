@@ -8,8 +8,9 @@ import numpy as np
 
 from nashboard._text import nearest, number_of, shortened
 from nashboard._types import Floats, Ints
-from nashboard.charts.rows import (
+from nashboard.charts.theme import (
     ROW,
+    Chart,
     Side,
     axis_of_names,
     checked_side,
@@ -20,12 +21,12 @@ from nashboard.charts.rows import (
     more,
     number,
     text,
+    titled,
     unit_words,
 )
-from nashboard.charts.theme import Chart, titled
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
-from nashboard.evaluation.board.board import Contribution
+from nashboard.evaluation.board import Contribution
 from nashboard.evaluation.evaluation import Evaluation
 
 Averaged = Evaluation | NashAverage | ScoreNashAverage
@@ -47,32 +48,26 @@ class Averages:
 
 def side_of(result: Averaged, of: Side) -> Averages:
     """Return the agents or the tasks of a result."""
+    agents = of == "agents"
     if isinstance(result, Evaluation):
-        board = result.board if of == "agents" else result.task_board
-        assert board is not None
-        what = "difficulty" if of == "tasks" else "skill" if result.kind == "scores" else "average"
+        board = result.board if agents else result.required_tasks()
+        what = "difficulty" if not agents else "skill" if result.kind == "scores" else "average"
         return Averages(
-            kind=board.kind, what=what,
-            unit=board.unit, names=board.names, weights=board.weights, nash=result.averages_of(of), ranks=board.ranks,
-            uniform=board.uniform,
+            kind=board.kind, what=what, unit=board.unit, names=board.names, weights=board.weights,
+            nash=result.averages_of(of), ranks=board.ranks, uniform=board.uniform,
         )  # fmt: skip
     if isinstance(result, NashAverage):
-        unit = {"logit": "log-odds"}.get(result.unit, result.unit)
-        return Averages(
-            kind="agent", what="average", unit=unit, names=result.agents, weights=result.weights,
-            nash=result.averages, ranks=result.ranks, uniform=np.full(len(result.agents), np.nan),
-        )  # fmt: skip
-    agents = of == "agents"
-    names = result.agents if agents else result.tasks
+        what, unit = "average", {"logit": "log-odds"}.get(result.unit, result.unit)
+        names, weights, nash, ranks = result.agents, result.weights, result.averages, result.ranks
+    elif agents:
+        what, unit = "skill", f"scaling {result.scaling}"
+        names, weights, nash, ranks = result.agents, result.agent_weights, result.skills, result.agent_ranks
+    else:
+        what, unit = "difficulty", f"scaling {result.scaling}"
+        names, weights, nash, ranks = result.tasks, result.task_weights, result.difficulties, result.task_ranks
+    unknown = np.full(len(names), np.nan)
     return Averages(
-        kind=of[:-1],
-        what="skill" if agents else "difficulty",
-        unit=f"scaling {result.scaling}",
-        names=names,
-        weights=result.agent_weights if agents else result.task_weights,
-        nash=result.skills if agents else result.difficulties,
-        ranks=result.agent_ranks if agents else result.task_ranks,
-        uniform=np.full(len(names), np.nan),
+        kind=of[:-1], what=what, unit=unit, names=names, weights=weights, nash=nash, ranks=ranks, uniform=unknown
     )
 
 

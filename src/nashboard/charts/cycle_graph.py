@@ -9,8 +9,7 @@ import numpy as np
 from nashboard._text import shortened
 from nashboard.algebra.cycles import Cycle
 from nashboard.algebra.hodge import Hodge
-from nashboard.charts.rows import checked_top, inline, layered, number, text
-from nashboard.charts.theme import Chart, titled
+from nashboard.charts.theme import Chart, checked_top, inline, layered, number, text, titled
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.audit.transitivity import Transitivity

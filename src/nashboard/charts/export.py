@@ -12,12 +12,11 @@ from nashboard.algebra.hodge import Hodge
 from nashboard.algebra.latent import Latent
 from nashboard.algebra.schur import Schur
 from nashboard.charts.averages import weights
-from nashboard.charts.boards import leaderboard
+from nashboard.charts.boards import calibration, leaderboard, rating_history, ratings
 from nashboard.charts.cycle_graph import cycles
 from nashboard.charts.heat_maps import redundancy
 from nashboard.charts.planes import latent, plane
 from nashboard.charts.rank_lines import method_ranks, stress
-from nashboard.charts.ratings import calibration, rating_history, ratings
 from nashboard.charts.theme import PAGES, Chart, Theme, themed
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
@@ -41,7 +40,6 @@ PAGE = """<!doctype html>
 <script type="module">{draw}</script></body>
 </html>
 """
-Writer = Callable[[dict[str, Any], float], bytes]
 
 
 def save(chart: Chart, path: str | Path, *, theme: Theme = "light", scale: float = 2) -> None:
@@ -85,49 +83,27 @@ def specification(chart: Chart, theme: Theme = "light", *, page: bool = False) -
     return found
 
 
-def png(spec: dict[str, Any], scale: float) -> bytes:
-    """Return a picture of pixels."""
+def convert(ending: str, spec: dict[str, Any], **options: float) -> bytes:
+    """Return a picture of pixels (png), of lines (svg), or a page (pdf)."""
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
+    found = getattr(vl_convert, f"vegalite_to_{ending}")(spec, **options)
+    return found.encode() if isinstance(found, str) else bytes(found)
 
 
-def svg(spec: dict[str, Any], _: float) -> bytes:
-    """Return a picture of lines."""
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(spec)).encode()
-
-
-def pdf(spec: dict[str, Any], _: float) -> bytes:
-    """Return a page."""
-    import vl_convert
-
-    return bytes(vl_convert.vegalite_to_pdf(spec))
-
-
-def html(spec: dict[str, Any], _: float) -> bytes:
+def html(spec: dict[str, Any]) -> bytes:
     """Return a page for a browser, with the scripts that draw it inside; a name cannot end the script it stands in."""
     given = json.dumps(spec, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     return PAGE.format(given=given, scripts=drawing_script(), draw=DRAW, background=spec["background"]).encode()
 
 
-def as_json(spec: dict[str, Any], _: float) -> bytes:
-    """Return the specification itself."""
-    return (json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
 @cache
 def drawing_script() -> str:
     """Return Vega, Vega-Lite and Vega-Embed in one script, as vl-convert ships them; bundling takes seconds."""
-    return closed(cached_text("drawing.js", f"vl-convert {version('vl-convert-python')} {OFFER}", bundled))
-
-
-def bundled() -> str:
-    """Bundle the scripts; the result depends on the version of vl-convert only."""
     import vl_convert
 
-    return str(vl_convert.javascript_bundle(OFFER))
+    label = f"vl-convert {version('vl-convert-python')} {OFFER}"
+    return closed(cached_text("drawing.js", label, lambda: str(vl_convert.javascript_bundle(OFFER))))
 
 
 def closed(script: str) -> str:
@@ -135,7 +111,13 @@ def closed(script: str) -> str:
     return script.replace("</script", r"<\/script").replace("<!--", r"<\!--")
 
 
-WRITERS: dict[str, Writer] = {".png": png, ".svg": svg, ".pdf": pdf, ".html": html, ".json": as_json}
+WRITERS: dict[str, Callable[[dict[str, Any], float], bytes]] = {
+    ".png": lambda spec, scale: convert("png", spec, scale=scale),
+    ".svg": lambda spec, _: convert("svg", spec),
+    ".pdf": lambda spec, _: convert("pdf", spec),
+    ".html": lambda spec, _: html(spec),
+    ".json": lambda spec, _: (json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+}
 
 
 CHARTS: dict[type, Callable[..., Chart]] = {
@@ -161,5 +143,5 @@ def chart_of(result: Any, **options: Any) -> Chart:
 
 def picture_of(result: Any) -> str:
     """Return the chart of a result as inline SVG on a page of its own colour, which every notebook can show."""
-    svg = WRITERS[".svg"](specification(chart_of(result)), 1).decode()
+    svg = convert("svg", specification(chart_of(result))).decode()
     return f'<div style="background:{PAGES["light"]};display:inline-block;padding:8px;max-width:100%">{svg}</div>'

@@ -1,5 +1,6 @@
 """Heat maps: payoffs, scores, probabilities and distances, in an order that shows the structure."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -9,7 +10,8 @@ from numpy.typing import ArrayLike
 from nashboard._text import listed, number_of
 from nashboard._types import Bools, Floats, Ints
 from nashboard.algebra.operators import divergence, gradient
-from nashboard.charts.rows import (
+from nashboard.charts.theme import (
+    Chart,
     axis_of_names,
     cells,
     checked_choice,
@@ -21,8 +23,8 @@ from nashboard.charts.rows import (
     more,
     number,
     text,
+    titled,
 )
-from nashboard.charts.theme import Chart, titled
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scores
@@ -30,7 +32,7 @@ from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.audit import Audit, audit
 from nashboard.evaluation.audit.redundancy import Redundancy
-from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board import Board
 from nashboard.evaluation.decide.compare import Superiority
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")
@@ -78,19 +80,9 @@ def payoff_map(
     unit = {"logit": "log-odds", "given": "as given"}.get(game.scale, game.scale)
     what = "cyclic payoff" if part == "cyclic" else "payoff"
     tips = [text("row", "agent"), text("column", "against"), number("value", f"{what} ({unit})")]
-    size = cell_size(n)
-    base, known = cells(names, names, A, digits=5)
-    x, y = (
-        alt.X("column:N", sort=None, axis=slanted("opponent")),
-        alt.Y("row:N", sort=None, axis=axis_of_names()),
-    )
-    chart = layered(
-        base.mark_text(text="").encode(x=x, y=y),  # fixes the order, also where a first cell is empty
-        base.transform_filter("isValid(datum.value)")
-        .mark_rect()
-        .encode(x=x, y=y, color=diverging(A, f"{what} ({unit})"), tooltip=tips),
-    )
-    chart = chart.add_params(*known).properties(width=alt.Step(size), height=alt.Step(size))
+    most = float(np.nanmax(np.abs(A), initial=0.0)) or 1.0
+    colours = alt.Scale(domain=[-most, most], range="diverging", interpolate="lab")
+    chart = heat_map(names, names, A, colours, f"{what} ({unit})", tips, across="opponent", digits=5)
     share = cyclic_share(game.A, r)
     title = "Who gains from whom" if part == "all" else f"What ratings cannot explain: {share:.0%} of the payoffs"
     holes = int((~met).sum() / 2)
@@ -165,24 +157,34 @@ def unused(label: str, names: tuple[str, ...]) -> str:
     return label
 
 
-def slanted(title: str | None = None) -> alt.Axis:
-    """Return an axis of names below a map."""
-    return axis_of_names(title, 24, labelAngle=-50)
-
-
-def cell_size(n: int) -> int:
-    """Return how many pixels a cell has: names stay readable, and a few agents do not fill the screen."""
-    return 26 if n <= 12 else 18 if n <= 30 else 13
-
-
-def diverging(A: Floats, title: str) -> alt.Color:
-    """Return colours for gains and losses, even on both sides of zero."""
-    most = float(np.nanmax(np.abs(A), initial=0.0)) or 1.0
-    return alt.Color(
-        "value:Q",
-        title=title,
-        scale=alt.Scale(domain=[-most, most], range="diverging", interpolate="lab"),
-        legend=alt.Legend(orient="bottom", gradientLength=220),
+def heat_map(
+    names: Sequence[str],
+    columns: Sequence[str],
+    V: Floats,
+    colours: alt.Scale,
+    title: str,
+    tips: list[alt.Tooltip],
+    *,
+    across: str | None = None,
+    up: str | None = None,
+    digits: int = 4,
+    frames: Sequence[Any] = (),
+) -> Any:
+    """Return a map with a square per cell of ``V`` that is known; ``frames`` are further layers."""
+    base, known = cells(names, columns, V, digits)
+    x = alt.X("column:N", sort=None, axis=axis_of_names(across, 24, labelAngle=-50))
+    y = alt.Y("row:N", sort=None, axis=axis_of_names(up))
+    color = alt.Color("value:Q", title=title, scale=colours, legend=alt.Legend(orient="bottom", gradientLength=220))
+    n = max(len(names), len(columns))
+    size = alt.Step(26 if n <= 12 else 18 if n <= 30 else 13)  # names stay readable, and a few do not fill the screen
+    return (
+        layered(
+            base.mark_text(text="").encode(x=x, y=y),  # fixes the order, also where a first cell is empty
+            base.transform_filter("isValid(datum.value)").mark_rect().encode(x=x, y=y, color=color, tooltip=tips),
+            *frames,
+        )
+        .add_params(*known)
+        .properties(width=size, height=size)
     )
 
 
@@ -207,21 +209,16 @@ def score_map(data: Scores | ArrayLike, *, top: int = 60) -> Chart:
     found = nash_average_scores(scores)
     agents = np.lexsort([-scores.values.mean(axis=1), found.agent_ranks])[:top]
     tasks = np.lexsort([scores.values.mean(axis=0), found.task_ranks])[:top]
-    base, known = cells(
+    title = f"Scores of {number_of(len(scores.agents), 'agent')} on {number_of(len(scores.tasks), 'task')}"
+    chart = heat_map(
         [scores.agents[k] for k in agents],
         [scores.tasks[k] for k in tasks],
         scores.values[np.ix_(agents, tasks)],
-        digits=4,
+        alt.Scale(range="heatmap"),
+        f"score (scaling {scores.scaling})",
+        [text("row", "agent"), text("column", "task"), number("value", "score")],
+        across="task, the hardest first",
     )
-    size = cell_size(max(len(agents), len(tasks)))
-    title = f"Scores of {number_of(len(scores.agents), 'agent')} on {number_of(len(scores.tasks), 'task')}"
-    chart = base.mark_rect().encode(
-        x=alt.X("column:N", sort=None, axis=slanted("task, the hardest first")),
-        y=alt.Y("row:N", sort=None, axis=axis_of_names()),
-        color=alt.Color("value:Q", title=f"score (scaling {scores.scaling})", scale=alt.Scale(range="heatmap"),
-                        legend=alt.Legend(orient="bottom", gradientLength=220)),
-        tooltip=[text("row", "agent"), text("column", "task"), number("value", "score")],
-    ).add_params(*known).properties(width=alt.Step(size), height=alt.Step(size))  # fmt: skip
     hidden = [
         f"the first {len(some):,} of {len(every):,} {what}"
         for some, every, what in ((agents, scores.agents, "agents"), (tasks, scores.tasks, "tasks"))
@@ -247,21 +244,9 @@ def superiority(found: Superiority, *, top: int = 30) -> Chart:
     n = len(names)
     P = np.array(found.matrix[:n, :n])
     np.fill_diagonal(P, np.nan)
-    base, known = cells(names, names, P, digits=4)
-    x = alt.X("column:N", sort=None, axis=slanted("below"))
-    y = alt.Y("row:N", sort=None, axis=axis_of_names("above"))
-    color = alt.Color(
-        "value:Q",
-        title="probability",
-        scale=alt.Scale(domain=[0, 1], domainMid=0.5, range="diverging", interpolate="lab"),
-        legend=alt.Legend(orient="bottom", gradientLength=220),
-    )
+    colours = alt.Scale(domain=[0, 1], domainMid=0.5, range="diverging", interpolate="lab")
     tips = [text("row", "above"), text("column", "below"), number("value", "probability", ".2f")]
-    chart = layered(
-        base.mark_text(text="").encode(x=x, y=y),
-        base.transform_filter("isValid(datum.value)").mark_rect().encode(x=x, y=y, color=color, tooltip=tips),
-    )
-    chart = chart.add_params(*known).properties(width=alt.Step(cell_size(n)), height=alt.Step(cell_size(n)))
+    chart = heat_map(names, names, P, colours, "probability", tips, across="below", up="above")
     sure = int((np.nan_to_num(P) >= 0.95).sum())
     title = f"The order of {sure:,} of {n * (n - 1) // 2:,} pairs is known with P of at least 0.95"
     part = [f"Shown: the first {n:,} of {len(found.agents):,} agents."] if n < len(found.agents) else []
@@ -270,7 +255,7 @@ def superiority(found: Superiority, *, top: int = 30) -> Chart:
 
 
 def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = None, top: int = 60) -> Chart:
-    """Draw how alike entries are: clustered, with groups of clones and near-clones framed.
+    """Draw how alike entries are: clustered, with exact copies and near-duplicates framed.
 
     Parameters
     ----------
@@ -279,7 +264,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     of
         ``"tasks"`` or ``"agents"``; by default tasks where there are some.
     top
-        How many are drawn: all clones, then those that are most like another.
+        How many are drawn: all copies, then those that are most like another.
 
     Examples
     --------
@@ -293,42 +278,36 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     order = clustered(D, shown, [members.get(found.names[k], -1) for k in shown])
     names = [found.names[k] for k in order]
     np.fill_diagonal(D, 0.0)
-    base, params = cells(names, names, D[np.ix_(order, order)], digits=4)
-    size = cell_size(len(names))
     apart = D[np.ix_(order, order)][~np.eye(len(order), dtype=np.bool_)]
     known = apart[np.isfinite(apart)]
     far = float(f"{np.median(known):.2g}") if known.size and known.max() > 0 else 1.0  # beyond it, far is far
     tips = [text("row", found.kind[:-1]), text("column", "compared with"), number("value", "distance")]
-    y = alt.Y("row:N", sort=None, axis=axis_of_names())
-    x = alt.X("column:N", sort=None, axis=slanted())
-    layers: list[Any] = [
-        base.transform_filter("isValid(datum.value)").mark_rect().encode(
-            x=x, y=y, tooltip=tips,
-            color=alt.Color("value:Q", title=f"distance ({found.unit}), 0 is the same",
-                            scale=alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
-                            legend=alt.Legend(orient="bottom", gradientLength=220)),
-        )
-    ]  # fmt: skip
-    frames = framed(found, names)
-    if frames:
-        layers.append(
-            alt.Chart(inline(frames)).mark_rect(style="clones").encode(
-                x=alt.X("first:N", sort=None, bandPosition=0), x2=alt.X2("last:N", bandPosition=1),
-                y=alt.Y("first:N", sort=None, bandPosition=0), y2=alt.Y2("last:N", bandPosition=1),
-                tooltip=[text("members", "the same" if all(g.exact for g in found.groups) else "clones")],
-            )
-        )  # fmt: skip
+    rows = framed(found, names)
+    frames = alt.Chart(inline(rows)).mark_rect(style="clones").encode(
+        x=alt.X("first:N", sort=None, bandPosition=0), x2=alt.X2("last:N", bandPosition=1),
+        y=alt.Y("first:N", sort=None, bandPosition=0), y2=alt.Y2("last:N", bandPosition=1),
+        tooltip=[text("members", "the same" if all(g.exact for g in found.groups) else "near-duplicates")],
+    )  # fmt: skip
+    chart = heat_map(
+        names,
+        names,
+        D[np.ix_(order, order)],
+        alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
+        f"distance ({found.unit}), 0 is the same",
+        tips,
+        frames=[frames] if rows else [],
+    )
     count = sum(len(group.members) - 1 for group in found.groups)
     title = (
-        f"{number_of(count, found.kind[:-1])} of {len(found.names):,} could go: clones of another"
+        f"{number_of(count, found.kind[:-1])} of {len(found.names):,} could go: near-duplicates of another"
         if count
-        else f"No two {found.kind} are clones"
+        else f"No near-duplicates were found among {found.kind}"
     )
-    said = [f"Neighbours are alike; frames mark clones. Distance: root mean square difference ({found.unit})."]
+    said = [f"Neighbours are alike; frames mark near-duplicates. Distance: root mean square difference ({found.unit})."]
     if len(names) < len(found.names):
         said.append(f"Shown are the {len(names):,} of {len(found.names):,} {found.kind} that are most like another.")
     return titled(
-        layered(*layers).add_params(*params).properties(width=alt.Step(size), height=alt.Step(size)),
+        chart,
         title,
         said,
         f"Map of distances between {number_of(len(found.names), found.kind[:-1])}, clustered. {title}.",
@@ -349,7 +328,7 @@ def redundancy_of(data: Any, of: str | None) -> Redundancy:
 
 
 def most_alike(found: Redundancy, D: Floats, members: dict[str, int], top: int) -> Ints:
-    """Return positions of clones, then of those nearest to another."""
+    """Return positions of copies, then of those nearest to another."""
     off = np.where(np.eye(len(D), dtype=np.bool_) | np.isnan(D), np.inf, D)
     alone = np.array([name not in members for name in found.names])
     return np.lexsort([np.arange(len(D)), off.min(axis=1), alone])[:top]

@@ -16,8 +16,7 @@ from nashboard._text import shortened
 from nashboard._types import Floats
 from nashboard.algebra.latent import Latent
 from nashboard.algebra.schur import Schur
-from nashboard.charts.rows import checked_kind, checked_top, inline, layered, number, text
-from nashboard.charts.theme import Chart, titled
+from nashboard.charts.theme import Chart, checked_kind, checked_top, inline, layered, number, text, titled
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
 

@@ -6,10 +6,9 @@ import altair as alt
 import numpy as np
 
 from nashboard._text import distinct_head, listed, shorten_to, shortened
-from nashboard.charts.rows import ROW, checked_kind, checked_top, inline, layered, text
-from nashboard.charts.theme import Chart, titled
+from nashboard.charts.theme import ROW, Chart, checked_kind, checked_top, inline, layered, text, titled
 from nashboard.errors import InputError
-from nashboard.evaluation.board.board import places
+from nashboard.evaluation.board import places
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.experiment import LABELS, MethodResult
 from nashboard.evaluation.stress.stress import Stress

@@ -1,8 +1,8 @@
 """The ``nashboard`` command.
 
 Data goes to standard output, messages to standard error. Exit code 0 done, 1 failed, 2 wrong use or wrong input,
-130 stopped by Ctrl-C, 141 closed pipe, 143 terminated. Commands are in the files beside this one; nothing heavy is
-imported until a command runs.
+3 a condition of ``--fail-on`` is true, 130 stopped by Ctrl-C, 141 closed pipe, 143 terminated. Commands are in the
+files beside this one; nothing heavy is imported until a command runs.
 """
 
 import functools
@@ -18,13 +18,10 @@ import typer
 from nashboard._progress import Progress
 from nashboard._version import __version__
 from nashboard.cli.audit import audit, reduce, stress
-from nashboard.cli.decide import changes, compare, plan, sprt
-from nashboard.cli.evaluate import evaluate
-from nashboard.cli.hodge import hodge, latent
-from nashboard.cli.influence import exposure, influence, voters
-from nashboard.cli.inspect import datasets
+from nashboard.cli.decide import changes, compare, exposure, influence, plan, sprt, voters
+from nashboard.cli.evaluate import evaluate, paper, report
+from nashboard.cli.inspect import datasets, hodge, latent
 from nashboard.cli.inspect import inspect as inspect_file
-from nashboard.cli.online import online
 from nashboard.cli.options import CONTEXT, Components, Format, Quiet, refuse
 from nashboard.cli.output import (
     PIPE_CLOSED,
@@ -36,9 +33,8 @@ from nashboard.cli.output import (
     report_interrupt,
 )
 from nashboard.cli.rank import methods, nash, rank
-from nashboard.cli.ratings import elo, melo, predict
+from nashboard.cli.ratings import elo, melo, online, predict
 from nashboard.cli.reading import TURN, Connecting, Evaluating, Turn, spelling
-from nashboard.cli.report import paper, report
 from nashboard.errors import ConvergenceError, InputError, NashboardError, WorkerError, WriteError
 
 EXAMPLES = """\b

@@ -7,40 +7,28 @@ import typer
 
 from nashboard._progress import show_progress
 from nashboard._text import either
-from nashboard.cli.options import (
-    LEVEL,
-    SEED,
-    FailOn,
-    Format,
-    Level,
-    Missing,
-    Noise,
-    NoiseOption,
-    Seed,
-    SourceArgument,
-    exit_if,
-    refuse,
-)
+from nashboard.cli import options
 from nashboard.cli.output import Listing, note
 from nashboard.cli.reading import Connecting, Reading, whole
 from nashboard.errors import InputError
 
-
-class Shown(StrEnum):
-    """What ``--show`` takes."""
-
-    trust = "trust"
-    all = "all"
-    agents = "agents"
-    tasks = "tasks"
-    alike_agents = "alike-agents"
-    alike_tasks = "alike-tasks"
-    merged_agents = "merged-agents"
-    merged_tasks = "merged-tasks"
-    task_quality = "task-quality"
-    components = "components"
-    cycles = "cycles"
-    data = "data"
+Shown = StrEnum(
+    "Shown",
+    {
+        "trust": "trust",
+        "all": "all",
+        "agents": "agents",
+        "tasks": "tasks",
+        "alike_agents": "alike-agents",
+        "alike_tasks": "alike-tasks",
+        "merged_agents": "merged-agents",
+        "merged_tasks": "merged-tasks",
+        "task_quality": "task-quality",
+        "components": "components",
+        "cycles": "cycles",
+        "data": "data",
+    },
+)
 
 
 TABLES = {
@@ -55,21 +43,21 @@ TABLES = {
 
 
 def audit(
-    source: SourceArgument,
+    source: options.SourceArgument,
     connecting: Connecting,
     reading: Reading,
     listing: Listing,
-    level: Level = LEVEL,
+    level: options.Level = options.LEVEL,
     margin: Annotated[
         float | None,
         typer.Option(help="Smallest difference that matters, as a share of a task's range; 0.05 unless given."),
     ] = None,
-    noise: NoiseOption = Noise.model,
+    noise: options.NoiseOption = options.Noise.model,
     what: Annotated[
         Shown, typer.Option("--show", help="The list of checks (trust), a table of details, or all of them.")
     ] = Shown.trust,
-    missing: Missing = None,
-    fail_on: FailOn = None,
+    missing: options.Missing = None,
+    fail_on: options.FailOn = None,
 ) -> None:
     """Check the evaluation itself: near-duplicates, decisive entries, task quality, cycles, missing data.
 
@@ -85,19 +73,18 @@ def audit(
       nashboard audit scores.csv --fail-on near-duplicates
     """
     from nashboard.evaluation.audit.audit import audit as run
-    from nashboard.evaluation.decide.gates import AUDIT, check_names
     from nashboard.evaluation.problem import check_level
 
-    if listing.format is Format.json:
-        refuse(("what",), "json contains all tables")
-    elif what is Shown.all and listing.format is not Format.text:
+    if listing.format is options.Format.json:
+        options.refuse(("what",), "json contains all tables")
+    elif what is Shown.all and listing.format is not options.Format.text:
         raise InputError(f"--show all is for text: {listing.format} contains one table")
     check_level(level)
-    check_names(fail_on or (), AUDIT)
+    options.check_names(fail_on, options.AUDIT)
     read_in = reading.data(source)  # missing scores are audited too
     data = connecting.keep(read_in if missing is None else whole(read_in, missing))
     with show_progress("Auditing ..."):
-        found = run(data, level=level, margin=margin, noise=noise.value)
+        found = run(data, level=level, margin=margin, noise=options.word(noise))
     tables = found.tables()
     there = [str(word) for word in Shown if TABLES.get(word, word) in tables]
     if what is not Shown.all and what not in there:
@@ -111,16 +98,16 @@ def audit(
         sentences=found.summary() if what is Shown.all else (),
         notes=(f"Details: --show all, or one of {', '.join(there[1:])}.",) if what is Shown.trust else (),
     )
-    exit_if(found, fail_on, AUDIT)
+    options.exit_if(found, fail_on, options.AUDIT)
 
 
 def reduce(
-    source: SourceArgument,
+    source: options.SourceArgument,
     reading: Reading,
     listing: Listing,
-    level: Level = LEVEL,
+    level: options.Level = options.LEVEL,
     share: Annotated[float, typer.Option(help="Share of the pairs of agents that must be kept.")] = 1.0,
-    missing: Missing = None,
+    missing: options.Missing = None,
 ) -> None:
     """Find a small set of tasks or items that keeps the order of the agents, and tasks that add nothing.
 
@@ -140,30 +127,17 @@ def reduce(
     listing.show(found.table(), json=(found.to_dict(), "reduction/1"), sentences=[found.sentence])
 
 
-class StressShown(StrEnum):
-    """What ``--show`` takes."""
-
-    exact = "exact"
-    attacks = "attacks"
-    noisy = "noisy"
+StressShown = StrEnum("StressShown", ["exact", "attacks", "noisy"])
 
 
-class Cloned(StrEnum):
-    """What ``--kind`` takes."""
-
-    agents = "agents"
-    tasks = "tasks"
+Cloned = StrEnum("Cloned", ["agents", "tasks"])
 
 
-class Choice(StrEnum):
-    """What ``--choice`` takes."""
-
-    adversary = "adversary"
-    random = "random"
+Choice = StrEnum("Choice", ["adversary", "random"])
 
 
 def stress(
-    source: SourceArgument,
+    source: options.SourceArgument,
     connecting: Connecting,
     reading: Reading,
     listing: Listing,
@@ -182,12 +156,12 @@ def stress(
         int | None,
         typer.Option(help="Draws for noisy copies; 3 unless given, none for more than 60 entries.", min=0),
     ] = None,
-    seed: Seed = SEED,
-    noise: NoiseOption = Noise.model,
+    seed: options.Seed = options.SEED,
+    noise: options.NoiseOption = options.Noise.model,
     what: Annotated[
         StressShown | None, typer.Option("--show", help="The table of csv, md and latex; exact unless given.")
     ] = None,
-    missing: Missing = None,
+    missing: options.Missing = None,
 ) -> None:
     """Enter copies of agents or tasks, and show what moves: plain average, Elo, Nash average.
 
@@ -199,10 +173,10 @@ def stress(
     """
     from nashboard.evaluation.stress.stress import stress as run
 
-    if listing.format in (Format.text, Format.json):
-        refuse(("what",), f"{listing.format} contains all tables")
+    if listing.format in (options.Format.text, options.Format.json):
+        options.refuse(("what",), f"{listing.format} contains all tables")
     if of:
-        refuse(("choice",), "--of names what is copied")
+        options.refuse(("choice",), "--of names what is copied")
     try:
         counts = [int(part) for part in copies.split(",")]
     except ValueError:
@@ -213,13 +187,13 @@ def stress(
             data,
             copies=counts,
             of=of,
-            choice=choice.value,
-            kind=None if kind is None else kind.value,
+            choice=options.word(choice),
+            kind=options.word(kind),
             targets=target,
             most=most,
             draws=draws,
             rng=seed,
-            noise=noise.value,
+            noise=options.word(noise),
         )
     tables = found.tables().values() if what is None else [found.outcomes[what.value].table]
     listing.show(*tables, json=(found.to_dict(), "stress/1"), sentences=found.verdict(), notes=found.notes)

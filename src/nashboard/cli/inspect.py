@@ -1,12 +1,20 @@
-"""Data: ``nashboard inspect FILE`` shows what was read, ``nashboard datasets`` what comes with the package."""
+"""What is in the data: ``inspect``, ``datasets``, ``hodge`` (ratings and cycles), ``latent`` (skills of tasks)."""
 
-from typing import Annotated
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nashboard.cli.options import SourceArgument, refuse
-from nashboard.cli.output import Showing, say
-from nashboard.cli.reading import Reading
+from nashboard.cli.options import Format, Missing, SourceArgument, refuse
+from nashboard.cli.output import Listing, Showing, say
+from nashboard.cli.reading import Connecting, Reading, varied, whole
+from nashboard.errors import InputError
+
+if TYPE_CHECKING:
+    from nashboard.algebra.hodge import Hodge
+    from nashboard.data.matches import Matches
+    from nashboard.data.payoffs import Payoffs
 
 
 def inspect(source: SourceArgument, reading: Reading, showing: Showing) -> None:
@@ -44,3 +52,119 @@ def datasets(
     else:
         refuse(("how", "output"), "the description of a data set is text")
         say(described(name))
+
+
+LEVEL = 0.05  # as in the audit
+
+
+Shown = StrEnum("Shown", ["ratings", "cycles"])
+
+
+def hodge(
+    source: SourceArgument,
+    connecting: Connecting,
+    reading: Reading,
+    listing: Listing,
+    what: Annotated[Shown, typer.Option("--show", help="The table to print; json contains both.")] = Shown.ratings,
+    cycles: Annotated[int, typer.Option(help="How many of the strongest cycles to name.", min=0)] = 5,
+    split: Annotated[
+        bool, typer.Option(help="Separate local cycles from the harmonic part (slow for millions of pairs).")
+    ] = True,
+) -> None:
+    """Show how much of the results ratings explain, the ratings, and the strongest cycles.
+
+    \b
+    Examples:
+      nashboard hodge battles.csv
+      nashboard hodge dataset:roshambo --show cycles --format csv
+    """
+    from nashboard.algebra.hodge import hodge as decompose
+    from nashboard.data.scores import Scores
+
+    if listing.format is Format.json:
+        refuse(("what",), "json contains ratings and cycles")
+    data = reading.data(source)
+    if isinstance(data, Scores):
+        raise InputError(
+            f"{source!r} contains scores of agents on tasks, not agents against agents: use nashboard latent"
+        )
+    data = connecting.keep(data)
+    found = decompose(data)
+    chance, rest = left_over(data, found.elo_is_exact)
+    content = {**found.to_dict(cycles=cycles, split=split), "p_noise": chance}
+    if what is Shown.cycles:
+        listing.show(found.cycles_table(cycles))
+        return
+    notes = told(found, rest, cycles, split)
+    table = found.table() if listing.format is Format.text else replace(found.table(), notes=("", *notes))
+    listing.show(table, json=(content, "hodge/1"), notes=notes)
+
+
+def told(found: "Hodge", rest: str, cycles: int, split: bool) -> list[str]:
+    """Return what goes round in cycles, and in plain words what its numbers are."""
+    parts = f"ratings explain {found.transitivity:.1%} of the squared norm"
+    if split:
+        parts += f", local cycles {found.local_share:.1%}, the harmonic part {found.harmonic_share:.1%}"
+    lines = [f"transitivity: {parts}", rest]
+    if split:
+        lines.append(
+            "squared norm: all results, squared and added up; local cycles are of three, the harmonic part longer"
+        )
+    named = [f"cycle: {cycle}" for cycle in found.cycles(cycles)]
+    if named:
+        gained = "log-odds of winning" if found.unit == "logit" else found.unit
+        named.append(f"curl: what each gains from the next, added up ({gained}); ratings alone would make it 0")
+    elif cycles:
+        named.append("no three agents beat each other in a cycle")
+    return lines + named
+
+
+def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
+    """Return the chance of what ratings leave over, where games were counted, and what that means in words."""
+    from nashboard.data.matches import Matches
+    from nashboard.evaluation.audit.transitivity import chance_of_the_rest, untold
+
+    if exact:
+        return None, "ratings leave nothing over: Elo can explain the results exactly"
+    if not isinstance(data, Matches):
+        return None, "it is unknown whether the residual is more than noise: games were not counted"
+    if why := untold(data):
+        return None, f"it is unknown whether the residual is more than noise: {why}"
+    chance = chance_of_the_rest(data)
+    words = "more than noise, which Elo cannot explain" if chance <= LEVEL else "no more than noise would leave"
+    return chance, f"what ratings leave over is {words} (p = {chance:.2g})"
+
+
+def latent(
+    source: SourceArgument,
+    reading: Reading,
+    listing: Listing,
+    missing: Missing = None,
+    components: Annotated[int, typer.Option("--k", "-k", help="How many components.", min=1)] = 5,
+    ends: Annotated[int, typer.Option(help="How many names at each end of a component.", min=1)] = 3,
+) -> None:
+    """Show what tasks test beyond an average: per component, who and what is at its two ends.
+
+    \b
+    Examples:
+      nashboard latent scores.csv
+      nashboard latent dataset:atari -k 3 --format md
+    """
+    from nashboard.algebra.latent import latent as decompose
+    from nashboard.data.scores import Scores
+
+    data = whole(reading.data(source), missing)
+    if not isinstance(data, Scores):
+        raise InputError(
+            f"{source!r} contains agents against agents, not scores of agents on tasks: use nashboard hodge"
+        )
+    data = varied(data)
+    most = min(len(data.agents), len(data.tasks)) - 1
+    found = decompose(data, k=min(components, most))
+    notes = (
+        "",
+        f"average skill and difficulty explain {found.averages_share:.1%} of the squared norm around "
+        f"the mean, the components above {found.shares.sum():.1%} (scaling: {found.scaling})",
+        "agents high do better on tasks high, and worse on tasks low, than averages say",
+    )
+    listing.show(replace(found.table(ends), notes=notes), json=(found.to_dict(), "latent/1"))

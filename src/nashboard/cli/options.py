@@ -5,7 +5,7 @@ A command declares ``level: options.Level = options.LEVEL``. A parameter that is
 effect are refused by `refuse`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nashboard._text import nearest
+from nashboard._text import either, listed, nearest
 from nashboard.errors import InputError
 
 LEVEL, RESAMPLES, SEED = 0.95, 200, 0
@@ -23,78 +23,19 @@ ROWS = 20  # of a long table on a screen, without --top
 CONTEXT: ContextVar[typer.Context] = ContextVar("CONTEXT")  # of the running command
 
 
-class Format(StrEnum):
-    """What ``--format`` takes."""
-
-    text = "text"
-    json = "json"
-    csv = "csv"
-    md = "md"
-    latex = "latex"
-
-
-class MissingWay(StrEnum):
-    """What ``--missing`` takes."""
-
-    drop_agents = "drop-agents"
-    drop_tasks = "drop-tasks"
-    mean = "mean"
-    median = "median"
-    worst = "worst"
-
-
-class Scaling(StrEnum):
-    """What ``--scaling`` takes."""
-
-    range = "range"
-    rank = "rank"
-    zscore = "zscore"
-    none = "none"
-
-
-class Selection(StrEnum):
-    """What ``--selection`` takes."""
-
-    clone_invariant = "clone-invariant"
-    maxent = "maxent"
-
-
-class Components(StrEnum):
-    """What ``--components`` takes."""
-
-    error = "error"
-    largest = "largest"
-    each = "each"
-
-
-class Noise(StrEnum):
-    """What ``--noise`` takes."""
-
-    model = "model"
-    none = "none"
-
-
-class ColumnChoice(StrEnum):
-    """What ``--columns`` takes."""
-
-    default = "default"
-    all = "all"
-
-
-class ErrorMethod(StrEnum):
-    """What ``--errors`` takes."""
-
-    hessian = "hessian"
-    sandwich = "sandwich"
-    bootstrap = "bootstrap"
-
-
-class DrawModel(StrEnum):
-    """What ``--draws`` takes."""
-
-    half = "half"
-    davidson = "davidson"
-
+# what options accept that have a few choices
+Format = StrEnum("Format", ["text", "json", "csv", "md", "latex"])
+MissingWay = StrEnum(
+    "MissingWay",
+    {"drop_agents": "drop-agents", "drop_tasks": "drop-tasks", "mean": "mean", "median": "median", "worst": "worst"},
+)
+Scaling = StrEnum("Scaling", ["range", "rank", "zscore", "none"])
+Selection = StrEnum("Selection", {"clone_invariant": "clone-invariant", "maxent": "maxent"})
+Components = StrEnum("Components", ["error", "largest", "each"])
+Noise = StrEnum("Noise", ["model", "none"])
+ColumnChoice = StrEnum("ColumnChoice", ["default", "all"])
+ErrorMethod = StrEnum("ErrorMethod", ["hessian", "sandwich", "bootstrap"])
+DrawModel = StrEnum("DrawModel", ["half", "davidson"])
 
 # what to read ---------------------------------------------------------------------------------------------------------
 SourceArgument = Annotated[
@@ -206,6 +147,11 @@ FailOn = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes; only results and errors.")]
 
 
+def word(choice: StrEnum | None) -> Any:
+    """Return the word that was typed, as the library takes it."""
+    return None if choice is None else choice.value
+
+
 def given_options() -> dict[str, str]:
     """Return the options of the running command that the user typed, and how they are spelled."""
     context = CONTEXT.get(None)
@@ -226,17 +172,6 @@ def refuse(names: Iterable[str], why: str) -> None:
     for name in names:
         if name in typed:
             raise InputError(f"{typed[name]} has no effect: {why}")
-
-
-def exit_if(found: Any, conditions: Iterable[str] | None, known: Any) -> None:
-    """End with exit code 3 if one of the conditions of ``--fail-on`` holds, and print which."""
-    from nashboard.evaluation.decide.gates import FAILED, check
-
-    sentences = check(found, conditions or (), known)
-    for sentence in sentences:
-        typer.echo(f"nashboard: {sentence}", err=True)
-    if sentences:
-        raise typer.Exit(FAILED)
 
 
 def parse_anchors(given: list[str] | None) -> dict[str, float] | None:
@@ -273,3 +208,66 @@ def parse_planes(text: str) -> Any:
         return int(text)
     except ValueError:
         raise InputError(f"--k takes a whole number or auto, not {text!r}{nearest(text, ['auto'])}") from None
+
+
+# --fail-on: a condition returns the reason why it is true of a result, or nothing -----------------------------------
+FAILED = 3  # exit code of a command whose condition is true
+Conditions = Mapping[str, Callable[[Any], str]]
+
+
+def verdict_is(*verdicts: str) -> Callable[[Any], str]:
+    """Return a condition on the verdict of a comparison, or of any of several."""
+    return lambda found: " ".join(row.sentence for row in getattr(found, "rows", (found,)) if row.verdict in verdicts)
+
+
+def name_checks(checks: Iterable[Any], passed: bool | None) -> str:
+    """Return what the checks with this answer say, or nothing."""
+    return "; ".join(f"{check.heading}: {check.sentence}" for check in checks if check.passed is passed)
+
+
+def name_agents(text: str, agents: Iterable[str]) -> str:
+    """Return a sentence about agents, or nothing where there are none."""
+    agents = tuple(agents)
+    return f"{text}: {listed(agents)}" if agents else ""
+
+
+COMPARE: Conditions = {
+    "worse": verdict_is("worse"),
+    "not-better": verdict_is("worse", "equivalent", "undecided"),
+    "undecided": verdict_is("undecided"),
+    "different": verdict_is("better", "worse"),
+}
+CHANGES: Conditions = {
+    "first-changed": lambda found: found.summary[0] if found.first_changed else "",
+    "moved": lambda found: name_agents("moved beyond noise", found.moved),
+    "worse": lambda found: name_agents(
+        "fell beyond noise", (move.agent for move in found.moves if move.beyond_noise and move.relative < 0)
+    ),
+    "missing": lambda found: name_agents("not in the new evaluation", found.left),
+}
+AUDIT: Conditions = {
+    "failed": lambda found: name_checks(found.checks, False),
+    "open": lambda found: name_checks(found.checks, None),
+    "near-duplicates": lambda found: name_checks([one for part in found.redundancy for one in part.checks()], False),
+}
+
+
+def check_names(names: Iterable[str] | None, known: Conditions) -> list[str]:
+    """Return the names of conditions, split at commas; an unknown one is an error."""
+    wanted = [name.strip() for text in names or () for name in text.split(",")]
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                f"there is no condition {name!r}{nearest(name, known)}: use {either(known)}", option="fail_on"
+            )
+    return wanted
+
+
+def exit_if(found: Any, names: Iterable[str] | None, known: Conditions) -> None:
+    """End with exit code 3 if one of the conditions of ``--fail-on`` is true, and print why."""
+    reasons = {name: known[name](found) for name in dict.fromkeys(check_names(names, known))}
+    for name, reason in reasons.items():
+        if reason:
+            typer.echo(f"nashboard: {name}: {reason}", err=True)
+    if any(reasons.values()):
+        raise typer.Exit(FAILED)

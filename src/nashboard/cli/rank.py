@@ -5,24 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from nashboard._progress import Progress, show_progress
-from nashboard.cli.options import (
-    RESAMPLES,
-    SEED,
-    Format,
-    Missing,
-    Noise,
-    NoiseOption,
-    Resamples,
-    Scaling,
-    ScalingOption,
-    Seed,
-    Selection,
-    SelectionOption,
-    SourceArgument,
-    Tasks,
-    given_options,
-    refuse,
-)
+from nashboard.cli import options
 from nashboard.cli.output import Listing, note
 from nashboard.cli.reading import Connecting, Reading, varied
 from nashboard.errors import InputError
@@ -31,7 +14,7 @@ MOST_PROMPTS = 100_000  # each is counted apart, in a millisecond or two
 
 
 def rank(
-    source: SourceArgument,
+    source: options.SourceArgument,
     connecting: Connecting,
     reading: Reading,
     listing: Listing,
@@ -48,8 +31,8 @@ def rank(
         str | None,
         typer.Option(metavar="COLUMN", help="The column of prompts, or of their categories, for --method deviation."),
     ] = None,
-    scaling: ScalingOption = Scaling.range,
-    missing: Missing = None,
+    scaling: options.ScalingOption = options.Scaling.range,
+    missing: options.Missing = None,
 ) -> None:
     """Rank agents by any of many methods: Nash, Elo, voting rules, alpha-rank, PageRank and more.
 
@@ -66,15 +49,17 @@ def rank(
 
     chosen = find_method(method)  # before the work, which a wrong name would waste
     if not chosen.by_prompt:
-        refuse(("segment",), f"{chosen.name} pools all games; only deviation uses prompts")
-    options = method_options(option)
+        options.refuse(("segment",), f"{chosen.name} pools all games; only deviation uses prompts")
+    chosen_options = method_options(option)
     data: Any
     if segment is None:
         data = connecting.to_rank(source, reading, missing)
     else:
-        refuse(("scaling", "missing", "components", "min_games"), "--segment ranks the matches of all prompts together")
+        options.refuse(
+            ("scaling", "missing", "components", "min_games"), "--segment ranks the matches of all prompts together"
+        )
         data = read_parts(source, segment, reading, most=MOST_PROMPTS)
-    ranking = rank_agents(data, method, scaling=scaling.value, **options)
+    ranking = rank_agents(data, method, scaling=options.word(scaling), **chosen_options)
     listing.show(ranking.table(), json=(ranking.to_dict(), "ranking/1"))
 
 
@@ -105,11 +90,11 @@ def methods(
     method: Annotated[
         list[str] | None, typer.Option("--method", "-m", metavar="NAME", help="Only this method; can be repeated.")
     ] = None,
-    resamples: Resamples = RESAMPLES,
-    seed: Seed = SEED,
-    noise: NoiseOption = Noise.model,
-    scaling: ScalingOption = Scaling.range,
-    missing: Missing = None,
+    resamples: options.Resamples = options.RESAMPLES,
+    seed: options.Seed = options.SEED,
+    noise: options.NoiseOption = options.Noise.model,
+    scaling: options.ScalingOption = options.Scaling.range,
+    missing: options.Missing = None,
 ) -> None:
     """List the ways to rank, or compare them on a file: who wins, how sure that is, and what copies do.
 
@@ -125,28 +110,30 @@ def methods(
 
     names = None if method is None else [find_method(name).name for name in method]
     if source is None:
-        refuse(set(given_options()) - {"how", "output", "top", "quiet"}, "it is for a file, and none was given")
+        options.refuse(
+            set(options.given_options()) - {"how", "output", "top", "quiet"}, "it is for a file, and none was given"
+        )
         listing.show(registry().table())
         return
     data = connecting.to_rank(source, reading, missing)
-    found = evaluate(data, n_resamples=resamples, rng=seed, noise=noise.value, scaling=scaling.value)
+    found = evaluate(data, n_resamples=resamples, rng=seed, noise=options.word(noise), scaling=options.word(scaling))
     with show_progress("Ranking by every method ...") as progress:
         trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."))
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
 
 
 def nash(
-    source: SourceArgument,
+    source: options.SourceArgument,
     connecting: Connecting,
     reading: Reading,
     listing: Listing,
-    selection: SelectionOption = Selection.clone_invariant,
+    selection: options.SelectionOption = options.Selection.clone_invariant,
     tolerance: Annotated[
         float | None,
         typer.Option(help="Allow this exploitability, in the unit of the payoffs, for a more even mixture.", min=0.0),
     ] = None,
-    tasks: Tasks = False,
-    missing: Missing = None,
+    tasks: options.Tasks = False,
+    missing: options.Missing = None,
 ) -> None:
     """Show Nash averages of the results as given: weights, averages, margins, copies and certificates.
 
@@ -161,8 +148,8 @@ def nash(
     from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
     from nashboard.equilibrium.results import check_selection
 
-    if listing.format is Format.json:
-        refuse(("tasks",), "json contains agents and tasks")
+    if listing.format is options.Format.json:
+        options.refuse(("tasks",), "json contains agents and tasks")
     chosen = check_selection(selection.value)
     data = connecting.to_rank(source, reading, missing)
     if isinstance(data, Scores):

@@ -1,51 +1,47 @@
-"""Ratings: ``nashboard elo FILE``, ``melo FILE --k 2`` with planes for cycles, ``predict FILE A B``."""
+"""Ratings: ``elo``, ``melo`` with planes for cycles, ``predict FILE A B``, ``online`` for a log that grows."""
 
-from typing import TYPE_CHECKING, Annotated, Any, cast
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nashboard._tables import Cell, Column, Table
-from nashboard.cli.options import (
-    Anchor,
-    DrawModel,
-    Errors,
-    FirstAdvantage,
-    Planes,
-    Prior,
-    SourceArgument,
-    parse_anchors,
-    parse_planes,
-    parse_prior,
-    refuse,
-)
-from nashboard.cli.output import Listing, Showing, note, tell
-from nashboard.cli.reading import Connecting, Reading
+from nashboard._text import listed
+from nashboard.cli import options
+from nashboard.cli.output import INTERRUPTED, TERMINATED, Listing, Showing, note, tell, without_native_noise
+from nashboard.cli.reading import Connecting, Reading, reader_options
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nashboard.data.counting.outcomes import Rules
     from nashboard.data.matches import Matches
+    from nashboard.online.follow import Online, Progress
+    from nashboard.online.games import Columns
     from nashboard.ratings.elo import EloRatings
     from nashboard.ratings.melo_fit import Candidate
 
 
 def elo(
-    source: SourceArgument,
+    source: options.SourceArgument,
     connecting: Connecting,
     reading: Reading,
     listing: Listing,
-    prior: Prior = "learned",
-    first_advantage: FirstAdvantage = False,
+    prior: options.Prior = "learned",
+    first_advantage: options.FirstAdvantage = False,
     draws: Annotated[
-        DrawModel, typer.Option(help="A draw is half a win, or has a probability of its own (Davidson).")
-    ] = DrawModel.half,
+        options.DrawModel, typer.Option(help="A draw is half a win, or has a probability of its own (Davidson).")
+    ] = options.DrawModel.half,
     covariate: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column that may sway games, fitted with the ratings; can be repeated."),
     ] = None,
-    anchor: Anchor = None,
-    errors: Errors = None,
+    anchor: options.Anchor = None,
+    errors: options.Errors = None,
     resamples: Annotated[
         int | None, typer.Option(help="With --errors bootstrap: how often to resample; 100 unless given.", min=1)
     ] = None,
@@ -79,18 +75,20 @@ def elo(
             raise InputError(f"{option} is for --errors bootstrap: leave it out, or add --errors bootstrap")
     clustered = first_advantage and any(pair.startswith("cluster=") for pair in reading.read or ())
     if covariate or clustered:
-        refuse(("min_games", "components"), "these games are fitted row by row: use -r min_games= or -r components=")
+        options.refuse(
+            ("min_games", "components"), "these games are fitted row by row: use -r min_games= or -r components="
+        )
         matches: Any = reading.games(source, covariates=covariate or [], grouped=True)
     else:
         matches = connecting.matches(source, reading)
     found = fit(
         matches,
-        prior=parse_prior(prior),
+        prior=options.parse_prior(prior),
         first_advantage=first_advantage,
-        draws=cast(Any, draws.value),
+        draws=options.word(draws),
         covariates=covariate,
-        anchor=parse_anchors(anchor),
-        errors=cast(Any, errors),
+        anchor=options.parse_anchors(anchor),
+        errors=options.word(errors),
         n_resamples=100 if resamples is None else resamples,
         rng=seed or 0,
         workers=workers,
@@ -111,12 +109,12 @@ def largest_move(found: "EloRatings") -> tuple[str, float, float]:
 
 
 def melo(
-    source: SourceArgument,
+    source: options.SourceArgument,
     connecting: Connecting,
     reading: Reading,
     listing: Listing,
-    k: Planes = "1",
-    prior: Prior = "learned",
+    k: options.Planes = "1",
+    prior: options.Prior = "learned",
     cyclic_prior: Annotated[
         str | None,
         typer.Option(
@@ -127,7 +125,7 @@ def melo(
     orthogonal: Annotated[
         bool, typer.Option(help="Keep the planes orthogonal to the ratings, as the paper does.")
     ] = False,
-    anchor: Anchor = None,
+    anchor: options.Anchor = None,
 ) -> None:
     """Rate agents by mElo: a rating each, and planes that predict cycles such as rock-paper-scissors.
 
@@ -142,10 +140,10 @@ def melo(
     matches = connecting.matches(source, reading)
     ratings = fit(
         matches,
-        parse_planes(k),
-        prior=parse_prior(prior),
-        cyclic_prior=None if cyclic_prior is None else parse_prior(cyclic_prior),
-        anchor=parse_anchors(anchor),
+        options.parse_planes(k),
+        prior=options.parse_prior(prior),
+        cyclic_prior=None if cyclic_prior is None else options.parse_prior(cyclic_prior),
+        anchor=options.parse_anchors(anchor),
         orthogonal=orthogonal,
     )
     if ratings.candidates:
@@ -154,14 +152,14 @@ def melo(
 
 
 def predict(
-    source: SourceArgument,
+    source: options.SourceArgument,
     first: Annotated[str, typer.Argument(metavar="A", help="An agent.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another agent.")],
     connecting: Connecting,
     reading: Reading,
     showing: Showing,
-    k: Planes = "auto",
-    prior: Prior = "learned",
+    k: options.Planes = "auto",
+    prior: options.Prior = "learned",
 ) -> None:
     """Predict how often A beats B. FILE contains matches, or is the state of an online league.
 
@@ -176,7 +174,7 @@ def predict(
 
     league = is_state(source)
     if league:
-        refuse(
+        options.refuse(
             ("k", "prior", "min_games", "components", "as_format", "read", "table", "query"),
             f"{source!r} is an online league, which has its own ratings",
         )
@@ -189,14 +187,10 @@ def predict(
         Table(
             title=f"{first} against {second}",
             columns=(
-                Column(name="by"),
-                Column(name="probability", meaning=f"share of points that {first} takes; a draw is half a point"),
-                Column(
-                    name="lead",
-                    meaning="difference in Elo points: 0 is even, 400 win ten games to one lost",
-                    decimals=1,
-                ),
-                Column(name="games", meaning="games between the two, or their total weight", decimals=2),
+                Column("by"),
+                Column("probability", f"share of points that {first} takes; a draw is half a point"),
+                Column("lead", "difference in Elo points: 0 is even, 400 win ten games to one lost", decimals=1),
+                Column("games", "games between the two, or their total weight", decimals=2),
             ),
             rows=rows,
             notes=notes,
@@ -249,15 +243,15 @@ def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str
     from nashboard.ratings.rating import RATINGS
 
     i, j = positions((first, second), matches.agents, kind="agent")
-    given = parse_prior(prior)
+    given = options.parse_prior(prior)
     models: dict[str, Any] = {}
     notes = []
     planeless = k == "0" or (k == "1" and len(matches.agents) < 3)
     for name, method in RATINGS.items():
         if (name == "melo" and planeless) or (given != "learned" and not method.takes("prior")):
             continue
-        options: dict[str, Any] = {"k": parse_planes(k)} if name == "melo" else {}
-        found = method.fit(matches, **options, **({"prior": given} if method.takes("prior") else {}))
+        planes: dict[str, Any] = {"k": options.parse_planes(k)} if name == "melo" else {}
+        found = method.fit(matches, **planes, **({"prior": given} if method.takes("prior") else {}))
         if not isinstance(found, MeloRatings):
             models[method.label] = found
         elif found.k:
@@ -275,3 +269,129 @@ def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str
         ("seen", seen, None, games),
     )
     return rows, (*notes, trust_seen(seen, total))
+
+
+QUIET = 5.0  # seconds between lines of progress where standard error is no terminal
+
+
+def online(
+    source: Annotated[str, typer.Argument(metavar="FILE", help="A log of games in any format that elo reads, or - .")],
+    listing: Listing,
+    state: Annotated[Path, typer.Option(help="Where the league is kept; made if it is not there.")],
+    k: Annotated[int | None, typer.Option("--k", help="Planes for cycles; 0, plain Elo, unless given.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Step of ratings in Elo points; unless given, steps adapt to each agent.")
+    ] = None,
+    cyclic_rate: Annotated[float | None, typer.Option(help="Step of planes; with a rate 1 unless given.")] = None,
+    decay: Annotated[float | None, typer.Option(help="Games after which an agent's steps have halved.")] = None,
+    seed: Annotated[int | None, typer.Option(help="For the planes of new agents; 0 unless given.")] = None,
+    from_start: Annotated[bool, typer.Option(help="Read the log from its start, even if it was read before.")] = False,
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--read",
+            "-r",
+            metavar="NAME=VALUE",
+            help="How to read it, can be repeated: a=, b=, outcome=, weight=, time= name columns; "
+            "outcomes=LABEL:VALUE,... gives labels a meaning (none leaves rows out).",
+        ),
+    ] = None,
+    a: Annotated[str | None, typer.Option(help="Column of the first agent.")] = None,
+    b: Annotated[str | None, typer.Option(help="Column of the second agent.")] = None,
+    outcome: Annotated[str | None, typer.Option(help="Column of the outcome.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of the weight; none uses no weight.")] = None,
+    time_column: Annotated[
+        str | None, typer.Option("--time", help="Column of the time, by which the log is sorted first.")
+    ] = None,
+) -> None:
+    """Follow a log game by game, and keep the league in a file. Run it again, and it goes on where it stopped.
+
+    Ctrl-C ends it with everything up to the last whole piece of the log saved.
+
+    \b
+    Examples:
+      nashboard online games.csv --state league.npz
+      nashboard online games.pgn --state league.npz
+      nashboard online battles.parquet --state league.npz --time tstamp
+      nashboard online log.csv --state league.npz -r outcome=verdict -r outcomes="both good:0.5,spam:none"
+      tail -f games.jsonl | nashboard online - --state league.npz
+    """
+    from nashboard._files import check_place
+    from nashboard.online.follow import Interruption, find_unused_time, follow
+
+    check_place(state)
+    columns, outcomes = reading_of(pairs, {"a": a, "b": b, "outcome": outcome, "weight": weight, "time": time_column})
+    model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
+    if not model.league.names and (unused := find_unused_time(source, columns)):
+        tell(f"games are taken in the order of the file; --time {unused} sorts them by that column first")
+    progress, told = None, time.monotonic()
+    with Interruption().watched() as stop, without_native_noise():
+        for progress in follow(model, source, state, columns, stop, outcomes=outcomes, from_start=from_start):
+            if sys.stderr.isatty():
+                typer.echo(f"\r{summary(model, progress)} ", err=True, nl=False)
+            elif time.monotonic() - told > QUIET:
+                tell(summary(model, progress))
+                told = time.monotonic()
+    if progress is not None:
+        if sys.stderr.isatty():
+            typer.echo("\r", err=True, nl=False)
+        tell(f"{summary(model, progress)}; saved in {str(state)!r}")
+    if stop.asked:
+        tell("stopped; run the same command again to go on")
+        raise typer.Exit(TERMINATED if stop.asked == signal.SIGTERM else INTERRUPTED)
+    if model.league.names:
+        listing.show(model.ratings().leaderboard())
+
+
+def reading_of(pairs: list[str] | None, named: dict[str, str | None]) -> "tuple[Columns, Rules | None]":
+    """Return which columns and rules ``-r`` gives, and the options that name columns; said twice is an error."""
+    from nashboard.online.games import Columns
+
+    said = reader_options(pairs)
+    outcomes = said.pop("outcomes", None)
+    for name, value in said.items():
+        if name not in named:
+            raise InputError(
+                f"online takes no -r {name}=: a log is read as it grows, with {listed([*named, 'outcomes'])}"
+            )
+        if named[name] not in (None, value):
+            raise InputError(f"--{name} {named[name]} and -r {name}={value} name two columns: give one of them")
+    return Columns(**named | said), outcomes
+
+
+def league_in(
+    state: Path,
+    *,
+    k: int | None,
+    rate: float | None,
+    cyclic_rate: float | None,
+    decay: float | None,
+    seed: int | None,
+) -> "Online":
+    """Return the league of a state file, or a new one; options that contradict the file are an error."""
+    from nashboard.online.models import OnlineElo, OnlineMelo, load
+
+    if not state.exists():
+        if not k:
+            options.refuse(("cyclic_rate", "seed"), "plain Elo has no planes, add --k 1 for them")
+            return OnlineElo(rate=rate, decay=decay)
+        return OnlineMelo(k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=seed or 0)
+    model = load(state)
+    for name, asked in (("k", k), ("rate", rate), ("cyclic_rate", cyclic_rate), ("decay", decay)):
+        kept = getattr(model.league, name)
+        if asked is not None and asked != kept:
+            option = name.replace("_", "-")
+            raise InputError(
+                f"the league in {str(state)!r} has --{option} {kept}, not {asked}: leave --{option} out, or use "
+                f"another --state"
+            )
+    return model
+
+
+def summary(model: "Online", progress: "Progress") -> str:
+    """Say how far a run is; the games of the league are counted as its table counts them, by weight."""
+    from nashboard._tables import count
+
+    before = f" after {progress.already:,} before" if progress.already else ""
+    games, agents = count(model.league.games), f"{model.league.size:,}"
+    return f"{progress.rows:,} rows{before}, {games} games, {agents} agents, {progress.speed:,.0f} rows per second"

@@ -10,15 +10,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from nashboard._progress import show_progress
 from nashboard._tables import printable
-from nashboard._text import either, listed, nearest
+from nashboard._text import listed, nearest
 from nashboard.cli import options
-from nashboard.cli.options import FOR_MATCHES, FOR_SCORES, Components, refuse
+from nashboard.cli.options import FOR_MATCHES, FOR_SCORES, Components, MissingWay, refuse
 from nashboard.cli.output import note, without_native_noise
 from nashboard.errors import InputError, Spelling
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nashboard.data.formats.format import Data
     from nashboard.data.games import Games
     from nashboard.data.matches import Matches
-    from nashboard.data.scores import Filling, Scores
+    from nashboard.data.scores import Scores
 
 
 @dataclass
@@ -179,7 +179,7 @@ class Evaluating(Connecting):
             refuse(("anchor", "min_games", "components"), FOR_MATCHES)
             return data
         refuse(("scaling", "tasks"), FOR_SCORES)
-        return keep_connected(data, self.components, self.min_games)
+        return keep_connected(data, self.components, self.min_games, tell=False)  # the evaluation warns
 
 
 @contextlib.contextmanager
@@ -228,11 +228,6 @@ def choose_agents(data: "Data", agents: Sequence[str] | None = None, exclude: Se
     return data.select(kept)
 
 
-DROPS: dict[str, Literal["agents", "tasks"]] = {"drop-agents": "agents", "drop-tasks": "tasks"}
-FILLS: dict[str, "Filling"] = {"mean": "mean", "median": "median", "worst": "worst"}
-WAYS = (*DROPS, *FILLS)
-
-
 def complete_scores(data: "Data", missing: str | None, *, modelled: bool = False) -> "Data":
     """Return scores without missing cells in the way asked for; ``modelled`` keeps them where none was asked for."""
     from nashboard.data.scores import Scores, worst
@@ -247,22 +242,17 @@ def complete_scores(data: "Data", missing: str | None, *, modelled: bool = False
             f"{data.missing.sum():,} of {data.missing.size:,} scores are missing (agents with most: "
             f"{worst(data.missing.sum(axis=1), data.agents)}; tasks with most: "
             f"{worst(data.missing.sum(axis=0), data.tasks)}): say what to do with --missing "
-            f"{', '.join(WAYS[:-1])} or {WAYS[-1]}"
+            f"{', '.join(MissingWay)}"
         )
-    return data.drop(DROPS[missing]) if missing in DROPS else data.fill(FILLS[missing])
+    what: Any = missing.removeprefix("drop-")
+    return data.drop(what) if what != missing else data.fill(what)
 
 
 def check_missing(data: "Data", missing: str | None) -> None:
-    """Refuse a way to treat missing scores that there is not, or that these data have no use for."""
+    """Refuse to treat missing scores in data that have no scores."""
     from nashboard.data.scores import Scores
 
-    if missing is None:
-        return
-    if missing not in WAYS:
-        raise InputError(
-            f"there is no way {missing!r} to treat missing scores{nearest(missing, WAYS)}: use {either(WAYS)}"
-        )
-    if not isinstance(data, Scores):
+    if missing is not None and not isinstance(data, Scores):
         raise InputError(f"--missing has no effect: it is for scores, and these are {type(data).__name__.lower()}")
 
 
@@ -320,13 +310,8 @@ def option(pair: str) -> tuple[str, Any]:
 
 
 def text(name: str, value: str) -> str:
-    """Return the value as it is; ``\\t`` is a tab."""
-    return value.replace("\\t", "\t")
-
-
-def verbatim(name: str, value: str) -> str:
-    """Return the value as it is."""
-    return value
+    """Return the value as it is; ``\\t`` is a tab, but in a query."""
+    return value if name in DATABASE else value.replace("\\t", "\t")
 
 
 def names(name: str, value: str) -> list[str]:
@@ -394,9 +379,10 @@ def tasks_or_all(name: str, value: str) -> bool | list[str]:
     return switch(name, value) if value.casefold() in ("true", "false") else names(name, value)
 
 
+DATABASE = ("table", "query")  # options of readers that are also options of the command
 COLUMNS = ("a", "b", "outcome", "weight", "time", "cluster", "neutral", "agent", "task", "score")
 WORDS = ("self_matches", "bad_rows", "repeats", "metric", "separator")
-PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS, text) | {
+PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS + DATABASE, text) | {
     "outcomes": rules,
     "where": kept,
     "lower_is_better": tasks_or_all,
@@ -404,12 +390,7 @@ PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS, t
     "symmetrise": switch,
     "components": text,
     "min_games": number,
-    "table": verbatim,
-    "query": verbatim,
 }
-
-
-DATABASE = ("table", "query")  # options of readers that are also options of the command
 
 
 def spelling(taken: Collection[str]) -> Spelling:

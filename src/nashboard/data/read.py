@@ -23,10 +23,9 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments, drop_rare_agents, split_components
-from nashboard.data.sources.databases import open_database
+from nashboard.data.sources.elsewhere import fetch_file, is_fetched, local_path, open_database, open_remote
 from nashboard.data.sources.frames import READABLE, is_python_data, open_frame, open_python
 from nashboard.data.sources.paths import DATABASES, PlainFile, find_scheme, hide_secrets, open_files, scrub_secrets
-from nashboard.data.sources.remote import fetch_file, is_fetched, local_path, open_remote
 from nashboard.data.table.columns import find_sides
 from nashboard.data.table.table import Table, name_errors
 from nashboard.data.validation import HALF_CHARACTER

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
-from nashboard.equilibrium.central_path import Iterate, beginning, newton_step, stacked_game
+from nashboard.equilibrium.central_path import Iterate, beginning, could_be_points, newton_step, quiet, stacked_game
 from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
 from nashboard.equilibrium.game import collapse, near_one
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
@@ -234,13 +234,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@quiet
 def together(K: Floats, starts: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Solve one stack: Newton steps for all, and out as soon as a unique equilibrium is proved."""
     count, N, _ = K.shape
     p, residual = np.zeros((count, N)), np.full(count, np.nan)
     at = np.arange(count)
     game = stacked_game(K, starts)
-    x, before = beginning(game, (count,)), np.zeros((count, N), dtype=np.bool_)
+    x = beginning(game, (count,))
     for _ in range(60):
         try:
             x = newton_step(game, x)
@@ -248,8 +249,7 @@ def together(K: Floats, starts: tuple[int, ...]) -> tuple[Floats, Floats]:
             break
         support = x.p > x.s
         gap = x.mu * N
-        ready = (gap < LOOK_STACKED) & (support == before).all(axis=1)
-        before = support
+        ready = (gap < LOOK_STACKED) & could_be_points(support, starts)
         done = ~np.isfinite(gap) | (gap < ENOUGH)
         if ready.any():
             found, off = unique_equilibria(K[at[ready]], starts, support[ready])
@@ -260,8 +260,8 @@ def together(K: Floats, starts: tuple[int, ...]) -> tuple[Floats, Floats]:
         if done.all():
             break
         if done.any():
-            at, before = at[~done], before[~done]
-            x = Iterate(p=x.p[~done], s=x.s[~done], v=x.v[~done])
+            at = at[~done]
+            x = Iterate(p=x.p[~done], s=x.s[~done], v=x.v[~done], mu=x.mu[~done])
             game = stacked_game(K[at], starts)
     return p, residual
 

@@ -23,33 +23,37 @@ All functions work along the last axis, so that a stack of games is solved by th
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
-from nashboard._types import Floats, Ints
+from nashboard._types import Bools, Floats
 from nashboard.equilibrium.precision import LEAST, TINY
 
 Solve = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
+quiet = np.errstate(over="ignore")
 CENTRING = 3  # centrality corrections per system at most: each is one more solve, and saves factorisations
 CHEAP = 128  # up to so many players a factorisation costs no more than the corrections that would save it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Iterate:
-    """A point near the central path: weights ``p``, slacks ``s`` (..., N) and values ``v`` (..., groups)."""
+    """A point near the central path: weights ``p``, slacks ``s`` (..., N) and values ``v`` (..., groups).
+
+    ``mu`` is the mean of ``p_i s_i``, which is zero at an equilibrium.
+    """
 
     p: Floats
     s: Floats
     v: Floats
+    mu: Floats
 
-    @cached_property
-    def mu(self) -> Floats:
-        """The mean of ``p_i s_i``, which is zero at an equilibrium."""
-        return mean_product(self.p, self.s)
+    @staticmethod
+    def at(p: Floats, s: Floats, v: Floats) -> "Iterate":
+        """Return a point with its ``mu``."""
+        return Iterate(p=p, s=s, v=v, mu=mean_product(p, s))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,10 +71,14 @@ class PathGame:
     starts: tuple[int, ...] = (0,)
     centring: int = CENTRING
 
-    @cached_property
-    def group(self) -> Ints:
-        """The group of each player, ``(N,)``."""
-        return np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, self.size]))
+    @property
+    def sizes(self) -> list[int]:
+        """How many players each group has."""
+        return [end - start for start, end in pairwise([*self.starts, self.size])]
+
+    def spread(self, v: Floats) -> Floats:
+        """``E'v``: for each player the number of its group."""
+        return v if len(self.starts) == 1 else np.repeat(v, self.sizes, axis=-1)
 
     def sums(self, x: Floats) -> Floats:
         """``E x``: the total of each group."""
@@ -79,18 +87,21 @@ class PathGame:
 
 def beginning(game: PathGame, stack: tuple[int, ...] = ()) -> Iterate:
     """Return a strictly feasible start: everybody plays, and the values are high enough."""
-    p = np.broadcast_to((1.0 / np.bincount(game.group))[game.group], (*stack, game.size)).copy()
+    p = np.empty((*stack, game.size))
+    p[:] = np.repeat([1.0 / size for size in game.sizes], game.sizes)
     u = game.product(p)
     spread = np.sqrt(mean_product(u, u))[..., None]  # p'u = 0, so this is how far payoffs are from their middle
     v = np.maximum.reduceat(u, game.starts, axis=-1) + 0.3 * spread + 0.1 / game.size
-    return Iterate(p=p, s=v.take(game.group, axis=-1) - u, v=v)
+    return Iterate.at(p, game.spread(v) - u, v)
 
 
-@np.errstate(over="ignore")  # products of very long steps, which are cut off
 def newton_step(game: PathGame, x: Iterate) -> Iterate:
-    """Return the next iterate: predictor, corrector, and the longest step that stays inside."""
+    """Return the next iterate: predictor, corrector, and the longest step that stays inside.
+
+    Products of very long steps may overflow, and are cut off: callers ignore that (`quiet`), once for all steps.
+    """
     p, s, v = x.p, x.s, x.v
-    off_slack = v.take(game.group, axis=-1) - game.product(p) - s  # rounding only: the start is feasible
+    off_slack = game.spread(v) - game.product(p) - s  # rounding only: the start is feasible
     off_sum = 1.0 - game.sums(p)
     d = s / p
     solve = game.factorise(d)
@@ -128,12 +139,21 @@ def newton_step(game: PathGame, x: Iterate) -> Iterate:
             target, fall = np.where(better, aside, target), np.where(better, new_fall, fall)
             dp, ds, dv = (np.where(better, new, old) for new, old in zip(centred, (dp, ds, dv), strict=True))
     reach = longest(fall, between(0.99, 1.0 - mu, 0.99999))
-    return Iterate(p=np.maximum(p + reach * dp, TINY), s=np.maximum(s + reach * ds, TINY), v=v + reach * dv)
+    return Iterate.at(np.maximum(p + reach * dp, TINY), np.maximum(s + reach * ds, TINY), v + reach * dv)
+
+
+def could_be_points(support: Bools, starts: tuple[int, ...]) -> Bools:
+    """Say for which supports the equilibrium may be unique: an odd number of agents, or as many agents as tasks.
+
+    Every antisymmetric matrix of odd order is singular, and the equations of a support with its border are one.
+    """
+    counts = np.add.reduceat(support, starts, axis=-1, dtype=np.intp)
+    return np.asarray(counts[..., 0] % 2 == 1 if len(starts) == 1 else counts[..., 0] == counts[..., 1])
 
 
 def mean_product(p: Floats, s: Floats) -> Floats:
     """Return the mean of ``p_i s_i``."""
-    return np.asarray(np.add.reduce(p * s, axis=-1) / p.shape[-1])
+    return np.asarray(np.vecdot(p, s) / p.shape[-1])
 
 
 def between(low: float | Floats, x: Floats, high: float | Floats) -> Floats:

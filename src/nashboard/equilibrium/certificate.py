@@ -32,7 +32,7 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetri
 from nashboard._types import Floats
 from nashboard.equilibrium import precision
 from nashboard.equilibrium.face import SideSolution
-from nashboard.equilibrium.precision import COMPLEMENTARY, EPS, ROUNDING, TOLERANCE
+from nashboard.equilibrium.precision import COMPLEMENTARY, EPS, LEAST, ROUNDING, TOLERANCE
 from nashboard.errors import ConvergenceError
 
 INVERTED = 512  # larger systems are not inverted: the estimate of the norm of the inverse is good to about a third
@@ -50,21 +50,17 @@ class Certificate:
 def certify(F: Floats, sides: Sequence[SideSolution], log_m: Sequence[Floats]) -> Certificate:
     """Return the certificate of a game with one group of players (``F`` antisymmetric) or two (``F`` a table)."""
     if len(sides) == 1:
-        parts = [(F, sides[0], sides[0], log_m[0], 0.0)]
+        v, parts = 0.0, [(F, sides[0], sides[0], log_m[0], 0.0)]
     else:
         agents, tasks = sides
         v = value_between(F, agents, tasks)
         parts = [(F, tasks, agents, log_m[1], v), (-F.T, agents, tasks, log_m[0], -v)]
-    found = [
-        (
-            entropy_residual(F, own, opponents, log_m, v),
-            complementarity(F, own.weights, opponents.inner, v),
-            condition(F, own.weights, opponents.inner, v) if own.unique else float("inf"),
-        )
-        for F, own, opponents, log_m, v in parts
-    ]
-    residual, gap, moved = (max(values) for values in zip(*found, strict=True))
-    return Certificate(residual=residual, complementarity=gap, condition=moved)
+    unique = all(side.unique for side in sides)
+    return Certificate(
+        residual=max(entropy_residual(*part) for part in parts),
+        complementarity=max(complementarity(F, x.weights, q.inner, v) for F, x, q, _, v in parts),
+        condition=condition(F, sides[-1].weights, sides[0].weights, v) if unique else float("inf"),
+    )
 
 
 def require_certified(certificate: Certificate, exploitability: float, scale: float, rounding: float = 0.0) -> None:
@@ -130,9 +126,12 @@ def complementarity(F: Floats, x: Floats, q: Floats, value: float) -> float:
 
 
 def condition(F: Floats, x: Floats, q: Floats, value: float) -> float:
-    """Return how far a weight moves per share of the largest payoff by which payoffs change."""
+    """Return how far a weight of ``x`` or ``q``, the only equilibrium, moves per share of the largest payoff.
+
+    The system of ``q`` is that of ``x``, transposed.
+    """
     own, tight = x.nonzero()[0], q.nonzero()[0]
-    if len(own) == F.shape[1] == 1:
+    if F.size == 1:
         return 0.0
     if len(own) != len(tight):
         return float("inf")
@@ -141,13 +140,21 @@ def condition(F: Floats, x: Floats, q: Floats, value: float) -> float:
     B[:k, :k], B[:k, k], B[k, :k], B[k, k] = columns.take(tight, axis=0), -1.0, 1.0, 0.0
     norm = float(np.abs(B).sum(axis=1).max())
     lu, pivots, singular = dgetrf(B)
-    reciprocal = 0.0 if singular else float(dgecon(lu, norm, norm="I")[0])
-    if reciprocal < EPS:
+    if singular:
+        return float("inf")
+    if k <= INVERTED:
+        inverted = np.abs(dgetri(lu, pivots)[0])
+        whole, inner = float(inverted.sum(axis=1).max()), inverted[:k, :k]
+        inverse = float(max(inner.sum(axis=0).max(), inner.sum(axis=1).max()))
+    else:
+        whole = inverse = 3 / max(min(float(dgecon(lu, 1.0, norm=kind)[0]) for kind in "1I"), LEAST)
+    if not whole * norm * EPS < 1:
         return float("inf")
     largest = float(np.abs(F).max())
-    inverse = np.abs(dgetri(lu, pivots)[0][:k, :k]).sum(axis=1).max() if k <= INVERTED else 3 / (reciprocal * norm)
-    moved = largest * float(inverse)
-    margins = np.delete(value - columns @ x[own], tight)
+    margins, gains = value - columns @ x[own], q[tight] @ F.take(tight, axis=0) - value
+    margins[tight] = gains[own] = np.inf
+    moved = largest * inverse
     reach = TOLERANCE * moved
-    certain = x[own].min() > reach and margins.min(initial=np.inf) > 2 * largest * (TOLERANCE + reach)
+    least = min(float(margins.min()), float(gains.min()))
+    certain = min(x[own].min(), q[tight].min()) > reach and least > 2 * largest * (TOLERANCE + reach)
     return moved if certain else float("inf")

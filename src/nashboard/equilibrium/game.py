@@ -437,7 +437,7 @@ def game_of(data: Any) -> Game:
         return AgentsGame.of(
             model, model.agents, "Elo points", f"ratings and {model.cyclic.shape[1] // 2} cyclic planes"
         )
-    if isinstance(data, PayoffModel) and not isinstance(data, np.ndarray):
+    if isinstance(data, PayoffModel) and not hasattr(data, "__array__"):  # a pandas frame has its columns, too
         size = int(data.size)
         if size < 1:
             raise InputError("the model is empty: it needs at least one agent")
@@ -466,11 +466,19 @@ def scores_game(data: Any) -> ScoresGame:
     return ScoresGame.of(S, agents, tasks, "as given", precision)
 
 
+def frame_names(data: Any) -> list[str] | None:
+    """Return the names in a data frame whose rows and columns are labelled alike."""
+    if not (hasattr(data, "index") and hasattr(data, "columns")):
+        return None
+    rows = list(data.index)
+    return rows if rows == list(data.columns) and all(isinstance(name, str) for name in rows) else None
+
+
 def matrix_to_game(data: ArrayLike) -> AgentsGame:
     """Return the game of an antisymmetric matrix, in any type of numbers."""
     precision = precision_of(data)
     matrix = matrix_of(data, precision)
-    names = checked_names(None, size=matrix.size, kind="agent")
+    names = checked_names(frame_names(data), size=matrix.size, kind="agent")
     return AgentsGame.of(matrix, names, made="given as a matrix", precision=precision)
 
 

@@ -64,7 +64,7 @@ COMPLEMENTARY = 8 * ZERO
 
 # Interior point. The smallest weight and slack that differ from zero: far below rounding, far above underflow.
 TINY = 1e-140
-# The gap at which supports are first looked at once they have settled, and at which a face may have directions.
+# The gap at which a unique equilibrium is first looked for on the supports, and at which a face may have directions.
 LOOK, DEGENERATE = 1e-2, 1e-10
 # The gap below which rounding alone decides which margins are zero, and what is zero then.
 LAST_GAP, LAST_ZERO = 1e-18, 8 * EPS

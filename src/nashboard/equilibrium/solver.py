@@ -5,7 +5,7 @@ A game has one group of players, agents against agents with ``F`` antisymmetric,
 
 1. sort the players by their payoffs, so that rounding cannot depend on who was entered first;
 2. follow the central path to the middle of the set of equilibria (`central_path`);
-3. as soon as the supports settle, prove the optimal face of each side (`face`);
+3. as soon as the supports allow, prove the optimal face of each side (`face`);
 4. maximise entropy on it (`entropy`), and accept what the certificate accepts (`certificate`);
 5. where differences near rounding decide, do the same with payoffs rounded to a multiple of the rule of zero.
 
@@ -33,7 +33,15 @@ import numpy as np
 from nashboard._progress import Progress as Reporter
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints
-from nashboard.equilibrium.central_path import Iterate, PathGame, central_path, dense_game, rectangular_game
+from nashboard.equilibrium.central_path import (
+    Iterate,
+    PathGame,
+    central_path,
+    could_be_points,
+    dense_game,
+    quiet,
+    rectangular_game,
+)
 from nashboard.equilibrium.certificate import Certificate, certify, entropy_residual, value_between
 from nashboard.equilibrium.face import Attempt, SideFace, SideSolution, find_side_face, solve_side
 from nashboard.equilibrium.game import Game
@@ -182,6 +190,7 @@ def opening(game: Game) -> list[Ints]:
     return members
 
 
+@quiet
 def rough_equilibrium(F: Floats, groups: int, gap: float = ROUGH) -> tuple[list[Floats], int, int]:
     """Return a point of the central path, how many have weight in it, and how many systems it took.
 
@@ -284,17 +293,18 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
     return replace(found, rounded=unit)
 
 
+@quiet
 def search_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> tuple[Solution | None, bool, Iterate | None]:
     """Return the first certain solution that the path shows, or one that is not; whether it is; and where it ended."""
     sides = sides_of(F, len(log_m))
-    before: Bools | None = None
+    game = path_game(F, len(log_m))
     x: Iterate | None = None
     doubtful: Solution | None = None
     fine = 0
-    for count, x in enumerate(central_path(path_game(F, len(log_m))), start=1):
+    for count, x in enumerate(central_path(game), start=1):
         progress(count, float(x.mu) * x.p.size)
         support = x.p > x.s
-        attempt = worth_trying(x, before is not None and bool((support == before).all()))
+        attempt = worth_trying(x, support, game.starts)
         if attempt.now and (doubtful is None or attempt.last):
             faces = find_faces(sides, x, support, attempt)
             if faces is not None:
@@ -305,7 +315,6 @@ def search_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> tuple
         fine += attempt.last
         if doubtful is not None and fine >= FINE:
             break
-        before = support
     return doubtful, False, x
 
 
@@ -333,8 +342,8 @@ def path_game(F: Floats, groups: int) -> PathGame:
     return dense_game(K, (0, m))
 
 
-def worth_trying(x: Iterate, settled: bool) -> Attempt:
-    """Decide whether an iterate is close enough to show the face; ``settled``: the supports did not change.
+def worth_trying(x: Iterate, support: Bools, starts: tuple[int, ...]) -> Attempt:
+    """Decide whether an iterate is close enough to show the face.
 
     A face that is a point costs one factorisation of the support and can be tried early. A larger one costs a
     singular value decomposition, so it waits until the path has all but ended. Players that miss by less than
@@ -343,7 +352,7 @@ def worth_trying(x: Iterate, settled: bool) -> Attempt:
     """
     gap = float(x.mu) * x.p.shape[-1]
     return Attempt(
-        now=gap < (LOOK if settled else DEGENERATE),
+        now=gap < DEGENERATE or (gap < LOOK and bool(could_be_points(support, starts))),
         degenerate=gap < DEGENERATE,
         zero=ZERO if gap > LAST_GAP else LAST_ZERO,
     )

@@ -15,7 +15,7 @@ come without that. Numbers that are not known are null. All arrays follow the or
     model             facts about the fitted model: sigma, tau, noise, rank, set_aside, ...
     certificates      exploitability, residual, unique, scale, value of the equilibrium of the expected payoffs
     posterior         fields as in `nashboard.evaluation.posterior.posterior.Posterior`, without the draws
-    board             the agents, fields as in `nashboard.evaluation.board.board.Board`
+    board             the agents, fields as in `nashboard.evaluation.board.Board`
     task_board        the tasks, the same; null where there are none
     movers            [{name, against, nash, other, because}]
     contributions     {agent: [{name, weight, result, term, low, high}]}, the largest terms of its gap first
@@ -28,7 +28,7 @@ have its weight): ``posterior``, ``certificates``, ``contributions``, and every 
 """
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -37,17 +37,21 @@ import numpy as np
 
 from nashboard._display import write_report
 from nashboard._files import atomically, check_place
-from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain
+from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain, plain_data
 from nashboard._text import either, listed
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.board.board import Board, Contribution, Mover
+from nashboard.evaluation.board import Board, Contribution, Mover
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.posterior.posterior import Posterior
 
 SCHEMA = "nashboard/evaluation/2"
+
+
+KEPT = tuple(one.name for one in fields(Evaluation) if one.name != "problem")
+KEYS = {"schema", *KEPT}
 
 
 def as_dict(found: Evaluation) -> dict[str, Any]:
@@ -55,21 +59,7 @@ def as_dict(found: Evaluation) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": found.version,
-        "kind": found.kind,
-        "input": dict(found.input),
-        "settings": dict(found.settings),
-        "model": dict(found.model),
-        "certificates": dict(found.certificates),
-        "verdict": list(found.verdict),
-        "warnings": list(found.warnings),
-        "posterior": found.posterior.to_dict(),
-        "board": found.board.to_dict(),
-        "task_board": None if found.task_board is None else found.task_board.to_dict(),
-        "movers": [one.to_dict() for one in found.movers],
-        "contributions": {name: [asdict(one) for one in terms] for name, terms in found.contributions.items()},
-        "clone_groups": [list(group) for group in found.clone_groups],
-        "task_clone_groups": [list(group) for group in found.task_clone_groups],
-        "pooled": [list(group) for group in found.pooled],
+        **{name: plain_data(getattr(found, name)) for name in KEPT},
     }
 
 
@@ -91,32 +81,19 @@ def from_dict(values: Any) -> Evaluation:
 
 def rebuild(values: dict[str, Any]) -> Evaluation:
     """Return the evaluation of complete fields."""
-    return Evaluation(
-        kind=values["kind"],
-        certificates=values["certificates"],
-        settings=values["settings"],
-        model=values["model"],
-        input=values["input"],
-        version=values["version"],
-        clone_groups=tuple(map(tuple, values["clone_groups"])),
-        task_clone_groups=tuple(map(tuple, values["task_clone_groups"])),
-        pooled=tuple(map(tuple, values["pooled"])),
-        posterior=Posterior.from_dict(values["posterior"]),
-        board=Board.from_dict(values["board"]),
-        task_board=None if values["task_board"] is None else Board.from_dict(values["task_board"]),
-        movers=tuple(map(Mover.from_dict, values["movers"])),
-        contributions={
+    tasks = values["task_board"]
+    rebuilt: dict[str, Any] = {
+        **{name: tuple(map(tuple, values[name])) for name in ("clone_groups", "task_clone_groups", "pooled")},
+        **{name: tuple(values[name]) for name in ("verdict", "warnings")},
+        "posterior": Posterior.from_dict(values["posterior"]),
+        "board": Board.from_dict(values["board"]),
+        "task_board": None if tasks is None else Board.from_dict(tasks),
+        "movers": tuple(map(Mover.from_dict, values["movers"])),
+        "contributions": {
             name: tuple(Contribution(**one) for one in terms) for name, terms in values["contributions"].items()
         },
-        verdict=tuple(values["verdict"]),
-        warnings=tuple(values["warnings"]),
-    )
-
-
-KEYS = {
-    "schema", "version", "kind", "input", "settings", "model", "certificates", "verdict", "warnings", "posterior",
-    "board", "task_board", "movers", "contributions", "clone_groups", "task_clone_groups", "pooled",
-}  # fmt: skip
+    }
+    return Evaluation(**{name: values[name] for name in KEPT} | rebuilt)
 
 
 def describe_input(data: Matches | Scores | Payoffs) -> dict[str, Any]:
@@ -173,21 +150,11 @@ def as_page_of_markdown(found: Evaluation) -> str:
     return "\n".join([verdict, *map(as_markdown, screens(found)), *warnings])
 
 
-def as_page_of_latex(found: Evaluation) -> str:
-    """Return the boards as LaTeX tables."""
-    return "\n".join(map(as_latex, screens(found)))
-
-
-def as_board_csv(found: Evaluation) -> str:
-    """Return the leaderboard as csv with full precision; tasks are in the json."""
-    return as_csv(found.leaderboard())
-
-
 ENDINGS: dict[str, Callable[[Evaluation], str]] = {
     ".json": Evaluation.to_json,
     ".md": as_page_of_markdown,
-    ".csv": as_board_csv,
-    ".tex": as_page_of_latex,
+    ".csv": lambda found: as_csv(found.leaderboard()),  # tasks are in the json
+    ".tex": lambda found: "\n".join(map(as_latex, screens(found))),
     ".txt": as_text,
 }
 PAGE = ".html"

@@ -9,7 +9,7 @@ from nashboard._threads import threads_for
 from nashboard._version import __version__
 from nashboard.data.scores import Scaling
 from nashboard.equilibrium.results import Selection
-from nashboard.evaluation.board.build import build_board, build_task_board, find_contributions, find_movers
+from nashboard.evaluation.build_board import build_board, build_task_board, find_contributions, find_movers
 from nashboard.evaluation.document import describe_input
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.problem import Components, Data, Noise, Problem, prepare_data

@@ -15,7 +15,7 @@ from nashboard._text import nearest
 from nashboard._types import Floats
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.board.board import Board, Contribution, Mover
+from nashboard.evaluation.board import Board, Contribution, Mover
 from nashboard.evaluation.posterior.posterior import Posterior
 from nashboard.evaluation.problem import Data, Problem
 from nashboard.evaluation.verdict import brief_headline
@@ -138,12 +138,12 @@ class Evaluation:
         return Table(
             title=f"largest contributions to the gap of {agent!r}",
             columns=(
-                Column(name=what, meaning=f"{what} with weight in the equilibrium"),
-                Column(name="weight", meaning="its mean share in the equilibrium, copies together"),
-                Column(name="result", meaning="expected payoff against it" if what == "opponent" else "expected score"),
-                Column(name="term", meaning="what it contributes to minus the gap"),
-                Column(name="low", meaning="lower end of the term's interval"),
-                Column(name="high", meaning="upper end of the term's interval"),
+                Column(what, f"{what} with weight in the equilibrium"),
+                Column("weight", "its mean share in the equilibrium, copies together"),
+                Column("result", "expected payoff against it" if what == "opponent" else "expected score"),
+                Column("term", "what it contributes to minus the gap"),
+                Column("low", "lower end of the term's interval"),
+                Column("high", "upper end of the term's interval"),
             ),
             rows=tuple(
                 (one.name, one.weight, one.result, one.term, one.low, one.high) for one in self.contributions[agent]

@@ -13,7 +13,7 @@ from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.matches import Matches, whole
 from nashboard.errors import InputError
-from nashboard.evaluation.board.board import ranges
+from nashboard.evaluation.board import ranges
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.posterior.scores import holm
@@ -58,10 +58,10 @@ def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
     return Table(
         title="groups that never met",
         columns=(
-            Column(name="group of", meaning="the agent with most games"),
-            Column(name="agents", meaning="how many there are"),
-            Column(name="games", meaning="games played, or their total weight", decimals=2),
-            Column(name="verdict", meaning="who is first", most=400),
+            Column("group of", "the agent with most games"),
+            Column("agents", "how many there are"),
+            Column("games", "games played, or their total weight", decimals=2),
+            Column("verdict", "who is first", most=400),
         ),
         rows=tuple(
             (name, len(found.agents), whole(found.board.games.sum() / 2), found.verdict[0])
@@ -98,10 +98,10 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
     return Table(
         title=f"ranks by {column}",
         columns=(
-            Column(name="agent", meaning="name"),
-            *(Column(name=str(value), meaning=f"ranks where {column} is {value} (shrunk gap)") for value in boards),
-            Column(name="p", meaning="probability of such different gaps if all segments agree"),
-            Column(name="differs", meaning=f"whether they differ beyond noise, {level:.0%} over all agents together"),
+            Column("agent", "name"),
+            *(Column(str(value), meaning=f"ranks where {column} is {value} (shrunk gap)") for value in boards),
+            Column("p", "probability of such different gaps if all segments agree"),
+            Column("differs", f"whether they differ beyond noise, {level:.0%} over all agents together"),
         ),
         rows=tuple(
             (agent, *(ranks[value].get(agent) for value in boards), tested[agent].p, tested[agent].differs)
@@ -194,9 +194,9 @@ def stacked(boards: Mapping[str, Evaluation], column: str) -> Table:
     return Table(
         title=f"boards by {column}",
         columns=(
-            Column(name=column, meaning="the segment of the board"),
+            Column(column, "the segment of the board"),
             *columns.values(),
-            Column(name="shrunk gap", meaning="the gap, shrunk towards the agent's mean over all segments"),
+            Column("shrunk gap", "the gap, shrunk towards the agent's mean over all segments"),
         ),
         rows=tuple(rows),
     )

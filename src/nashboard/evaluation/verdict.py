@@ -12,7 +12,7 @@ from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.evaluation.board.board import Board, Mover
+from nashboard.evaluation.board import Board, Mover
 from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.problem import LOG_ODDS, Problem
 from nashboard.ratings.hierarchical_numerics import DENSE
@@ -51,7 +51,7 @@ def headline(board: Board) -> str:
     if board.exact:
         if len(first) == 1:
             return f"{next(iter(first))} is first: it is the only member of the equilibrium."
-        return f"{len(first):,} of {len(chances):,} {board.call} share first place: {listed(list(first), NAMED)}."
+        return f"{share_of(len(first), len(chances), board.call)} share first place: {listed(list(first), NAMED)}."
     others = {name: p for name, p in chances.items() if name not in first and p >= MENTIONED}
     rest = [p for name, p in chances.items() if name not in first and name not in others]
     below = f" Everybody else is below {floor(100 * max(rest) + 1) / 100:.2f}." if others and rest else ""
@@ -96,7 +96,12 @@ def shared_headline(first: dict[str, float], size: int, call: str) -> str:
     open_end = f" {name_most(likely)} may share it." if likely else ""
     if len(sure) == 1:
         return f"{name_most(sure)} is first.{open_end}"
-    return f"{len(sure):,} of {size:,} {call} share first place: {name_most(sure)}.{open_end}"
+    return f"{share_of(len(sure), size, call)} share first place: {name_most(sure)}.{open_end}"
+
+
+def share_of(count: int, size: int, call: str) -> str:
+    """Return ``2 of 20 agents``, or ``All 3 agents``."""
+    return f"All {size:,} {call}" if count == size else f"{count:,} of {size:,} {call}"
 
 
 def name_most(chances: dict[str, float], most: int = NAMED) -> str:
@@ -228,9 +233,10 @@ def list_tasks(problem: Problem, tasks: Board, fact: str) -> list[str]:
 
 
 NOISE = {
-    "few": "No standard errors are known, and so few scores cannot show them: intervals rest on the model's prior.",
-    "residual": "No standard errors are known: any part of what {skills} not explain may be noise.",
-    "mixed": "Standard errors are known for some tasks; on the others what shared skills do not explain may be noise.",
+    "few": "No standard errors are given, and so few scores cannot show them: intervals rest on the model's prior.",
+    "residual": "No standard errors are given: differences that {skills} not explain may be noise.",
+    "mixed": "Standard errors are given for some tasks; on the others, differences that shared skills do not explain "
+    "may be noise.",
 }
 
 
@@ -284,7 +290,7 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
     if NO_COUNTS in problem.given.origin.notes:
         found.append(UNCOUNTED)
     if isinstance(data, Matches) and not problem.literal and 0 < len(data.unbeaten) < len(data.agents):
-        found.append(f"{listed(data.unbeaten, 3)} never lost a game: the prior limits how strong they can be.")
+        found.append(f"{listed(data.unbeaten, 3)} never lost a game: only the prior limits the rating.")
     if problem.draws.facts.get("around_opponents"):
         found.append(BY_STRENGTH)
     elif isinstance(data, Matches) and not problem.literal and len(data.agents) > DENSE and choose_prior(data):

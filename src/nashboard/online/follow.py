@@ -29,8 +29,7 @@ from nashboard.data.read import name_library_errors, read_games
 from nashboard.data.sources.paths import LONGEST_RECORD, STANDARD_INPUT, PlainFile, open_files
 from nashboard.data.table.columns import TIME, WEIGHT, find_column, find_outcome, find_sides, find_usual
 from nashboard.data.table.delimited import SEPARATORS
-from nashboard.data.table.files import find_kind
-from nashboard.data.table.parquet import count_rows
+from nashboard.data.table.files import count_rows, find_kind
 from nashboard.errors import InputError
 from nashboard.online.games import Columns, Excerpt
 from nashboard.online.league import LogPosition

@@ -10,10 +10,11 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.hodge import hodge
 from nashboard.algebra.operators import averages, curl, div, flow_of_scores, game_of_scores, grad, rot
 from nashboard.algebra.schur import schur
+from nashboard.charts.planes import plane
 from nashboard.data.datasets import alphago, roshambo, scores_of
-from nashboard.data.payoffs import payoffs
-from nashboard.paper.claims import PICTURE, Figure, Found, Part, error, literature
-from nashboard.paper.examples import C4, CIRCLE_AND_COPY, T4, parallelograms, schur_planes
+from nashboard.data.payoffs import Payoffs, payoffs
+from nashboard.paper.examples import C4, CIRCLE_AND_COPY, T4
+from nashboard.paper.reproduction import PICTURE, Figure, Found, Part, error, literature
 from nashboard.ratings.elo import elo
 from nashboard.ratings.melo import melo
 
@@ -40,27 +41,21 @@ def algebra_part() -> Part:
         title="Sections 2.2, 3.1 and 3.3: the algebra of evaluation",
         words="Laws, checked on every bundled matrix; a law holds where its largest error is below 1e-9.",
         found={
-            "algebra.rank": Found(value=all(rank % 2 == 0 for rank in ranks), how=f"ranks {ranks} {on}"),
-            "algebra.eigenvalues": Found(
-                value=error(*(np.linalg.eigvals(flow).real for flow in A)), how=f"eigenvalues {on}"
-            ),
-            "algebra.schur": Found(value=max(map(schur_error, A)), how=f"nb.schur {on}"),
-            "algebra.svd": Found(
-                value=svd_error(atari()), how="nb.schur(nb.game_of_scores(atari)) and its singular values"
-            ),
-            "algebra.svd.planes": Found(
-                value=planes_error(atari()), how="the planes of the Atari table put together again"
-            ),
-            "algebra.svd.size": Found(value=columns_of_planes(), how="columns of Q for tables of rank 1, 2 and 3"),
-            "algebra.hodge.1": Found(value=error(*(div(grad(s)) - s for s in r)), how=f"nb.div, nb.grad {on}"),
-            "algebra.hodge.2": Found(value=error(*(div(rot(flow)) for flow in A)), how=f"nb.div, nb.rot {on}"),
-            "algebra.hodge.3": Found(value=error(*(rot(grad(s)) for s in r)), how=f"nb.rot, nb.grad {on}"),
+            "algebra.rank": Found(all(rank % 2 == 0 for rank in ranks), f"ranks {ranks} {on}"),
+            "algebra.eigenvalues": Found(error(*(np.linalg.eigvals(flow).real for flow in A)), f"eigenvalues {on}"),
+            "algebra.schur": Found(max(map(schur_error, A)), f"nb.schur {on}"),
+            "algebra.svd": Found(svd_error(atari()), "nb.schur(nb.game_of_scores(atari)) and its singular values"),
+            "algebra.svd.planes": Found(planes_error(atari()), "the planes of the Atari table put together again"),
+            "algebra.svd.size": Found(columns_of_planes(), "columns of Q for tables of rank 1, 2 and 3"),
+            "algebra.hodge.1": Found(error(*(div(grad(s)) - s for s in r)), f"nb.div, nb.grad {on}"),
+            "algebra.hodge.2": Found(error(*(div(rot(flow)) for flow in A)), f"nb.div, nb.rot {on}"),
+            "algebra.hodge.3": Found(error(*(rot(grad(s)) for s in r)), f"nb.rot, nb.grad {on}"),
             "algebra.hodge.4": Found(
-                value=error(*(flow - grad(s) - rot(flow) for flow, s in zip(A, r, strict=True))), how=f"nb.hodge {on}"
+                error(*(flow - grad(s) - rot(flow) for flow, s in zip(A, r, strict=True))), f"nb.hodge {on}"
             ),
             "algebra.hodge.orthogonal": Found(
-                value=error(*((grad(s) * rot(flow)).sum() for flow, s in zip(A, r, strict=True))),
-                how=f"inner products {on}",
+                error(*((grad(s) * rot(flow)).sum() for flow, s in zip(A, r, strict=True))),
+                f"inner products {on}",
             ),
             **elo_laws(),
             **task_laws(atari()),
@@ -120,25 +115,25 @@ def elo_laws() -> dict[str, Found]:
     features = np.random.default_rng(0).standard_normal((8, 5))
     w = features[0]
     return {
-        "algebra.elo": Found(value=error(div(L) - r), how="nb.div of the logits of nb.elo(alphago)"),
-        "algebra.curl": Found(value=error(curl(L)), how="nb.curl of the logits of nb.elo(alphago)"),
+        "algebra.elo": Found(error(div(L) - r), "nb.div of the logits of nb.elo(alphago)"),
+        "algebra.curl": Found(error(curl(L)), "nb.curl of the logits of nb.elo(alphago)"),
         "algebra.curl.converse": Found(
-            value=error(curl(truth)) > 0.1 and error(truth - grad(div(truth))) > 0.1,
-            how="nb.curl of nb.payoffs(alphago), and what its ratings leave",
+            error(curl(truth)) > 0.1 and error(truth - grad(div(truth))) > 0.1,
+            "nb.curl of nb.payoffs(alphago), and what its ratings leave",
         ),
         "algebra.features": Found(
-            value=error(curl(grad(features @ w))), how="nb.curl of leads r_i'w - r_j'w, five random features"
+            error(curl(grad(features @ w))), "nb.curl of leads r_i'w - r_j'w, five random features"
         ),
         "algebra.planes": Found(
-            value=bool((np.diff(rest) < 0).all()),
-            how="nb.hodge and nb.schur of roshambo: what k planes leave, k = 0, 1, ...",
+            bool((np.diff(rest) < 0).all()),
+            "nb.hodge and nb.schur of roshambo: what k planes leave, k = 0, 1, ...",
         ),
-        "algebra.logit": Found(value=error(truth + truth.T, L + L.T), how="nb.payoffs(alphago), and nb.elo's logits"),
+        "algebra.logit": Found(error(truth + truth.T, L + L.T), "nb.payoffs(alphago), and nb.elo's logits"),
         "algebra.melo.orthogonal": Found(
-            value=planes_apart(), how="nb.melo(alphago, orthogonal=True): cosines; by default they are only centred"
+            planes_apart(), "nb.melo(alphago, orthogonal=True): cosines; by default they are only centred"
         ),
         "algebra.melo.0": Found(
-            value=error(melo(matches, k=0, prior=0).win_probabilities() - P), how="nb.melo(alphago, k=0) minus nb.elo"
+            error(melo(matches, k=0, prior=0).win_probabilities() - P), "nb.melo(alphago, k=0) minus nb.elo"
         ),
     }
 
@@ -166,17 +161,17 @@ def task_laws(S: Floats) -> dict[str, Found]:
     strengths = schur(rot(A)).strengths[: values.size]
     return {
         "tasks.means": Found(
-            value=error(swapped.mean(axis=0), swapped.mean(axis=1)),
-            how="the Atari table, what the printed s and d leave",
+            error(swapped.mean(axis=0), swapped.mean(axis=1)),
+            "the Atari table, what the printed s and d leave",
         ),
         "tasks.flow": Found(
-            value=error(A - blocks, A - grad(r) - game_of_scores(ours.rest)), how="nb.flow_of_scores(atari), both sides"
+            error(A - blocks, A - grad(r) - game_of_scores(ours.rest)), "nb.flow_of_scores(atari), both sides"
         ),
-        "tasks.curl": Found(value=error(curl(explained)), how="nb.curl of a table made of skills and difficulties"),
+        "tasks.curl": Found(error(curl(explained)), "nb.curl of a table made of skills and difficulties"),
         "tasks.curl.converse": Found(
-            value=error(curl(A)) > 0.1 and error(ours.rest) > 0.1, how="nb.curl(nb.flow_of_scores(atari))"
+            error(curl(A)) > 0.1 and error(ours.rest) > 0.1, "nb.curl(nb.flow_of_scores(atari))"
         ),
-        "tasks.svd": Found(value=error(strengths - values), how="nb.schur(nb.rot(nb.flow_of_scores(atari)))"),
+        "tasks.svd": Found(error(strengths - values), "nb.schur(nb.rot(nb.flow_of_scores(atari)))"),
     }
 
 
@@ -188,7 +183,7 @@ def geometry_part() -> Part:
     planes = {name: turned(schur(A, k=1).Q, printed(name)) for name, A in (("T", T4), ("C", C4))}
     found = {
         f"geometry.Q.{name}.{agent}.{k + 1}": Found(
-            value=float(Q[i, k]), how=f"nb.schur({name}, k=1).Q, rotated or mirrored onto the printed rows"
+            float(Q[i, k]), f"nb.schur({name}, k=1).Q, rotated or mirrored onto the printed rows"
         )
         for name, Q in planes.items()
         for i, agent in enumerate(AGENTS)
@@ -198,27 +193,27 @@ def geometry_part() -> Part:
     cyclic = rot(roshambo().A)
     first = schur(cyclic, k=1)
     found |= {
-        "geometry.T": Found(value=error(T4 - grad(div(T4))), how="nb.grad(nb.div(T))"),
-        "geometry.C": Found(value=error(div(C4)), how="nb.div(C)"),
-        "geometry.rank.T": Found(value=float(schur(T4).rank), how="nb.schur(T).rank"),
-        "geometry.rank.C": Found(value=float(schur(C4).rank), how="nb.schur(C).rank"),
-        "geometry.line": Found(value=off_line(schur(T4, k=1).Q), how="nb.schur(T, k=1).Q, distance from a line"),
+        "geometry.T": Found(error(T4 - grad(div(T4))), "nb.grad(nb.div(T))"),
+        "geometry.C": Found(error(div(C4)), "nb.div(C)"),
+        "geometry.rank.T": Found(float(schur(T4).rank), "nb.schur(T).rank"),
+        "geometry.rank.C": Found(float(schur(C4).rank), "nb.schur(C).rank"),
+        "geometry.line": Found(off_line(schur(T4, k=1).Q), "nb.schur(T, k=1).Q, distance from a line"),
         "geometry.line.general": Found(
-            value=off_line(schur(grad(div(A)), k=1).Q) if schur(grad(div(A))).rank == 2 else float("nan"),
-            how="nb.schur of nb.grad(nb.div(alphago)), of rank 2",
+            off_line(schur(grad(div(A)), k=1).Q) if schur(grad(div(A))).rank == 2 else float("nan"),
+            "nb.schur of nb.grad(nb.div(alphago)), of rank 2",
         ),
-        "geometry.circle": Found(value=float(np.ptp(schur(C4, k=1).radii)), how="nb.schur(C, k=1).radii"),
+        "geometry.circle": Found(float(np.ptp(schur(C4, k=1).radii)), "nb.schur(C, k=1).radii"),
         "geometry.circle.not": Found(
-            value=error(div(cyclic / 1000)) < 1e-9 and float(np.ptp(first.radii)) > 0.1,
-            how="nb.schur of nb.rot(roshambo): radii of the first plane",
+            error(div(cyclic / 1000)) < 1e-9 and float(np.ptp(first.radii)) > 0.1,
+            "nb.schur of nb.rot(roshambo): radii of the first plane",
         ),
-        "geometry.area": Found(value=max(areas(T4), areas(C4)), how="nb.schur(T), nb.schur(C), every pair"),
-        "geometry.phase": Found(value=max(phases(T4), phases(C4)), how="nb.schur(T), nb.schur(C), every pair"),
+        "geometry.area": Found(max(areas(T4), areas(C4)), "nb.schur(T), nb.schur(C), every pair"),
+        "geometry.phase": Found(max(phases(T4), phases(C4)), "nb.schur(T), nb.schur(C), every pair"),
         "geometry.compatible": Found(
-            value=outside(A) > 0.01,
-            how=f"alphago: {outside(A):.2f} of the ratings' length is outside the nearest plane",
+            outside(A) > 0.01,
+            f"alphago: {outside(A):.2f} of the ratings' length is outside the nearest plane",
         ),
-        "geometry.rest": Found(value=error(div(rot(A))), how="nb.div(nb.rot(alphago))"),
+        "geometry.rest": Found(error(div(rot(A))), "nb.div(nb.rot(alphago))"),
     }
     return Part(
         title="Appendix F: lines, circles and areas",
@@ -227,14 +222,12 @@ def geometry_part() -> Part:
         found=found,
         tables={"schur": plane_table(planes)},
         figures={
-            "schur_planes": Figure(
-                chart=schur_planes(planes, AGENTS),
-                caption="(A) The rows of Q of T form a straight line. (B) The rows of Q of C lie on a circle.",
-            ),
-            "schur_areas": Figure(
-                chart=parallelograms(planes, AGENTS),
-                caption="The entry for A and B is lambda times the signed area of their parallelogram.",
-            ),
+            f"schur_{name}": Figure(
+                chart=plane(schur(Payoffs(agents=AGENTS, A=A), k=1), pair=("A", "B")),
+                caption=f"The rows of Q of {name} lie on a {shape}. The entry for A and B is lambda times the signed "
+                "area of their parallelogram.",
+            )
+            for name, A, shape in (("T", T4, "straight line"), ("C", C4, "circle"))
         },
     )
 
@@ -286,9 +279,9 @@ def plane_table(planes: dict[str, Floats]) -> Table:
     return Table(
         title="appendix F: rows of Q, ours turned onto the printed ones",
         columns=(
-            Column(name="matrix"),
-            Column(name="agent"),
-            *(Column(name=f"{whose} {k}", decimals=4) for whose in ("ours", "paper") for k in (1, 2)),
+            Column("matrix"),
+            Column("agent"),
+            *(Column(f"{whose} {k}", decimals=4) for whose in ("ours", "paper") for k in (1, 2)),
         ),
         rows=tuple(
             (name, agent, *map(float, ours), *map(float, theirs))

@@ -1,15 +1,12 @@
 """The small matrices that the paper prints, as it prints them, and charts that only the paper needs."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
 
 from nashboard._types import Floats, read_only
-from nashboard.charts.rows import axis_of_names, inline, layered
-from nashboard.charts.theme import THEMES, Chart, titled
-from nashboard.ratings.melo import MeloRatings
+from nashboard.charts.theme import THEMES, Chart, axis_of_names, inline, layered, titled
 
 
 def matrix(rows: list[list[float]]) -> Floats:
@@ -78,100 +75,6 @@ def go_predictions(agents: Sequence[str], tables: Mapping[str, Floats]) -> Chart
         "Win rates in Go: what happened, and what Elo and mElo2 predict",
         ["Row beats column."],
         "Three heat maps of win rates among eight Go programs: empirical, Elo, mElo2.",
-    )
-
-
-def melo_plane(model: MeloRatings) -> Chart:
-    """Draw the plane of mElo2: agents as points around the centre."""
-    return points_chart(
-        model.cyclic[:, :2],
-        model.agents,
-        "What Elo cannot see: the plane of mElo2",
-        ["An agent beats those that follow it counterclockwise by less than half a turn,", "beyond what ratings say."],
-    )
-
-
-def points_chart(Q: Floats, names: Sequence[str], title: str, subtitle: list[str]) -> Chart:
-    """Draw named points around the origin, both axes on one scale."""
-    reach = 1.25 * float(np.abs(Q).max())
-    return titled(around_origin(Q, names, reach), title, subtitle, f"Scatter plot. {title}.")
-
-
-def around_origin(Q: Floats, names: Sequence[str], reach: float, *extra: Any) -> Chart:
-    """Return named points, a cross at the origin, and further layers below them."""
-    rows = [{"name": name, "x": x, "y": y} for name, (x, y) in zip(names, Q, strict=True)]
-    base = alt.Chart(inline(rows)).encode(x=axis("x", reach), y=axis("y", reach, vertical=True))
-    origin = alt.Chart(inline([{"x": 0, "y": 0}])).mark_point(style="mark", shape="cross", size=80)
-    drawn: Chart = layered(
-        *extra,
-        origin.encode(x=axis("x", reach), y=axis("y", reach, vertical=True)),
-        base.mark_circle(style="nash", size=90, opacity=1),
-        base.mark_text(style="name", dy=-11).encode(text="name:N"),
-    ).properties(width=SIZE, height=SIZE)
-    return drawn
-
-
-def axis(field: str, reach: float, *, vertical: bool = False) -> Any:
-    """Return a channel from minus to plus reach."""
-    channel = alt.Y if vertical else alt.X
-    ticks = alt.Axis(tickCount=5)
-    return channel(f"{field}:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), title=None, axis=ticks)
-
-
-def schur_planes(planes: Mapping[str, Floats], names: Sequence[str]) -> Chart:
-    """Draw the rows of Q of T, on their line, beside those of C, on their circle (the paper's figure 3)."""
-    line, circle = planes["T"], planes["C"]
-    middle, way = line.mean(axis=0), np.linalg.svd(line - line.mean(axis=0))[2][0]
-    ends = [middle + t * way for t in (-0.75, 0.75)]
-    radius = float(np.linalg.norm(circle, axis=1).mean())
-    turn = np.linspace(0, 2 * np.pi, 73)
-    around = np.column_stack([np.cos(turn), np.sin(turn)]) * radius
-    panels = [
-        around_origin(Q, names, 1.0, path(curve, 1.0)).properties(title=title)
-        for Q, curve, title in (
-            (line, np.array(ends), "(A) T: rows of Q on a straight line"),
-            (circle, around, "(B) C: rows of Q on a circle"),
-        )
-    ]
-    return titled(
-        alt.hconcat(*panels),
-        "Schur decompositions: a ladder is a line, a circle a circle",
-        ["Rows of Q as points; the cross is the origin."],
-        "Two scatter plots: four agents on a straight line, and four agents on a circle around the origin.",
-    )
-
-
-def path(points: Floats, reach: float, *, closed: bool = False) -> Chart:
-    """Return a dashed curve through points, or a filled shape."""
-    rows = [{"x": x, "y": y, "order": k} for k, (x, y) in enumerate(points)]
-    base = alt.Chart(inline(rows))
-    marked = (
-        base.mark_line(style="other", filled=True, fillOpacity=0.25, strokeWidth=1.5)
-        if closed
-        else base.mark_line(style="interval", strokeDash=[4, 4], fill=None)
-    )
-    drawn: Chart = marked.encode(x=axis("x", reach), y=axis("y", reach, vertical=True), order=alt.Order("order:Q"))
-    return drawn
-
-
-def parallelograms(planes: Mapping[str, Floats], names: Sequence[str]) -> Chart:
-    """Draw the parallelogram of the first two agents in both planes (the paper's figure 4)."""
-    panels = []
-    for label, Q in planes.items():
-        u, v = Q[0], Q[1]
-        corners = np.array([[0.0, 0.0], u, u + v, v, [0.0, 0.0]])
-        area = float(u[0] * v[1] - u[1] * v[0])
-        reach = 1.45
-        panels.append(
-            around_origin(Q, names, reach, path(corners, reach, closed=True)).properties(
-                title=f"{label}: signed area of {names[0]}, {names[1]} is {area:.3f}"
-            )
-        )
-    return titled(
-        alt.hconcat(*panels),
-        "Payoffs are areas",
-        ["The parallelogram of agents A and B; their payoff is lambda times its signed area."],
-        "Two scatter plots, each with the parallelogram of agents A and B.",
     )
 
 

@@ -10,7 +10,6 @@ from nashboard.data.datasets import alphago, roshambo, scores_of, suite
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
-from nashboard.paper.claims import EXACT, Figure, Found, Part, error
 from nashboard.paper.examples import (
     C3,
     C4,
@@ -23,6 +22,7 @@ from nashboard.paper.examples import (
     by_epsilon,
     with_copy,
 )
+from nashboard.paper.reproduction import EXACT, Figure, Found, Part, error
 from nashboard.ratings.elo import elo
 
 THREE = ("A", "B", "C")
@@ -34,27 +34,27 @@ def invariance_part() -> Part:
     one, two = nash_average(CIRCLE), nash_average(CIRCLE_AND_COPY)
     plain = nash_average(CIRCLE_AND_COPY, selection="maxent")
     how, twice = "nb.nash_average(A)", "nb.nash_average(A'), both selections"
-    found = {f"invariance.p.{a}": Found(value=float(w), how=how) for a, w in zip(THREE, one.weights, strict=True)}
+    found = {f"invariance.p.{a}": Found(float(w), how) for a, w in zip(THREE, one.weights, strict=True)}
     for k, a in enumerate(FOUR):
         both = (float(two.weights[k]), float(plain.weights[k]))
         furthest = max(both, key=lambda weight: abs(weight - two.weights[k]))
-        found[f"invariance.p2.{a}"] = Found(value=furthest, how=twice)
+        found[f"invariance.p2.{a}"] = Found(furthest, twice)
     for names, A, key in ((THREE, CIRCLE, "div"), (FOUR, CIRCLE_AND_COPY, "div2")):
         for a, average in zip(names, div(A), strict=True):
-            found[f"invariance.{key}.{a}"] = Found(value=float(average), how="nb.div")
+            found[f"invariance.{key}.{a}"] = Found(float(average), "nb.div")
     found |= {
-        "invariance.family": Found(value=family(), how="A'p <= 0 for 101 shares alpha"),
-        "invariance.n": Found(value=error(one.averages), how=how + ", the largest"),
-        "invariance.n2": Found(value=error(two.averages, plain.averages), how=twice + ", the largest"),
-        "nash.value": Found(value=value(), how="p'A p of nb.nash_average, Go and roshambo"),
-        "nash.dominant": Found(value=error(nash_average(T3).weights - [1, 0, 0]), how="nb.nash_average(T)"),
+        "invariance.family": Found(family(), "A'p <= 0 for 101 shares alpha"),
+        "invariance.n": Found(error(one.averages), how + ", the largest"),
+        "invariance.n2": Found(error(two.averages, plain.averages), twice + ", the largest"),
+        "nash.value": Found(value(), "p'A p of nb.nash_average, Go and roshambo"),
+        "nash.dominant": Found(error(nash_average(T3).weights - [1, 0, 0]), "nb.nash_average(T)"),
         "nash.rps": Found(
-            value=nash_average(C3).unique and error(nash_average(C3).weights - 1 / 3) < 1e-9,
-            how="nb.nash_average(C).unique",
+            nash_average(C3).unique and error(nash_average(C3).weights - 1 / 3) < 1e-9,
+            "nb.nash_average(C).unique",
         ),
         "nash.unique": Found(
-            value=float(nash_average(C4, selection="maxent").weights.max()),
-            how="nb.nash_average(C, selection='maxent')",
+            float(nash_average(C4, selection="maxent").weights.max()),
+            "nb.nash_average(C, selection='maxent')",
         ),
         **theorem(),
     }
@@ -101,19 +101,15 @@ def theorem() -> dict[str, Found]:
     A = payoffs(alphago()).A
     ties = nash_average(grad([1.0, 1.0, 0.0, -2.0]), selection="maxent").weights
     return {
-        "theorem.1": Found(
-            value=plain, how=f"A of C (appendix F) entered twice, maxent; by default they move {moved(ours)}"
-        ),
-        "theorem.2": Found(
-            value=perturbed(A), how="nb.nash_average(alphago), 20 disturbed matrices: gain above epsilon"
-        ),
+        "theorem.1": Found(plain, f"A of C (appendix F) entered twice, maxent; by default they move {moved(ours)}"),
+        "theorem.2": Found(perturbed(A), "nb.nash_average(alphago), 20 disturbed matrices: gain above epsilon"),
         "theorem.3i": Found(
-            value=error(nash_average(cyclic, selection="maxent").weights - 1 / len(cyclic)) < 1e-9
+            error(nash_average(cyclic, selection="maxent").weights - 1 / len(cyclic)) < 1e-9
             and error(nash_average(A, selection="maxent").weights - 1 / len(A)) > 0.01,
-            how="nb.nash_average(maxent) of nb.rot(roshambo), uniform, and of alphago, not",
+            "nb.nash_average(maxent) of nb.rot(roshambo), uniform, and of alphago, not",
         ),
         "theorem.3ii": Found(
-            value=error(ties - [0.5, 0.5, 0, 0]), how="nb.nash_average(nb.grad([1, 1, 0, -2]), selection='maxent')"
+            error(ties - [0.5, 0.5, 0, 0]), "nb.nash_average(nb.grad([1, 1, 0, -2]), selection='maxent')"
         ),
     }
 
@@ -160,11 +156,11 @@ def example_table() -> Table:
     return Table(
         title="example 1: invariance",
         columns=(
-            Column(name="matrix"),
-            Column(name="agent"),
-            Column(name="weight", meaning="in the equilibrium", decimals=4),
-            Column(name="Nash average", decimals=4),
-            Column(name="uniform average", meaning="div", decimals=4),
+            Column("matrix"),
+            Column("agent"),
+            Column("weight", "in the equilibrium", decimals=4),
+            Column("Nash average", decimals=4),
+            Column("uniform average", "div", decimals=4),
         ),
         rows=tuple(rows),
     )
@@ -176,10 +172,10 @@ def counterexample() -> Table:
     return Table(
         title="theorem 1, P1: the cyclic matrix C of appendix F with A entered twice",
         columns=(
-            Column(name="agent"),
-            Column(name="invariance asks", decimals=4),
-            Column(name="plain maximum entropy", decimals=4),
-            Column(name="clone-invariant (default)", decimals=4),
+            Column("agent"),
+            Column("invariance asks", decimals=4),
+            Column("plain maximum entropy", decimals=4),
+            Column("clone-invariant (default)", decimals=4),
         ),
         rows=tuple(
             (name, wanted, float(plain), float(ours))
@@ -214,13 +210,13 @@ def continuity_part() -> Part:
         words="Payoffs against the equilibrium are continuous, the equilibrium itself is not: it jumps where the first "
         "agent begins to beat everybody.",
         found={
-            "continuity.p.small": Found(value=error((p - closed_p)[small]), how=how),
-            "continuity.p.large": Found(value=error((p - closed_p)[~small]), how=how),
-            "continuity.n.small": Found(value=error((n - closed_n)[small]), how=how),
-            "continuity.n.large": Found(value=error((n - closed_n)[~small]), how=how),
-            "continuity.uniform": Found(value=float(p[0, np.abs(p[0] - 1 / 3).argmax()]), how="nb.nash_average(C)"),
-            "continuity.most": Found(value=bool((p[between][:, [0, 2]].min(axis=1) > p[between][:, 1]).all()), how=how),
-            "continuity.jump": Found(value=jump(), how="bisection on the weight of the third agent, to 1e-10"),
+            "continuity.p.small": Found(error((p - closed_p)[small]), how),
+            "continuity.p.large": Found(error((p - closed_p)[~small]), how),
+            "continuity.n.small": Found(error((n - closed_n)[small]), how),
+            "continuity.n.large": Found(error((n - closed_n)[~small]), how),
+            "continuity.uniform": Found(float(p[0, np.abs(p[0] - 1 / 3).argmax()]), "nb.nash_average(C)"),
+            "continuity.most": Found(bool((p[between][:, [0, 2]].min(axis=1) > p[between][:, 1]).all()), how),
+            "continuity.jump": Found(jump(), "bisection on the weight of the third agent, to 1e-10"),
         },
         tables={"continuity": grid_table(p, n)},
         figures={
@@ -251,9 +247,9 @@ def grid_table(p: Floats, n: Floats) -> Table:
     return Table(
         title="example 2: continuity",
         columns=(
-            Column(name="eps", decimals=2),
-            *(Column(name=f"weight of {name}", decimals=4) for name in AGENTS),
-            *(Column(name=f"Nash average of {name}", decimals=4) for name in AGENTS),
+            Column("eps", decimals=2),
+            *(Column(f"weight of {name}", decimals=4) for name in AGENTS),
+            *(Column(f"Nash average of {name}", decimals=4) for name in AGENTS),
         ),
         rows=tuple((float(eps), *map(float, a), *map(float, b)) for eps, a, b in zip(GRID, p, n, strict=True)),
     )
@@ -267,16 +263,16 @@ def biased_part() -> Part:
         means = table.values.mean(axis=1)
         for agent, mean, rank in zip(table.agents, means, ranks(means), strict=True):
             how = f"nb.load_dataset('suite-{size}'), mean over tasks"
-            found[f"biased.{size}.average.{agent}"] = Found(value=float(mean), how=how)
-            found[f"biased.{size}.rank.{agent}"] = Found(value=float(rank), how=how)
+            found[f"biased.{size}.average.{agent}"] = Found(float(mean), how)
+            found[f"biased.{size}.rank.{agent}"] = Found(float(rank), how)
     before = elo(Matches.from_win_rates(WIN_RATES, ["A", "B", "C"]), prior=0)
     after = elo(Matches.from_win_rates(WIN_RATES_AND_COPY, FOUR), prior=0)
     for agent, rating in zip(before.agents, before.ratings, strict=True):
-        found[f"biased.elo.{agent}"] = Found(value=float(rating), how="nb.elo(prior=0)")
+        found[f"biased.elo.{agent}"] = Found(float(rating), "nb.elo(prior=0)")
     for agent, rating in zip(after.agents, after.ratings, strict=True):
-        found[f"biased.clone.{agent}"] = Found(value=float(rating), how="nb.elo(prior=0), row sums agree")
+        found[f"biased.clone.{agent}"] = Found(float(rating), "nb.elo(prior=0), row sums agree")
     found["biased.direction"] = Found(
-        value=bool(after.ratings[0] < before.ratings[0] and after.ratings[1] > before.ratings[1]), how="nb.elo(prior=0)"
+        bool(after.ratings[0] < before.ratings[0] and after.ratings[1] > before.ratings[1]), "nb.elo(prior=0)"
     )
     copies = nash_average(log_odds(WIN_RATES_AND_COPY))
     return Part(
@@ -323,11 +319,11 @@ def suites_table() -> Table:
     return Table(
         title="appendix A: three agents on three tasks, and on four",
         columns=(
-            Column(name="tasks"),
-            Column(name="agent"),
-            Column(name="average", decimals=2),
-            Column(name="rank"),
-            Column(name="Nash average", meaning="raw scores over the tasks that matter", decimals=2),
+            Column("tasks"),
+            Column("agent"),
+            Column("average", decimals=2),
+            Column("rank"),
+            Column("Nash average", "raw scores over the tasks that matter", decimals=2),
         ),
         rows=tuple(rows),
     )
@@ -346,11 +342,11 @@ def populations_table() -> Table:
     return Table(
         title="appendix A: three agents in a circle, and with a second copy of C",
         columns=(
-            Column(name="agents"),
-            Column(name="agent"),
-            Column(name="Elo", decimals=2),
-            Column(name="Nash average", meaning="log-odds", decimals=4),
-            Column(name="weight", decimals=4),
+            Column("agents"),
+            Column("agent"),
+            Column("Elo", decimals=2),
+            Column("Nash average", "log-odds", decimals=4),
+            Column("weight", decimals=4),
         ),
         rows=tuple(rows),
     )
@@ -365,13 +361,11 @@ def copies_part() -> Part:
         title="Appendix C: copies, and games nearby",
         words="An equilibrium is a team against which no agent gains: A p <= 0.",
         found={
-            "copies.sign": Found(value=error(np.minimum(averages, 0)), how="A p of C + T (example 2), how far below 0"),
-            "copies.forward": Found(value=max(map(split, games)), how="A'p' <= 0, Go and roshambo, 11 shares"),
-            "copies.backward": Found(value=max(map(joined, games)), how="nb.nash_average of the copied games"),
-            "copies.approximate": Found(
-                value=approximate(), how="the Atari table disturbed 20 times: gain above 2 epsilon"
-            ),
-            "copies.norms": Found(value=norms((*games, *(game - 0.1 for game in games))), how="numpy, four matrices"),
+            "copies.sign": Found(error(np.minimum(averages, 0)), "A p of C + T (example 2), how far below 0"),
+            "copies.forward": Found(max(map(split, games)), "A'p' <= 0, Go and roshambo, 11 shares"),
+            "copies.backward": Found(max(map(joined, games)), "nb.nash_average of the copied games"),
+            "copies.approximate": Found(approximate(), "the Atari table disturbed 20 times: gain above 2 epsilon"),
+            "copies.norms": Found(norms((*games, *(game - 0.1 for game in games))), "numpy, four matrices"),
         },
     )
 

@@ -5,11 +5,14 @@ import numpy as np
 from nashboard._tables import Column, Table
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
+from nashboard.algebra.schur import schur
+from nashboard.charts.planes import plane
 from nashboard.data.datasets import alphago
 from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs
 from nashboard.online.models import OnlineElo, OnlineMelo
-from nashboard.paper.claims import Figure, Found, Part, error
-from nashboard.paper.examples import ROCK_PAPER_SCISSORS, WIN_RATES_AND_COPY, go_predictions, melo_plane
+from nashboard.paper.examples import ROCK_PAPER_SCISSORS, WIN_RATES_AND_COPY, go_predictions
+from nashboard.paper.reproduction import Figure, Found, Part, error
 from nashboard.ratings.elo import EloRatings, elo
 from nashboard.ratings.melo import MeloRatings, melo
 
@@ -24,24 +27,22 @@ def elo_part() -> Part:
         title="Section 2.1: the Elo rating system",
         words="Elo is maximum likelihood of a model with one number per agent, so it cannot see a circle.",
         found={
-            "elo.formula": Found(value=formula(), how="nb.elo of alphago: win_probabilities() by both formulas"),
-            "elo.update.16": Found(value=step(16.0), how="nb.OnlineElo(rate=16), one game"),
-            "elo.update.32": Found(value=step(32.0), how="nb.OnlineElo(rate=32), one game"),
-            "elo.rps.ratings": Found(value=float(np.ptp(ratings.ratings)), how="nb.elo, the range of ratings"),
+            "elo.formula": Found(formula(), "nb.elo of alphago: win_probabilities() by both formulas"),
+            "elo.update.16": Found(step(16.0), "nb.OnlineElo(rate=16), one game"),
+            "elo.update.32": Found(step(32.0), "nb.OnlineElo(rate=32), one game"),
+            "elo.rps.ratings": Found(float(np.ptp(ratings.ratings)), "nb.elo, the range of ratings"),
             "elo.rps.prediction": Found(
-                value=float(P.ravel()[np.abs(P - 0.5).argmax()]), how="nb.elo, the prediction furthest from 1/2"
+                float(P.ravel()[np.abs(P - 0.5).argmax()]), "nb.elo, the prediction furthest from 1/2"
             ),
-            "elo.rps.power": Found(
-                value=error(1 - ratings.predict("paper", "rock") - 0.5), how="nb.elo: 1 - prediction - 1/2"
-            ),
-            "elo.centred": Found(value=centred(), how="nb.elo(alphago), and with Zen held at 1800 points"),
+            "elo.rps.power": Found(error(1 - ratings.predict("paper", "rock") - 0.5), "nb.elo: 1 - prediction - 1/2"),
+            "elo.centred": Found(centred(), "nb.elo(alphago), and with Zen held at 1800 points"),
             "elo.stationary": Found(
-                value=max(row_sums(matches) for matches in populations),
-                how="nb.elo of three populations, the largest difference of row sums",
+                max(row_sums(matches) for matches in populations),
+                "nb.elo of three populations, the largest difference of row sums",
             ),
             "elo.gradient": Found(
-                value=gradient_as_printed(alphago()),
-                how="central differences of the loss of alphago at half its ratings",
+                gradient_as_printed(alphago()),
+                "central differences of the loss of alphago at half its ratings",
             ),
         },
     )
@@ -110,11 +111,12 @@ def go_part() -> Part:
     from_elo, from_melo = elo(matches, prior=0), melo(matches, prior=0)
     predicted = {"elo": from_elo.win_probabilities(), "melo": from_melo.win_probabilities()}
     held = melo(matches, prior=0, orthogonal=True).win_probabilities()
+    c1, c2 = from_melo.cyclic.T
     default = elo(matches, prior=0.01).win_probabilities()
     found = {
-        "go.agents": Found(value=float(len(matches.agents)), how="nb.load_dataset('alphago')"),
+        "go.agents": Found(float(len(matches.agents)), "nb.load_dataset('alphago')"),
         "go.variants": Found(
-            value=float(sum(name.startswith("alpha") for name in matches.agents)), how="nb.load_dataset('alphago')"
+            float(sum(name.startswith("alpha") for name in matches.agents)), "nb.load_dataset('alphago')"
         ),
     }
     for name, Q in predicted.items():
@@ -123,14 +125,14 @@ def go_part() -> Part:
             "elo": f"; {norm(P, default):.4f} with a prior of 0.01 games",
             "melo": f"; {norm(P, held):.4f} with orthogonal=True",
         }
-        found[f"go.{name}.norm"] = Found(value=norm(P, Q), how=how + beside[name])
-        found[f"go.{name}.loss"] = Found(value=log_loss(P, Q), how=how)
+        found[f"go.{name}.norm"] = Found(norm(P, Q), how + beside[name])
+        found[f"go.{name}.loss"] = Found(log_loss(P, Q), how)
     tables = {"elo": predicted["elo"], "empirical": P, "melo2": predicted["melo"]}
     place = {short: matches.agents.index(name) for short, name in NAMES.items()}
     for name, Q in tables.items():
         how = "extended data table 9" if name == "empirical" else f"nb.{name.rstrip('2')}(alphago, prior=0)"
         for a, b in (*PAIRS, *((b, a) for a, b in PAIRS)):
-            found[f"go.{name}.{a}.{b}"] = Found(value=float(Q[place[a], place[b]]), how=how)
+            found[f"go.{name}.{a}.{b}"] = Found(float(Q[place[a], place[b]]), how)
 
     def likely(Q: Floats) -> list[bool]:
         return [bool(Q[place[a], place[b]] > 0.5) for a, b in PAIRS]
@@ -140,12 +142,12 @@ def go_part() -> Part:
 
     truth = likely(P)
     found["go.elo.wrong"] = Found(
-        value=[a == b for a, b in zip(likely(predicted["elo"]), truth, strict=True)] == [False, False, True],
-        how="nb.elo(alphago, prior=0)",
+        [a == b for a, b in zip(likely(predicted["elo"]), truth, strict=True)] == [False, False, True],
+        "nb.elo(alphago, prior=0)",
     )
-    found["go.melo.right"] = Found(value=likely(predicted["melo"]) == truth, how="nb.melo(alphago, prior=0)")
+    found["go.melo.right"] = Found(likely(predicted["melo"]) == truth, "nb.melo(alphago, prior=0)")
     found["go.melo.closer"] = Found(
-        value=bool((misses(predicted["melo"]) < misses(predicted["elo"])).all()), how="each of the three pairs"
+        bool((misses(predicted["melo"]) < misses(predicted["elo"])).all()), "each of the three pairs"
     )
     return Part(
         title="Section 3.2: predicting win-loss probabilities in Go",
@@ -166,7 +168,7 @@ def go_part() -> Part:
                 caption="Win rates among eight Go programs, and what Elo and mElo2 predict (row beats column).",
             ),
             "go_melo_plane": Figure(
-                chart=melo_plane(from_melo),
+                chart=plane(schur(Payoffs(agents=from_melo.agents, A=np.outer(c1, c2) - np.outer(c2, c1)), k=1)),
                 caption="The plane of mElo2: who stands a quarter turn counterclockwise of another is beaten by it.",
             ),
         },
@@ -187,7 +189,7 @@ def probabilities(title: str, agents: tuple[str, ...], P: Floats) -> Table:
     """Return a matrix of probabilities as a table."""
     return Table(
         title=title,
-        columns=(Column(name="row beats column"), *(Column(name=name, decimals=2) for name in agents)),
+        columns=(Column("row beats column"), *(Column(name, decimals=2) for name in agents)),
         rows=tuple((name, *map(float, row)) for name, row in zip(agents, P, strict=True)),
     )
 
@@ -197,11 +199,11 @@ def ratings_table(from_elo: EloRatings, from_melo: MeloRatings) -> Table:
     return Table(
         title="ratings of the Go programs",
         columns=(
-            Column(name="agent"),
-            Column(name="Elo", meaning="points, mean 0", decimals=1),
-            Column(name="mElo2", meaning="points, mean 0", decimals=1),
-            Column(name="c1", meaning="first coordinate in the plane, square roots of points", decimals=2),
-            Column(name="c2", meaning="second coordinate in the plane, square roots of points", decimals=2),
+            Column("agent"),
+            Column("Elo", "points, mean 0", decimals=1),
+            Column("mElo2", "points, mean 0", decimals=1),
+            Column("c1", "first coordinate in the plane, square roots of points", decimals=2),
+            Column("c2", "second coordinate in the plane, square roots of points", decimals=2),
         ),
         rows=tuple(
             (name, float(r), float(s), float(c[0]), float(c[1]))
@@ -219,12 +221,12 @@ def update_part() -> Part:
         title="Appendix E: the update of mElo2",
         words="The same steps, in Elo points: a step of 16 is too large for logits.",
         found={
-            "update.r": Found(value=moved_r, how="nb.OnlineMelo(k=1, rate=16), one game, in points"),
-            "update.c": Found(value=moved_c, how="nb.OnlineMelo(k=1, cyclic_rate=1), one game"),
-            "update.gradient": Found(value=slope, how="central differences of the lead x by c"),
+            "update.r": Found(moved_r, "nb.OnlineMelo(k=1, rate=16), one game, in points"),
+            "update.c": Found(moved_c, "nb.OnlineMelo(k=1, cyclic_rate=1), one game"),
+            "update.gradient": Found(slope, "central differences of the lead x by c"),
             "update.units": Found(
-                value=settles(1.0) < 0.1,
-                how=f"1000 games: off by {settles(1.0):.2f}; in points by {settles(POINTS_PER_LOGIT):.2f}",
+                settles(1.0) < 0.1,
+                f"1000 games: off by {settles(1.0):.2f}; in points by {settles(POINTS_PER_LOGIT):.2f}",
             ),
         },
     )

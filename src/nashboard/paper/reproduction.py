@@ -1,12 +1,208 @@
-"""The whole paper, part by part, and what it adds up to."""
+"""The whole paper: what it claims beside what we find, part by part, and the folder that ``nashboard paper`` writes.
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+What was printed is literature and is read from ``claims.csv``; what we find is computed by the parts, in the files
+beside this one.
+"""
+
+import base64
+import csv
+import errno
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
 from importlib import import_module
-from typing import Any
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
 
-from nashboard._tables import Column, Table, plain
-from nashboard.paper.claims import Claim, Part, claims_table, matched
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nashboard._files import WRONG_NAME, atomically
+from nashboard._tables import Column, Table, as_csv, as_markdown, number, plain
+from nashboard._version import __version__
+from nashboard.charts.export import convert, specification
+from nashboard.charts.export import save as save_chart
+from nashboard.errors import InputError, WriteError
+
+HOLDS = "holds"  # printed as a statement
+PICTURE = "picture"  # printed as a picture, whose numbers the text does not give
+EXACT = 1e-9  # of a statement or a fraction, which has no last digit
+
+Verdict = Literal["equal", "different", "not printed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """What the paper says, and why ours is not the same where we know that it is not."""
+
+    key: str
+    where: str
+    what: str
+    printed: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What we find, and how.
+
+    ``value`` is a number to set beside a printed one; for a statement the largest error of a law, or whether
+    something is so; or a symbol.
+    """
+
+    value: float | bool | str
+    how: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What the paper says beside what we find."""
+
+    key: str
+    where: str
+    what: str
+    printed: str
+    value: float | bool | str
+    how: str
+    why: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """Equal to the printed digits, different, or nothing printed to compare with."""
+        if self.printed == PICTURE:
+            return "not printed"
+        return "equal" if self.agrees() else "different"
+
+    @property
+    def equal(self) -> bool:
+        """Whether ours is the printed number, to its printed digits, or the statement holds."""
+        return self.verdict == "equal"
+
+    def agrees(self) -> bool:
+        """Compare."""
+        if isinstance(self.value, bool):
+            return self.value and self.printed == HOLDS
+        if isinstance(self.value, str):
+            return self.value == self.printed
+        if self.printed == HOLDS:
+            return self.value <= EXACT
+        return abs(self.value - float(Fraction(self.printed))) <= half_digit(self.printed)
+
+    @property
+    def ours(self) -> str:
+        """What we find, as people read it: with two more digits than were printed."""
+        if isinstance(self.value, str):
+            return self.value
+        if self.printed == HOLDS:
+            if self.agrees():
+                return HOLDS
+            return "does not hold" if isinstance(self.value, bool) else f"off by {self.value:.3g}"
+        return number(float(self.value), shown_decimals(self.printed, float(self.value)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "key": self.key,
+            "where": self.where,
+            "what": self.what,
+            "printed": self.printed,
+            "ours": self.ours,
+            "verdict": self.verdict,
+            "how": self.how,
+            "why": self.why if self.verdict == "different" else "",
+        }
+
+
+def decimals(printed: str) -> int:
+    """Return how many digits stand after the point."""
+    return len(printed.partition(".")[2])
+
+
+def half_digit(printed: str) -> float:
+    """Return half a unit of the last printed digit; a fraction is exact. The last bit of a float is forgiven."""
+    return EXACT if "/" in printed else 0.5 * 10.0 ** -decimals(printed) + 1e-12
+
+
+def shown_decimals(printed: str, value: float) -> int:
+    """Return how many decimals of ours to show: none of a whole number beside a whole number."""
+    if "/" in printed:
+        return 4
+    if decimals(printed) == 0:
+        return 0 if value == round(value) else 2
+    return decimals(printed) + 2
+
+
+def literature() -> tuple[Printed, ...]:
+    """Return everything that the paper claims, in its order."""
+    text = files(__package__).joinpath("claims.csv").read_text(encoding="utf-8")
+    return tuple(Printed(**row) for row in csv.DictReader(text.splitlines()))
+
+
+def matched(found: Mapping[str, Found]) -> tuple[Claim, ...]:
+    """Set what we find beside what was printed; both sides must speak of the same claims."""
+    said = literature()
+    keys = {claim.key for claim in said}
+    if keys != set(found):
+        raise ValueError(f"claims without an answer, or answers without a claim: {sorted(keys ^ set(found))}")
+    return tuple(
+        Claim(
+            key=claim.key,
+            where=claim.where,
+            what=claim.what,
+            printed=claim.printed,
+            value=found[claim.key].value,
+            how=found[claim.key].how,
+            why=claim.why,
+        )
+        for claim in said
+    )
+
+
+def error(*differences: ArrayLike) -> float:
+    """Return the largest absolute entry of all arguments: by how much a law is missed."""
+    return max(float(np.abs(np.asarray(difference, dtype=np.float64)).max(initial=0.0)) for difference in differences)
+
+
+def claims_table(claims: Iterable[Claim], title: str = "") -> Table:
+    """Return the paper's number beside ours."""
+    return Table(
+        title=title,
+        columns=(
+            Column("where", "where in the paper"),
+            Column("what"),
+            Column("paper", "as printed"),
+            Column("ours", "computed from bundled data"),
+            Column("verdict", "equal to the printed digits, or not"),
+            Column("how", "how ours was computed"),
+            Column("why", "why they differ"),
+        ),
+        rows=tuple(
+            (c.where, c.what, c.printed, c.ours, c.verdict, c.how, c.why if c.verdict == "different" else "")
+            for c in claims
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Figure:
+    """A chart, and what it shows."""
+
+    chart: Any
+    caption: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """One part of the paper; tables and figures by the name of their file."""
+
+    title: str
+    words: str
+    found: dict[str, Found]
+    tables: dict[str, Table] = field(default_factory=dict)
+    figures: dict[str, Figure] = field(default_factory=dict)
+
 
 # In the order of the paper: the file beside this one whose function ``NAME_part()`` computes it, and a title.
 PARTS = {
@@ -52,11 +248,11 @@ class Reproduction:
         return Table(
             title="Not as printed",
             columns=(
-                Column(name="where"),
-                Column(name="what", most=64),
-                Column(name="paper"),
-                Column(name="ours"),
-                Column(name="why", most=400),
+                Column("where"),
+                Column("what", most=64),
+                Column("paper"),
+                Column("ours"),
+                Column("why", most=400),
             ),
             rows=tuple((c.where, c.what, c.printed, c.ours, c.why) for c in self.claims if c.verdict == "different"),
         )
@@ -101,3 +297,94 @@ def reproduction(tell: Callable[[str], object] = lambda _: None) -> Reproduction
     return Reproduction(
         claims=matched({key: found for part in parts for key, found in part.found.items()}), parts=tuple(parts)
     )
+
+
+MARKS = {"equal": "=", "different": "≠", "not printed": "·"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A figure inside a page: the addresses of its light and of its dark picture, which hold the picture itself."""
+
+    light: str
+    dark: str
+
+
+def write_folder(found: Reproduction, folder: str | Path, tell: Callable[[str], object] = lambda _: None) -> Path:
+    """Write figures (png and svg), tables and claims (csv and json), ``paper.md`` and ``index.html``.
+
+    Returns the path of the page. Files of other names in the folder are left alone.
+    """
+    folder = ready(folder)
+    pictures = {}
+    for part in found.parts:
+        for name, figure in part.figures.items():
+            tell(f"Drawing {name}")
+            for ending in ("png", "svg"):
+                save_chart(figure.chart, folder / "figures" / f"{name}.{ending}")
+            pictures[name] = picture(figure)
+        for name, table in part.tables.items():
+            write_text(folder / "tables" / f"{name}.csv", as_csv(table))
+    write_text(folder / "claims.csv", as_csv(found.table()))
+    write_text(folder / "claims.json", json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    write_text(folder / "paper.md", markdown(found))
+    write_text(folder / "index.html", html(found, pictures))
+    return folder / "index.html"
+
+
+def ready(folder: str | Path) -> Path:
+    """Make the folder where there is none, or say why that cannot be done."""
+    for place in (Path(folder), Path(folder, "figures"), Path(folder, "tables")):
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            kind = InputError if error.errno in (*WRONG_NAME, errno.EEXIST) else WriteError
+            raise kind(f"cannot write into {str(place)!r}: {error.strerror or error}; give another folder") from None
+    return Path(folder)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+
+
+def picture(figure: Figure) -> Picture:
+    """Return a figure as addresses that hold it, so that the page needs no other file."""
+
+    def address(theme: str) -> str:
+        content = convert("svg", specification(figure.chart, "dark" if theme == "dark" else "light", page=True))
+        return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
+
+    return Picture(light=address("light"), dark=address("dark"))
+
+
+def html(found: Reproduction, pictures: dict[str, Picture]) -> str:
+    """Return the page; everything in it is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(loader=PackageLoader("nashboard.paper", "."), autoescape=True, undefined=StrictUndefined)
+    page = environment.get_template("page.html.jinja")
+    return page.render(found=found, pictures=pictures, version=__version__, marks=MARKS) + "\n"
+
+
+def markdown(found: Reproduction) -> str:
+    """Return the page as markdown, with the figures beside it."""
+    lines = [
+        "# Re-evaluating Evaluation, reproduced",
+        "",
+        f"Balduzzi, Tuyls, Perolat, Graepel 2018, beside what nashboard {__version__} computes from its bundled data.",
+        "Equal means equal to the printed digits; a statement holds where its largest error is below 1e-9.",
+        "",
+        found.summary,
+        "",
+        "## Not as printed",
+        "",
+        as_markdown(found.differences()).partition("\n\n")[2],
+    ]
+    for part in found.parts:
+        lines += [f"## {part.title}", "", part.words, "", as_markdown(claims_table(found.of(part)))]
+        for name, figure in part.figures.items():
+            lines += [f"![{figure.caption}](figures/{name}.png)", "", figure.caption, ""]
+        lines += [f"- [{table.title}](tables/{name}.csv)" for name, table in part.tables.items()]
+        lines += [""]
+    return "\n".join(lines).rstrip("\n") + "\n"

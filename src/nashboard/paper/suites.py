@@ -13,9 +13,9 @@ from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.equilibrium.results import ScoreNashAverage
 from nashboard.evaluation.evaluate import evaluate
-from nashboard.paper.claims import Figure, Found, Part, error
 from nashboard.paper.examples import C4
 from nashboard.paper.invariance import moved
+from nashboard.paper.reproduction import Figure, Found, Part, error
 
 # Theorem 2, P3 (i) as printed: skills that average to zero without uniform agents, and uniform agents without them.
 ZERO_SKILLS = ((1, -1), (2, -2))
@@ -37,29 +37,25 @@ def suites_part() -> Part:
         words="Agents choose a mixture to score high, tasks a mixture to make it hard. Signs and indices of the "
         "appendix do not stand as printed, and the two statements on uniform mixtures do not hold.",
         found={
-            "suite.game": Found(value=printed_game(centred), how="the Atari table, four random mixtures, both sides"),
+            "suite.game": Found(printed_game(centred), "the Atari table, four random mixtures, both sides"),
             "suite.averages": Found(
-                value=error(skills - parts.skills, difficulties - parts.difficulties),
-                how="the Atari table, printed averages minus means over tasks and over agents",
+                error(skills - parts.skills, difficulties - parts.difficulties),
+                "the Atari table, printed averages minus means over tasks and over agents",
             ),
-            "suite.transitive": Found(
-                value=transitive(), how="nb.nash_average_scores, two best agents, one hardest task"
-            ),
+            "suite.transitive": Found(transitive(), "nb.nash_average_scores, two best agents, one hardest task"),
             "suite.1": Found(
-                value=plain,
-                how=f"C (appendix F) as scores, agent A twice, maxent; by default weights move {moved(default)}",
+                plain,
+                f"C (appendix F) as scores, agent A twice, maxent; by default weights move {moved(default)}",
             ),
-            "suite.2": Found(value=disturbed(S), how="the Atari table disturbed 20 times: gain above epsilon"),
+            "suite.2": Found(disturbed(S), "the Atari table disturbed 20 times: gain above epsilon"),
             "suite.3i": Found(
-                value=uniform_exactly_where_zero(agents=True),
-                how=f"nb.nash_average_scores of {ZERO_SKILLS}, {UNIFORM_AGENTS}",
+                uniform_exactly_where_zero(agents=True),
+                f"nb.nash_average_scores of {ZERO_SKILLS}, {UNIFORM_AGENTS}",
             ),
             "suite.3ii": Found(
-                value=uniform_exactly_where_zero(agents=False), how="the same tables turned around: minus the transpose"
+                uniform_exactly_where_zero(agents=False), "the same tables turned around: minus the transpose"
             ),
-            "suite.3.size": Found(
-                value=uniform_weight(), how="a table of 2 agents and 4 tasks with both averages zero"
-            ),
+            "suite.3.size": Found(uniform_weight(), "a table of 2 agents and 4 tasks with both averages zero"),
         },
     )
 
@@ -159,25 +155,23 @@ def atari_part() -> Part:
         "number of these figures, so only what the text says can be compared. Under Nash averaging human ties for "
         f"first; under uniform averaging it is {above + 1}th of {len(scores.agents)}.",
         found={
-            "atari.agents": Found(value=float(len(scores.agents)), how="nb.load_dataset('atari')"),
-            "atari.tasks": Found(value=float(len(scores.tasks)), how="nb.load_dataset('atari')"),
-            "atari.unit": Found(value=printed_unit(raw), how="scale('range') minus the printed rule, and its range"),
+            "atari.agents": Found(float(len(scores.agents)), "nb.load_dataset('atari')"),
+            "atari.tasks": Found(float(len(scores.tasks)), "nb.load_dataset('atari')"),
+            "atari.unit": Found(printed_unit(raw), "scale('range') minus the printed rule, and its range"),
             "atari.members": Found(
-                value=any(word in agent for agent in scores.agents for word in MISSING), how="nb.load_dataset('atari')"
+                any(word in agent for agent in scores.agents for word in MISSING), "nb.load_dataset('atari')"
             ),
-            "atari.tie": Found(value=top == set(result.agent_support), how=how + ", rank 1 is the support"),
-            "atari.human": Found(value="human" in top and "human" in result.agent_support, how=how),
-            "atari.indifference": Found(
-                value=indifference(result), how=how + ", skills and difficulties on the support"
-            ),
-            "atari.uniform": Found(value=above > 0, how=f"mean over tasks: {above} agents are above human"),
-            "atari.redundant": Found(value=entered_twice(scores, result), how="every agent entered twice"),
-            "atari.figure.1a": Found(value=f"{len(result.agent_support)} of 20 agents have weight", how=how),
-            "atari.figure.1b": Found(value=f"{len(result.task_support)} of 54 environments have weight", how=how),
-            "atari.figure.2a": Found(value=shown + "atari_agents.csv", how=how),
-            "atari.figure.2b": Found(value=shown + "atari_environments.csv", how=how),
-            "atari.table.environments": Found(value=shown + "atari_environments.csv", how=how),
-            "atari.table.agents": Found(value=shown + "atari_agents.csv", how=how),
+            "atari.tie": Found(top == set(result.agent_support), how + ", rank 1 is the support"),
+            "atari.human": Found("human" in top and "human" in result.agent_support, how),
+            "atari.indifference": Found(indifference(result), how + ", skills and difficulties on the support"),
+            "atari.uniform": Found(above > 0, f"mean over tasks: {above} agents are above human"),
+            "atari.redundant": Found(entered_twice(scores, result), "every agent entered twice"),
+            "atari.figure.1a": Found(f"{len(result.agent_support)} of 20 agents have weight", how),
+            "atari.figure.1b": Found(f"{len(result.task_support)} of 54 environments have weight", how),
+            "atari.figure.2a": Found(shown + "atari_agents.csv", how),
+            "atari.figure.2b": Found(shown + "atari_environments.csv", how),
+            "atari.table.environments": Found(shown + "atari_environments.csv", how),
+            "atari.table.agents": Found(shown + "atari_agents.csv", how),
         },
         tables={
             "atari_agents": side_table(
@@ -240,12 +234,12 @@ def side_table(
     return Table(
         title=f"Atari: {what} of each {kind}",
         columns=(
-            Column(name="rank", meaning="by Nash average; equal where they tie"),
-            Column(name=kind),
-            Column(name="weight", meaning="in the equilibrium", decimals=4),
-            Column(name=f"Nash {what}", decimals=4),
-            Column(name=f"uniform {what}", decimals=4),
-            Column(name="uniform rank"),
+            Column("rank", "by Nash average; equal where they tie"),
+            Column(kind),
+            Column("weight", "in the equilibrium", decimals=4),
+            Column(f"Nash {what}", decimals=4),
+            Column(f"uniform {what}", decimals=4),
+            Column("uniform rank"),
         ),
         rows=tuple((int(ranks[k]), names[k], float(w[k]), float(nash[k]), float(uniform[k]), place[k]) for k in order),
     )

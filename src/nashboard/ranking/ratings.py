@@ -6,9 +6,11 @@ Symbols: ``B = W + D / 2`` points of the row agent against the column agent; els
 import numpy as np
 
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.errors import InputError
 from nashboard.ranking.method import Outcome
 from nashboard.ranking.pairwise import Pairwise
+from nashboard.ratings.likelihood import Prior
 from nashboard.ratings.rating import RatingMethod
 
 STEPS, CHANGE = 20_000, 1e-14  # of the iteration for the eigenvector
@@ -48,16 +50,22 @@ def hodge(data: Pairwise) -> Outcome:
     return Outcome(scores=found.ratings, unit=f"rating ({data.unit})", scale=data.largest)
 
 
-def newman(data: Pairwise, prior: float = PRIOR) -> Outcome:
+def newman(data: Pairwise, prior: Prior = PRIOR) -> Outcome:
     """Fit Bradley-Terry with draws (Davidson's model), whose likelihood Newman's iteration maximises too."""
     from nashboard.ratings.elo import elo as fit
+    from nashboard.ratings.likelihood import check_prior, require_finite_maximum
+    from nashboard.ratings.regression import fit_draws
 
-    found = fit(data.matches, prior=prior, draws="davidson")
-    return Outcome(
-        scores=found.ratings,
-        scale=ROUNDING,
-        certificate={"gradient_norm": found.gradient_norm, "draw_parameter": found.draw_strength / 2},
-    )
+    matches, prior = data.matches, check_prior(prior)
+    if prior == "learned" or not matches.draws.any():
+        found = fit(matches, prior=prior, draws="davidson")
+        scores, nu, norm = found.ratings, found.draw_strength, found.gradient_norm
+    else:  # no standard errors
+        if prior == 0:
+            require_finite_maximum(matches)
+        r, nu, norm = fit_draws(matches, prior)
+        scores = (r - r.mean()) * POINTS_PER_LOGIT
+    return Outcome(scores=scores, scale=ROUNDING, certificate={"gradient_norm": norm, "draw_parameter": nu / 2})
 
 
 def eigenvector(data: Pairwise) -> Outcome:

@@ -5,7 +5,6 @@ Games (or tasks) are votes. Symbols: ``M`` margins (n, n), win rate minus loss r
 """
 
 import numpy as np
-from scipy.optimize import minimize
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.errors import InputError
@@ -105,6 +104,8 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
     As ``tau`` goes to 0 this counts contradicted votes, as Kemeny-Young does. The loss has several minima: the search
     starts from equal ratings and from the orders of four other methods, at falling temperatures, and keeps the best.
     """
+    from scipy.optimize import minimize  # takes a fifth of a second to import
+
     if not temperature > 0:
         raise InputError(f"the temperature is {temperature:g}: it must be positive")
     B = np.array(data.points)

@@ -21,8 +21,8 @@ many games between all pairs the data do.
 Gauss-Hermite quadrature), which leaves a log-concave likelihood ``l(r_i - r_j)`` per pair. For ``sigma`` and ``tau`` on
 a grid, Newton's method finds the mode of ``r``, and Laplace's approximation the weight of the grid point. The grid is
 refined until it resolves the posterior. A draw picks a grid point, then ``r`` from the normal approximation
-(its mean corrected for skewness to first order; agents with few games are moved by Metropolis steps), then each ``c``
-given ``r`` exactly, by rejection sampling.
+(its mean corrected for skewness to first order; agents with few games, and sigma, which Laplace's approximation
+underestimates there, are moved by Metropolis steps), then each ``c`` given ``r`` exactly, by rejection sampling.
 
 **Information.** Draws make a result less variable than a coin toss, ``p (1 - p) - d / 4`` for a share ``d`` of draws,
 and games of one cluster may agree with each other. Counts are divided by this dispersion before they are fitted.
@@ -34,7 +34,7 @@ Tierney and Kadane (1986), Accurate approximations for posterior moments; Rue, M
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ from nashboard.ratings.hierarchical_numerics import (
     system_for,
 )
 from nashboard.ratings.likelihood import SCALE, NormalPrior
-from nashboard.ratings.schedule import choose_prior
+from nashboard.ratings.schedule import choose_prior, order_by_schedule
 
 SIGMA_SCALE, TAU_SCALE = SCALE, 0.05  # of the half-normal prior of sigma and the half-Cauchy part of the prior of tau
 TAU_RANGE = 0.01, 5.0
@@ -65,7 +65,8 @@ TELLING = 2.0  # pairs: fewer cannot tell tau from e times tau by two standard e
 RESOLVED = 1.5  # log-density between neighbours at the peak below which the grid is fine enough
 NEGLIGIBLE = 7.0  # log-density below the peak beyond which the grid is cut
 HOPELESS = 50.0  # log-density below the peak beyond which larger values of tau are not tried
-FEW_GAMES, SWEEPS = 25.0, 8  # agents with fewer games are moved by so many Metropolis steps in every draw
+FEW_GAMES, SWEEPS = 25.0, 16  # agents with fewer games are moved by so many Metropolis steps in every draw
+MOST_IN_LINE = 300  # agents up to which the order along the schedule is tried: its prior is dense
 LEAST_DISPERSION = 0.1
 PRIOR_GAMES = 10.0  # games' worth of evidence that clusters do not matter, before they are measured
 
@@ -95,31 +96,23 @@ class Schedule:
         met = coo_array((np.ones(len(self.i)), (self.i, self.j)), shape=(self.n, self.n))
         return len(self.i) - self.n + int(connected_components(met)[0])
 
-    @property
-    def telling(self) -> tuple[Floats, Floats]:
-        """Information of each pair, and the share of it that tells about cycles."""
+    def information_about(self, tau: Floats) -> Floats:
+        """Return the information of all pairs about log tau, at each value of tau."""
         raise NotImplementedError
 
     @cached_property
     def tau_prior(self) -> Callable[[Floats], Floats]:
         """Return the log-density of log tau: of experience, and of what this schedule can tell (Jeffreys).
 
-        A pair with information ``D`` says as much about ``log tau`` as ``2 (tau^2 D / (1 + tau^2 D))^2``, but for what
-        the ratings explain: of ``p`` pairs only the independent cycles count.
+        Of ``p`` pairs only the independent cycles count: the ratings explain the rest.
         """
-        information, telling = self.telling
-        share = self.cycles / max(len(self.i), 1)
-
-        def density(tau: Floats) -> Floats:
-            told = [(information / (information + t**-2)) ** 2 @ telling for t in tau]
-            jeffreys = np.sqrt(np.maximum(share * np.array(told) - TELLING, 0.0) / np.pi)
-            ratio = tau / TAU_SCALE
-            return np.asarray(2 / np.pi * ratio / (1 + ratio**2) + jeffreys)
-
         tau = np.geomspace(*TAU_RANGE, 40)
-        values = density(tau)
-        area = float((values[1:] + values[:-1]).sum() / 2 * np.log(tau[1] / tau[0]))
-        return lambda tau: np.log(density(tau) / area)
+        told = self.information_about(tau) * self.cycles / max(len(self.i), 1) / 2
+        jeffreys = np.sqrt(np.maximum(told - TELLING, 0.0) / np.pi)
+        known = 2 / np.pi * (tau / TAU_SCALE) / (1 + (tau / TAU_SCALE) ** 2)
+        density = known + jeffreys
+        area = float((density[1:] + density[:-1]).sum() / 2 * np.log(tau[1] / tau[0]))
+        return lambda at: np.interp(np.log(at), np.log(tau), np.log(density / area))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -152,11 +145,18 @@ class PairCounts(Schedule):
         information = np.maximum(self.games * p * (1 - p), 1e-3)
         return x + (self.won - self.games * p) / information, 1 / information
 
-    @property
-    def telling(self) -> tuple[Floats, Floats]:
-        """Information of each pair, and the share of it that tells about cycles: of a single game, nothing."""
+    def information_about(self, tau: Floats) -> Floats:
+        """Return the information of all pairs about log tau: of each, as of so many games between equals."""
         share = (self.won + 0.5) / (self.games + 1)
-        return self.games * share * (1 - share), 1 - 1 / np.maximum(self.games, 1.0)
+        even = 4 * self.games * share * (1 - share)
+        games, exact = information_of_games(tuple(tau.tolist()))
+        total = np.zeros(len(tau))
+        at = np.interp(np.log(np.maximum(even, 1.0)), np.log(games), np.arange(len(games)))
+        low = np.minimum(at.astype(np.intp), len(games) - 2)
+        for t, (value, column) in enumerate(zip(tau, exact.T, strict=True)):
+            ratio = column[low] + (at - low) * (column[low + 1] - column[low])
+            total[t] = (2 * (even / (even + 4 * value**-2)) ** 2) @ ratio
+        return total
 
     def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, prior: RatingPrior) -> None:
         """Correct drawn sigmas, and ratings of agents with few games, whose posterior is not normal, in place."""
@@ -203,10 +203,9 @@ class MeasuredPairs(Schedule):
         """Return the measured payoffs and their variances."""
         return self.measured, self.variance
 
-    @property
-    def telling(self) -> tuple[Floats, Floats]:
-        """Information of each pair, all of which tells about cycles."""
-        return 1 / self.variance, np.ones(len(self.i))
+    def information_about(self, tau: Floats) -> Floats:
+        """Return the information of all pairs about log tau: ``2 (tau^2 / (tau^2 + variance))^2`` of each."""
+        return np.array([2 * ((t**2 / (t**2 + self.variance)) ** 2).sum() for t in tau])
 
     def refine(self, ratings: Floats, sigma: Floats, tau: Floats, seeds: Any, prior: RatingPrior) -> None:
         """Do nothing: the posterior of the ratings is normal."""
@@ -395,7 +394,11 @@ def fit_hierarchical(matches: Matches, *, like: HierarchicalFit | None = None) -
     else:
         around = like.around_opponents
         normal = NormalPrior.around_opponents(counts.n, counts.i, counts.j, matches.games) if around else None
-    return fit_pairs(matches.agents, counts, rating_prior(counts.n, normal))
+    fit = fit_pairs(matches.agents, counts, rating_prior(counts.n, normal))
+    if normal is not None and counts.n <= MOST_IN_LINE:
+        in_line = fit_pairs(matches.agents, counts, fit.system.prior.along(order_by_schedule(matches)))
+        fit = max(fit, in_line, key=lambda one: one.log_evidence)
+    return fit
 
 
 def fit_pairs(agents: tuple[str, ...], counts: Pairs, prior: RatingPrior | None = None) -> HierarchicalFit:
@@ -574,6 +577,29 @@ def find_some_modes(counts: Pairs, system: System, grid: Floats, start: Floats |
         + log_prior
     )
     return Modes(sigma=sigma, tau=tau, ratings=r, cyclic=c, slope=slope, curvature=curvature, log_density=log_density)
+
+
+@lru_cache(maxsize=8)
+def information_of_games(tau: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Return numbers of games, and the information of their result about log tau, relative to the normal approximation.
+
+    The approximation for ``n`` games between equals is ``2 (tau^2 n / (4 + tau^2 n))^2``. A single game tells nothing,
+    and if tau is large all games of a pair end alike, whatever tau is.
+    """
+    from scipy.special import gammaln
+
+    games = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 256])  # of many games the normal approximation is right
+    found = np.ones((len(games), len(tau)))
+    z = np.linspace(-5, 5, 61)
+    weights = np.exp(-(z**2) / 2) / np.exp(-(z**2) / 2).sum()
+    x = np.multiply.outer(np.array(tau), z)
+    log_odd = -np.logaddexp(0, -x)
+    for row, n in zip(found[:-1], games[:-1], strict=True):
+        k = np.arange(n + 1)[:, None, None]
+        chance = np.exp(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + k * x + n * (log_odd - x)) * weights
+        change = (chance * (k - n * np.exp(log_odd)) * x).sum(axis=2)  # of the chance of k points, in log tau
+        row[:] = (change**2 / chance.sum(axis=2)).sum(axis=0) / (2 * (n / (n + 4 * np.array(tau) ** -2)) ** 2)
+    return games, found
 
 
 def signed_sums(counts: Pairs, values: Floats) -> Floats:

@@ -38,6 +38,13 @@ class RatingPrior:
     deviations: Any = None  # D (n, n), sparse
     weak: float = 0.0
 
+    def along(self, q: Floats) -> "RatingPrior":
+        """Return the prior in which ratings are a multiple of ``q`` beside these deviations: ``D q = 0``."""
+        from scipy.sparse import csr_array
+
+        D = self.deviations.toarray()
+        return RatingPrior(n=self.n, deviations=csr_array(D - np.outer(D @ q, q) / (q @ q)), weak=self.weak)
+
     def deviate(self, r: Floats) -> Floats:
         """Return ``D r`` for columns ``r`` (n, k)."""
         return r if self.deviations is None else np.asarray(self.deviations @ r)
@@ -428,10 +435,15 @@ def refine_ratings(  # type: ignore[no-untyped-def]
     """Move the ratings of some agents, and sigma, by Metropolis steps that leave the posterior given tau unchanged."""
     n = r.shape[1]
     off = np.empty(n)
+    level, moved = np.empty(len(first)), np.empty(len(first))  # log-likelihood of each pair, and after a move
     for s in range(len(r)):
         count = np.uint64(0)
         key = mixed(seeds[s], np.uint64(0xA5A5))
         deviations_of(r[s], starts, rows, entries, off)
+        stretch = min(0.4, 2.4 / np.sqrt(2.0 * n))
+        for k in range(len(first) if len(agents) > 0 else 0):
+            d = r[s, first[k]] - r[s, second[k]]
+            level[k] = integrate_one(won[k], games[k], d, tau[s], nodes, log_weights, 0.0)[0]
         for _ in range(sweeps):
             for at in range(len(agents)):
                 a = agents[at]
@@ -445,13 +457,33 @@ def refine_ratings(  # type: ignore[no-untyped-def]
                 for q in range(start[a], start[a + 1]):
                     k = pair[q]
                     d = r[s, first[k]] - r[s, second[k]]
-                    moved = d + move if first[k] == a else d - move
-                    gain += integrate_one(won[k], games[k], moved, tau[s], nodes, log_weights, 0.0)[0]
-                    gain -= integrate_one(won[k], games[k], d, tau[s], nodes, log_weights, 0.0)[0]
+                    d += move if first[k] == a else -move
+                    moved[k] = integrate_one(won[k], games[k], d, tau[s], nodes, log_weights, 0.0)[0]
+                    gain += moved[k] - level[k]
                 if np.log(uniform_of(mixed(bits, np.uint64(3)))) < gain:
                     r[s, a] += move
+                    for q in range(start[a], start[a + 1]):
+                        level[pair[q]] = moved[pair[q]]
                     for q in range(starts[a], starts[a + 1]):
                         off[rows[q]] += entries[q] * move
+            if len(agents) > 0:  # sigma with all ratings at once, which depend on it closely
+                bits = mixed(key, count)
+                count += np.uint64(1)
+                factor = np.exp(stretch * normal_of(bits))
+                size = 0.0
+                for a in range(n):
+                    size += r[s, a] * r[s, a]
+                gain = gain_of_sigma(values, often, weak, 0.0, sigma[s], factor * sigma[s], scale)
+                gain += n * np.log(factor) - weak * (factor * factor - 1) * size / 2
+                for k in range(len(first)):
+                    d = factor * (r[s, first[k]] - r[s, second[k]])
+                    moved[k] = integrate_one(won[k], games[k], d, tau[s], nodes, log_weights, 0.0)[0]
+                    gain += moved[k] - level[k]
+                if low < factor * sigma[s] < high and np.log(uniform_of(mixed(bits, np.uint64(3)))) < gain:
+                    sigma[s] *= factor
+                    r[s] *= factor
+                    off *= factor
+                    level[:] = moved
             squares = 0.0
             for a in range(n):
                 squares += off[a] * off[a]

@@ -22,13 +22,14 @@ import polars as pl
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
+from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.games import COUNTS, Games
 from nashboard.data.matches import Matches
 from nashboard.data.table.exact_sums import add_exactly
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, incidence, with_prior_edges
-from nashboard.ratings.likelihood import DENSE, FittedRows, LearnedPrior, PairTotals, learn_prior, solver
+from nashboard.ratings.likelihood import DENSE, FittedRows, LearnedPrior, PairTotals, learn_prior, pair_totals, solver
 
 MOST_STEPS = 200
 TOLERANCE = 1e-8
@@ -201,14 +202,11 @@ def fit_rows(
     differ more than without.
     """
     n, q = len(rows.agents), rows.Z.shape[1]
-    if davidson and not rows.draws.any():
-        raise InputError("draws='davidson' estimates how often games are drawn, and no game was: use draws='half'")
     scale = np.sqrt((rows.games @ rows.Z**2) / rows.games.sum()) if q else np.zeros(0)
     if (scale == 0).any():
         dead = rows.names[int(np.flatnonzero(scale == 0)[0])]
         raise InputError(f"the covariate {dead!r} is 0 in every game and has no effect: leave it out")
-    share = float(rows.draws.sum() / rows.games.sum())
-    eta = float(np.log(max(share, 1e-6) / max((1 - share) / 2, 1e-6))) if davidson else 0.0
+    eta = first_eta(rows) if davidson else 0.0
     problem = Problem(rows=replace(rows, Z=rows.Z / scale), prior=prior, davidson=davidson)
     point = Point(r=r, b=np.zeros(q), eta=eta)
     log_variance = 0.0
@@ -237,6 +235,26 @@ def fit_rows(
     )
 
 
+def first_eta(rows: Rows) -> float:
+    """Return where the search for the draw parameter starts: right if all agents were equal."""
+    if not rows.draws.any():
+        raise InputError("draws='davidson' estimates how often games are drawn, and no game was: use draws='half'")
+    share = float(rows.draws.sum() / rows.games.sum())
+    return float(np.log(share / max((1 - share) / 2, 1e-6)))
+
+
+def fit_draws(matches: Matches, prior: float) -> tuple[Floats, float, float]:
+    """Return ratings in logits, ``nu`` and the norm of the gradient, without the standard errors of `fit_rows`."""
+    rows, totals = rows_of_pairs(matches), pair_totals(matches, prior)
+    free = np.ones(totals.nodes, dtype=bool)
+    free[-1] = prior > 0
+    problem = Problem(rows=rows, prior=totals.prior_edges(len(matches.pairs)), davidson=True)
+    start = Point(r=np.zeros(totals.nodes), b=np.zeros(0), eta=first_eta(rows))
+    with threads_for(len(matches.agents)):
+        point, _, norm = minimise_rows(problem, start, free)
+    return point.r[:-1], float(np.exp(point.eta)), norm
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Point:
     """Ratings of all nodes, coefficients, and the logarithm of the draw parameter."""
@@ -253,6 +271,7 @@ def minimise_rows(problem: Problem, point: Point, free: Bools) -> tuple[Point, "
     nodes = prior.nodes_in_play(free)
     kept = np.flatnonzero(free[:nodes])
     tolerance = TOLERANCE * max(1.0, float(np.sqrt(rows.games.sum())) * 1e-4)
+    start: float | None = None
     for _ in range(MOST_STEPS):
         system = linearise(problem, point, nodes, kept)
         norm = float(np.sqrt((system.g_r**2).sum() + (system.g_b**2).sum()))
@@ -262,7 +281,9 @@ def minimise_rows(problem: Problem, point: Point, free: Bools) -> tuple[Point, "
         move = np.zeros_like(point.r)
         move[kept] = step_r
         slope = float(system.g_r @ step_r + system.g_b @ step_b)
-        length, start = 1.0, problem.loss(system.lead, point.eta, system.x)
+        length = 1.0
+        if start is None:
+            start = problem.loss(system.lead, point.eta, system.x)
         while True:
             r = point.r + length * move
             there = Point(r=r, b=point.b + length * step_b[:q], eta=point.eta + length * float(step_b[q:].sum()))
@@ -271,7 +292,7 @@ def minimise_rows(problem: Problem, point: Point, free: Bools) -> tuple[Point, "
             if new <= start + 1e-4 * length * slope + 1e-12 * abs(start) or length < 1e-8:
                 break
             length /= 2
-        point = there
+        point, start = there, new
         if abs(slope) < 1e-14 * max(1.0, abs(start)):  # rounding decides: the step gains nothing more
             return point, linearise(problem, point, nodes, kept), norm
     raise ConvergenceError(
@@ -330,10 +351,11 @@ class System:
         """Return Newton's step."""
         if not self.g_b.size:
             return -self.solve(self.g_r), self.g_b
-        W = self.solve(self.cross)
+        both = self.solve(np.column_stack([self.cross, self.g_r]))
+        W, down = both[:, :-1], both[:, -1]
         S = self.own - self.cross.T @ W
         step_b = np.asarray(-np.linalg.solve(S, self.g_b - W.T @ self.g_r), dtype=np.float64)
-        return np.asarray(-self.solve(self.g_r) - W @ step_b), step_b
+        return np.asarray(-down - W @ step_b), step_b
 
     def covariance(self, problem: Problem, n: int, *, robust: bool, loose: bool) -> tuple[Covariance, Floats]:
         """Return the covariance of the ratings and that of the extras."""
@@ -421,10 +443,11 @@ def linearise(problem: Problem, point: Point, nodes: int, kept: Ints) -> System:
     g_b = Z.T @ slopes
     if problem.davidson:
         columns.append(onto(k, rows.i, rows.j)[kept])
-        side = Z.T @ k
-        corner = float((games * draw * (1 - draw)).sum())
-        own = np.block([[own, side[:, None]], [side[None, :], np.array([[corner]])]])
-        g_b = np.append(g_b, eta_slopes.sum())
+        q = Z.shape[1]
+        larger = np.empty((q + 1, q + 1))
+        larger[:q, :q], larger[q, q] = own, (games * draw * (1 - draw)).sum()
+        larger[:q, q] = larger[q, :q] = Z.T @ k
+        own, g_b = larger, np.append(g_b, eta_slopes.sum())
     cross = np.stack(columns, axis=1) if columns else np.zeros((kept.size, 0))
     free = np.zeros(nodes, dtype=bool)
     free[kept] = True

@@ -84,7 +84,7 @@ def follows_strength(matches: Matches) -> bool:
     if apart:
         by_results = explained > max(CLEARLY, 2 / 3 * by_chance)
     else:
-        by_results = explained > CLEARLY or (by_chance > SURPRISING and explained > by_chance / 2)
+        by_results = explained > (1.0 if by_chance > CLEARLY else SURPRISING)
     if by_results:
         return False
     return bool(models[1].log_evidence + apart * np.log(n) / 2 > models[0].log_evidence)
@@ -92,11 +92,29 @@ def follows_strength(matches: Matches) -> bool:
 
 def spectrum(matches: Matches) -> Floats:
     """Return the eigenvalues of the normalised Laplacian of the schedule, ascending."""
+    return np.asarray(np.linalg.eigvalsh(normalised_laplacian(matches)))
+
+
+def order_by_schedule(matches: Matches) -> Floats:
+    """Return normal scores of the agents in their order along the schedule, that of its slowest eigenvector.
+
+    Agents who met only others of about their strength are in line. At the ends of it all opponents of an agent are on
+    one side, and the prior around opponents alone would pull the best and the worst towards them.
+    """
+    from scipy.special import ndtri
+
+    slowest = np.linalg.eigh(normalised_laplacian(matches))[1][:, 1]
+    place = np.argsort(np.argsort(slowest / np.sqrt(np.maximum(matches.games_per_agent, 1e-300)), kind="stable"))
+    return np.asarray(ndtri((place + 0.5) / len(place)))
+
+
+def normalised_laplacian(matches: Matches) -> Floats:
+    """Return ``I - d^-1/2 A d^-1/2`` for games ``A`` and games of each agent ``d``."""
     n, (i, j) = len(matches.agents), matches.pairs.T
     root = np.sqrt(np.maximum(matches.games_per_agent, 1e-300))
     L = np.eye(n)
     L[i, j] = L[j, i] = -matches.games / (root[i] * root[j])
-    return np.asarray(np.linalg.eigvalsh(L))
+    return L
 
 
 class Model:

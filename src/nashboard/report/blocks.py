@@ -1,20 +1,21 @@
-"""What a page is made of: sections, and in them sentences, facts, checks, tables, charts, folds and text to copy.
+"""What a page is made of: sections, and in them sentences, checks, tables, charts, folds and text to copy.
 
-A block is plain data. The template that shows it has its name: ``Facts`` is shown by ``templates/facts.html``.
+A block is plain data. The template that shows it has its name: ``Terms`` is shown by ``templates/terms.html``.
 """
 
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from altair.utils.schemapi import debug_mode
 
-from nashboard._tables import Cell, Column, Table, as_csv
+from nashboard._tables import Cell, Table, as_csv, most_telling, room
 from nashboard.errors import NashboardError
 from nashboard.evaluation.audit.checks import Check
 
+PHONE, NAME = 44, 13  # characters of a row on a phone, and of the name in it, which may break anywhere
 MOST_ROWS = 2000  # of a table on a page; a browser scrolls so many without trouble
 OWN_NAME = re.compile(r"\b(param|view|selector)_(\d+)\b")
 
@@ -31,23 +32,6 @@ class Sentences:
     lines: tuple[str, ...]
     tone: str = "plain"
     title: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fact:
-    """A number and its name."""
-
-    value: str
-    name: str
-    meaning: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Facts:
-    """A few numbers beside each other."""
-
-    template: ClassVar[str] = "facts.html"
-    facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,19 +85,7 @@ class Heading:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of the page under a heading of its own.
-
-    Parameters
-    ----------
-    key
-        Its address within the page.
-    title, opening
-        The heading, and a sentence that a person who never heard of Nash understands.
-    how
-        How to read it, paragraph by paragraph; shown when asked for.
-    parts
-        What it holds, in order.
-    """
+    """A part of the page under a heading of its own, with an opening that a newcomer understands and how to read it."""
 
     key: str
     title: str
@@ -124,18 +96,20 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """A column: its name, what it means in plain words, and whether it holds numbers."""
+    """A column: its name, what it means in plain words, whether it contains numbers, and whether a phone shows it."""
 
     name: str
     meaning: str
     numeric: bool
+    narrow: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A cell: its text, and its place among the different values of its column, -1 where it is missing."""
+    """A cell: its text, its class, and its place among the different values of its column, -1 where it is missing."""
 
     text: str
+    style: str
     place: int
 
 
@@ -143,20 +117,8 @@ class Shown:
 class Grid:
     """A table that can be sorted and searched, copied and saved.
 
-    Parameters
-    ----------
-    key
-        Its address within the page, and the name of the file it is saved as.
-    caption
-        What it is, in plain words.
-    things
-        What a row is, in the plural: agents, tasks, pairs.
-    named
-        The column that names a row.
-    csv
-        The whole table for machines; empty where it is not offered.
-    notes
-        What to know about it.
+    ``key`` is its address and the name of its file, ``things`` what a row is, in the plural, ``named`` the column that
+    names a row, and ``csv`` the whole table, empty where it is not offered.
     """
 
     template: ClassVar[str] = "grid.html"
@@ -169,6 +131,11 @@ class Grid:
     csv: str
     notes: tuple[str, ...]
 
+    @property
+    def wide(self) -> bool:
+        """Whether some columns do not fit on a phone."""
+        return not all(column.narrow for column in self.columns)
+
 
 def grid(
     table: Table,
@@ -179,24 +146,41 @@ def grid(
     named: int = 0,
     saved: bool = False,
     notes: tuple[str, ...] | None = None,
+    telling: tuple[str, ...] = (),
 ) -> Grid:
-    """Return a table as the page shows it; rows past the first two thousand are left out, with a note."""
+    """Return a table as the page shows it; rows past the first two thousand are left out, with a note.
+
+    A phone shows the columns of ``telling``, or the first ones, as many as fit, and the others when asked for.
+    """
     notes = table.notes if notes is None else notes
     if len(table.rows) > MOST_ROWS:
         notes = (f"The first {MOST_ROWS:,} of {len(table.rows):,} {things} are shown; saving as csv saves all.", *notes)
-    short = Table(columns=table.columns, rows=table.rows[:MOST_ROWS])
-    texts = short.cells()
+    short = Table(columns=table.columns, rows=table.rows[:MOST_ROWS], telling=telling or table.telling)
+    texts, numeric = short.cells(), table.numeric()
     places = [sorted_places([row[k] for row in short.rows]) for k in range(len(short.columns))]
+    rooms = [room(column.name, [row[k] for row in texts], numeric[k]) for k, column in enumerate(short.columns)]
+    rooms[named] = replace(rooms[named], least=min(rooms[named].least, NAME))
+    narrow = {named, *most_telling(short, rooms, PHONE)}
+    styles = [("n" if numeric[k] else "") + " wide" * (k not in narrow) for k in range(len(rooms))]
     return Grid(
         key=key,
         caption=caption,
         things=things,
         columns=tuple(
-            Head(name=column.name, meaning=meaning(column), numeric=numeric)
-            for column, numeric in zip(table.columns, table.numeric(), strict=True)
+            Head(
+                name=column.name,
+                meaning=column.meaning or MEANINGS.get(column.name, ""),
+                numeric=numeric[k],
+                narrow=k in narrow,
+            )
+            for k, column in enumerate(table.columns)
         ),
         rows=tuple(
-            tuple(Shown(text=text, place=places[k][t]) for k, text in enumerate(row)) for t, row in enumerate(texts)
+            tuple(
+                Shown(text=text, style=f"{styles[k]} {text_style(text)}".strip(), place=places[k][t])
+                for k, text in enumerate(row)
+            )
+            for t, row in enumerate(texts)
         ),
         named=named,
         csv=as_csv(table) if saved else "",
@@ -204,9 +188,9 @@ def grid(
     )
 
 
-def meaning(column: Column) -> str:
-    """Return what a column means, in plain words."""
-    return PLAINER.get(column.meaning, column.meaning) or MEANINGS.get(column.name, "")
+def text_style(text: str) -> str:
+    """Return the class of a cell of text: how narrow it may get depends on its length."""
+    return "sentence" if len(text) > 100 else "words" if len(text) > 18 else ""
 
 
 def sorted_places(cells: list[Cell]) -> list[int]:
@@ -228,47 +212,22 @@ def sort_key(cell: Cell) -> Any:
     return (0, float(cell), float(cell), "", "")
 
 
-# What columns mean that say nothing of it, or say it in words that only some people know.
-MEANINGS = {
+MEANINGS = {  # of columns of names, which say nothing about themselves
     "agent": "name of the agent",
     "task": "name of the task",
-    "check": "what was asked of the evaluation",
-    "what": "what was looked at",
-    "found": "what was found",
-    "meaning": "what that is, in words",
     "method": "the way of ranking: by plain average, by Elo, or by Nash average",
     "first": "one of the two",
     "second": "the other of the two",
     "component": "number of the skill beyond the average, the strongest first",
-    "tasks high": "tasks on which the agents high do better than averages say",
-    "tasks low": "tasks on which the agents low do better than averages say",
-    "in words": "the cycle as a sentence",
-}
-PLAINER = {
-    "share in the maximum-entropy equilibrium": "share in the maximum-entropy equilibrium; 0 means no influence on "
-    "the averages",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A chart of Vega-Lite, and the words that go with it.
+    """A chart of Vega-Lite as json, and the words that go with it, which wrap on a phone outside of the drawing.
 
-    Parameters
-    ----------
-    key
-        Its address within the page.
-    title, subtitle
-        What it shows, as text of the page: text wraps on a phone, and a title inside the drawing does not.
-    description
-        For people who do not see it.
-    spec
-        The specification as json that can stand in a page.
-    choosing
-        Whether it has fields to choose from, which a screen reader must reach.
-    narrow
-        On a narrow screen: ``"stack"`` puts panels below each other, ``"first"`` shows the first panel only, since
-        the others have no names of their own.
+    ``choosing`` says whether it has fields to choose from, which a screen reader must reach. On a narrow screen
+    ``"stack"`` puts panels below each other, and ``"first"`` shows the first panel only, which alone has names.
     """
 
     template: ClassVar[str] = "picture.html"
@@ -355,7 +314,7 @@ def own_names(spec: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-Part = Sentences | Facts | Checks | Terms | Quote | Fold | Heading | Grid | Picture
+Part = Sentences | Checks | Terms | Quote | Fold | Heading | Grid | Picture
 
 
 def capital(line: str) -> str:

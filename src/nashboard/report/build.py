@@ -8,7 +8,7 @@ Charts are drawn by Vega's interpreter, which needs no ``eval``.
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePath
@@ -22,24 +22,34 @@ from nashboard.charts.export import closed, drawing_script
 from nashboard.charts.theme import THEMES
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
+from nashboard.report.about import cite, describe_data, describe_method
+from nashboard.report.answer import show_answer, show_board, show_segments
 from nashboard.report.blocks import Section, embedded
-from nashboard.report.findings import Saying, find_everything
-from nashboard.report.sections import SECTIONS
+from nashboard.report.findings import Findings, Saying, find_everything
+from nashboard.report.structure import show_cycles, show_redundancy, show_skills, show_tasks
+from nashboard.report.trust import show_checks, show_copies, show_methods
+
+# In the order of the page. A section is a function from `Findings`, or returns None where it does not apply.
+SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
+    show_answer,
+    show_board,
+    show_tasks,
+    show_checks,
+    show_segments,
+    show_redundancy,
+    show_skills,
+    show_cycles,
+    show_copies,
+    show_methods,
+    describe_method,
+    describe_data,
+    cite,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A report before it becomes a page.
-
-    Parameters
-    ----------
-    title
-        The heading of the page.
-    sections
-        In the order of the page; the answer comes first.
-    version, data
-        The version of the program, and the hash of the data.
-    """
+    """A report before it becomes a page: its sections, the version of the program and the hash of the data."""
 
     title: str
     sections: tuple[Section, ...]

@@ -41,20 +41,8 @@ Saying = Callable[[str], None]
 class Findings:
     """An evaluation and its analyses; None where ``missing`` has the reason, under the same name.
 
-    Parameters
-    ----------
-    payoffs
-        Between every two agents; for scores every task is a game between every two agents.
-    hodge, schur
-        Of these: what ratings explain and what goes round, and the strongest planes.
-    latent
-        What tasks test beyond an average.
-    methods
-        What other ways to rank say.
-    segments
-        Evaluations of parts of the data, by name; empty where there are none.
-    notes
-        By step, its warnings.
+    For scores, ``payoffs``, ``hodge`` and ``schur`` count every task as a game between every two agents. ``segments``
+    are evaluations of parts of the data, ``notes`` the warnings of each step.
     """
 
     evaluation: Evaluation

@@ -154,6 +154,20 @@ def test_a_judgment_with_one_game_has_one_verdict(tmp_path: Path) -> None:
     assert left_out(matches) == [("games", 1, "the judge gave no verdict")]
 
 
+def test_the_games_of_one_prompt_of_arena_hard_are_a_cluster() -> None:
+    found = nb.read_matches(ARENA_HARD)
+    assert found.clusters is not None
+    prompts = {json.loads(line)["uid"] for line in ARENA_HARD.read_text(encoding="utf-8").splitlines()}
+    assert found.clusters.size == len(prompts)
+    assert nb.read_matches(ARENA_HARD, cluster=False).clusters is None
+
+
+def test_alpaca_annotations_name_the_columns_of_the_file() -> None:
+    facts = str(nb.read_matches(ALPACA).origin.taken)
+    assert "preference" in facts
+    assert not any(repr(name) in facts for name in ("rated", "share", "unknown"))
+
+
 def test_judgments_of_arena_hard_can_be_chosen_and_clustered() -> None:
     matches = nb.read_matches(ARENA_HARD, where={"category": "hard_prompt"}, cluster="uid")
     assert set(counts(matches)) == {("gemma-3-27b", "o3-mini"), ("o3-mini", "qwen3-32b")}

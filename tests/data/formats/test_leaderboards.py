@@ -64,8 +64,11 @@ OPENCOMPASS_HEADER = "dataset,version,metric,mode,x,y\n"
     ("rows", "message"),
     [
         ("mmlu,-,naive_average,gen,1,2\n", "has no row of a data set, only averages"),
-        ("t,a1,acc,gen,1,2\nt,b2,acc,gen,3,4\n", r"data row 2: the task 't \(acc, gen\)' occurs twice"),
-        ("t,a1,acc,gen,1,much\n", "data row 1, column 'y' is 'much', not a number"),
+        (
+            "t,a1,acc,gen,1,2\nt,b2,acc,gen,3,4\n",
+            r"task 't \(acc, gen\)' is in data rows 1 and 2; names must be",
+        ),
+        ("t,a1,acc,gen,1,2\nu,b2,acc,gen,1,much\n", r"data row 2 \('u'\), column 'y' is 'much', not a number"),
         ("t,a1,acc,gen,1\n", r"data row 1 \(line 2, 't'\) has 5 cells, the header has 6"),
     ],
 )

@@ -180,7 +180,7 @@ def test_a_log_of_json_lines_is_not_read_whole_to_be_recognised(
         raise AssertionError("read whole")
 
     monkeypatch.setattr("nashboard.data.formats.format.read_document", refuse)
-    monkeypatch.setattr("nashboard.data.formats.every_eval_ever.read_document", refuse)
+    monkeypatch.setattr("nashboard.data.formats.harnesses.read_document", refuse)
     file = tmp_path / "log.jsonl"
     file.write_text('{"agent_a": "x", "agent_b": "y", "winner": "tie"}\n' * 2)
     assert nb.read_matches(file).n_games == 2

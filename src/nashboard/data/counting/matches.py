@@ -16,9 +16,8 @@ from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Segments, split_by_value
 from nashboard.data.table.exact_sums import Totals, add_exactly
-from nashboard.data.table.filters import describe_values
 from nashboard.data.table.table import column
-from nashboard.data.table.values import as_number, as_text, is_blank, is_sound_weight
+from nashboard.data.table.values import as_number, as_text, describe_values, is_blank, is_sound_weight
 from nashboard.data.validation import look_alikes
 from nashboard.errors import InputError
 

@@ -28,18 +28,19 @@ from nashboard.data.counting.outcomes import (
     refuse_ambiguous,
 )
 from nashboard.data.table.exact_sums import Totals
-from nashboard.data.table.filters import Filter, number_filters
 from nashboard.data.table.table import Table, column
 from nashboard.data.table.values import (
     MISSING,
     NO,
     YES,
+    Filter,
     as_key,
     as_lower,
     as_text,
     groups_as_text,
     is_blank,
     is_sound_weight,
+    number_filters,
     spell_columns,
 )
 from nashboard.errors import InputError

@@ -6,11 +6,10 @@ import narwhals as nw
 import polars as pl
 
 from nashboard.data.counting.matches import Counted
-from nashboard.data.formats.format import Format, Input
+from nashboard.data.formats.format import Input
 from nashboard.data.formats.match_tables import read_table
 from nashboard.data.sources.frames import collect_objects
-from nashboard.data.table.filters import Filter
-from nashboard.data.table.values import as_lower, as_number, as_text, recode
+from nashboard.data.table.values import Filter, as_lower, as_number, as_text, recode
 from nashboard.errors import InputError
 
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
@@ -52,6 +51,11 @@ def read_lmarena(source: Input) -> Counted:
     return read_table(source, "lmarena", a="model_a", b="model_b", outcome="winner", cluster="evaluation_session_id")
 
 
+def read_voters(source: Input) -> Counted:
+    """Read votes with voters, where the votes with one id belong together."""
+    return read_table(source, "voters", a="left", b="right", outcome="winner", cluster="id")
+
+
 def read_kaggle(source: Input) -> Counted:
     """Read a log whose outcome stands in three columns, one of which is 1."""
     source.require(*ONE_HOT)
@@ -67,31 +71,6 @@ def spell_mark(mark: nw.Expr) -> nw.Expr:
     """Return 1 or 0 as text, and ``nothing`` for anything else."""
     other = nw.when(mark == 0).then(nw.lit("0")).otherwise(nw.lit("nothing"))
     return nw.when(mark == 1).then(nw.lit("1")).otherwise(other)
-
-
-ARENA = (
-    Format(
-        "lmarena",
-        "matches",
-        "LMArena battles, 2024 and later",
-        fits=lambda x: x.has("model_a", "model_b", "winner", "evaluation_session_id"),
-        read=read_lmarena,
-    ),
-    Format(
-        "chatbot-arena",
-        "matches",
-        "Chatbot Arena clean battles",
-        fits=lambda x: x.has("model_a", "model_b", "winner") and (x.has("anony") or x.has("dedup_tag")),
-        read=read_chatbot_arena,
-    ),
-    Format(
-        "kaggle",
-        "matches",
-        "Kaggle 55k: one-hot outcome",
-        fits=lambda x: x.has("model_a", "model_b", *ONE_HOT),
-        read=read_kaggle,
-    ),
-)
 
 
 # What the judge of arena-hard writes; the benchmark's own scorer knows the same ten.
@@ -127,6 +106,8 @@ def read_alpaca_eval(source: Input) -> Counted:
             b="generator_2",
             outcome=column,
             sided=False,  # the judge sees the two answers in random order
+            made=dict.fromkeys(("rated", "share", "unknown"), ()),
+            notes=("preferences from 1 (the first wins) to 2 (the second wins) are read as shares; 0 is a draw",),
         )
 
     understood = ~nw.col("share").is_null()
@@ -167,6 +148,9 @@ def read_arena_hard(source: Input) -> Counted:
         b="agent_b",
         outcome="verdict",
         weight="weight",
+        cluster="uid"
+        if "uid" in source.table.schema
+        else None,  # both games, and all models, have the prompt in common
         notes=(
             "every match has the baseline: agents are compared only through it",
             "a clear verdict (>>) counts three times",
@@ -204,28 +188,3 @@ def read_mt_bench(source: Input) -> Counted:
         source, "mt-bench", rows=rows.with_columns(verdict=verdict), filters=(judged,), a="model_1", b="model_2",
         outcome="verdict", sided=False, notes=("where the two games of a pair disagree the match is a draw",),
     )  # fmt: skip
-
-
-JUDGED = (
-    Format(
-        "alpaca-eval",
-        "matches",
-        "AlpacaEval annotations",
-        fits=lambda x: x.has("generator_1", "generator_2", "preference"),
-        read=read_alpaca_eval,
-    ),
-    Format(
-        "arena-hard",
-        "matches",
-        "arena-hard v2 judgments",
-        fits=lambda x: x.kind != "delimited" and x.has("model", "baseline", "games"),
-        read=read_arena_hard,
-    ),
-    Format(
-        "mt-bench",
-        "matches",
-        "MT-bench pair judgments",
-        fits=lambda x: x.has("model_1", "model_2", "g1_winner", "g2_winner"),
-        read=read_mt_bench,
-    ),
-)

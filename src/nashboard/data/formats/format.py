@@ -6,12 +6,15 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
+import polars as pl
+
 from nashboard._files import Workspace
 from nashboard._text import listed
+from nashboard.data.counting.cells import Cell, frame_cells, make_scores
 from nashboard.data.counting.outcomes import Rules
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
-from nashboard.data.origin import LeftOut
+from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments
@@ -191,6 +194,9 @@ GAME_OPTIONS = (
 )  # fmt: skip
 MATCH_OPTIONS = (*GAME_OPTIONS, "neutral", "segment")
 SCORE_OPTIONS = ("lower_is_better", "bad_rows", "separator")
+WIDE_OPTIONS = ("agent", "ignore", "repeats", *SCORE_OPTIONS)
+LONG_OPTIONS = ("agent", "task", "score", "metric", "where", "segment", *SCORE_OPTIONS)
+HARNESS_OPTIONS = ("lower_is_better", "metric", "bad_rows")
 
 
 @dataclass(frozen=True)
@@ -228,6 +234,11 @@ class Format:
                 raise InputError(
                     f"{name}= has no meaning for {self.name} ({self.holds}); it takes {listed(self.options, 99)}"
                 )
+
+
+def has(*columns: str) -> Callable[[Input], bool]:
+    """Return what recognises a table by its columns."""
+    return lambda source: source.has(*columns)
 
 
 # What readers of evaluation harnesses share: the files of a folder, how one is recognised, and what is left out.
@@ -298,6 +309,30 @@ def read_documents(
             content.append(read(file))
         for one in content:
             yield file, one
+
+
+def finish_scores(
+    source: Input,
+    cells: Sequence[Cell] | pl.DataFrame,
+    format: str,
+    *,
+    rows: int,
+    left_out: Sequence[LeftOut] = (),
+    notes: tuple[str, ...] = (),
+    groups: Mapping[str, str] | None = None,
+    in_order: bool = False,
+) -> Scores:
+    """Return the scores of single cells; agents and tasks are sorted, or stand in the order of the cells."""
+    frame = cells if isinstance(cells, pl.DataFrame) else frame_cells(cells)
+    return make_scores(
+        frame.filter(pl.col("score").is_not_null()),
+        agents=list(dict.fromkeys(frame["agent"])) if in_order else None,
+        tasks=list(dict.fromkeys(frame["task"])) if in_order else None,
+        source=source.name,
+        origin=Origin(source=source.name, format=format, rows=rows, left_out=tuple(left_out), notes=notes),
+        lower_is_better=source.options.lower_is_better,
+        groups=groups,
+    )
 
 
 def note_replaced(number: int, what: str) -> tuple[LeftOut, ...]:

@@ -10,11 +10,11 @@ import polars as pl
 
 from nashboard.data.counting.matches import Counted
 from nashboard.data.counting.outcomes import UNFINISHED
-from nashboard.data.formats.format import GAME_OPTIONS, Format, Input
+from nashboard.data.formats.format import Input
 from nashboard.data.formats.match_tables import read_rows
 from nashboard.data.sources.paths import PlainFile, check_lines
-from nashboard.data.table.filters import Filter
 from nashboard.data.table.table import Table
+from nashboard.data.table.values import Filter
 from nashboard.errors import InputError, MissingExtraError
 
 Game = tuple[str, str, str, str]
@@ -56,6 +56,16 @@ def iterate_cutechess(file: PlainFile) -> Iterator[Game]:
                 yield white, black, result, ""
 
 
+def read_pgn(source: Input) -> Counted:
+    """Read chess games in PGN."""
+    return read_games(source, iterate_pgn, "pgn")
+
+
+def read_cutechess(source: Input) -> Counted:
+    """Read the log that cutechess prints."""
+    return read_games(source, iterate_cutechess, "cutechess")
+
+
 def read_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Counted:
     """Write the games as a table, a row for each, and count it like any other: memory holds the pairs that met."""
     if source.kind == "directory":
@@ -93,25 +103,3 @@ def read_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], form
         table, source.options, format=format, filters=tuple(filters[ruled:]), a="white", b="black", outcome="result",
         unit="games",
     )  # fmt: skip
-
-
-GAMES = (
-    Format(
-        "pgn",
-        "matches",
-        "chess games in PGN",
-        fits=lambda x: x.kind == "pgn",
-        read=lambda x: read_games(x, iterate_pgn, "pgn"),
-        options=GAME_OPTIONS,
-        on_frames=False,
-    ),
-    Format(
-        "cutechess",
-        "matches",
-        "the log that cutechess prints",
-        fits=lambda x: x.kind == "cutechess",
-        read=lambda x: read_games(x, iterate_cutechess, "cutechess"),
-        options=GAME_OPTIONS,
-        on_frames=False,
-    ),
-)

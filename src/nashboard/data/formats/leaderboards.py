@@ -1,6 +1,7 @@
 """Tables that benchmarks publish, from OpenCompass, the Open LLM Leaderboard and AlpacaEval to HELM and WildBench."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from nashboard._text import listed
-from nashboard.data.counting.cells import Cell, frame_cells, leave_out_averages, make_scores, name_source
-from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Leftovers
-from nashboard.data.formats.long_scores import LONG_OPTIONS, read_long_table
-from nashboard.data.formats.wide_scores import WIDE_OPTIONS, fetch_rows, list_columns, read_wide_table
+from nashboard.data.counting.cells import Cell, name_source
+from nashboard.data.formats.format import Input, Leftovers, finish_scores
+from nashboard.data.formats.long_scores import read_long_table
+from nashboard.data.formats.wide_scores import fetch_flat_rows, fetch_rows, read_turned, read_wide_table
 from nashboard.data.matches import Matches
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
@@ -20,7 +21,7 @@ from nashboard.data.segments import Segments
 from nashboard.data.table.columns import is_derived
 from nashboard.data.table.json_lines import read_document
 from nashboard.data.table.table import ROW
-from nashboard.data.table.values import as_number, parse_number
+from nashboard.data.table.values import MISSING, as_number, parse_number
 from nashboard.errors import InputError
 
 OPENCOMPASS_KEYS = ("dataset", "version", "metric", "mode")
@@ -35,39 +36,21 @@ DETAIL = re.compile(r"# |truncated$")  # HELM: what was run, such as "# eval" an
 def read_opencompass(source: Input) -> Scores:
     """Read a summary whose rows are data sets and whose columns are models; average rows are left out."""
     source.require(*OPENCOMPASS_KEYS)
-    table = source.table
-    if table.kind == "delimited":
-        table.explain()
-    frame = fetch_rows(table, table.schema.names())
-    models = [name for name in list_columns(frame) if name not in OPENCOMPASS_KEYS]
-    left, cells, seen = Leftovers(), list[Cell](), set()
-    names = frame["dataset"].to_list()
-    for record in frame.to_dicts():
-        row = record[ROW]
-        where = f"{table.name!r}, data row {row:,}"
-        dataset, metric = record["dataset"] or "", record["metric"] or ""
-        with left.skip_bad(source.options, f"data row {row:,}"):
-            scores = {model: parse_number(record[model], f"{where}, column {model!r}") for model in models}
-            # an average row has no version of its own
-            if is_derived(dataset) or "average" in metric.casefold() or (record["version"] or "-") == "-":
-                if any(score is not None for score in scores.values()):
-                    left.add("rows", "averages of other rows", dataset)
-                continue
-            task = dataset if names.count(dataset) == 1 else f"{dataset} ({metric}, {record['mode']})"
-            if task in seen:
-                raise InputError(f"{where}: the task {task!r} occurs twice")
-            seen.add(task)
-            cells += [Cell(agent=model, task=task, score=score) for model, score in scores.items()]
-    left_out = (*table.left_out, *left.entries())
-    if not cells:
-        raise InputError(f"{table.name!r} has no row of a data set, only averages")
-    return make_scores(
-        frame_cells(cells).filter(pl.col("score").is_not_null()),
-        agents=models,
-        tasks=list(dict.fromkeys(cell.task for cell in cells)),
-        source=table.name,
-        origin=Origin(source=table.name, format="opencompass", rows=len(frame), left_out=left_out, notes=table.notes),
-        lower_is_better=source.options.lower_is_better,
+    head = fetch_flat_rows(source.table)
+    keys = [tuple("" if cell is None else str(cell) for cell in row) for row in head.select(OPENCOMPASS_KEYS).rows()]
+    # an average row has no version of its own
+    average = [is_derived(name) or "average" in by.casefold() or version in ("", "-") for name, version, by, _ in keys]
+    several = {name for (name, *_), times in Counter(key[:1] for key in keys).items() if times > 1}
+    tasks = [f"{name} ({by}, {mode})" if name in several else name for name, _, by, mode in keys]
+    head = head.with_columns(dataset=pl.Series(tasks)).drop(OPENCOMPASS_KEYS[1:])
+    if all(average):
+        raise InputError(f"{source.name!r} has no row of a data set, only averages")
+    measured = pl.any_horizontal(pl.exclude("dataset", ROW).cast(pl.String).is_in(MISSING).not_())
+    gone = head.filter(pl.Series(average)).filter(measured)["dataset"].to_list()
+    left_out = (LeftOut("rows", len(gone), f"averages of other rows: {listed(gone)}"),) if gone else ()
+    tasks_only = head.filter(~pl.Series(average))
+    return read_turned(
+        source.table, tasks_only, "dataset", source.options, "opencompass", "(data sets)", left_out, len(head)
     )
 
 
@@ -104,31 +87,19 @@ def read_helm(source: Input) -> Scores:
         raise InputError(f"{source.name!r} is not a HELM table: it needs a title, a header and rows of cells") from None
     averages = [name for name in header[1:] if is_derived(name)]
     details = [name for name, low in zip(header, lower, strict=True) if low is None and DETAIL.match(name)]
-    left, cells = Leftovers(), list[Cell]()
     tasks = [k for k in range(1, len(header)) if header[k] not in (*averages, *details)]
+    left, cells = Leftovers(), list[Cell]()
     for row in rows:
         where = f"{source.name!r}, row {row[0]!r}, column"
         with left.skip_bad(source.options, str(row[0])):
             scores = {k: parse_number(row[k], f"{where} {header[k]!r}") for k in tasks if k < len(row)}
-            cells += [
-                Cell(agent=str(row[0] or ""), task=header[k], score=score, lower_is_better=lower[k])
-                for k, score in scores.items()
-            ]
-    left_out = [*left.entries(), *leave_out_averages(averages)]
-    if details:
-        why = f"numbers of instances and tokens, not scores: {listed(details)}"
-        left_out.append(LeftOut("columns", len(details), why))
-    if others:
-        titles = [str(table.get("title", "untitled")) for table in others if isinstance(table, dict)]
-        left_out.append(LeftOut("tables", len(others), f"only the first is read: {listed(titles)}"))
-    return make_scores(
-        frame_cells(cells).filter(pl.col("score").is_not_null()),
-        agents=list(dict.fromkeys(cell.agent for cell in cells)),
-        tasks=list(dict.fromkeys(cell.task for cell in cells)),
-        source=source.name,
-        origin=Origin(source=source.name, format="helm", rows=len(rows), left_out=tuple(left_out)),
-        lower_is_better=source.options.lower_is_better,
-    )
+            name = str(row[0] or "")
+            cells += [Cell(agent=name, task=header[k], score=scores[k], lower_is_better=lower[k]) for k in scores]
+    left.add("columns", "computed from the others", *averages)
+    left.add("columns", "numbers of instances and tokens, not scores", *details)
+    titles = [str(table.get("title", "untitled")) for table in others if isinstance(table, dict)]
+    left.add("tables", "only the first is read", *titles)
+    return finish_scores(source, cells, "helm", rows=len(rows), left_out=left.entries(), in_order=True)
 
 
 def is_helm(source: Input) -> bool:
@@ -151,7 +122,7 @@ def read_alpaca_board(source: Input) -> Scores:
     if metric not in ALPACA_ERRORS:
         raise InputError(f"{source.name!r}: {metric!r} is not a win rate; choose {listed(ALPACA_ERRORS)} with metric=")
     frame = fetch_rows(table, table.schema.names())
-    agent = source.options.agent or frame.columns[0]
+    agent = source.options.agent or table.columns[0]
     names = ["" if name is None else str(name) for name in frame[agent]]
     error = ALPACA_ERRORS[metric]
     left, cells = Leftovers(), list[Cell]()
@@ -164,20 +135,10 @@ def read_alpaca_board(source: Input) -> Scores:
             cells.append(Cell(agent=name, task=metric, score=score, stderr=stderr, n=n))
     unused = [name for name in table.columns if name not in (agent, metric, error, "n_total")]
     left.add("columns", "counts, lengths and other metrics", *unused)
-    return make_scores(
-        frame_cells(cells).filter(pl.col("score").is_not_null()),
-        agents=[cell.agent for cell in cells],
-        tasks=[metric],
-        source=table.name,
-        origin=Origin(
-            source=table.name,
-            format="alpaca-eval-leaderboard",
-            rows=len(frame),
-            left_out=left.entries(),
-            notes=table.notes,
-        ),
-        lower_is_better=source.options.lower_is_better,
-    )
+    return finish_scores(
+        source, cells, "alpaca-eval-leaderboard", rows=len(frame), left_out=left.entries(), notes=table.notes,
+        in_order=True,
+    )  # fmt: skip
 
 
 def read_livecodebench(source: Input) -> Scores | Segments:
@@ -223,40 +184,24 @@ def read_wildbench(source: Input) -> Matches:
             if not all(0 <= number < float("inf") for number in numbers.values()):
                 raise InputError(f"{where} has counts {numbers}: a count must be a number of at least 0")
             rows.append((str(model), numbers))
-    agents = sorted({model for model, _ in rows} | {BASELINE})
-    place = {name: k for k, name in enumerate(agents)}
-    pairs, results = [], []
-    for model, numbers in sorted(rows):
-        if model == BASELINE or not sum(numbers.values()):
-            continue
-        share = sum(GRADES[grade] * number for grade, number in numbers.items() if grade != "tie")
-        decided = sum(number for grade, number in numbers.items() if grade != "tie")
-        i, j = sorted((place[model], place[BASELINE]))
-        won, lost = (share, decided - share) if place[model] == i else (decided - share, share)
-        pairs.append((i, j))
-        results.append((won, numbers["tie"], lost))
-    if not pairs:
+    agents = tuple(sorted({model for model, _ in rows} | {BASELINE}))
+    W, D = np.zeros((2, len(agents), len(agents)))
+    base = agents.index(BASELINE)
+    for model, numbers in rows:
+        k = agents.index(model)
+        W[k, base] += sum(GRADES[grade] * number for grade, number in numbers.items() if grade != "tie")
+        W[base, k] += sum((1 - GRADES[grade]) * number for grade, number in numbers.items() if grade != "tie")
+        D[k, base] = D[base, k] = numbers["tie"]
+    if len(agents) < 2 or not (W + D).any():
         raise InputError(f"{source.name!r} contains no comparison with the baseline")
-    order = sorted(range(len(pairs)), key=lambda k: pairs[k])
-    wins, draws, losses = (np.array([results[k][part] for k in order]) for part in range(3))
     with name_source(source.name):
-        return Matches(
-            agents=tuple(agents),
-            pairs=np.array([pairs[k] for k in order]),
-            wins=wins,
-            draws=draws,
-            losses=losses,
-            origin=Origin(
-                source=source.name,
-                format="wildbench",
-                rows=len(document),
-                left_out=left.entries(),
-                notes=(
-                    f"every match has the baseline, called {BASELINE!r} here: agents are compared only through it",
-                    "win and lose count 0.75 and 0.25 of the point, win_much and lose_much 1 and 0",
-                ),
-            ),
-        )
+        made = Matches.from_counts(W, agents, draws=D)
+    notes = (
+        f"every match has the baseline, called {BASELINE!r} here: agents are compared only through it",
+        "win and lose count 0.75 and 0.25 of the point, win_much and lose_much 1 and 0",
+    )
+    origin = Origin(source=source.name, format="wildbench", rows=len(document), left_out=left.entries(), notes=notes)
+    return replace(made, origin=origin)
 
 
 def is_wildbench_document(document: Any) -> bool:
@@ -266,57 +211,3 @@ def is_wildbench_document(document: Any) -> bool:
         and bool(document)
         and any(isinstance(counts, dict) and set(GRADES) <= set(counts) for counts in document.values())
     )
-
-
-LEADERBOARDS = (
-    Format(
-        "opencompass",
-        "scores",
-        "an OpenCompass summary",
-        fits=lambda x: x.has(*OPENCOMPASS_KEYS),
-        read=read_opencompass,
-        options=SCORE_OPTIONS,
-    ),
-    Format(
-        "open-llm-leaderboard",
-        "scores",
-        "the table of the Open LLM Leaderboard",
-        fits=lambda x: x.has("Model", "IFEval", "IFEval Raw"),
-        read=read_open_llm,
-        options=WIDE_OPTIONS,
-    ),
-    Format(
-        "alpaca-eval-leaderboard",
-        "scores",
-        "the leaderboard of AlpacaEval: a win rate with its error",
-        fits=lambda x: x.has("win_rate", "n_wins", "n_wins_base", "n_draws", "n_total"),
-        read=read_alpaca_board,
-        options=("agent", "metric", *SCORE_OPTIONS),
-    ),
-    Format(
-        "livecodebench",
-        "scores",
-        "LiveCodeBench performances, a row per model and question",
-        fits=lambda x: x.has("question_id", "model", "pass@1"),
-        read=read_livecodebench,
-        options=LONG_OPTIONS,
-    ),
-    Format(
-        "wmt-mqm",
-        "scores",
-        "MQM scores of WMT, a row per system and segment",
-        fits=lambda x: x.has("system", MQM),
-        read=read_mqm,
-        options=LONG_OPTIONS,
-    ),
-    Format("helm", "scores", "HELM groups", fits=is_helm, read=read_helm, options=SCORE_OPTIONS, on_frames=False),
-    Format(
-        "wildbench",
-        "matches",
-        "WildBench pairwise counts against a baseline",
-        fits=lambda x: is_wildbench_document(x.document),
-        read=read_wildbench,
-        options=("min_games", "components", "bad_rows"),
-        on_frames=False,
-    ),
-)

@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from nashboard._text import listed, nearest
-from nashboard.data.counting.cells import Cell, frame_cells, make_scores
-from nashboard.data.formats.format import Format, Input, Leftovers, find_files, holds_any, note_replaced, read_documents
-from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.counting.cells import Cell
+from nashboard.data.formats.format import (
+    Input,
+    Leftovers,
+    find_files,
+    finish_scores,
+    holds_any,
+    note_replaced,
+    read_documents,
+)
+from nashboard.data.origin import LeftOut
 from nashboard.data.scores import Scores
 from nashboard.data.sources.paths import SAMPLES, PlainFile, check_lines
 from nashboard.data.table.json_lines import iterate_lines, parse_object, read_document, without_broken_lines
@@ -94,13 +102,8 @@ def read_results(source: Input) -> Scores:
     left.add("groups", "a group's row repeats its subtasks", *sorted(gathered.groups))
     left.add("tasks", f"they have no metric {metric!r}", *sorted(gathered.unmeasured))
     left.add("further metrics", "a task is scored by one metric", *sorted(gathered.other_metrics))
-    replaced = note_replaced(gathered.replaced, "file")
-    return make_scores(
-        frame_cells(list(cells.values())),
-        source=source.name,
-        origin=Origin(source=source.name, format="lm-eval", rows=gathered.rows, left_out=(*left.entries(), *replaced)),
-        lower_is_better=source.options.lower_is_better,
-    )
+    left_out = (*left.entries(), *note_replaced(gathered.replaced, "file"))
+    return finish_scores(source, list(cells.values()), "lm-eval", rows=gathered.rows, left_out=left_out)
 
 
 def find_time(content: dict[str, Any], name: str) -> str:
@@ -284,15 +287,9 @@ def read_samples(source: Input) -> Scores:
     notes = (
         (f"{len(changed):,} items have other content for some agents: {listed(sorted(changed))}",) if changed else ()
     )
-    known = list(cells.values())
-    return make_scores(
-        frame_cells([cell for cell in known if cell.score is not None]),
-        source=source.name,
-        origin=Origin(
-            source=source.name, format="lm-eval-samples", rows=rows, left_out=(*left_out, *left.entries()), notes=notes
-        ),
-        lower_is_better=source.options.lower_is_better,
-        groups=groups,
+    left_out += left.entries()
+    return finish_scores(
+        source, list(cells.values()), "lm-eval-samples", rows=rows, left_out=left_out, notes=notes, groups=groups
     )
 
 
@@ -348,25 +345,3 @@ def iterate_samples(file: PlainFile, task: str, wanted: str | None) -> Iterator[
                 continue
             metric = min(names, key=rank_metric)
             yield f"{task}/{record['doc_id']}", float(record[metric]), metric, str(record.get("doc_hash") or "")
-
-
-LM_EVAL = (
-    Format(
-        "lm-eval",
-        "scores",
-        "results of lm-evaluation-harness of every generation: a file, or a folder of them",
-        fits=fits_results,
-        read=read_results,
-        options=("lower_is_better", "metric", "bad_rows"),
-        on_frames=False,
-    ),
-    Format(
-        "lm-eval-samples",
-        "scores",
-        "samples of lm-evaluation-harness: a score per agent and item",
-        fits=fits_samples,
-        read=read_samples,
-        options=("lower_is_better", "metric", "bad_rows"),
-        on_frames=False,
-    ),
-)

@@ -9,7 +9,7 @@ import polars as pl
 
 from nashboard._text import listed, rows_have
 from nashboard.data.counting.cells import make_scores
-from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Options
+from nashboard.data.formats.format import Input, Options
 from nashboard.data.formats.match_tables import check_numbers, check_segment
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.scores import Scores
@@ -28,16 +28,19 @@ from nashboard.data.table.columns import (
     note_low_names,
     require_column,
 )
-from nashboard.data.table.filters import Filter, describe_values, make_filters, show_values
 from nashboard.data.table.table import Table
 from nashboard.data.table.values import (
     MISSING,
     NO,
     YES,
+    Filter,
     as_key,
     as_number,
     as_text,
+    describe_values,
     is_blank,
+    make_filters,
+    show_values,
     spell_columns,
 )
 from nashboard.errors import InputError
@@ -355,14 +358,3 @@ def read_long(source: Input) -> Scores | Segments:
             group = next(name for name in several if name != items[0])
             notes = (f"the items {items[0]!r} of each {group!r} are tasks, in groups by {group!r}",)
     return read_long_table(table, options, group=group, notes=notes)
-
-
-LONG_OPTIONS = ("agent", "task", "score", "metric", "where", "segment", *SCORE_OPTIONS)
-LONG_SCORES = Format(
-    "scores-long",
-    "scores",
-    "a row per agent, task and run",
-    fits=lambda x: bool(x.columns) and is_long(x.columns, x.options),
-    read=read_long,
-    options=("cluster", *LONG_OPTIONS),
-)

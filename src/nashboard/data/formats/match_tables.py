@@ -9,7 +9,7 @@ import narwhals as nw
 from nashboard._text import listed, shortened
 from nashboard.data.counting.matches import Counted, count_matches
 from nashboard.data.counting.pairs import MatchTable
-from nashboard.data.formats.format import MATCH_OPTIONS, Format, Input, Options
+from nashboard.data.formats.format import Input, Options
 from nashboard.data.origin import MAY_BE_ALIKE
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import (
@@ -34,9 +34,18 @@ from nashboard.data.table.columns import (
     fold,
     require_column,
 )
-from nashboard.data.table.filters import Filter, make_filters
 from nashboard.data.table.table import ROW, Table, column
-from nashboard.data.table.values import NO_SCORE, as_key, as_lower, as_number, as_text, is_no_number, is_sound_weight
+from nashboard.data.table.values import (
+    NO_SCORE,
+    Filter,
+    as_key,
+    as_lower,
+    as_number,
+    as_text,
+    is_no_number,
+    is_sound_weight,
+    make_filters,
+)
 from nashboard.errors import InputError
 
 Column = TypeVar("Column")
@@ -206,34 +215,6 @@ def are_numbers(source: Input) -> bool:
     words = {name: nw.when(is_no_number(table.frame, name)).then(nw.lit(1)).otherwise(nw.lit(0)) for name in plain}
     head = table.collect(table.frame.head(LOOK).select(**words)) if words else None
     return head is not None and not any(column.sum() for column in head)
-
-
-MATCH_TABLES = (
-    Format(
-        "voters",
-        "matches",
-        "votes with voters: left, right, winner, worker; votes with the same id are a cluster",
-        fits=lambda x: x.has("left", "right", "winner", "id", "worker"),
-        read=lambda x: read_table(x, "voters", a="left", b="right", outcome="winner", cluster="id"),
-    ),
-    Format(
-        "evalica",
-        "matches",
-        "evalica csv: left, right, winner",
-        fits=lambda x: x.has("left", "right", "winner"),
-        read=lambda x: read_table(x, "evalica"),
-    ),
-    Format(
-        "esportsbench",
-        "matches",
-        "EsportsBench",
-        fits=lambda x: x.has("competitor_1", "competitor_2", "outcome"),
-        read=lambda x: read_table(x, "esportsbench"),
-    ),
-)
-GENERIC_MATCHES = Format(
-    "matches", "matches", "any table with two agents and an outcome per row", fits=fits_generic, read=read_generic
-)
 
 
 LOOK, WIN = 1000, "win"  # rows that are looked at, and the word for a win where the other side has its reason to lose
@@ -422,6 +403,11 @@ RATES = ("win_rate", "winrate", "win_ratio", "win_probability", "p_win")
 GAMES = ("games", "n_games", "num_games", "total_games", "matches", "n_matches", "n", "count", "total", "n_comparisons")
 
 
+def fits_pair_rates(source: Input) -> bool:
+    """Return whether a table has two agents and a win rate, and no outcome."""
+    return has_sides(source) and bool(find_usual(RATES, source.columns)) and not find_usual(OUTCOME, source.columns)
+
+
 def read_pair_rates(source: Input) -> Counted:
     """Read the win rate of the first of each pair of agents; a number of games is its weight."""
     columns = source.columns
@@ -430,38 +416,3 @@ def read_pair_rates(source: Input) -> Counted:
     note = f"{games[0]!r} is the number of games of each pair" if games else "each row counts as one game"
     weight: dict[str, Any] = {"weight": games[0]} if games else {}
     return read_table(source, "pair-rates", outcome=rate, sided=False, certain=True, notes=(note,), **weight)
-
-
-RESULTS = (
-    Format(
-        "winner-loser",
-        "matches",
-        "a row per match with its winner and its loser",
-        fits=fits_winner_loser,
-        read=read_winner_loser,
-        options=tuple(name for name in MATCH_OPTIONS if name not in ("a", "b", "outcome", "outcomes")),
-    ),
-    Format(
-        "two-scores",
-        "matches",
-        "a row per match with the scores, goals or points of both sides",
-        fits=fits_two_scores,
-        read=read_two_scores,
-        options=tuple(name for name in MATCH_OPTIONS if name not in ("outcome", "outcomes")),
-    ),
-    Format(
-        "pair-counts",
-        "matches",
-        "wins, draws and losses per pair of agents",
-        fits=fits_pair_counts,
-        read=read_pair_counts,
-    ),
-    Format(
-        "pair-rates",
-        "matches",
-        "a win rate per pair of agents, and its number of games",
-        fits=lambda x: has_sides(x) and bool(find_usual(RATES, x.columns)) and not find_usual(OUTCOME, x.columns),
-        read=read_pair_rates,
-        options=tuple(name for name in MATCH_OPTIONS if name not in ("outcome", "outcomes")),
-    ),
-)

@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from nashboard._text import listed
 from nashboard._types import Floats, floats
 from nashboard.data.counting.cells import find_directions, name_source
-from nashboard.data.formats.format import Format, Input, Leftovers
+from nashboard.data.formats.format import Input, Leftovers
 from nashboard.data.matches import ROUNDING, Matches
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.payoffs import Payoffs
@@ -206,16 +206,6 @@ def make_origin(source: Input, rows: int, kind: str) -> Origin:
     return Origin(source=source.name, format=f"payoff-matrix ({kind})", rows=rows, notes=source.table.notes)
 
 
-PAYOFF_MATRIX = Format(
-    "payoff-matrix",
-    "payoffs",
-    "a square table, agents by agents: payoffs, win rates or counts of wins",
-    fits=is_named_matrix,
-    read=read_matrix,
-    options=("symmetrise", "separator", "min_games", "components", "bad_rows"),
-)
-
-
 LEAGUE = "league.json"  # among the arrays that nashboard online writes
 LARGEST_ARRAY = 1 << 30  # bytes, unpacked
 MOST = 1e100  # of a score: its square is still a number
@@ -364,14 +354,3 @@ def fits_arrays(source: Input) -> bool:
         and bool(content)
         and all(isinstance(rows, list) and rows and not isinstance(rows[0], dict | str) for rows in content.values())
     )
-
-
-RLIABLE = Format(
-    "rliable",
-    "scores",
-    "a score dictionary, agent -> runs x tasks, as npz or json",
-    fits=fits_arrays,
-    read=read_arrays,
-    options=("lower_is_better", "bad_rows"),
-    on_frames=False,
-)

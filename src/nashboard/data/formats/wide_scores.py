@@ -16,7 +16,7 @@ import polars as pl
 from nashboard._text import listed, shortened
 from nashboard._types import Floats
 from nashboard.data.counting.cells import CELL, average_runs, leave_out_averages, make_scores
-from nashboard.data.formats.format import SCORE_OPTIONS, Format, Input, Options
+from nashboard.data.formats.format import Input, Options
 from nashboard.data.formats.match_tables import are_numbers
 from nashboard.data.origin import Fact, LeftOut, Origin
 from nashboard.data.scores import Scores
@@ -84,13 +84,8 @@ class Roles:
 
 def read_wide_table(table: Table, options: Options, *, format: str = "scores-wide") -> Scores:
     """Read a row per agent and a column per task."""
-    if table.kind == "delimited":
-        table.explain()  # a row that is too short would pass for missing scores
     table = unnest_scores(table)
-    flat = [name for name in table.schema.names() if name not in table.nested]
-    if not flat:
-        raise describe_layout(table.name, table.columns, "a list of records, but their cells are lists or objects")
-    head = fetch_rows(table, flat)
+    head = fetch_flat_rows(table)
     if len(head) > MOST_ROWS:
         raise InputError(
             f"{table.name!r} has more than {MOST_ROWS:,} rows, and a wide table has one for each agent",
@@ -257,8 +252,8 @@ def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: s
 def describe_layout(source: str, columns: Sequence[str], closest: str) -> InputError:
     """Return the error for a table whose layout is not known: what was looked for, and what is closest."""
     return InputError(
-        f"{source!r} ({listed(columns, 8)}) is in no known layout: looked for two agents and an outcome, for agent, "
-        f"task and score, and for a row per agent; closest is {closest}",
+        f"{source!r} ({listed(columns, 8)}) is in no known layout (two agents and an outcome; agent, task and score; a "
+        f"row per agent): closest is {closest}",
         hint="name columns with {a}, {b} and {outcome}, or with {agent}",
         option={"a": None, "b": None, "outcome": None, "agent": None},
     )
@@ -285,9 +280,9 @@ def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: st
         beside += [name for name, what in details.items() if what == "ranks"]
     if rated and beside and all(name in rated or RATED.fullmatch(name.strip().casefold()) for name in tasks):
         raise InputError(
-            f"{source!r} is a finished leaderboard ({listed([*tasks, *beside])}): ratings cannot be evaluated again; "
-            f"read the matches or scores that they were computed from",
-            hint="use the rating as a score with {option} for the other columns",
+            f"{source!r} is a finished leaderboard ({listed([*tasks, *beside])}): ratings cannot be evaluated again, "
+            f"read the matches or scores behind them",
+            hint="the rating is a score with {option} for the other columns",
             option="ignore",
         )
 
@@ -444,8 +439,8 @@ def refuse_repeats(names: list[str], rows: Iterable[int], source: str, what: str
         if (other := first.setdefault(name, row)) != row:
             raise InputError(
                 f"{source!r}: {what} {name!r} is in data rows {other:,} and {row:,}; names must be unique",
-                hint="pass {option} if these are repeated runs",
-                option={"repeats": "runs"},
+                hint="pass {option} if these are repeated runs" if what == "agent" else None,
+                option={"repeats": "runs"} if what == "agent" else None,
             )
 
 
@@ -501,21 +496,43 @@ def read_wide(source: Input) -> Scores:
 
 
 def read_by_task(source: Input) -> Scores:
-    """Read a row per task and a column per agent: the table is turned, and then read like any wide one."""
-    table, options = source.table.drop_blank_lines(source.columns), source.options
+    """Read a row per task and a column per agent."""
+    table = source.table.drop_blank_lines(source.columns)
+    head = fetch_flat_rows(table)
+    task = list_columns(head)[0]
+    return read_turned(table, head, task, source.options, "scores-by-task", f"(by the name {task!r})")
+
+
+def fetch_flat_rows(table: Table) -> pl.DataFrame:
+    """Return the rows of a table, without columns of lists and objects, after a look for broken ones."""
     if table.kind == "delimited":
-        table.explain()
+        table.explain()  # a row that is too short would pass for missing scores
     flat = [name for name in table.schema.names() if name not in table.nested]
     if not flat:
         raise describe_layout(table.name, table.columns, "a list of records, but their cells are lists or objects")
-    head, spreads = split_spreads(fetch_rows(table, flat))
-    task, *others = flat
+    return fetch_rows(table, flat)
+
+
+def read_turned(
+    table: Table,
+    head: pl.DataFrame,
+    task: str,
+    options: Options,
+    format: str,
+    by: str,
+    left_out: tuple[LeftOut, ...] = (),
+    rows: int = 0,
+) -> Scores:
+    """Read rows that are tasks and columns that are agents: the table is turned, and then read like any wide one."""
+    rows = rows or len(head)
+    head, spreads = split_spreads(head)
+    others = [name for name in list_columns(head) if name != task]
     words = [name for name in others if is_text(head[name])]
     ignored = match_names(list_names(options.ignore), others, table.name, "column")
     agents = [name for name in others if name not in (*words, *ignored)]
     if not agents:
         raise describe_layout(table.name, table.columns, f"a row per task, {task!r}, but no other column has scores")
-    left_out = leave_out(words, f"they contain text, not numbers: {listed(words)}")
+    left_out += leave_out(words, f"they contain text, not numbers: {listed(words)}")
     left_out += leave_out(ignored, f"ignored as asked: {listed(ignored)}")
     if options.skip_bad:
         head, nameless = skip_nameless(head, task)
@@ -528,12 +545,13 @@ def read_by_task(source: Input) -> Scores:
     while corner in names:
         corner += "_"
     turned = pl.DataFrame({corner: agents, **{name: [column[k] for column in columns] for k, name in enumerate(names)}})
-    note = f"rows are tasks (by the name {task!r}), and columns are agents"
     made = Table(
         name=table.name, engine=table.engine, frame=nw.from_native(turned.lazy()), columns=tuple(turned.columns),
-        notes=(*table.notes, *spreads, note), left_out=(*table.left_out, *left_out),
+        notes=(*table.notes, *spreads, f"rows are tasks {by}, and columns are agents"),
+        left_out=(*table.left_out, *left_out),
     )  # fmt: skip
-    return read_wide_table(made, replace(options, agent=corner, ignore=()), format="scores-by-task")
+    scores = read_wide_table(made, replace(options, agent=corner, ignore=()), format=format)
+    return replace(scores, origin=replace(scores.origin, rows=rows, taken=()))
 
 
 def fits_by_task(source: Input) -> bool:
@@ -550,17 +568,3 @@ def fits_wide(source: Input) -> bool:
     """Return whether this is a table, and not a single document of lists and objects."""
     whole = source.is_document and source.records is None and isinstance(source.document, dict)
     return bool(source.columns) and not (whole and set(source.table.nested) >= set(source.columns))
-
-
-WIDE_OPTIONS = ("agent", "ignore", "repeats", *SCORE_OPTIONS)
-WIDE_SCORES = Format(
-    "scores-wide", "scores", "a row per agent, a column per task", fits=fits_wide, read=read_wide, options=WIDE_OPTIONS
-)
-BY_TASK = Format(
-    "scores-by-task",
-    "scores",
-    "a row per task, a column per agent",
-    fits=fits_by_task,
-    read=read_by_task,
-    options=("ignore", *SCORE_OPTIONS),
-)

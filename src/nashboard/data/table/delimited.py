@@ -286,5 +286,5 @@ def without_broken_records(
                     rows.append((row, len(record), record[0]))
     named = ", ".join(f"row {row:,} ({shortened(first)!r}) has {cells}" for row, cells, first in rows[:3])
     more = f", and {len(rows) - 3:,} more" if len(rows) > 3 else ""
-    left_out.append(LeftOut("bad rows", len(rows), f"they have other than {width} cells: {named}{more}"))
+    left_out.append(LeftOut("bad rows", len(rows), f"other than {width} cells: {named}{more}"))
     return PlainFile(path=target, name=file.name)

@@ -2,14 +2,16 @@
 
 A log grows over months: a column is added, another is written as whole numbers and later as fractions, older files
 lie outside the folders of newer ones. Columns go together by name; what a file does not have is missing in its rows.
+Folders of parquet files such as ``language=en`` are columns.
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Literal
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import polars as pl
 
@@ -179,3 +181,64 @@ def find_family(kind: Any) -> str:
     if kind in (pl.String, pl.Categorical, pl.Enum):
         return "text"
     return f"moments in {getattr(kind, 'time_zone', None)}" if kind in (pl.Date, pl.Datetime) else str(kind)
+
+
+LARGEST_ROW_GROUP = 1 << 26  # rows; a file of more has at least some bytes for them
+MOST_PER_BYTE = 64  # rows to a byte of such a file
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the folder of rows without a value, in Hive and Spark
+# What Polars reads, too: it passes over a second sign of equality, wildcards, and escapes that are no text.
+PLAIN_FOLDER = re.compile(r"[^=*?\[%]+=([^=*?\[%]|%[0-7][0-9A-Fa-f])*")
+
+
+def count_rows(file: PlainFile) -> int:
+    """Return the number of rows of a parquet file; a footer may claim a billion rows that would fill the memory."""
+    size = file.path.stat().st_size
+    with file.path.open("rb") as stream:
+        stream.seek(max(size - 4, 0))
+        if size < 12 or stream.read(4) != b"PAR1":
+            raise InputError(f"{file.name!r} is cut short: a parquet file ends with its footer, and this one does not")
+    rows = int(pl.scan_parquet(file.path, hive_partitioning=False).select(pl.len()).collect().item())
+    if rows > LARGEST_ROW_GROUP and rows > MOST_PER_BYTE * size:
+        raise InputError(f"{file.name!r} claims {rows:,} rows in {size:,} bytes: it is damaged")
+    return rows
+
+
+def folder_values(name: str) -> dict[str, str | None]:
+    """Return the columns that the folders on the way to a file are, such as ``language=en``, and their values."""
+    named = [folder.split("=", 1) for folder in PurePath(name).parent.parts if "=" in folder]
+    return {column: None if value == NO_VALUE else unquote(value) for column, value in named if column}
+
+
+def polars_reads_folders(file: PlainFile) -> bool:
+    """Return whether Polars takes the folders of a file for the same columns; what was unpacked lies elsewhere."""
+    folders = [folder for folder in file.path.parent.parts if "=" in folder]
+    columns = {folder.partition("=")[0] for folder in folders}
+    return str(file.path) == file.name and len(columns) == len(folders) and all(map(PLAIN_FOLDER.fullmatch, folders))
+
+
+def scan_parquet(files: Sequence[PlainFile]) -> tuple[list[Part], tuple[str, ...]]:
+    """Return parquet files by their columns and types, and what has to be said about them.
+
+    What a folder is called is text: ``m=1`` and ``m=01`` are two folders, and so are ``1.1`` and ``1.10``.
+    """
+    if not sum(map(count_rows, files)):
+        raise InputError(f"{files[0].name!r} has columns but no rows")
+    groups: dict[Any, list[PlainFile]] = {}
+    both: set[str] = set()
+    for file in files:
+        values, kinds = folder_values(file.name), pl.read_parquet_schema(file.path)
+        both.update(set(values) & set(kinds))
+        same = () if polars_reads_folders(file) else tuple(values.items())
+        groups.setdefault((tuple(values), same, tuple(kinds.items())), []).append(file)
+    parts = []
+    for (columns, same, kinds), alike in groups.items():
+        paths, named = [file.path for file in alike], dict.fromkeys(columns, pl.String)
+        if same or not named:
+            frame = pl.scan_parquet(paths, hive_partitioning=False).with_columns(
+                pl.lit(value, pl.String).alias(column) for column, value in same
+            )
+        else:
+            frame = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=named)
+        parts.append(Part(file=alike[0], frame=frame, kinds={**dict(kinds), **named}))
+    said = f"taken from the folders, not from the files, where they stand too: {listed(sorted(both))}"
+    return parts, (said,) if both else ()

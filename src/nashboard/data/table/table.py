@@ -22,7 +22,7 @@ from nashboard.data.origin import LeftOut
 from nashboard.data.sources.paths import PlainFile
 from nashboard.data.table.delimited import SEPARATORS, check_records, repeats_header, scan_delimited
 from nashboard.data.table.exact_sums import Totals, join_digits, run_streaming
-from nashboard.data.table.files import Kind, find_kind, unite
+from nashboard.data.table.files import Kind, find_kind, folder_values, scan_parquet, unite
 from nashboard.data.table.json_lines import (
     check_objects,
     find_columns,
@@ -31,7 +31,6 @@ from nashboard.data.table.json_lines import (
     without_broken_lines,
     without_mark,
 )
-from nashboard.data.table.parquet import folder_values, scan_parquet
 from nashboard.errors import InputError, NashboardError
 
 TEXT_KINDS = ("delimited", "json lines", "json list")

@@ -4,17 +4,28 @@ Every engine writes 1e-7, a time or a boolean in its own way, and SQLite keeps 1
 values themselves where the data is, and what comes back is turned into text here: whole numbers without decimals, other
 numbers by the fewest digits that tell them apart, ``true`` and ``false``, times in ISO 8601 (in UTC, where they have a
 zone; a time at midnight as its date). A number that is NaN is missing.
+
+Rows that a user chooses by ``where={column: value or values}`` are compared as what the column holds: numbers as
+numbers, times as times, booleans as booleans, text only with text. The command line gives every value as text, and so
+does a csv file: then the column says what the value is, or both are numbers.
 """
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal, localcontext
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from nashboard.data.table.table import column
+from nashboard._text import listed, nearest
+from nashboard.data.table.columns import check_column
+from nashboard.data.table.table import Table, column
 from nashboard.errors import InputError
 
 EXACT = 2.0**53  # whole numbers below this are exact in floating point
@@ -178,3 +189,193 @@ def spell_times(times: pl.Series) -> pl.Series:
     fraction = times.dt.strftime("%Y-%m-%dT%H:%M:%S%.6f")
     word = second.zip_with((times.dt.microsecond() == 0).fill_null(value=True), fraction)
     return day.zip_with((times == times.dt.truncate("1d")).fill_null(value=True), word)
+
+
+NOT_A_VALUE = ("None", "nan", "NaN", "NaT", "<NA>")  # spellings of a missing value that is not text
+MOST_WHOLE = 1 << 63  # what no engine's whole numbers reach
+MOST_DIGITS = 400  # of a number that anybody asks for
+MOST_VALUES = 1000  # among which the nearest to a value that is not there is looked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Rows to keep, and why the others are left out; a user's own names a column, and the values that were wanted."""
+
+    keep: nw.Expr
+    why: str
+    column: str | None = None
+    wanted: tuple[str, ...] = ()
+
+
+def make_filters(table: Table, where: Mapping[str, object]) -> tuple[Filter, ...]:
+    """Return the filters of ``where={column: value or values}``."""
+    filters = []
+    for name, wanted in where.items():
+        check_column(name, table.schema.names(), table.name)
+        values = list_values(wanted)
+        if not values:
+            raise InputError(f"where= gives no value for the column {name!r}: give those whose rows are to be kept")
+        keep = has_value(table, name, values[0])
+        for value in values[1:]:
+            keep |= has_value(table, name, value)
+        why = f"{name} is not {show_values(values)}"
+        filters.append(Filter(keep=keep, why=why, column=name, wanted=tuple(map(str, values))))
+    return tuple(filters)
+
+
+def number_filters(filters: Sequence[Filter]) -> nw.Expr:
+    """Return the number of the first filter that a row fails, 0 where it passes all."""
+    number: nw.Expr = nw.lit(0)
+    for k, rule in reversed(list(enumerate(filters, start=1))):
+        number = nw.when(rule.keep).then(number).otherwise(nw.lit(k))
+    return number
+
+
+def list_values(wanted: Any) -> list[Any]:
+    """Return the values that are wanted of a column: those of a list, or the one that was given."""
+    several = isinstance(wanted, Iterable) and not isinstance(wanted, str | bytes | Mapping)
+    return list(map(as_python, wanted)) if several else [as_python(wanted)]
+
+
+def show_values(wanted: Any) -> str:
+    """Return the values that are wanted of a column as a message shows them."""
+    return " or ".join("missing" if value in (None, "") else str(value) for value in list_values(wanted))
+
+
+def as_python(value: Any) -> Any:
+    """Return a value of numpy or pandas as Python's own, and None for a missing one."""
+    own = value.item() if hasattr(value, "item") else value
+    if isinstance(own, list | dict | set | tuple) or (isinstance(own, int) and abs(own) >= 10**MOST_DIGITS):
+        raise InputError("where= takes for each column a value, or a list of values: numbers, times, true, false, text")
+    return None if not isinstance(own, str) and str(own) in NOT_A_VALUE else own
+
+
+def has_value(table: Table, name: str, value: Any) -> nw.Expr:
+    """Return in which rows a column has a value; None is a missing one, and so is text that is empty."""
+    frame, kind = table.frame, table.schema[name]
+    if value is None:
+        return as_key(frame, name).is_null()
+    if value == "":
+        word = as_text(frame, name)
+        return word.is_null() | (word == "")
+    if kind == nw.Boolean:
+        return column(frame, name) == nw.lit(parse_boolean(value, name, table.name))
+    if kind.is_numeric():
+        return has_number(frame, name, parse_decimal(value, name, table.name))
+    if kind in (nw.Date, nw.Datetime):
+        return has_time(frame, name, parse_time(value, name, table.name))
+    same = as_text(frame, name).is_in(spell_value(value))
+    figure = find_decimal(value)
+    # in a file of text nobody says that a number is text; but folders m=1 and m=01 are two
+    if figure is None or name in table.folders or (isinstance(value, str) and not table.is_text):
+        return same
+    return same | (as_number(frame, name) == float(figure))
+
+
+def parse_boolean(value: Any, name: str, source: str) -> bool:
+    """Return a value as true or false."""
+    word = str(value).strip().lower()
+    if word not in (*YES, *NO):
+        raise describe_wrong(value, name, source, "true and false")
+    return word in YES
+
+
+def find_decimal(value: Any) -> Decimal | None:
+    """Return a value as a number, exactly as it is written; None where it is none."""
+    if isinstance(value, bool):
+        return Decimal(int(value))
+    word = str(value).strip().lower() if isinstance(value, int | float | Decimal | str) else ""
+    return Decimal(word) if re.fullmatch(rf"{NUMBER}|[+-]?(?:inf|infinity)", word) else None
+
+
+def parse_decimal(value: Any, name: str, source: str) -> Decimal:
+    """Return a value as a number; true is 1 and false is 0."""
+    found = find_decimal(TRUTHS.get(str(value).strip().lower(), value))
+    if found is None:
+        raise describe_wrong(value, name, source, "numbers")
+    return found
+
+
+def has_number(frame: nw.LazyFrame[Any], name: str, wanted: Decimal) -> nw.Expr:
+    """Return in which rows a column of numbers has this one."""
+    value, kind = column(frame, name), frame.collect_schema()[name]
+    if kind.is_decimal() and wanted.is_finite():
+        with localcontext(prec=MOST_DIGITS):
+            scaled = wanted.quantize(Decimal(1).scaleb(-getattr(kind, "scale", 0)))
+        if wanted == scaled:
+            return value.is_in([scaled])  # Dask would make text of value == wanted
+        return value.is_null() & ~value.is_null()
+    if kind.is_float():
+        nearby = float(wanted)
+        same = value.cast(nw.Float64) == nearby
+        short = pl.Series([nearby]).cast(pl.Float32, strict=False).cast(pl.Float64).item()
+        return same | (value.cast(nw.Float64) == short) if kind == nw.Float32 and math.isfinite(short) else same
+    if wanted.is_finite() and wanted == wanted.to_integral_value() and abs(wanted) < MOST_WHOLE:
+        return value == int(wanted)
+    return value.is_null() & ~value.is_null()  # such a column cannot hold it
+
+
+def parse_time(value: Any, name: str, source: str) -> datetime:
+    """Return a value as a time; without a zone it is in UTC, as times with a zone are spelt."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            what = "times: write them as 2024-01-31 or 2024-01-31T23:59:59"
+            raise describe_wrong(value, name, source, what) from None
+    if isinstance(value, datetime):
+        return datetime.combine(value.date(), value.time(), value.tzinfo or UTC).astimezone(UTC)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    raise describe_wrong(value, name, source, "times")
+
+
+def has_time(frame: nw.LazyFrame[Any], name: str, wanted: datetime) -> nw.Expr:
+    """Return in which rows a column of dates or of times has this one."""
+    value, kind = column(frame, name), frame.collect_schema()[name]
+    if kind == nw.Date:
+        midnight = wanted == datetime(wanted.year, wanted.month, wanted.day, tzinfo=UTC)
+        return value == wanted.date() if midnight else value.is_null() & ~value.is_null()
+    zone = getattr(kind, "time_zone", None)
+    there = wanted.astimezone(ZoneInfo(zone)) if zone else wanted.replace(tzinfo=None)
+    # as a number: a dataset of PyArrow would be asked for the time itself, and mistakes one with a zone
+    return nw.when(value == there).then(nw.lit(1)).otherwise(nw.lit(0)) == 1
+
+
+def spell_value(value: Any) -> list[str]:
+    """Return how a value may be spelt in a column of text."""
+    if isinstance(value, bool):
+        return [str(value), str(value).lower(), str(value).upper(), str(int(value))]
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+        return [str(int(value)), f"{int(value)}.0"]
+    if isinstance(value, datetime):
+        stamp = spell_times(pl.Series([value.replace(tzinfo=None)]))[0]
+        return [stamp, *(value.isoformat(mark, unit) for mark in "T " for unit in ("seconds", "microseconds"))]
+    return [str(value)]
+
+
+def describe_wrong(value: Any, name: str, source: str, what: str) -> InputError:
+    """Return the error for a value that a column cannot hold."""
+    return InputError(f"{source!r}, column {name!r} contains {what}; where= asks for {value!r}")
+
+
+def describe_values(table: Table, filters: Sequence[Filter]) -> str:
+    """Return which values a column has where no row is left, for the filter that has left out most."""
+    lost = table.frame.select(left_out=number_filters(filters)).group_by("left_out").agg(rows=nw.len())
+    order = table.collect(lost).filter(pl.col("left_out") > 0).sort("rows", "left_out")
+    rule = filters[order["left_out"][-1] - 1] if len(order) else Filter(keep=nw.lit(value=True), why="")
+    if rule.column is None:
+        return ""  # no row at all, or a format's own filter
+    values = table.frame.select(value=as_key(table.frame, rule.column)).group_by("value").agg(rows=nw.len())
+    found = table.collect(values.sort("rows", descending=True).head(MOST_VALUES))
+    found = spell_columns(found, {"value": table.schema[rule.column]})
+    found = found.group_by("value").agg(pl.col("rows").sum()).sort("rows", "value", descending=[True, False])
+    words = found["value"].drop_nulls().to_list()
+    near = next(filter(None, (nearest(word, words) for word in rule.wanted)), "")
+    holes = int(found.filter(pl.col("value").is_null())["rows"].sum())
+    missing = (
+        f"{', and' if words else ''} missing in {holes:,} row{'s' * (holes != 1)} (None asks for those)"
+        if holes
+        else ""
+    )
+    return f"{near}; {rule.column} is {listed(words)}{missing}" if words or holes else ""

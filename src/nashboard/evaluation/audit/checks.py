@@ -5,11 +5,10 @@ A check is named by a claim; its sentence says what was found, in the same words
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Column, Table, Tabular, count, plain
+from nashboard._tables import Column, Result, Table, count, plain
 from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.matches import NO_COUNTS, Matches
@@ -67,7 +66,7 @@ REFUTED = {  # what to call a check that failed
 }
 
 
-class Part(Tabular):
+class Part(Result):
     """A part of the audit: what was found about one question."""
 
     @abstractmethod
@@ -81,10 +80,6 @@ class Part(Tabular):
     @abstractmethod
     def tables(self) -> dict[str, Table]:
         """Return tables by name."""
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences(), plain(self.table().head(20))])
@@ -103,7 +98,8 @@ def equilibrium_checks(unique: bool, exploitability: float, residual: float) -> 
         Check(
             name="certified",
             passed=max(exploitability, residual) <= CERTIFIED,
-            sentence=f"a deviation gains {exploitability:.1e} of the largest payoff, the residual is {residual:.1e}",
+            sentence=f"leaving the equilibrium gains at most {exploitability:.1e} of the largest payoff, and the "
+            f"residual is {residual:.1e}",
         ),
     )
 
@@ -114,23 +110,16 @@ def name_some(names: tuple[str, ...], most: int = 5) -> str:
     return f" ({', '.join(names[:most])}{more})" if names else ""
 
 
-def severity(check: "Check") -> int:
-    """Return the place of a check in the list: failed, cannot be decided, passed."""
-    return (False, None, True).index(check.passed)
-
-
 def trust_table(checks: tuple[Check, ...]) -> Table:
     """Return the list of checks: those that failed first, then those that cannot be decided."""
     results = [check.passed for check in checks]
     failed, undecided = results.count(False), results.count(None)
-    return Table(
+    return Table.of(
+        sorted(checks, key=lambda check: (False, None, True).index(check.passed)),
+        Column("check", cell="name"),
+        Column("passed", "whether it is so; a dash where these data cannot decide"),
+        Column("because", most=600, cell="sentence"),
         title=f"{results.count(True)} of {len(checks)} checks passed, {failed} failed, {undecided} cannot be decided",
-        columns=(
-            Column(name="check"),
-            Column(name="passed", meaning="whether it is so; a dash where these data cannot decide"),
-            Column(name="because", meaning="what was found", most=600),
-        ),
-        rows=tuple((check.name, check.passed, check.sentence) for check in sorted(checks, key=severity)),
     )
 
 
@@ -176,20 +165,14 @@ class DataQuality(Part):
 
     def table(self) -> Table:
         """Return the findings."""
-        return Table(
+        return Table.of(
+            self.findings,
+            Column("what", cell="name"),
+            Column("found", cell="shown"),
+            Column("good", "whether it is as it should be"),
+            Column("meaning", most=400),
             title="the data",
-            columns=(
-                Column(name="what"),
-                Column(name="found"),
-                Column(name="good", meaning="whether it is as it should be"),
-                Column(name="meaning", most=400),
-            ),
-            rows=tuple((f.name, f.shown, f.good, f.meaning) for f in self.findings),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {"findings": [dict(vars(finding)) for finding in self.findings]}
 
     def __repr__(self) -> str:
         return f"DataQuality({len(self.findings)} findings, {sum(not f.good for f in self.findings)} to look at)"
@@ -198,6 +181,8 @@ class DataQuality(Part):
 def assess_data(problem: Problem) -> DataQuality:
     """Assess the data as they came in, before any method is applied."""
     data = problem.given
+    if isinstance(data, Scores) and isinstance(problem.data, Scores) and not set(problem.data.tasks) <= set(data.tasks):
+        data = problem.data  # items that were pooled into tasks
     if isinstance(data, Matches):
         found = assess_matches(data, problem)
     else:
@@ -242,7 +227,7 @@ def assess_matches(matches: Matches, problem: Problem) -> list[Finding]:
             Finding("enough games of every pair", float(few), rare, few == 0, f"pairs that met less than {FEW} times"),
         ]
     groups = len(matches.components)
-    apart = "groups of agents that met each other; only one group can be compared"
+    apart = "groups of agents connected by matches; agents of different groups cannot be compared"
     one_sided = [matches.agents[k] for k in np.flatnonzero(effective_opponents(matches) < BALANCED * (n - 1))]
     return [
         *found,

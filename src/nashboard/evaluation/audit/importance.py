@@ -60,7 +60,9 @@ class Importance(Part):
     def sentences(self) -> tuple[str, ...]:
         """Return how many matter, and whether first place depends on one."""
         n, kind, one = len(self.names), self.kind, self.kind[:-1]
-        lines = [f"equilibrium of the estimates: effective number of {kind} {self.effective_number:.2f} of {n:,}"]
+        lines = [
+            f"effective number of {kind} in the equilibrium of the estimates: {self.effective_number:.2f} of {n:,}"
+        ]
         among = " among those who stay" if kind == "agents" else ""
         if self.decisive:
             shown = ", ".join(self.decisive[:5])
@@ -84,46 +86,38 @@ class Importance(Part):
 
     def table(self) -> Table:
         """Return the entries, the largest weight first."""
-        order = np.lexsort([np.arange(len(self.names)), -np.nan_to_num(self.score_moved), -self.weights])
-        return Table(
+        left = len(self.names) - self.solved
+        unknown = ("a dash: no certified answer without this one",) if np.isnan(self.score_moved).any() else ()
+        return Table.of(
+            np.lexsort([np.arange(len(self.names)), -np.nan_to_num(self.score_moved), -self.weights]),
+            Column(self.kind[:-1], cell=lambda k: self.names[k]),
+            Column(
+                "weight", "share in the maximum-entropy equilibrium", decimals=4, cell=lambda k: float(self.weights[k])
+            ),
+            Column(
+                "score moved",
+                "largest change of another's Nash average without it",
+                decimals=4,
+                cell=lambda k: float(self.score_moved[k]),
+            ),
+            Column(
+                "ranks moved",
+                "largest change of another's rank without it",
+                cell=lambda k: int(self.rank_moved[k]) if self.rank_moved[k] >= 0 else None,
+            ),
+            Column("new winner", "whether first place changes without it", cell=lambda k: bool(self.new_winner[k])),
             title=f"how much each of the {self.kind} matters",
-            columns=(
-                Column(name=self.kind[:-1]),
-                Column(name="weight", meaning="share in the maximum-entropy equilibrium", decimals=4),
-                Column(name="score moved", meaning="largest change of another's Nash average without it", decimals=4),
-                Column(name="ranks moved", meaning="largest change of another's rank without it"),
-                Column(name="new winner", meaning="whether first place changes without it"),
-            ),
-            rows=tuple(
-                (
-                    self.names[k],
-                    float(self.weights[k]),
-                    float(self.score_moved[k]),
-                    int(self.rank_moved[k]) if self.rank_moved[k] >= 0 else None,
-                    bool(self.new_winner[k]),
-                )
-                for k in order
-            ),
             notes=(
-                f"{self.solved:,} solved anew; the other {len(self.names) - self.solved:,} {self.kind} have no weight "
-                f"and a margin, so that nothing changes without them",
-                *(("a dash: no certified answer without this one",) if np.isnan(self.score_moved).any() else ()),
+                f"{self.solved:,} of the {self.kind} {'was' if self.solved == 1 else 'were'} left out and the "
+                f"equilibrium solved again; the others ({left:,}) have no weight, and nothing changes without them",
+                *unknown,
             ),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {
-            "kind": self.kind,
-            "names": list(self.names),
-            "weights": self.weights.tolist(),
-            "score_moved": [None if x != x else x for x in self.score_moved.tolist()],
-            "rank_moved": [None if x < 0 else x for x in self.rank_moved.tolist()],
-            "new_winner": self.new_winner.tolist(),
-            "effective_number": self.effective_number,
-            "decisive": list(self.decisive),
-            "solved": self.solved,
-        }
+        """Return plain data for machines."""
+        ranks = [None if x < 0 else x for x in self.rank_moved.tolist()]
+        return {**super().to_dict(), "rank_moved": ranks, "decisive": list(self.decisive)}
 
     def __repr__(self) -> str:
         return f"Importance({len(self.names):,} {self.kind}, effective number {self.effective_number:.2f})"

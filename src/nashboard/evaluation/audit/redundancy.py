@@ -122,11 +122,24 @@ class Redundancy(Part):
     merged: tuple[Movement, ...]
     unit: str
 
+    machine_fields = (
+        "kind", "rule", "level", "margin", "basis", "compared", "told_apart", "groups", "nearest", "suspected",
+        "merged",
+    )  # fmt: skip
+
+    @property
+    def unknown_because(self) -> str:
+        """Return why entries can be compared for equality only."""
+        if self.literal:
+            return "the data are taken as exact"
+        few = self.unit == WIN_RATE and len(self.names) < 3
+        return "two agents have no common opponents" if few else "the noise of these data is unknown"
+
     @property
     def rule(self) -> str:
         """Return what near means here, and what is guaranteed."""
         if self.basis == "none":
-            known = "the data are taken as exact" if self.literal else "the noise of these data is unknown"
+            known = self.unknown_because
             near = " and those that the board pools" if any(not group.exact for group in self.groups) else ""
             return f"{known}: only exact copies{near} are recognised, and the others cannot be judged"
         if self.basis == "model":
@@ -173,7 +186,7 @@ class Redundancy(Part):
     def open_pairs(self) -> str:
         """Return how many pairs the data leave open."""
         if self.basis == "none":
-            return "the data are taken as exact" if self.literal else "the noise of these data is unknown"
+            return self.unknown_because
         left = self.compared - self.told_apart
         verb = "is" if left == 1 else "are"
         return f"{left:,} of {self.compared:,} pairs {verb} neither shown to differ nor shown to be alike"
@@ -210,23 +223,23 @@ class Redundancy(Part):
     def table(self) -> Table:
         """Return the pairs that are closest, with the answer."""
         columns = [
-            Column(name="first"),
-            Column(name="second"),
-            Column(name="distance", meaning="root mean square difference, noise taken off where it is known"),
+            Column("first"),
+            Column("second"),
+            Column("distance", "root mean square difference, noise taken off where it is known"),
         ]
-        cells = ["first", "second", "distance"]
         if self.basis == "model":
-            columns.append(Column(name="P(same)", meaning="probability that the two are one, the pair looked at alone"))
-            cells.append("probability")
+            columns.append(
+                Column("P(same)", "probability that the two are one, the pair looked at alone", cell="probability")
+            )
         elif self.basis == "test":
             same = "chance of so large a difference if they are the same; near 0 they differ"
             apart = "chance of so small a difference if they differ by the margin; near 0 they do not"
-            columns += [Column(name="p same", meaning=same), Column(name="p apart", meaning=apart)]
-            cells += ["p_same", "p_apart"]
-        return Table(
+            columns += [Column("p same", same, cell="p_same"), Column("p apart", apart, cell="p_apart")]
+        return Table.of(
+            self.nearest,
+            *columns,
+            Column("status", "what is known of the two"),
             title=f"{self.kind} that are most alike",
-            columns=(*columns, Column(name="status", meaning="what is known of the two")),
-            rows=tuple(tuple(getattr(pair, name) for name in (*cells, "status")) for pair in self.nearest),
             notes=(self.rule,),
             telling=("first", "second", "status", "distance"),
         )
@@ -234,37 +247,17 @@ class Redundancy(Part):
     def merge_table(self) -> Table:
         """Return what merging all groups does to the board of agents."""
         pooled = "merged agents pool their games: Elo counts games, and so still leans towards who was entered often"
-        return Table(
+        return Table.of(
+            self.merged,
+            Column("method", cell=lambda moved: LABELS[moved.method]),
+            Column("ranks moved", "largest change of a rank", cell="rank_moved"),
+            Column("who", "the entry that moved most"),
+            Column("score moved", "largest change of a score", decimals=4, cell="score_moved"),
+            Column("unit", "what scores are measured in"),
+            Column("new winner", "whether first place changed", cell="winner_changed"),
             title=f"if copies among {self.kind} are merged",
-            columns=(
-                Column(name="method"),
-                Column(name="ranks moved", meaning="largest change of a rank"),
-                Column(name="who", meaning="the entry that moved most"),
-                Column(name="score moved", meaning="largest change of a score", decimals=4),
-                Column(name="unit", meaning="what scores are measured in"),
-                Column(name="new winner", meaning="whether first place changed"),
-            ),
-            rows=tuple(
-                (LABELS[m.method], m.rank_moved, m.who, m.score_moved, m.unit, m.winner_changed) for m in self.merged
-            ),
             notes=(pooled,) if self.unit == WIN_RATE else (),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {
-            "kind": self.kind,
-            "rule": self.rule,
-            "level": self.level,
-            "margin": self.margin,
-            "basis": self.basis,
-            "compared": self.compared,
-            "told_apart": self.told_apart,
-            "groups": [{**vars(group), "members": list(group.members)} for group in self.groups],
-            "nearest": [{k: None if v != v else v for k, v in vars(pair).items()} for pair in self.nearest],
-            "suspected": [{k: None if v != v else v for k, v in vars(pair).items()} for pair in self.suspected],
-            "merged": [moved.to_dict() for moved in self.merged],
-        }
 
     def __repr__(self) -> str:
         exact = sum(group.exact for group in self.groups)

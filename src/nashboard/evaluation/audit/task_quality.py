@@ -1,6 +1,7 @@
 """What tasks test: latent components, and tasks that say nothing or the opposite of the others."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -105,25 +106,21 @@ class TaskQuality(Part):
     def table(self) -> Table:
         """Return the tasks, those to look at first."""
         order = {status: k for k, status in enumerate([*list(MEANINGS)[1:], "fine"])}
-        rows = sorted(self.findings, key=lambda f: order[f.status])
-        return Table(
+        return Table.of(
+            sorted(self.findings, key=lambda finding: order[finding.status]),
+            Column("task"),
+            Column("status", "; ".join(f"{name}: {text}" for name, text in MEANINGS.items())),
+            Column("lowest", "lowest score of an agent, as read"),
+            Column("mean", "mean score, as read"),
+            Column("highest", "highest score of an agent, as read"),
+            Column("correlation", "with the mean of the other tasks, over agents"),
+            Column("p noise", "probability of such differences between agents by noise alone", cell="p_noise"),
+            Column(
+                "spread at most",
+                "upper bound of the true standard deviation between agents, in noise of one score",
+                cell="spread_bound",
+            ),
             title="what each task does",
-            columns=(
-                Column(name="task"),
-                Column(name="status", meaning="; ".join(f"{name}: {text}" for name, text in MEANINGS.items())),
-                Column(name="lowest", meaning="lowest score of an agent, as read"),
-                Column(name="mean", meaning="mean score, as read"),
-                Column(name="highest", meaning="highest score of an agent, as read"),
-                Column(name="correlation", meaning="with the mean of the other tasks, over agents"),
-                Column(name="p noise", meaning="probability of such differences between agents by noise alone"),
-                Column(
-                    name="spread at most",
-                    meaning="upper bound of the true standard deviation between agents, in noise of one score",
-                ),
-            ),
-            rows=tuple(
-                (f.task, f.status, f.lowest, f.mean, f.highest, f.correlation, f.p_noise, f.spread_bound) for f in rows
-            ),
         )
 
     def checks(self) -> tuple[Check, ...]:
@@ -158,30 +155,27 @@ class TaskQuality(Part):
 
     def component_table(self) -> Table:
         """Return the latent components and who and what is at their ends."""
-        return Table(
+
+        def joined(name: str) -> Callable[[Component], str]:
+            return lambda one: ", ".join(getattr(one, name))
+
+        return Table.of(
+            self.components,
+            Column("component", cell="number"),
+            Column("share", "share of the squared norm of the scores around their mean"),
+            Column("agents high", "better than averages say on the tasks high", cell=joined("agents_high")),
+            Column(
+                "tasks high", "tasks on which the agents high do better than averages say", cell=joined("tasks_high")
+            ),
+            Column("agents low", "better than averages say on the tasks low", cell=joined("agents_low")),
+            Column("tasks low", "tasks on which the agents low do better than averages say", cell=joined("tasks_low")),
             title="what tasks test beyond an average",
-            columns=(
-                Column(name="component"),
-                Column(name="share", meaning="share of the squared norm of the scores around their mean"),
-                Column(name="agents high", meaning="better than averages say on the tasks high"),
-                Column(name="tasks high"),
-                Column(name="agents low", meaning="better than averages say on the tasks low"),
-                Column(name="tasks low"),
-            ),
-            rows=tuple(
-                (c.number, c.share, *map(", ".join, (c.agents_high, c.tasks_high, c.agents_low, c.tasks_low)))
-                for c in self.components
-            ),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {
-            "averages_share": self.averages_share,
-            "level": self.level,
-            "components": [asdict(part) for part in self.components],
-            "tasks": [{k: None if v != v else v for k, v in vars(f).items()} for f in self.findings],
-        }
+        """Return plain data for machines."""
+        found = super().to_dict()
+        return {**found, "tasks": found.pop("findings")}
 
     def __repr__(self) -> str:
         odd = len(self.findings) - len(self.having("fine"))

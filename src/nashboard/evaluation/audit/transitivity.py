@@ -62,6 +62,10 @@ class NamedCycle:
         ab, bc, ca = self.win_rates
         return f"{a} beats {b} ({ab:.0%}), {b} beats {c} ({bc:.0%}), and {c} beats {a} ({ca:.0%})"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for machines."""
+        return {**self.cycle.to_dict(), "z": self.z, "words": self.sentence()}
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Transitivity(Part):
@@ -92,6 +96,8 @@ class Transitivity(Part):
     basis: str
     triples: int
     untold: str
+
+    machine_fields = ("share", "p_noise", "cyclic", "basis", "level", "triples", "luck", "cycles")
 
     @property
     def luck(self) -> float:
@@ -144,17 +150,15 @@ class Transitivity(Part):
 
     def table(self) -> Table:
         """Return the strongest cycles."""
-        return Table(
+        return Table.of(
+            self.cycles,
+            Column("first", "beats the second", cell=lambda one: one.cycle.agents[0]),
+            Column("second", "beats the third", cell=lambda one: one.cycle.agents[1]),
+            Column("third", "beats the first", cell=lambda one: one.cycle.agents[2]),
+            Column("curl", "sum of the three log-odds; ratings would make it zero", cell=lambda one: one.cycle.curl),
+            Column("z", "the curl in standard errors; the largest of many is large by chance, too"),
+            Column("in words", "the cycle as a sentence", most=400, cell=NamedCycle.sentence),
             title="the strongest cycles",
-            columns=(
-                Column(name="first", meaning="beats the second"),
-                Column(name="second", meaning="beats the third"),
-                Column(name="third", meaning="beats the first"),
-                Column(name="curl", meaning="sum of the three log-odds; ratings would make it zero"),
-                Column(name="z", meaning="the curl in standard errors; the largest of many is large by chance, too"),
-                Column(name="in words", most=400),
-            ),
-            rows=tuple((*one.cycle.agents, one.cycle.curl, one.z, one.sentence()) for one in self.cycles),
             telling=("in words", "curl", "z"),
             notes=(f"z: {self.by_luck()}; {self.found()}",) if self.cycles else (),
         )
@@ -166,19 +170,6 @@ class Transitivity(Part):
             return "each cycle shown may be noise" if shown > 1 else "it may be noise"
         which = "it" if shown == 1 else f"all {shown} shown" if beyond == shown else f"{beyond} of the {shown} shown"
         return f"{which} {'is' if beyond == 1 else 'are'} beyond noise"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {
-            "share": self.share,
-            "p_noise": None if self.p_noise != self.p_noise else self.p_noise,
-            "cyclic": self.cyclic,
-            "basis": self.basis,
-            "level": self.level,
-            "triples": self.triples,
-            "luck": self.luck,
-            "cycles": [{**one.cycle.to_dict(), "z": one.z, "words": one.sentence()} for one in self.cycles],
-        }
 
     def __repr__(self) -> str:
         return f"Transitivity({self.share:.1%} explained by ratings, {len(self.cycles)} cycles shown)"
@@ -229,7 +220,7 @@ def untold(matches: Matches) -> str:
     if matches.dependent:
         return "rows that share an id, a prompt or a voter may be alike, and were not taken as clusters"
     if len(matches.pairs) < len(matches.agents):
-        return "no pair closes a circle"
+        return "no matches close a circle"
     if matches.clusters is None and (np.abs(matches.games - np.rint(matches.games)) > WHOLE).any():
         return WEIGHTED
     return ""

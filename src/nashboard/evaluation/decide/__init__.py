@@ -1,1 +1,1 @@
-"""From a board to a decision: compare, plan, changes, gates, influence, voters and smaller suites."""
+"""From a board to a decision: compare, plan, changes, influence, voters and smaller suites."""

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._tables import Column, Result, Table, plain_data
+from nashboard._text import listed, number_of
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, listed, number_of
+from nashboard.errors import InputError
 from nashboard.evaluation.decide.significance import adjust_holm
 from nashboard.evaluation.verdict import likely_first
 
@@ -48,7 +49,7 @@ class Cause:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Changes(Tabular):
+class Changes(Result):
     """What differs between two evaluations.
 
     Parameters
@@ -112,65 +113,46 @@ class Changes(Tabular):
 
     def table(self) -> Table:
         """Return a row per agent that both evaluations have."""
-        rows: list[tuple[Cell, ...]] = [
-            (
-                move.agent,
-                "yes" if move.beyond_noise else "no",
-                move.relative,
-                move.low,
-                move.high,
-                move.p_value,
-                move.rank_before,
-                move.rank_after,
-                move.top_before,
-                move.top_after,
-            )
-            for move in self.moves
-        ]
-        return Table(
-            columns=(
-                Column(name="agent"),
-                Column(name="moved", meaning=f"beyond noise at {self.level:.0%} over all agents together"),
-                Column(name="change", meaning=f"towards the best, relative to the typical agent ({self.unit})"),
-                Column(name="low", meaning="lower end of the interval of the change"),
-                Column(name="high", meaning="upper end of the interval of the change"),
-                Column(name="p", meaning="p-value of no change, Holm", decimals=4),
-                Column(name="rank before", meaning="rank interval in the old evaluation"),
-                Column(name="rank after", meaning="rank interval in the new evaluation"),
-                Column(name="P(top) before", decimals=2),
-                Column(name="P(top) after", decimals=2),
+        return Table.of(
+            self.moves,
+            Column("agent"),
+            Column(
+                "moved",
+                f"beyond noise at {self.level:.0%} over all agents together",
+                cell=lambda move: "yes" if move.beyond_noise else "no",
             ),
-            rows=tuple(rows),
+            Column("change", f"towards the best, relative to the typical agent ({self.unit})", cell="relative"),
+            Column("low", "lower end of the interval of the change"),
+            Column("high", "upper end of the interval of the change"),
+            Column("p", "p-value of no change, Holm", decimals=4, cell="p_value"),
+            Column("rank before", "rank interval in the old evaluation", cell="rank_before"),
+            Column("rank after", "rank interval in the new evaluation", cell="rank_after"),
+            Column("P(top) before", decimals=2, cell="top_before"),
+            Column("P(top) after", decimals=2, cell="top_after"),
         )
 
     def causes_table(self) -> Table:
         """Return what changed in the data of the agents that moved."""
-        return Table(
+        return Table.of(
+            self.causes,
+            Column("agent"),
+            Column("result", "opponent or task", cell="of"),
+            Column("what changed", cell="what"),
+            Column("effect", "points more (or less) than the old board expected"),
             title="What changed in the data",
-            columns=(
-                Column(name="agent"),
-                Column(name="result", meaning="opponent or task"),
-                Column(name="what changed"),
-                Column(name="effect", meaning="points more (or less) than the old board expected"),
-            ),
-            rows=tuple((cause.agent, cause.of, cause.what, cause.effect) for cause in self.causes),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "summary": list(self.summary),
-            "first": {
-                "before": self.first_before,
-                "after": self.first_after,
-                "changed": self.first_changed,
-                "same": self.same_first,
-            },
-            "entered": list(self.entered),
-            "left": list(self.left),
-            "moves": [vars(move) for move in self.moves],
-            "causes": [vars(cause) for cause in self.causes],
-        }
+        """Return plain data for machines."""
+        first = {"before": self.first_before, "after": self.first_after, "changed": self.first_changed}
+        found: dict[str, Any] = plain_data(
+            {
+                "summary": self.summary,
+                "first": {**first, "same": self.same_first},
+                **{name: getattr(self, name) for name in ("entered", "left", "moves", "causes")},
+            }
+        )
+        return found
 
     def __repr__(self) -> str:
         return f"Changes({len(self.moved)} of {len(self.moves)} agents moved beyond noise)"
@@ -350,7 +332,7 @@ def score_causes(before: Scores, after: Scores, agent: str) -> list[Cause]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class History(Tabular):
+class History(Result):
     """Gaps of every agent in a series of evaluations; NaN where an agent was not there.
 
     Parameters
@@ -372,23 +354,15 @@ class History(Tabular):
     probability_top: Floats
     ranks: tuple[tuple[str, ...], ...]
 
+    machine_fields = ("labels", "agents", "unit", "gap", "low", "high", "probability_top")
+
     def table(self) -> Table:
         """Return rank intervals, a column per evaluation."""
-        rows: list[tuple[Cell, ...]] = [(name, *self.ranks[k]) for k, name in enumerate(self.agents)]
         return Table(
             title="Rank intervals",
-            columns=(Column(name="agent"), *(Column(name=label) for label in self.labels)),
-            rows=tuple(rows),
+            columns=(Column("agent"), *map(Column, self.labels)),
+            rows=tuple((name, *self.ranks[k]) for k, name in enumerate(self.agents)),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        arrays = {name: getattr(self, name) for name in ("gap", "low", "high", "probability_top")}
-        plain = {
-            name: [[None if np.isnan(cell) else float(cell) for cell in row] for row in array]
-            for name, array in arrays.items()
-        }
-        return {"labels": list(self.labels), "agents": list(self.agents), "unit": self.unit, **plain}
 
     def __repr__(self) -> str:
         return f"History({len(self.agents):,} agents, {number_of(len(self.labels), 'evaluations')})"

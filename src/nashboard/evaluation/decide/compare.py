@@ -2,19 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, Tabular, number
-from nashboard._text import about, plural
+from nashboard._tables import Cell, Column, Result, Table, number
+from nashboard._text import about, either, nearest, plural
 from nashboard._types import Floats, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, either, nearest
-from nashboard.evaluation.decide.pairs import fit_as_evaluate, head_to_head, pair_row
+from nashboard.errors import InputError
 from nashboard.evaluation.decide.significance import (
     EQUAL,
     POWER,
@@ -23,6 +22,9 @@ from nashboard.evaluation.decide.significance import (
     confidence_sequence,
     e_value,
     estimate_t,
+    fit_as_evaluate,
+    head_to_head,
+    pair_row,
     run_clustered_t,
     run_mcnemar,
     run_paired_t,
@@ -43,7 +45,7 @@ FEWEST_CLUSTERS = 10  # below this, cluster-robust errors are too small (Cameron
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Comparison(Tabular):
+class Comparison(Result):
     """The difference between two agents, with its error and a verdict.
 
     Parameters
@@ -124,15 +126,15 @@ class Comparison(Tabular):
         return Comparisons(rows=(self,)).table()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; numbers that are not finite become None."""
-        return {**plain(asdict(self)), "sentence": self.sentence}
+        """Return plain data for machines; numbers that are not finite become None."""
+        return {**super().to_dict(), "sentence": self.sentence}
 
     def __repr__(self) -> str:
         return f"Comparison({self.a!r}, {self.b!r}: {self.verdict}, {p_text(self.p_value)})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Comparisons(Tabular):
+class Comparisons(Result):
     """One agent against several: p-values by Holm's method, intervals that hold simultaneously (Bonferroni)."""
 
     rows: tuple[Comparison, ...]
@@ -141,39 +143,24 @@ class Comparisons(Tabular):
         """Return a row per comparison."""
         first = self.rows[0]
         together = " for all rows together" if len(self.rows) > 1 else ""
-        return Table(
-            columns=(
-                Column(name="a"),
-                Column(name="b"),
-                Column(name="verdict", meaning=f"a against b at {first.level:.0%}{together}"),
-                Column(name="difference", meaning=f"a minus b, {first.unit}", decimals=decimals(first.unit)),
-                Column(name="low", meaning=f"lower end of the interval{together}", decimals=decimals(first.unit)),
-                Column(name="high", meaning=f"upper end of the interval{together}", decimals=decimals(first.unit)),
-                Column(name="p", meaning=f"two-sided p-value{', Holm' if len(self.rows) > 1 else ''}", decimals=4),
-                Column(name="P(a better)", meaning=MEANING_OF_P[first.unit == "Elo points"], decimals=3),
-                Column(name=first.counted, meaning="observations that were used"),
-                Column(name="needed", meaning=f"more {first.counted} to detect this difference with 80% power"),
-            ),
-            rows=tuple(
-                (
-                    row.a,
-                    row.b,
-                    row.verdict,
-                    row.difference,
-                    row.low,
-                    row.high,
-                    row.p_value,
-                    row.probability_superior,
-                    row.n,
-                    row.games_needed,
-                )
-                for row in self.rows
-            ),
+        digits = decimals(first.unit)
+        return Table.of(
+            self.rows,
+            Column("a"),
+            Column("b"),
+            Column("verdict", f"a against b at {first.level:.0%}{together}"),
+            Column("difference", f"a minus b, {first.unit}", decimals=digits),
+            Column("low", f"lower end of the interval{together}", decimals=digits),
+            Column("high", f"upper end of the interval{together}", decimals=digits),
+            Column("p", f"two-sided p-value{', Holm' if len(self.rows) > 1 else ''}", decimals=4, cell="p_value"),
+            Column("P(a better)", MEANING_OF_P[first.unit == "Elo points"], cell="probability_superior"),
+            Column(first.counted, "observations that were used", cell="n"),
+            Column("needed", f"more {first.counted} to detect this difference with 80% power", cell="games_needed"),
             notes=tuple(dict.fromkeys(note for row in self.rows for note in row.notes)),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return plain data for machines."""
         return {"rows": [row.to_dict() for row in self.rows]}
 
     def __iter__(self) -> Any:
@@ -502,19 +489,8 @@ def p_text(p: float) -> str:
     return "p < 0.0001" if p < 1e-4 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
 
 
-def plain(value: Any) -> Any:
-    """Return what json can hold."""
-    if isinstance(value, dict):
-        return {name: plain(cell) for name, cell in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(cell) for cell in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Superiority(Tabular):
+class Superiority(Result):
     """``matrix[i, j]``: the probability that agent i is above agent j on the board, ties half; best agents first."""
 
     agents: tuple[str, ...]
@@ -530,13 +506,9 @@ class Superiority(Tabular):
             for i, name in enumerate(self.agents)
         ]
         return Table(
-            columns=(Column(name="P(row above column)"), *(Column(name=name, decimals=2) for name in self.agents)),
+            columns=(Column("P(row above column)"), *(Column(name, decimals=2) for name in self.agents)),
             rows=tuple(rows),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {"agents": list(self.agents), "matrix": self.matrix.tolist()}
 
     def __repr__(self) -> str:
         return f"Superiority({len(self.agents):,} agents)"

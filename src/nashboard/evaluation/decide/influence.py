@@ -16,13 +16,14 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_array
 
-from nashboard._tables import Column, Table, Tabular
+from nashboard._tables import Column, Result, Table
+from nashboard._text import either
 from nashboard._types import Floats, Ints
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average
-from nashboard.errors import InputError, either
+from nashboard.errors import InputError
 from nashboard.evaluation.decide.compare import comparable_values
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.posterior.matches import expected_payoffs
@@ -40,7 +41,7 @@ MOST_ROWS = 5  # rows of a log that are listed for each kind of vote
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Influence(Tabular):
+class Influence(Result):
     """The smallest set found whose removal changes first place.
 
     Parameters
@@ -67,6 +68,8 @@ class Influence(Tabular):
     by: By
     judge: Judged
 
+    machine_fields = ("first", "new_first", "rows", "removed", "total", "minimal", "by", "judge", "sentence")
+
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""
@@ -81,21 +84,17 @@ class Influence(Tabular):
     def table(self) -> Table:
         """Return what to remove."""
         columns: tuple[Column, ...] = (
-            Column(name="a"),
-            Column(name="b"),
-            Column(name="outcome", meaning="of a against b"),
-            Column(name="votes", meaning="how many of these to remove"),
-            Column(name="rows", meaning="of the log, the first is 1; any others like these do as well"),
+            Column("a"),
+            Column("b"),
+            Column("outcome", "of a against b"),
+            Column("votes", "how many of these to remove"),
+            Column("rows", "of the log, the first is 1; any others like these do as well"),
         )
         if self.by == "voters":
-            columns = (Column(name="voter"), Column(name="votes", meaning="cast by this voter"))
+            columns = (Column("voter"), Column("votes", "cast by this voter"))
         elif self.by != "votes":
-            columns = (Column(name=self.by[:-1]), Column(name="lead", meaning=f"of {self.first} over {self.new_first}"))
-        return Table(columns=columns[: len(self.rows[0])], rows=self.rows, notes=(self.sentence,))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {**vars(self), "sentence": self.sentence}
+            columns = (Column(self.by[:-1]), Column("lead", f"of {self.first} over {self.new_first}"))
+        return Table(columns=columns[: len(self.rows[0])], rows=self.rows)
 
     def __repr__(self) -> str:
         return f"Influence({self.removed:,} of {self.total:,} decide between {self.first!r} and {self.new_first!r})"

@@ -11,18 +11,18 @@ mean of its ``x_ij`` over all opponents, the Elo of `evaluate`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Column, Table, Tabular, percent
-from nashboard._text import about, plural
+from nashboard._tables import Column, Result, Table, percent
+from nashboard._text import about, nearest, number_of, plural
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError, nearest
-from nashboard.evaluation.decide.pairs import fit_as_evaluate, head_to_head
+from nashboard.errors import InputError
+from nashboard.evaluation.decide.significance import fit_as_evaluate, head_to_head
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.evaluation.verdict import SMALL_CYCLES
 from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
@@ -66,7 +66,7 @@ class Beliefs:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Plan(Tabular):
+class Plan(Result):
     """Measurements to make next.
 
     Parameters
@@ -93,7 +93,12 @@ class Plan(Tabular):
     goal: float
     needed: int | None
     kind: str = "pairs"
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+
+    machine_fields = (
+        "target", "games", "probability", "expected", "expected_even", "goal", "needed", "schedule", "notes",
+        "sentence",
+    )  # fmt: skip
 
     @property
     def sentence(self) -> str:
@@ -110,10 +115,9 @@ class Plan(Tabular):
         if self.needed is None:
             return f"{brings} No number of {unit} that was tried is expected to reach {percent(self.goal)}."
         if self.needed == 0:
-            return (
-                f"The data already give {percent(self.probability)} for {self.target}; {self.games:,} more {unit} as "
-                f"planned are expected to give {percent(self.expected)}."
-            )
+            more = number_of(self.games, f"more {unit}")
+            change = "would hardly change that" if before == after else f"are expected to raise it to {after}"
+            return f"The data already show {self.target} with a probability of {before}; {more} as planned {change}."
         return f"{brings} About {about(self.needed):,} {unit} are needed for {percent(self.goal)}."
 
     def table(self) -> Table:
@@ -121,29 +125,18 @@ class Plan(Tabular):
         order = sorted(np.flatnonzero(self.counts), key=lambda k: (-int(self.counts[k]), self.pairs[k]))
         return Table(
             columns=(
-                Column(name="a", meaning="agent"),
-                Column(name="b", meaning={"pairs": "opponent", "cells": "task", "items": "other agent"}[self.kind]),
-                Column(name="games", meaning=MEANINGS[self.kind]),
+                Column("a", "agent"),
+                Column("b", {"pairs": "opponent", "cells": "task", "items": "other agent"}[self.kind]),
+                Column("games", MEANINGS[self.kind]),
             ),
             rows=tuple((*self.pairs[k], int(self.counts[k])) for k in order),
             notes=self.notes,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        names = [column.name for column in self.table().columns]
-        return {
-            "target": self.target,
-            "games": self.games,
-            "probability": self.probability,
-            "expected": self.expected,
-            "expected_even": self.expected_even,
-            "goal": self.goal,
-            "needed": self.needed,
-            "schedule": [dict(zip(names, row, strict=True)) for row in self.table().rows],
-            "notes": list(self.notes),
-            "sentence": self.sentence,
-        }
+    @property
+    def schedule(self) -> list[dict[str, Any]]:
+        """The rows of the table by column."""
+        return [dict(zip(("a", "b", "games"), row, strict=True)) for row in self.table().rows]
 
     def __repr__(self) -> str:
         return f"Plan({self.games:,} for {self.target}: {percent(self.probability)} to {percent(self.expected)})"

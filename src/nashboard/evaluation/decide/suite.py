@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Column, Table, Tabular, percent
+from nashboard._tables import Column, Result, Table, percent, plain_data
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
@@ -16,7 +16,7 @@ SATURATED = 0.02  # of the range of a share: all agents within this of the best 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Reduction(Tabular):
+class Reduction(Result):
     """A smaller suite.
 
     Parameters
@@ -67,33 +67,28 @@ class Reduction(Tabular):
         place = {task: k + 1 for k, task in enumerate(self.kept)}
         state = dict.fromkeys(self.saturated, "saturated") | dict.fromkeys(self.constant, "constant")
         order = sorted(range(len(self.tasks)), key=lambda k: (place.get(self.tasks[k], len(self.tasks) + 1), k))
-        return Table(
-            columns=(
-                Column(name="task"),
-                Column(name="chosen", meaning="order in which it was chosen; a dash: not needed"),
-                Column(name="adds", meaning="pairs that the full suite decides with it and not without it"),
-                Column(name="state", meaning="saturated: all near the limit of the scale; constant: all scores equal"),
+        return Table.of(
+            [self.tasks[k] for k in order],
+            Column("task", cell=str),
+            Column("chosen", "order in which it was chosen; a dash: not needed", cell=place.get),
+            Column("adds", "pairs that the full suite decides with it and not without it", cell=self.added.get),
+            Column(
+                "state",
+                "saturated: all near the limit of the scale; constant: all scores equal",
+                cell=lambda task: state.get(task, ""),
             ),
-            rows=tuple(
-                (self.tasks[k], place.get(self.tasks[k]), int(self.adds[k]), state.get(self.tasks[k], ""))
-                for k in order
-            ),
-            notes=(self.sentence,),
         )
 
+    @property
+    def added(self) -> dict[str, int]:
+        """What every task adds, by name."""
+        return dict(zip(self.tasks, map(int, self.adds), strict=True))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "kept": list(self.kept),
-            "dropped": list(self.dropped),
-            "decided": self.decided,
-            "preserved": self.preserved,
-            "saturated": list(self.saturated),
-            "constant": list(self.constant),
-            "held_out": self.held_out if np.isfinite(self.held_out) else None,
-            "adds": dict(zip(self.tasks, map(int, self.adds), strict=True)),
-            "sentence": self.sentence,
-        }
+        """Return plain data for machines."""
+        names = ("kept", "dropped", "decided", "preserved", "saturated", "constant", "held_out", "sentence")
+        found: dict[str, Any] = plain_data({**{name: getattr(self, name) for name in names}, "adds": self.added})
+        return found
 
     def __repr__(self) -> str:
         return f"Reduction({len(self.kept):,} of {len(self.tasks):,} tasks)"

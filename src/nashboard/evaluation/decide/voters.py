@@ -1,4 +1,4 @@
-"""Voters: how far they agree, and who answers at random, always on the same side, or always for one agent.
+"""Votes: how far voters agree, who does not look at the answers, and who is sampled how often.
 
 Every voter belongs to one of five kinds. An attentive voter follows ratings of the agents and tastes of its own, whose
 size is estimated. A random voter does not look. A one-sided voter nearly always takes the first (or the second) answer.
@@ -7,18 +7,23 @@ votes. Kinds and ratings are estimated together (EM): votes count for the rating
 attentive.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, Tabular
+from nashboard._tables import Column, Result, Table, Tabular, plain_data
+from nashboard._text import listed, nearest, number_of
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.matches import Matches
 from nashboard.data.read import read_games
-from nashboard.errors import InputError, listed, number_of
+from nashboard.errors import InputError
+from nashboard.ratings.elo import EloRatings, elo
 from nashboard.ratings.likelihood import fit_totals, with_normal_prior
+from nashboard.ratings.schedule import learn_prior_of
 
 KINDS = ("attentive", "random", "first side", "second side", "one agent")
 ONE_SIDED = 20.0  # a one-sided voter takes its side (or agent) with a probability from Beta(20, 1): 95% on average
@@ -78,66 +83,50 @@ class Voters(Tabular):
 
     def table(self) -> Table:
         """Return a row per voter, the most suspicious first."""
-        order = np.lexsort([np.arange(len(self.voters)), -self.evidence])
-        return Table(
-            columns=(
-                Column(name="voter"),
-                Column(name="kind", meaning="the most probable kind"),
-                Column(name="P(attentive)", meaning="probability that votes follow the agents' strength"),
-                Column(name="votes"),
-                Column(name="agreement", meaning="share of decisive votes for the stronger agent", decimals=2),
-                Column(name="first side", meaning="share of decisive votes for the first side", decimals=2),
-            ),
-            rows=tuple(
-                (
-                    self.voters[k],
-                    self.kind(k),
-                    float(self.probability[k, 0]),
-                    int(self.votes[k]),
-                    float(self.agreement[k]),
-                    float(self.first_share[k]),
-                )
-                for k in order
-            ),
-            notes=(
-                f"{len(self.suspects):,} of {number_of(len(self.voters), 'voters')} probably "
-                f"{'does' if len(self.suspects) == 1 else 'do'} not look at the answers."
-                if self.suspects
-                else f"None of {number_of(len(self.voters), 'voters')} was found to ignore the answers; a few votes "
-                "show little.",
-            )
-            + ((f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()),
+        suspects, all_voters = len(self.suspects), number_of(len(self.voters), "voters")
+        said = f"None of {all_voters} was found to ignore the answers; a few votes show little."
+        if suspects:
+            said = f"{suspects:,} of {all_voters} probably {'does' if suspects == 1 else 'do'} not look at the answers."
+        alpha = (f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()
+        strength, decisive = "probability that votes follow the agents' strength", "share of decisive votes for the"
+        return Table.of(
+            np.lexsort([np.arange(len(self.voters)), -self.evidence]),
+            Column("voter", cell=lambda k: self.voters[k]),
+            Column("kind", "the most probable kind", cell=self.kind),
+            Column("P(attentive)", strength, cell=lambda k: float(self.probability[k, 0])),
+            Column("votes", cell=lambda k: int(self.votes[k])),
+            Column("agreement", f"{decisive} stronger agent", decimals=2, cell=lambda k: float(self.agreement[k])),
+            Column("first side", f"{decisive} first side", decimals=2, cell=lambda k: float(self.first_share[k])),
+            notes=(said, *alpha),
         )
 
     def board(self) -> Table:
         """Return ratings from attentive votes beside ratings from all votes."""
-        order = np.argsort(-self.ratings, kind="stable")
-        return Table(
-            columns=(
-                Column(name="agent"),
-                Column(name="Elo", meaning="rating from attentive votes", decimals=0),
-                Column(name="Elo, all votes", meaning="rating from all votes alike", decimals=0),
+        return Table.of(
+            np.argsort(-self.ratings, kind="stable"),
+            Column("agent", cell=lambda k: self.agents[k]),
+            Column("Elo", "rating from attentive votes", decimals=0, cell=lambda k: float(self.ratings[k])),
+            Column(
+                "Elo, all votes", "rating from all votes alike", decimals=0, cell=lambda k: float(self.ratings_all[k])
             ),
-            rows=tuple((self.agents[k], float(self.ratings[k]), float(self.ratings_all[k])) for k in order),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "alpha": self.alpha if np.isfinite(self.alpha) else None,
-            "suspects": list(self.suspects),
-            "ratings": dict(zip(self.agents, self.ratings.tolist(), strict=True)),
-            "ratings_all_votes": dict(zip(self.agents, self.ratings_all.tolist(), strict=True)),
-            "voters": [
-                {
-                    "voter": name,
-                    "votes": int(self.votes[k]),
-                    "kind": self.kind(k),
-                    **{kind: float(p) for kind, p in zip(KINDS, self.probability[k], strict=True)},
-                }
-                for k, name in enumerate(self.voters)
-            ],
-        }
+        """Return plain data for machines."""
+        chances = [dict(zip(KINDS, row.tolist(), strict=True)) for row in self.probability]
+        found: dict[str, Any] = plain_data(
+            {
+                "alpha": self.alpha,
+                "suspects": self.suspects,
+                "ratings": dict(zip(self.agents, self.ratings, strict=True)),
+                "ratings_all_votes": dict(zip(self.agents, self.ratings_all, strict=True)),
+                "voters": [
+                    {"voter": name, "votes": self.votes[k], "kind": self.kind(k), **chances[k]}
+                    for k, name in enumerate(self.voters)
+                ],
+            }
+        )
+        return found
 
     def __repr__(self) -> str:
         return f"Voters({len(self.voters):,} voters, {len(self.suspects):,} suspects)"
@@ -378,3 +367,122 @@ def alpha_of_counts(counts: Floats, distance: Floats) -> float:
     observed = (coincidence * distance).sum() / n
     expected = (np.outer(total, total) * distance).sum() / (n * (n - 1))
     return float(1 - observed / expected) if expected > 0 else 1.0
+
+
+WORLDS = 200  # replays behind the inflation
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Exposure(Result):
+    """How often every agent was sampled, and its rating with all pairs weighted alike.
+
+    Parameters
+    ----------
+    games, share
+        Games of each agent, and their share; an even schedule gives everybody ``1 / n``.
+    ratings, reweighted
+        Elo ratings as the games were played, and with pairs weighted inversely to their numbers of games.
+    inflation
+        For each family of variants: how many Elo points the best of them is expected to gain by noise alone.
+    """
+
+    agents: tuple[str, ...]
+    games: Floats
+    share: Floats
+    ratings: Floats
+    reweighted: Floats
+    inflation: dict[str, float]
+
+    def table(self) -> Table:
+        """Return a row per agent, most games first."""
+        notes = tuple(
+            f"{name}: the best of its variants gains about {points:.0f} Elo points by noise alone"
+            for name, points in self.inflation.items()
+        )
+        return Table.of(
+            np.lexsort([np.arange(len(self.games)), -self.games]),
+            Column("agent", cell=lambda k: self.agents[k]),
+            Column("games", decimals=0, cell=lambda k: float(self.games[k])),
+            Column(
+                "exposure", "games relative to an even schedule; 1 is even", decimals=2,
+                cell=lambda k: float(self.share[k] * len(self.agents)),
+            ),
+            Column("Elo", "rating as the games were played", decimals=0, cell=lambda k: float(self.ratings[k])),
+            Column(
+                "Elo, even", "rating with pairs weighted inversely to their games", decimals=0,
+                cell=lambda k: float(self.reweighted[k]),
+            ),
+            notes=notes,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        even = self.share * len(self.agents)
+        return f"Exposure({len(self.agents):,} agents, {even.min():.2f} to {even.max():.2f} of an even schedule)"
+
+
+def exposure(
+    matches: Matches, *, families: Mapping[str, Iterable[str]] | None = None, least_games: float = 50, rng: int = 0
+) -> Exposure:
+    """Measure exposure, and what it does to the ratings.
+
+    Parameters
+    ----------
+    families
+        Variants that one owner entered, ``{"lab": ["lab-a", "lab-b"]}``: the best of N equal variants looks better
+        than it is. By how much is simulated: games between the same pairs, with all variants equally strong.
+    least_games
+        Pairs are weighted inversely to their games, but those with fewer games than this as if they had so many, so
+        that single games do not decide; as in arena-rank.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> nb.exposure(nb.Matches.from_counts([[0, 6, 9], [4, 0, 18], [1, 2, 0]])).share.round(2).tolist()
+    [0.25, 0.38, 0.38]
+    """
+    matches.require_counts()
+    matches.require_connected()
+    games = matches.games_per_agent
+    fit = elo(matches)
+    places = {}
+    for name, members in (families or {}).items():
+        for member in members:
+            if member not in matches.agents:
+                raise InputError(f"there is no agent {member!r}{nearest(member, matches.agents)}", option="families")
+        places[name] = [matches.agents.index(member) for member in members]
+    return Exposure(
+        agents=matches.agents,
+        games=games,
+        share=games / games.sum(),
+        ratings=fit.ratings,
+        reweighted=elo(reweight_pairs(matches, least_games)).ratings,
+        inflation={
+            name: simulate_inflation(matches, fit, family, np.random.default_rng(rng))
+            for name, family in places.items()
+            if len(family) > 1
+        },
+    )
+
+
+def reweight_pairs(matches: Matches, least_games: float) -> Matches:
+    """Return the matches with every pair weighted by ``1 / max(games, least_games)``; the number of games stays."""
+    factor = 1 / np.maximum(matches.games, least_games)
+    factor *= matches.n_games / float((factor * matches.games).sum())
+    counts = {name: getattr(matches, name) * factor for name in ("wins", "draws", "losses")}
+    return replace(matches, **counts, clusters=None, sides=None)
+
+
+def simulate_inflation(matches: Matches, fit: EloRatings, family: Sequence[int], rng: np.random.Generator) -> float:
+    """Return by how many Elo points the best of equally strong variants exceeds their mean, on average over replays."""
+    truth = fit.ratings / POINTS_PER_LOGIT
+    truth[family] = truth[family].mean()
+    i, j = matches.pairs.T
+    chance = 1 / (1 + np.exp(truth[j] - truth[i]))
+    decisive = (matches.games - matches.draws).round().astype(int)
+    luck, prior = [], learn_prior_of(matches, np.zeros(len(truth) + 1))
+    for _ in range(WORLDS):
+        won = rng.binomial(decisive, chance) + matches.draws / 2
+        totals = with_normal_prior(len(truth), i, j, won, matches.games - won, prior.sigma, prior.normal)
+        r = fit_totals(totals, truth)
+        luck.append(float(r[family].max() - r[family].mean()))
+    return float(np.mean(luck)) * POINTS_PER_LOGIT

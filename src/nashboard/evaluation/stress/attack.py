@@ -26,7 +26,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from nashboard._tables import Column, Table, plain
+from nashboard._tables import Column, Table, plain, plain_data
 from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
@@ -109,8 +109,7 @@ class Attack:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
         clones = [{"name": name, "copies": copies} for name, copies in self.clones]
-        moved = {"moved": self.moved.to_dict(), "nash": self.nash.to_dict()}
-        return {**vars(self), "clones": clones, "total": self.total, **moved}
+        return {**plain_data(vars(self)), "clones": clones, "total": self.total}
 
     @property
     def proof(self) -> str:
@@ -201,33 +200,28 @@ def attack_on(game: Experiment, target: str, *, method: Attacked, most: int) -> 
 
 def attack_table(attacks: tuple[Attack, ...]) -> Table:
     """Return one row per attack."""
-    return Table(
+    return Table.of(
+        attacks,
+        Column("target", "who is to be first"),
+        Column("method", "the method that is attacked", cell=lambda found: LABELS[found.method]),
+        Column("before", "rank without copies", cell="rank_before"),
+        Column(
+            "copies", "how many copies are enough; a dash where no number is",
+            cell=lambda found: found.total if found.possible else None,
+        ),
+        Column(
+            "of", "what is copied, how often",
+            cell=lambda found: ", ".join(f"{copies:,} x {name}" for name, copies in found.clones) or "none",
+        ),
+        Column("first before", "who was first", cell=lambda found: named_first(found.moved.winners_before)),
+        Column("smallest", "whether every smaller attack is ruled out, mixtures included", cell="proof"),
+        Column(
+            "Nash moved", "largest change of a Nash average by the same attack", decimals=4,
+            cell=lambda found: float(found.nash.score_moved) if found.possible else None,
+        ),
         title="the smallest number of copies that puts somebody first",
-        columns=(
-            Column(name="target", meaning="who is to be first"),
-            Column(name="method", meaning="the method that is attacked"),
-            Column(name="before", meaning="rank without copies"),
-            Column(name="copies", meaning="how many copies are enough; a dash where no number is"),
-            Column(name="of", meaning="what is copied, how often"),
-            Column(name="first before", meaning="who was first"),
-            Column(name="smallest", meaning="whether every smaller attack is ruled out, mixtures included"),
-            Column(name="Nash moved", meaning="largest change of a Nash average by the same attack", decimals=4),
-        ),
-        rows=tuple(
-            (
-                found.target,
-                LABELS[found.method],
-                found.rank_before,
-                found.total if found.possible else None,
-                ", ".join(f"{copies:,} x {name}" for name, copies in found.clones) or "none",
-                named_first(found.moved.winners_before),
-                found.proof,
-                float(found.nash.score_moved) if found.possible else None,
-            )
-            for found in attacks
-        ),
         telling=("target", "method", "copies", "of", "Nash moved", "smallest", "before", "first before"),
-    )
+    )  # fmt: skip
 
 
 def leads(standing: MethodResult, t: int) -> bool:

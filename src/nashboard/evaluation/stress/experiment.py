@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nashboard._tables import plain_data
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.payoffs import Payoffs
@@ -27,7 +28,7 @@ from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
 from nashboard.equilibrium.results import tied_ranks
 from nashboard.errors import InputError
-from nashboard.evaluation.board.build import build_task_board
+from nashboard.evaluation.build_board import build_task_board
 from nashboard.evaluation.posterior.literal import ELO_PRIOR
 from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.problem import Data, Kind, Problem, task_games
@@ -43,16 +44,10 @@ LABELS: dict[Method, str] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MethodResult:
-    """Scores by one method, higher is better, the ranks they give, and how exact they are.
+    """Scores by one method, higher is better; closer than a billionth of ``scale`` they share a rank.
 
-    Parameters
-    ----------
-    scale
-        Scores closer than a billionth of it share a rank.
-    certificate
-        The larger of exploitability (relative to the largest payoff) and residual; 0 where nothing was solved.
-    top
-        Who is at the top with a probability of at least 1/2, of a posterior; None for a plain score.
+    ``certificate`` is the larger of exploitability (relative to the largest payoff) and residual, 0 where nothing was
+    solved. ``top`` is who is at the top of a posterior with a probability of at least 1/2, None for a plain score.
     """
 
     method: Method
@@ -117,8 +112,7 @@ class Movement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
-        winners = {"winners_before": list(self.winners_before), "winners_after": list(self.winners_after)}
-        return {**vars(self), **winners, "rank_moved": self.rank_moved, "winner_changed": self.winner_changed}
+        return {**plain_data(vars(self)), "rank_moved": self.rank_moved, "winner_changed": self.winner_changed}
 
 
 def movement(before: MethodResult, after: MethodResult) -> Movement:
@@ -145,7 +139,9 @@ def movement(before: MethodResult, after: MethodResult) -> Movement:
 
 
 def named_first(winners: tuple[str, ...], most: int = 3) -> str:
-    """Return who is first, in a few words."""
+    """Return who is first, in a few words; with a posterior, that may be undecided."""
+    if not winners:
+        return "undecided"
     shown = " = ".join(winners[:most])
     return shown if len(winners) <= most else f"{shown} = {len(winners) - most:,} more"
 
@@ -330,18 +326,7 @@ ELO_TIES = 1e5  # ratings within a ten-thousandth of a point share a rank: the f
 class Experiment:
     """Who is on the board, what can be copied, and the problem behind both.
 
-    Parameters
-    ----------
-    problem
-        The prepared data with their settings.
-    board
-        ``"agents"``, or ``"tasks"`` where agents are copied in a table of scores.
-    kind
-        What is copied.
-    names, entries
-        Who is on the board; what can be copied.
-    M
-        ``(board, entries)`` gains.
+    The board is that of tasks where agents are copied in a table of scores. ``M`` (board, entries) are gains.
     """
 
     problem: Problem

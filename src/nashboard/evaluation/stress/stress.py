@@ -13,6 +13,7 @@ import numpy as np
 
 from nashboard._display import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, percent, plain
+from nashboard._text import number_of
 from nashboard._threads import threads_for
 from nashboard._types import Ints
 from nashboard.data.matches import NO_COUNTS, Matches
@@ -124,27 +125,23 @@ def exact_sentence(rows: list[Cloned]) -> str:
 
 def exact_table(rows: list[Cloned], title: str) -> Table:
     """Return one row per number of copies and method."""
-    cells = []
-    for moved, copies in ((row.moved, row.copies) for row in rows):
-        who = (moved.who, moved.rank_before, moved.rank_after) if moved.rank_moved else ("nobody", None, None)
-        first, ranks = named_first(moved.winners_after, 2), (moved.rank_moved, *who)
-        label = LABELS[moved.method]
-        cells.append((copies, label, first, moved.winner_changed, *ranks, moved.score_moved, moved.unit))
-    return Table(
+
+    def of_moved(name: str) -> Callable[[Cloned], Any]:
+        return lambda row: getattr(row.moved, name) if row.moved.rank_moved else "nobody" if name == "who" else None
+
+    return Table.of(
+        rows,
+        Column("copies", "how many copies of each are entered"),
+        Column("method", cell=lambda row: LABELS[row.moved.method]),
+        Column("winner", "who is in first place", cell=lambda row: named_first(row.moved.winners_after, 2)),
+        Column("new winner", "whether that is somebody else than before", cell=lambda row: row.moved.winner_changed),
+        Column("ranks moved", "largest change of a rank; copies take no place", cell=lambda row: row.moved.rank_moved),
+        Column("who", "the entry that moved most", cell=of_moved("who")),
+        Column("from", "rank before", cell=of_moved("rank_before")),
+        Column("to", "rank after", cell=of_moved("rank_after")),
+        Column("score moved", "largest change of a score", decimals=4, cell=lambda row: row.moved.score_moved),
+        Column("unit", "what scores are measured in", cell=lambda row: row.moved.unit),
         title=title,
-        columns=(
-            Column(name="copies", meaning="how many copies of each are entered"),
-            Column(name="method"),
-            Column(name="winner", meaning="who is in first place"),
-            Column(name="new winner", meaning="whether that is somebody else than before"),
-            Column(name="ranks moved", meaning="largest change of a rank; copies take no place"),
-            Column(name="who", meaning="the entry that moved most"),
-            Column(name="from", meaning="rank before"),
-            Column(name="to", meaning="rank after"),
-            Column(name="score moved", meaning="largest change of a score", decimals=4),
-            Column(name="unit", meaning="what scores are measured in"),
-        ),
-        rows=tuple(cells),
         telling=("copies", "method", "new winner", "ranks moved", "score moved", "unit", "winner"),
     )
 
@@ -224,38 +221,32 @@ def noisy_sentence(setup: Setup, rows: list[NoisyMovement]) -> tuple[str, ...]:
         return ()
     draws = rows[0].draws
     if setup.unmoved(max(row.score_most for row in rows)):
-        return (f"Noisy copies did not move the board either, in {draws:,} draws each.",)
+        return (f"Noisy copies did not move the board either, in {number_of(draws, 'draws')} each.",)
     worst = max(rows, key=lambda row: (row.winner_changed, row.share_median))
     how_far = f"{worst.share_median:.1%} of the range"
     if setup.unmoved(float(np.ptp(setup.before["nash"].scores))):
         how_far = f"{worst.score_median:.2g} {worst.unit}, where all were equal before"
     return (
         f"Noisy copies are not exact, and they can move the board: with {worst.copies:,} of them the largest change of "
-        f"a gap is {how_far} (median of {draws:,} draws), and the set at the top changes in "
+        f"a gap is {how_far} (median of {number_of(draws, 'draws')}), and the set at the top changes in "
         f"{percent(worst.winner_changed)} of the draws.",
     )
 
 
 def noisy_table(rows: list[NoisyMovement], title: str) -> Table:
     """Return one row per count and method."""
-    return Table(
+    return Table.of(
+        rows,
+        Column("copies", "how many noisy copies are entered"),
+        Column("method", cell=lambda row: LABELS[row.method]),
+        Column("ranks moved", "largest change of a rank, median over the draws", decimals=1, cell="rank_median"),
+        Column("at most", "largest change of a rank over all draws", cell="rank_most"),
+        Column("score moved", "largest change of a score, median over the draws", decimals=4, cell="score_median"),
+        Column("of the range", "the same as a share of the distance from last to first", cell="share_median"),
+        Column("new winner", "share of the draws in which somebody else was in first place", cell="winner_changed"),
+        Column("unit", "what scores are measured in"),
         title=title,
-        columns=(
-            Column(name="copies", meaning="how many noisy copies are entered"),
-            Column(name="method"),
-            Column(name="ranks moved", meaning="largest change of a rank, median over the draws", decimals=1),
-            Column(name="at most", meaning="largest change of a rank over all draws"),
-            Column(name="score moved", meaning="largest change of a score, median over the draws", decimals=4),
-            Column(name="of the range", meaning="the same as a share of the distance from last to first"),
-            Column(name="new winner", meaning="share of the draws in which somebody else was in first place"),
-            Column(name="unit", meaning="what scores are measured in"),
-        ),
-        rows=tuple(
-            (r.copies, LABELS[r.method], r.rank_median, r.rank_most, r.score_median, r.share_median, r.winner_changed,
-             r.unit)
-            for r in rows
-        ),
-    )  # fmt: skip
+    )
 
 
 def noise_is_known(game: Experiment) -> bool:

@@ -127,7 +127,16 @@
     });
   }
 
-  all(".grid").forEach(function (grid) { sortable(grid); searchable(grid); saveable(grid); });
+  /* A phone shows the columns that fit, and the others when asked for. */
+  function widenable(grid) {
+    var button = grid.querySelector(".columns");
+    if (!button) { return; }
+    button.addEventListener("click", function () {
+      button.setAttribute("aria-pressed", String(grid.classList.toggle("whole")));
+    });
+  }
+
+  all(".grid").forEach(function (grid) { sortable(grid); searchable(grid); saveable(grid); widenable(grid); });
 
   /* Pictures: drawn when they come into view, the others when there is time ------------------------------------------- */
 
@@ -192,7 +201,7 @@
   }
 
   function draw(figure) {
-    var theme = themeName(), held = views.get(figure), small = narrow();
+    var theme = themeName(), held = views.get(figure), small = narrow() ? root.clientWidth : 0;
     if (held && held.theme === theme && held.small === small) { return held.done; }
     var canvas = figure.querySelector(".canvas");
     var kept = held && held.view ? chosen(held.view) : {};
@@ -280,7 +289,8 @@
     button.addEventListener("click", function () { choose(button.dataset.themeChoice); });
   });
   prefersDark.addEventListener("change", redraw);
-  window.matchMedia("(max-width: " + (NARROW - 1) + "px)").addEventListener("change", redraw);
+  var resized = 0;
+  window.addEventListener("resize", function () { clearTimeout(resized); resized = setTimeout(redraw, 150); });
   press();
 
   /* Print: what is folded is opened, and folded again afterwards --------------------------------------------------------- */

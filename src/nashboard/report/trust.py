@@ -14,7 +14,8 @@ def show_checks(found: Findings) -> Section:
         title="Checks",
         opening="What was checked about data and result, and which entries decide first place.",
         how=(
-            "A check that is not passed does not make the board wrong; it says where to look before you rely on it.",
+            "A check that failed does not make the board wrong; it says where to look before you rely on it. Undecided "
+            "means that these data cannot answer it.",
             "An agent or task is decisive if first place changes without it.",
         ),
         parts=(Checks(checks=own_or_audited(found)), *missing_checks(found), *decisive_entries(found)),
@@ -123,7 +124,7 @@ def show_methods(found: Findings) -> Section:
     """Return whether other methods agree."""
     return Section(
         key="methods",
-        title="Do other methods agree?",
+        title="Other methods",
         opening="The same data, ranked in other ways: ratings, voting rules, random walks and equilibria.",
         how=(
             "P(same) is the share of new data, simulated from the model, in which a method has the same agents in "

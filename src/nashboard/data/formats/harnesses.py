@@ -1,28 +1,37 @@
-"""Logs of Inspect: json, or ``.eval`` archives; scores of whole tasks, or of single samples, whose epochs are runs."""
+"""Logs of Inspect (json, or ``.eval`` archives; of tasks, or of samples whose epochs are runs) and Every Eval Ever."""
 
 import json
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any
 
 import polars as pl
 
-from nashboard.data.counting.cells import Cell, average_runs, frame_cells, make_scores
+from nashboard.data.counting.cells import (
+    Cell,
+    average_runs,
+    frame_cells,
+    leave_out_averages,
+    refuse_two_directions,
+)
 from nashboard.data.formats.format import (
     MOST_LOOKED_AT,
-    Format,
     Input,
     Leftovers,
     find_files,
+    finish_scores,
     holds_any,
     note_replaced,
     read_documents,
 )
-from nashboard.data.origin import LeftOut, Origin
+from nashboard.data.origin import LeftOut
 from nashboard.data.scores import Scores
 from nashboard.data.sources.paths import PlainFile
+from nashboard.data.table.columns import is_derived
 from nashboard.data.table.json_lines import parse_json, read_document
 from nashboard.data.table.values import is_number, parse_number
 from nashboard.errors import InputError
@@ -117,7 +126,7 @@ def open_log(file: PlainFile) -> Log | None:
     return Log(file=file, header=content) if is_log(content) else None
 
 
-def fits(source: Input) -> bool:
+def fits_logs(source: Input) -> bool:
     """Return whether this is a log, or a folder with logs."""
     if source.opened is None and source.files and source.kind == "zip":
         return is_archive(source.files[0])
@@ -153,12 +162,7 @@ def read_tasks(source: Input) -> Scores:
     if not cells:
         raise InputError(f"{source.name!r} contains no score with a number: are the logs scored?")
     left_out += note_replaced(replaced, "log")
-    return make_scores(
-        frame_cells(list(cells.values())),
-        source=source.name,
-        origin=Origin(source=source.name, format="inspect", rows=len(logs), left_out=left_out),
-        lower_is_better=source.options.lower_is_better,
-    )
+    return finish_scores(source, list(cells.values()), "inspect", rows=len(logs), left_out=left_out)
 
 
 def score_tasks(log: Log, wanted: str | None) -> Iterator[Cell]:
@@ -211,13 +215,8 @@ def read_samples(source: Input) -> Scores:
         raise InputError(f"{source.name!r} contains no sample with a score")
     if unscored:
         left_out += (LeftOut("samples", unscored, "they have no score"),)
-    return make_scores(
-        average_runs(frame_cells(cells)).with_columns(n=pl.lit(None, dtype=pl.Float64)),
-        source=source.name,
-        origin=Origin(source=source.name, format="inspect-samples", rows=rows, left_out=left_out),
-        lower_is_better=source.options.lower_is_better,
-        groups=groups,
-    )
+    scores = average_runs(frame_cells(cells)).with_columns(n=pl.lit(None, dtype=pl.Float64))
+    return finish_scores(source, scores, "inspect-samples", rows=rows, left_out=left_out, groups=groups)
 
 
 def iterate_samples(log: Log) -> Iterator[dict[str, Any]]:
@@ -251,23 +250,119 @@ def score_sample(sample: dict[str, Any], wanted: str | None) -> float | None:
     return None
 
 
-INSPECT = (
-    Format(
-        "inspect",
-        "scores",
-        "logs of Inspect, json or .eval: a score per agent and task",
-        fits=fits,
-        read=read_tasks,
-        options=("lower_is_better", "metric", "bad_rows"),
-        on_frames=False,
-    ),
-    Format(
-        "inspect-samples",
-        "scores",
-        "logs of Inspect, a score per agent and sample (only if asked for)",
-        fits=lambda x: False,
-        read=read_samples,
-        options=("lower_is_better", "metric", "bad_rows"),
-        on_frames=False,
-    ),
-)
+METRIC_NAMES = ("metric_id", "metric_name", "evaluation_description")  # the most exact first
+UNKNOWN_LEVEL = -1  # what a score means whose metric has levels and says that one may be unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One evaluation result: the cell, and what tells it from others of the same evaluation name."""
+
+    cell: Cell
+    dataset: str
+    metric: str
+    file: str
+
+
+def is_record(content: Any) -> bool:
+    """Return whether a json document has a model and evaluation results."""
+    return isinstance(content, dict) and "model_info" in content and "evaluation_results" in content
+
+
+def fits_records(source: Input) -> bool:
+    """Return whether this is a record, or a folder with records."""
+    return holds_any(source, is_record, "*.json")
+
+
+def read_records(source: Input) -> Scores:
+    """Read the scores of all files; repeated results of one model and evaluation are runs."""
+    left, results = Leftovers(), list[Result]()
+    for file, content in read_documents(source, read_document, left, "*.json"):
+        with left.skip_bad(source.options, file.name, "bad files"):
+            model, records = read_record(content, file.name)
+            for k, record in enumerate(records, start=1):
+                with left.skip_bad(source.options, f"{file.name}, result {k}", "bad results"):
+                    results.append(read_result(model, record, file.name))
+    scored = [result for result in results if result.cell.score is not None and not isnan(result.cell.score)]
+    tasks = [result for result in scored if not is_derived(result.cell.task)]
+    if not tasks:  # a source may publish nothing but an overall score
+        tasks = scored
+    cells = frame_cells(name_apart(tasks))
+    if source.options.lower_is_better is None:
+        refuse_two_directions(cells, source.name)
+    left_out = [*left.entries()]
+    if holes := len(results) - len(scored):
+        left_out.append(LeftOut("results", holes, "they have no score"))
+    if averages := len(scored) - len(tasks):
+        names = sorted({result.cell.task for result in scored if is_derived(result.cell.task)})
+        left_out.extend(leave_out_averages(names, "results", averages))
+    return finish_scores(source, average_runs(cells), "every-eval-ever", rows=len(results), left_out=left_out)
+
+
+def name_apart(results: list[Result]) -> list[Cell]:
+    """Return the cells; an evaluation of several data sets or metrics becomes a task for each of them.
+
+    Converters name an evaluation after the task or the scorer alone, so one name may stand for the accuracy
+    and for the F1 of a task: different things, whose mean would be nothing. Only metrics that stand in one
+    file are told apart, because different sources describe the same metric in different words.
+    """
+    datasets: dict[str, set[str]] = {}
+    metrics: dict[tuple[str, str], set[str]] = {}
+    for result in results:
+        datasets.setdefault(result.cell.task, set()).add(result.dataset)
+        metrics.setdefault((result.cell.task, result.file), set()).add(result.metric)
+    several = {task for (task, _), names in metrics.items() if len(names) > 1}
+    cells = []
+    for result in results:
+        task = result.cell.task
+        marks = [result.dataset] * (len(datasets[task]) > 1) + [result.metric] * (task in several)
+        told = ", ".join(filter(None, marks))
+        cells.append(replace(result.cell, task=f"{task} ({told})") if told else result.cell)
+    return cells
+
+
+@contextmanager
+def name_missing(name: str) -> Iterator[None]:
+    """Turn a field that is missing or of another kind into one sentence."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{name!r} is not a record of Every Eval Ever: {type(error).__name__} at {error}") from None
+
+
+def read_record(content: Any, name: str) -> tuple[str, list[Any]]:
+    """Return the model of one file, and its results."""
+    with name_missing(name):
+        info = content["model_info"]
+        model = info.get("id") or info["name"]  # the id is the same in every source, the name is the source's own
+        return str(model), list(content["evaluation_results"])
+
+
+def read_result(model: str, result: Any, name: str) -> Result:
+    """Return one evaluation result."""
+    with name_missing(name):
+        return make_result(model, result, name)
+
+
+def make_result(model: str, result: dict[str, Any], name: str) -> Result:
+    """Return one evaluation result; a field that is missing is an ordinary error of Python."""
+    task, details = str(result["evaluation_name"]), result["score_details"]
+    config, data = result.get("metric_config") or {}, result.get("source_data")
+    uncertainty = details.get("uncertainty") or {}
+    error = uncertainty.get("standard_error")
+    error = error.get("value") if isinstance(error, dict) else error
+    where = f"{name!r}, evaluation {task!r}"
+    score = parse_number(details["score"], where)
+    return Result(
+        cell=Cell(
+            agent=model,
+            task=task,
+            score=None if config.get("has_unknown_level") and score == UNKNOWN_LEVEL else score,
+            stderr=parse_number(error, f"{where}, standard error"),
+            n=parse_number(uncertainty.get("num_samples"), f"{where}, number of samples"),
+            lower_is_better=config.get("lower_is_better"),
+        ),
+        dataset=str(data.get("dataset_name") or "") if isinstance(data, dict) else "",
+        metric=next((str(config[key]) for key in METRIC_NAMES if config.get(key)), ""),
+        file=name,
+    )

@@ -17,7 +17,7 @@ from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.board.board import Board, Contribution, Mover, Second, places
+from nashboard.evaluation.board import Board, Contribution, Mover, Second, places
 from nashboard.evaluation.posterior.posterior import TIE, draw_ranks, rank_interval
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
 from nashboard.ranking.pairwise import Pairwise, pairwise

@@ -34,6 +34,7 @@ def show_tasks(found: Findings) -> Section | None:
                 things="tasks",
                 named=1,
                 saved=True,
+                telling=("rank", "task", "P(decides)", "gap", "gap low", "gap high"),
             ),
         ),
     )

@@ -6,7 +6,7 @@ from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.segments import comparison
 from nashboard.report.blocks import Fold, Part, Section, Sentences, capital, draw, grid
 from nashboard.report.findings import Findings
-from nashboard.report.sections.trust import own_or_audited
+from nashboard.report.trust import own_or_audited
 
 FIRST = 5  # rows on the first screen
 TOP = 30  # rows of a forest plot, lines of a slope chart
@@ -97,6 +97,7 @@ def show_board(found: Findings) -> Section:
                 things="agents",
                 named=1,
                 saved=True,
+                telling=("rank", "agent", "P(top)", "gap", "gap low", "gap high"),
             ),
             *charts_of_board[1:],
             *gap_terms(evaluation),
@@ -121,11 +122,11 @@ def gap_terms(evaluation: Evaluation) -> tuple[Part, ...]:
     what = "opponent" if evaluation.task_board is None else "task"
     table = Table(
         columns=(
-            Column(name="agent", meaning="name of the agent"),
-            Column(name=what, meaning=f"one of the {what}s that contribute most to its gap"),
-            Column(name="weight", meaning=f"mean share of that {what} in the equilibrium"),
-            Column(name="result", meaning="expected payoff against it" if what == "opponent" else "expected score"),
-            Column(name="term", meaning="what it contributes to minus the gap"),
+            Column("agent", "name of the agent"),
+            Column(what, f"one of the {what}s that contribute most to its gap"),
+            Column("weight", f"mean share of that {what} in the equilibrium"),
+            Column("result", "expected payoff against it" if what == "opponent" else "expected score"),
+            Column("term", "what it contributes to minus the gap"),
         ),
         rows=tuple(
             (evaluation.board.names[k], one.name, one.weight, one.result, one.term)

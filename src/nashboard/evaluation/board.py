@@ -4,12 +4,12 @@ A new column is one entry in `AGENT_COLUMNS` or `TASK_COLUMNS`; it then appears 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, number
+from nashboard._tables import Cell, Column, Table, number, plain_data
 from nashboard._text import either, listed, nearest, plural
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import whole
@@ -153,7 +153,7 @@ class Board:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; NaN becomes None."""
-        return {one.name: plain_value(getattr(self, one.name)) for one in fields(self)}
+        return {one.name: plain_data(getattr(self, one.name)) for one in fields(self)}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> "Board":
@@ -190,13 +190,10 @@ class Mover:
 
     def sentence(self) -> str:
         """Return who moves, from where to where, and because of what."""
-        way = "up" if self.nash[0] < self.other[0] else "down"
+        way = "higher" if self.nash[0] < self.other[0] else "lower"
         reason = f", mostly because of {listed(self.because)}" if self.because else ""
-        return f"{self.name} moves {way} from place {span(self.other)} by {self.against} to {span(self.nash)}{reason}."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        places = f"place {span(self.nash)} by Nash average and {span(self.other)} by {self.against}"
+        return f"{self.name} is {way} on this board: {places}{reason}."
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "Mover":
@@ -226,7 +223,7 @@ def one_column(
     name: str, meaning: str, cells: Callable[[Board], list[Cell]], decimals: int = 3, **more: Any
 ) -> BoardColumn:
     """Return a column that is the same for people and machines."""
-    column = Column(name=name, meaning=meaning, decimals=decimals)
+    column = Column(name, meaning, decimals=decimals)
     return BoardColumn(build=lambda board, combine: [(column, cells(board))], **more)
 
 
@@ -235,21 +232,19 @@ def interval_column(
 ) -> Built:
     """Return a number with its interval: one text column for people, three columns for machines."""
     if board.exact:
-        return [(Column(name=name, meaning=meaning, decimals=decimals), numbers(values))]
+        return [(Column(name, meaning, decimals=decimals), numbers(values))]
     if combine:
         cells: list[Cell] = [
             None if np.isnan(v) else f"{number(v, decimals)} [{number(a, decimals)}, {number(b, decimals)}]"
             for v, a, b in zip(values, low, high, strict=True)
         ]
-        return [(Column(name=name, meaning=f"{meaning}, with {board.level:.0%} interval"), cells)]
+        return [(Column(name, f"{meaning}, with {board.level:.0%} interval"), cells)]
     ends = [("low", "lower", low), ("high", "upper", high)]
     return [
-        (Column(name=name, meaning=meaning, decimals=decimals), numbers(values)),
+        (Column(name, meaning, decimals=decimals), numbers(values)),
         *(
             (
-                Column(
-                    name=f"{name} {end}", meaning=f"{word} end of its {board.level:.0%} interval", decimals=decimals
-                ),
+                Column(f"{name} {end}", f"{word} end of its {board.level:.0%} interval", decimals=decimals),
                 numbers(cells),
             )
             for end, word, cells in ends
@@ -266,16 +261,17 @@ def rank_column(board: Board, combine: bool) -> Built:
     """Return the interval of places."""
     if board.exact:
         meaning = "place by Nash average; equal averages share a place, exact copies count once"
-        return [(Column(name="rank", meaning=meaning), ints(board.ranks))]
-    meaning = f"places that contain {board.level:.0%} of the draws; exact copies count once"
-    return [(Column(name="rank", meaning=meaning), ranges(board.rank_low, board.rank_high))]
+        return [(Column("rank", meaning), ints(board.ranks))]
+    meaning = f"{board.level:.0%} interval of the place; exact copies count once"
+    return [(Column("rank", meaning), ranges(board.rank_low, board.rank_high))]
 
 
 def gap_column(board: Board, combine: bool) -> Built:
     """Return the gap with its interval."""
     what = "distance to the best by Nash average" if board.kind == "agent" else "how much easier than the hardest"
     decimals = 0 if board.unit == "Elo points" else 3
-    meaning, ends = f"{what}, {board.unit}", (board.gap_low, board.gap_high)
+    unit = {"given": "in the unit of the payoffs"}.get(board.unit, board.unit)
+    meaning, ends = f"{what}, {unit}", (board.gap_low, board.gap_high)
     return interval_column("gap", meaning, board.gaps, *ends, board, combine=combine, decimals=decimals)
 
 
@@ -286,8 +282,8 @@ def second_columns(board: Board, combine: bool) -> Built:
         found += interval_column(
             one.name, one.meaning, one.values, one.low, one.high, board, combine=combine, decimals=one.decimals
         )
-        meaning = f"places by {one.name}" + ("" if board.exact else f" that contain {board.level:.0%} of the draws")
-        found.append((Column(name=f"{one.name} rank", meaning=meaning), ranges(one.rank_low, one.rank_high)))
+        meaning = ("place" if board.exact else f"{board.level:.0%} interval of the place") + f" by {one.name}"
+        found.append((Column(f"{one.name} rank", meaning), ranges(one.rank_low, one.rank_high)))
     return found
 
 
@@ -306,17 +302,19 @@ def has_games(board: Board) -> bool:
     return not np.isnan(board.games).all()
 
 
+TOP = "probability of being at the top: best by Nash average, alone or with others"
+DECIDES = "probability that it decides who is at the top: it has weight in the equilibrium"
 WEIGHT = "mean share in the maximum-entropy equilibrium"
 AGENT_COLUMNS: tuple[BoardColumn, ...] = (
     BoardColumn(build=rank_column),
     BoardColumn(
         build=lambda board, combine: [
-            (Column(name=plural(1, board.call) if combine else "agent", meaning="name"), list(board.names))
+            (Column(plural(1, board.call) if combine else "agent", meaning="name"), list(board.names))
         ]
     ),
     BoardColumn(build=gap_column),
     one_column(
-        "P(top)", "probability of being in the support of the equilibrium", lambda b: numbers(b.probability_top), 2,
+        "P(top)", TOP, lambda b: numbers(b.probability_top), 2,
         applies=is_drawn,
     ),
     BoardColumn(build=second_columns, applies=lambda board: bool(board.second)),
@@ -343,7 +341,7 @@ TASK_COLUMNS: tuple[BoardColumn, ...] = (
     one_column("task", "name", lambda b: list(b.names)),
     BoardColumn(build=gap_column),
     one_column(
-        "P(decides)", "probability that it has weight in the equilibrium", lambda b: numbers(b.probability_top), 2,
+        "P(decides)", DECIDES, lambda b: numbers(b.probability_top), 2,
         applies=is_drawn,
     ),
     one_column("weight", WEIGHT, lambda b: numbers(b.weights)),
@@ -371,17 +369,6 @@ def numbers(values: Floats) -> list[Cell]:
 def ints(values: Ints) -> list[Cell]:
     """Return whole numbers as cells."""
     return [int(value) for value in values]
-
-
-def plain_value(value: Any) -> Any:
-    """Return lists and numbers that json can contain."""
-    if isinstance(value, Second):
-        return {one.name: plain_value(getattr(value, one.name)) for one in fields(value)}
-    if isinstance(value, np.ndarray):
-        return [plain_value(cell) for cell in value.tolist()]
-    if isinstance(value, tuple):
-        return [plain_value(cell) for cell in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def array_value(name: str, value: Any) -> Any:
