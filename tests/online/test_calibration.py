@@ -1,8 +1,10 @@
 """Held-out predictions: at random, by time, and against a simple online Elo."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import nashboard as nb
@@ -54,6 +56,37 @@ def votes(seed: int) -> Games:
     return games_of(r[a] - r[b], a, b, n, rng)
 
 
+def knockouts(seed: int, n: int = 60) -> Games:
+    """Twelve knock-out tournaments of 32 players: few games, and winners meet winners."""
+    rng = np.random.default_rng(seed)
+    r, games = rng.normal(0, 1, n), []
+    for _ in range(12):
+        left = rng.permutation(n)[:32]
+        while left.size > 1:
+            a, b = left[::2], left[1::2]
+            won = rng.random(a.size) < 1 / (1 + np.exp(r[b] - r[a]))
+            games.append(np.stack([a, b, won]))
+            left = np.where(won, a, b)
+    a, b, won = np.concatenate(games, axis=1)
+    return Games(
+        agents=tuple(f"agent {k:03d}" for k in range(n)), first=a.astype(int), second=b.astype(int),
+        wins=won.astype(float), draws=0.0 * won, losses=1.0 - won, time=np.arange(won.size),
+    )  # fmt: skip
+
+
+def drifting(seed: int, n: int = 80, rows: int = 4_000) -> Games:
+    """A league whose players change a little after each game."""
+    rng = np.random.default_rng(seed)
+    r = rng.normal(0, 0.9, n)
+    a = rng.integers(0, n, rows)
+    b = (a + rng.integers(1, n, rows)) % n
+    x = np.empty(rows)
+    for t, both in enumerate(np.stack([a, b], axis=1)):
+        x[t] = r[both[0]] - r[both[1]]
+        r[both] += 0.03 * rng.normal(size=2)
+    return games_of(x, a, b, n, rng)
+
+
 def simple_online_elo(games: Games, tested: slice) -> float:
     """Eight lines of Elo with the best of three rates, chosen on the games that it predicts."""
     losses = []
@@ -68,9 +101,9 @@ def simple_online_elo(games: Games, tested: slice) -> float:
     return min(losses)
 
 
-@pytest.mark.parametrize("log", [tennis, engines, votes])
+@pytest.mark.parametrize("log", [tennis, engines, votes, knockouts, drifting])
 def test_later_games_are_predicted_no_worse_than_by_a_simple_online_elo(log) -> None:  # type: ignore[no-untyped-def]
-    for seed in (31, 32):
+    for seed in (31, 32):  # 60 to 62 were looked at before
         games = log(seed)
         simple = simple_online_elo(games, slice(games.first.size // 5, None))
         for model in nb.calibration(games, by="time", models=["elo", "online elo", "online melo"]).models:
@@ -97,6 +130,15 @@ def test_planes_are_found_by_time_too() -> None:
     assert "log-loss" in str(result)
     assert result.to_dict()["by"] == "order"
     assert result.chart() is not None
+
+
+def test_a_log_is_read_from_a_file(tmp_path: Path) -> None:
+    games = votes(1)
+    frame = games.to_polars().drop("weight").with_columns(date=pl.Series(np.asarray(games.time)))
+    frame.sample(fraction=1, shuffle=True, seed=0).write_csv(tmp_path / "log.csv")
+    for by in ("time", "random"):
+        there, here = (nb.calibration(data, by=by, models=["elo"]) for data in (games, tmp_path / "log.csv"))
+        assert here.best.log_loss == pytest.approx(there.best.log_loss, abs=1e-6)
 
 
 def test_unknown_ways_and_data_are_named() -> None:

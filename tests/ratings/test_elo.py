@@ -271,7 +271,7 @@ def test_one_anchor_shifts_and_several_are_held() -> None:
 def test_many_agents_are_solved_by_conjugate_gradients_as_exactly_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
     _, matches = planted(40, games=20, seed=8)
     exact = nb.elo(matches)
-    for module in ("newton", "errors"):
+    for module in ("likelihood", "errors"):
         monkeypatch.setattr(f"nashboard.ratings.{module}.DENSE", 10)
     sparse = nb.elo(matches)
     np.testing.assert_allclose(sparse.ratings, exact.ratings, atol=1e-5)

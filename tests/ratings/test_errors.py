@@ -193,7 +193,7 @@ def test_errors_of_large_leagues_are_never_zero_and_as_accurate_as_they_say(
     if draws:
         matches = replace(matches, draws=matches.wins // 2, wins=matches.wins - matches.wins // 2)
     exact = nb.elo(matches)
-    for module in ("newton", "errors"):
+    for module in ("likelihood", "errors"):
         monkeypatch.setattr(f"nashboard.ratings.{module}.DENSE", 100)
     rough = nb.elo(matches)
     assert (rough.stderr > 0).all()

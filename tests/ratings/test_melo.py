@@ -198,7 +198,7 @@ def test_one_anchor_shifts_and_several_are_refused() -> None:
 def test_large_fits_estimate_their_errors_near_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     _, _, matches = planted(20, k=1, games=100, seed=17)
     exact = nb.melo(matches)
-    monkeypatch.setattr("nashboard.ratings.melo_fit.DENSE", 5)
+    monkeypatch.setattr("nashboard.ratings.melo.DENSE", 5)
     rough = nb.melo(matches)
     np.testing.assert_allclose(rough.leads(), exact.leads(), atol=1e-4)
     assert np.abs(rough.stderr / exact.stderr - 1).max() < 0.3  # four times what 100 samples leave open

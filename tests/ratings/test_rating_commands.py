@@ -95,15 +95,24 @@ def test_melo_prints_the_planes_and_the_selection() -> None:
 
 def test_predict_shows_elo_melo_and_what_was_seen() -> None:
     rows = json.loads(
-        run("predict", "dataset:alphago", "alpha_v", "Zen", "--prior", "0.01", "--format", "json").stdout
+        run("predict", "dataset:alphago", "alpha_v", "Zen", "--prior", "0.01", "--k", "1", "--format", "json").stdout
     )["rows"]
     assert [row["by"] for row in rows] == ["Elo", "mElo, 1 plane", "seen"]
     assert rows[0]["probability"] == pytest.approx(0.58, abs=0.005)
     assert rows[2]["probability"] == pytest.approx(0.4)
     turned = json.loads(run("predict", "dataset:alphago", "Zen", "alpha_v", "--format", "json").stdout)["rows"]
-    assert [row["by"] for row in turned] == ["Elo", "mElo, 1 plane", "hierarchical", "Hodge", "seen"]
+    assert [row["by"] for row in turned] == ["Elo", "hierarchical", "Hodge", "seen"]  # planes predict no better
     assert turned[-1]["probability"] == pytest.approx(0.6)
     assert isinstance(run("predict", "dataset:alphago", "alpha_v", "Zan").exception, InputError)
+
+
+def test_predict_puts_planes_first_where_they_predict_better(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = ["rock,scissors,1", "scissors,paper,1", "paper,rock,1"] * 30 + ["scissors,rock,1", "paper,scissors,1"] * 2
+    path.write_text("\n".join(["a,b,outcome", *rows]))
+    said = run("predict", path, "rock", "scissors").stdout
+    assert said.splitlines()[3].startswith("mElo, 1 plane")
+    assert "use the first row: with 1 plane the log-loss of held-out games is 0." in said
 
 
 def test_predict_says_which_row_to_trust_and_what_its_numbers_are(tmp_path: Path) -> None:
@@ -111,7 +120,7 @@ def test_predict_says_which_row_to_trust_and_what_its_numbers_are(tmp_path: Path
     path.write_text("model_a,model_b,winner\n" + "x,y,model_a\nx,y,model_b\n" * 49 + "y,z,tie\n")
     said = run("predict", path, "x", "y").stdout
     assert "use 'seen' only where the two met often: its standard error here is about 0.05" in said
-    assert "lead: the same in Elo points" in said
+    assert "lead: difference in Elo points" in said
     assert "probability: share of points that x takes" in said
     assert "the two never met" in run("predict", path, "x", "z").stdout
 

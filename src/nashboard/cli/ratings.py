@@ -16,11 +16,14 @@ from nashboard.cli.reading import Connecting, Reading, reader_options
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nashboard.data.counting.outcomes import Rules
     from nashboard.data.matches import Matches
     from nashboard.online.follow import Online, Progress
     from nashboard.online.games import Columns
     from nashboard.ratings.elo import EloRatings
+    from nashboard.ratings.melo_fit import Candidate
 
 
 def elo(
@@ -155,17 +158,19 @@ def predict(
     connecting: Connecting,
     reading: Reading,
     showing: Showing,
-    k: options.Planes = "1",
+    k: options.Planes = "auto",
     prior: options.Prior = "learned",
 ) -> None:
     """Predict how often A beats B. FILE contains matches, or is the state of an online league.
+
+    The first row is the prediction: Elo, or mElo where planes for cycles predict held-out games better.
 
     \b
     Examples:
       nashboard predict dataset:alphago alpha_v Zen
       nashboard predict league.npz ann bob
     """
-    from nashboard.online.state import is_state
+    from nashboard.online.league import is_state
 
     league = is_state(source)
     if league:
@@ -173,7 +178,7 @@ def predict(
             ("k", "prior", "min_games", "components", "as_format", "read", "table", "query"),
             f"{source!r} is an online league, which has its own ratings",
         )
-    rows = (
+    rows, notes = (
         from_league(source, first, second)
         if league
         else from_matches(connecting.matches(source, reading, of=first), first, second, k, prior)
@@ -184,41 +189,53 @@ def predict(
             columns=(
                 Column("by"),
                 Column("probability", f"share of points that {first} takes; a draw is half a point"),
-                Column("lead", "the same in Elo points: 0 is even, 400 win ten games to one lost", decimals=1),
+                Column("lead", "difference in Elo points: 0 is even, 400 win ten games to one lost", decimals=1),
                 Column("games", "games between the two, or their total weight", decimals=2),
             ),
             rows=rows,
-            notes=() if league else trust(rows[-1]),
+            notes=notes,
         )
     )
 
 
-def trust(seen: tuple[Cell, ...]) -> tuple[str, ...]:
-    """Say which row to trust, given what was seen between the two."""
-    _, share, _, games = seen
-    told = "the two never met"
-    if isinstance(share, float) and isinstance(games, int | float):
-        # one win and one loss more: the error of a clean sweep is not zero
-        p = (share * games + 1) / (games + 2)
-        told = f"its standard error here is about {(p * (1 - p) / (games + 2)) ** 0.5:.2f}"
+Shown = tuple[tuple[tuple[Cell, ...], ...], tuple[str, ...]]
+
+
+def trust_seen(share: float | None, games: float) -> str:
+    """Return when to use what was seen between the two."""
+    if share is None:
+        return "the two never met"
+    p = (share * games + 1) / (games + 2)  # one win and one loss more: the error of a clean sweep is not zero
+    error = (p * (1 - p) / (games + 2)) ** 0.5
+    return f"use 'seen' only where the two met often: its standard error here is about {error:.2f}"
+
+
+def compare_planes(tried: "Sequence[Candidate]") -> str:
+    """Return which of Elo and mElo predicts held-out games better, and by how much."""
+    elo, best = tried[0], min(tried, key=lambda one: (round(one.log_loss, 6), one.k))
+    if best.k == 0:
+        return "planes for cycles do not predict held-out games better than Elo: use the first row"
     return (
-        f"use 'seen' only where the two met often: {told}",
-        "otherwise use mElo where cycles are real (--k auto decides by held-out games), and Elo where they are not",
+        f"use the first row: with {best.k} plane{'s' * (best.k > 1)} the log-loss of held-out games is "
+        f"{best.log_loss:.4f}, by Elo {elo.log_loss:.4f}"
     )
 
 
-def from_league(source: str, first: str, second: str) -> tuple[tuple[Cell, ...], ...]:
+def from_league(source: str, first: str, second: str) -> "Shown":
     """Return the row of an online league."""
     from nashboard.data.validation import positions
     from nashboard.online.models import load
 
     model = load(source)
     positions((first, second), tuple(model.league.names), kind="agent")  # a name that never played is a typing error
-    return (("online league", model.predict(first, second), model.league.lead(first, second), None),)
+    return (("online league", model.predict(first, second), model.league.lead(first, second), None),), ()
 
 
-def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str) -> tuple[tuple[Cell, ...], ...]:
-    """Return a row for every registered rating, and for what was seen; a given prior leaves out who takes none."""
+def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str) -> "Shown":
+    """Return a row for every registered rating, and for what was seen; a given prior leaves out who takes none.
+
+    With ``k="auto"`` the first row is Elo, or mElo where planes predict held-out games better.
+    """
     from nashboard.data.matches import whole
     from nashboard.data.validation import positions
     from nashboard.ratings.held_out import model_name
@@ -228,23 +245,30 @@ def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str
     i, j = positions((first, second), matches.agents, kind="agent")
     given = options.parse_prior(prior)
     models: dict[str, Any] = {}
+    notes = []
     planeless = k == "0" or (k == "1" and len(matches.agents) < 3)
     for name, method in RATINGS.items():
         if (name == "melo" and planeless) or (given != "learned" and not method.takes("prior")):
             continue
         planes: dict[str, Any] = {"k": options.parse_planes(k)} if name == "melo" else {}
         found = method.fit(matches, **planes, **({"prior": given} if method.takes("prior") else {}))
-        models[model_name(found.k) if isinstance(found, MeloRatings) else method.label] = found
+        if not isinstance(found, MeloRatings):
+            models[method.label] = found
+        elif found.k:
+            models = {model_name(found.k): found, **models} if k == "auto" else models | {model_name(found.k): found}
+        if isinstance(found, MeloRatings) and found.candidates:
+            notes.append(compare_planes(found.candidates))
     low, high = min(i, j), max(i, j)
     pair = (matches.pairs == (low, high)).all(axis=1).nonzero()[0]
     total = float(matches.games[pair].sum())
     share = float((matches.wins + matches.draws / 2)[pair].sum()) / total if total else None
     games = whole(total)
     seen = None if share is None else share if i < j else 1 - share
-    return (
+    rows = (
         *((name, model.predict(first, second), model.lead(first, second), games) for name, model in models.items()),
         ("seen", seen, None, games),
     )
+    return rows, (*notes, trust_seen(seen, total))
 
 
 QUIET = 5.0  # seconds between lines of progress where standard error is no terminal

@@ -32,12 +32,13 @@ from nashboard.data.table.delimited import SEPARATORS
 from nashboard.data.table.files import count_rows, find_kind
 from nashboard.errors import InputError
 from nashboard.online.games import Columns, Excerpt
+from nashboard.online.league import LogPosition
 from nashboard.online.models import OnlineElo, OnlineMelo
-from nashboard.online.state import LogPosition
 
 PIECE = 8 << 20
 ROWS = 1 << 18
 EDGE = 1 << 16  # bytes at either end of what was read that make its fingerprint
+TABLES = ("parquet", "delimited", "json lines")  # kinds of files with a row per game
 Read = Callable[[int], bytes]
 
 
@@ -63,10 +64,7 @@ class Layout:
             if self.separator is None:
                 return pl.read_ndjson(io.BytesIO(text), schema=dict.fromkeys(self.columns, pl.String))
             return pl.read_csv(
-                io.BytesIO(self.header + text),
-                separator=self.separator,
-                infer_schema=False,
-                columns=list(self.columns),
+                io.BytesIO(self.header + text), separator=self.separator, infer_schema=False, columns=list(self.columns)
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise InputError(f"{name!r} cannot be read near byte {position:,}: {first_line(error)}") from None
@@ -160,7 +158,7 @@ def refuse_endless(rest: bytes, name: str) -> None:
 
 def can_stream(file: PlainFile, columns: Columns) -> bool:
     """Return whether a file is a table with a row per game in their order, which can be read piece by piece."""
-    if columns.time is not None or find_kind(file) not in ("parquet", "delimited", "json lines"):
+    if columns.time is not None or find_kind(file) not in TABLES:
         return False
     if columns.a or columns.b or columns.outcome:
         return True
@@ -184,7 +182,7 @@ def find_unused_time(source: str, columns: Columns) -> str | None:
     if source == STANDARD_INPUT or columns.time is not None:
         return None
     with open_files(source, may_grow=True) as files, contextlib.suppress(InputError):
-        if len(files) == 1 and can_stream(files[0], columns):
+        if len(files) == 1 and find_kind(files[0]) in TABLES:
             return next(iter(find_usual(TIME, column_names(files[0]))), None)
     return None
 

@@ -11,16 +11,24 @@ from nashboard._tables import Column, Table
 from nashboard._types import Bools, Floats
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
+from nashboard.data.read import read_games, read_matches
 from nashboard.errors import InputError
 from nashboard.online.league import League
-from nashboard.ratings.held_out import Calibration, held_out_calibration, leads_of, measured, model_name, quick_fit
+from nashboard.ratings.held_out import (
+    Calibration,
+    held_out_calibration,
+    measured,
+    model_name,
+    predicted_leads,
+    quick_fit,
+)
 from nashboard.ratings.likelihood import win_rates
 from nashboard.ratings.rating import RATINGS, check_choice
 
 By = Literal["random", "time", "order"]
 USUAL = ("elo", "melo")
 ONLINE = {"online elo": 0, "online melo": 1}
-PERIODS = 5  # the first is only learned from
+PERIODS, LEARNED = 10, 2  # the first two are only learned from
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -71,24 +79,19 @@ class Calibrations(Drawn):
 
 
 def calibration(
-    data: Matches | Games | Any,
-    *,
-    by: By = "random",
-    models: Sequence[str] | None = None,
-    bins: int = 10,
-    rng: int = 0,
+    data: Matches | Games | Any, *, by: By = "random", models: Sequence[str] | None = None, bins: int = 10, rng: int = 0
 ) -> Calibrations:
     """Measure how well ratings predict games that they have not seen.
 
     Parameters
     ----------
     data
-        Matches, games one by one (`read_games`), or anything that `read_games` reads. Holding out by time needs games
-        one by one.
+        A log (a file, a data frame), games one by one (`read_games`), or matches, whose games can be held out at random
+        only.
     by
-        ``"random"``: every game is held out once, one fifth at a time. ``"time"``: games are cut into five periods of
-        equally many games, and each but the first is predicted from those before. ``"order"``: the same in the order of
-        rows.
+        ``"random"``: every game is held out once, one fifth at a time. ``"time"``: games are cut into ten periods of
+        equally many games, and each but the first two is predicted from those before. ``"order"``: the same in the
+        order of rows.
     models
         Registered ratings (``"elo"``, ``"melo"``, ``"hierarchical"``, ``"hodge"``), and by time also ``"online elo"``
         and ``"online melo"``, which learn from each game after they predicted it. Elo and mElo unless given.
@@ -114,20 +117,22 @@ def calibration(
         raise InputError("models is empty: name at least one, such as 'elo'")
     if by == "random":
         matches = data.matches() if isinstance(data, Games) else data
-        if not isinstance(matches, Matches):
-            raise InputError(f"calibration needs matches or games, not {type(data).__name__}")
+        matches = matches if isinstance(matches, Matches) else read_matches(matches)
         if len(matches.agents) < 3:  # no planes
             chosen = tuple(name for name in chosen if name != "melo")
         found = [held_out_calibration(matches, name, bins=bins, rng=rng) for name in chosen]
         total = matches.n_games
     else:
-        if not isinstance(data, Games):
-            raise InputError(f"by={by!r} needs games one by one, not {type(data).__name__}: read them with read_games")
+        if isinstance(data, Matches):
+            raise InputError(
+                f"by={by!r} needs games one by one, not counts: pass the log itself, or nb.read_games of it"
+            )
+        data = data if isinstance(data, Games) else read_games(data)
         games = data.by_time() if by == "time" else data
         period = np.minimum(np.arange(games.first.size) * PERIODS // games.first.size, PERIODS - 1)
         if games.first.size < 2 * PERIODS:
             raise InputError(f"there are {games.first.size:,} games: holding out by time takes at least {2 * PERIODS}")
-        tested = period > 0
+        tested = period >= LEARNED
         found = [score(name, games, period, tested, bins) for name in chosen]
         total = float(games.weight[tested].sum())
     return Calibrations(models=tuple(sorted(found, key=lambda one: one.log_loss)), by=by, games=total)
@@ -147,12 +152,10 @@ def score(name: str, games: Games, period: Any, tested: Bools, bins: int) -> Cal
 def predict_by_period(games: Games, period: Any, name: str) -> Floats:
     """Return the win rate of the first agent of each game by a fit to the earlier periods; who is new is average."""
     p = np.full(games.first.size, 0.5)
-    for t in range(1, PERIODS):
+    for t in range(LEARNED, PERIODS):
         seen, now = games.take(period < t).matches(), period == t
-        place = {agent: number for number, agent in enumerate(seen.agents)}
-        number = np.array([place.get(agent, -1) for agent in games.agents])
         fit = quick_fit(name, seen)(seen)
-        p[now] = win_rates(leads_of(fit, number[games.first[now]], number[games.second[now]]))
+        p[now] = win_rates(predicted_leads(fit, games.agents, games.first[now], games.second[now]))
     return p
 
 

@@ -21,7 +21,10 @@ Codes = NDArray[np.uint32]
 SHARE = 1e-5  # of the weight that filters exchange after each game, so that one that was bad can become good
 
 
-def _play(
+@compiled(
+    types.void(TABLE, VECTOR, VECTOR, READ_CODES, READ_CODES, READ_VECTOR, READ_VECTOR, FLOAT, FLOAT, FLOAT, FLOAT)
+)
+def play(
     Z: Floats,
     played: Floats,
     sums: Floats,
@@ -70,12 +73,11 @@ def _play(
         sums[1] += w
 
 
-play = compiled(
-    types.void(TABLE, VECTOR, VECTOR, READ_CODES, READ_CODES, READ_VECTOR, READ_VECTOR, FLOAT, FLOAT, FLOAT, FLOAT)
-)(_play)
-
-
-def _filtered(
+@compiled(
+    types.void(CUBE, BLOCKS, VECTOR, VECTOR, VECTOR, READ_CODES, READ_CODES, READ_VECTOR, READ_VECTOR, READ_VECTOR,
+               READ_VECTOR, VECTOR, VECTOR)
+)  # fmt: skip
+def filtered(
     Z: Any,
     P: Any,
     weights: Floats,
@@ -167,9 +169,3 @@ def _filtered(
                     mean += weights[m] * Z[k, m, 0]
                     square += weights[m] * (P[k, m, 0, 0] + Z[k, m, 0] * Z[k, m, 0])
                 trace[4 * game + 2 * side], trace[4 * game + 2 * side + 1] = mean, square - mean * mean
-
-
-filtered = compiled(
-    types.void(CUBE, BLOCKS, VECTOR, VECTOR, VECTOR, READ_CODES, READ_CODES, READ_VECTOR, READ_VECTOR, READ_VECTOR,
-               READ_VECTOR, VECTOR, VECTOR)
-)(_filtered)  # fmt: skip

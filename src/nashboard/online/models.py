@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,14 +14,10 @@ from nashboard.data.counting.outcomes import Rules
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.online.games import Columns
-from nashboard.online.league import League
-from nashboard.online.state import LogPosition, read_state, write_state
+from nashboard.online.league import League, LogPosition, read_state, write_state
 from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import centred, orthogonal_planes
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RATE = 16.0  # points, where steps are asked for without a rate
 
@@ -97,16 +93,6 @@ class RatingHistory(Drawn):
         errors = [None if np.isnan(error) else error for error in self.stderr.tolist()]
         return {"game": self.game.tolist(), "agent": names, "rating": self.rating.tolist(), "stderr": errors}
 
-    def to_polars(self) -> "pl.DataFrame":
-        """Return a frame with the columns game, agent, rating and stderr."""
-        import polars as pl
-
-        return pl.DataFrame(self.to_dict())
-
-    def to_pandas(self) -> Any:
-        """Return the same as a frame of pandas."""
-        return self.to_polars().to_pandas()
-
     def __repr__(self) -> str:
         return f"RatingHistory({len(self.agents):,} agents, {self.game.size // 2:,} games)"
 
@@ -159,6 +145,10 @@ class OnlineModel:
         if self.league.traces is None:
             raise InputError("no history was kept: make the model with history=True")
         return RatingHistory.of(self.league.names, self.league.traces)
+
+    def described(self) -> str:
+        """Return in a few words how far the league is."""
+        return f"{self.league.size:,} agents, {count(self.league.games)} games, {describe_rate(self.league)}"
 
     def save(self, path: str | Path) -> None:
         """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""
@@ -223,7 +213,7 @@ class OnlineElo(OnlineModel):
         return model
 
     def __repr__(self) -> str:
-        return f"OnlineElo({described(self.league)})"
+        return f"OnlineElo({self.described()})"
 
 
 class OnlineMelo(OnlineModel):
@@ -293,18 +283,12 @@ class OnlineMelo(OnlineModel):
     @staticmethod
     def load(path: str | Path) -> "OnlineMelo":
         """Return the league that `save` wrote."""
-        league, logs = read_state(path)
         model = OnlineMelo()
-        model.league, model.logs = league, logs
+        model.league, model.logs = read_state(path)
         return model
 
     def __repr__(self) -> str:
-        return f"OnlineMelo({described(self.league)}, k={self.league.k})"
-
-
-def described(league: League) -> str:
-    """Return in a few words how far a league is."""
-    return f"{league.size:,} agents, {count(league.games)} games, {describe_rate(league)}"
+        return f"OnlineMelo({self.described()}, k={self.league.k})"
 
 
 def describe_rate(league: League) -> str:
@@ -319,7 +303,7 @@ def loss_so_far(league: League) -> float:
 
 def made(league: League) -> str:
     """Return how the ratings of a league were made."""
-    planes = "" if not league.k else f", {league.k} planes"
+    planes = "" if not league.k else f", {league.k} plane{'s' * (league.k > 1)}"
     planes += f" at rate {league.cyclic_rate:g}" if league.k and not league.adaptive else ""
     slowing = f", halved after {league.decay:g} games" if league.decay else ""
     return f"online, {count(league.games)} games in order, {describe_rate(league)}{planes}{slowing}"

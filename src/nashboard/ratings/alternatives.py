@@ -38,6 +38,7 @@ class HierarchicalRatings(Rating):
     made: str
     pairs: Ints
     expected: Floats  # (p,) points
+    sigma: float = np.nan
     covariance: Covariance | None = None
 
     def __post_init__(self) -> None:
@@ -60,6 +61,10 @@ class HierarchicalRatings(Rating):
         known = self.cyclic
         extra = [known.get((a, b), 0.0) - known.get((b, a), 0.0) for a, b in zip(np.ravel(i), np.ravel(j), strict=True)]
         return np.asarray(self.ratings[i] - self.ratings[j] + np.reshape(extra, np.shape(i)))
+
+    def lead_variances(self, i: Any, j: Any) -> Floats:
+        """Return variances in logits of the differences of ratings; those of the cyclic parts are left out."""
+        return np.zeros(np.shape(i)) if self.covariance is None else self.covariance.between(i, j)
 
     def leads(self) -> Floats:
         """Return ``(n, n)`` points by which row leads column."""
@@ -114,6 +119,7 @@ def hierarchical_ratings(matches: Matches) -> HierarchicalRatings:
             f"points{around}, cyclic parts by {fit.tau * POINTS_PER_LOGIT:.0f}"
         ),
         pairs=matches.pairs,
+        sigma=fit.sigma * POINTS_PER_LOGIT,
         expected=fit.expected * POINTS_PER_LOGIT,
         covariance=covariance,
     )

@@ -13,6 +13,7 @@ from nashboard._tables import count
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, frozen_copy
 from nashboard._units import POINTS_PER_LOGIT
+from nashboard._workers import Plan
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
 from nashboard.data.games import Games
@@ -27,15 +28,17 @@ from nashboard.ratings.errors import (
     spread_plan,
 )
 from nashboard.ratings.likelihood import (
+    SMALL,
+    LearnedPrior,
     PairTotals,
     Prior,
     check_prior,
     loss,
+    newton,
     pair_totals,
     require_finite_maximum,
     require_matches,
 )
-from nashboard.ratings.newton import SMALL, LearnedPrior, newton
 from nashboard.ratings.rating import (
     Coefficient,
     Probabilities,
@@ -44,6 +47,7 @@ from nashboard.ratings.rating import (
     check_fields,
     checked_anchor,
     describe_anchor,
+    moderation,
     null_for_nan,
     read_fields,
 )
@@ -112,26 +116,27 @@ class EloRatings(Rating):
     def lead(self, a: str, b: str, *, first: str | None = None) -> float:
         """Return how many points ``a`` is ahead of ``b`` when they meet; ``first``, one of them, has the first side."""
         i, j = positions((a, b), self.agents, kind="agent")
-        return float(self.ratings[i] - self.ratings[j]) + self.side_points(a, b, first)
-
-    def side_points(self, a: str, b: str, first: str | None) -> float:
-        """Return what the first side is worth to ``a``; 0 at a neutral place."""
+        lead = float(self.ratings[i] - self.ratings[j])
         if first is None:
-            return 0.0
+            return lead
         if first not in (a, b):
             raise InputError(f"first is {first!r}: it must be {a!r} or {b!r}, or None for a neutral place")
         if self.first_advantage is None:
             raise InputError("the first side's advantage was not estimated: fit with first_advantage=True")
-        return self.first_advantage.value * (1 if first == a else -1)
+        return lead + self.first_advantage.value * (1 if first == a else -1)
 
     def predict(self, a: str, b: str, *, first: str | None = None) -> float:
-        """Return the share of points that ``a`` is expected to take from ``b`` (equation 1); a draw is half a point."""
+        """Return the share of points that ``a`` is expected to take from ``b``; a draw is half a point.
+
+        With a learned prior it is the mean over what the games leave open of the lead; otherwise equation 1.
+        """
         win, draw, _ = self.probabilities(a, b, first=first)
         return win + draw / 2
 
     def probabilities(self, a: str, b: str, *, first: str | None = None) -> Probabilities:
         """Return the probabilities that ``a`` wins, draws and loses; draws have one where the fit modelled them."""
-        x = self.lead(a, b, first=first) / POINTS_PER_LOGIT
+        i, j = positions((a, b), self.agents, kind="agent")
+        x = self.lead(a, b, first=first) / POINTS_PER_LOGIT / float(moderation(self.lead_variances(i, j)))
         nu = 0.0 if np.isnan(self.draw_strength) else self.draw_strength
         if nu == 0:
             e = float(np.exp(-abs(x)))
@@ -140,6 +145,14 @@ class EloRatings(Rating):
         weights = np.exp(np.array([x / 2, np.log(nu), -x / 2]) - max(abs(x) / 2, float(np.log(nu))))
         win, draw, lose = (weights / weights.sum()).tolist()
         return Probabilities(win, draw, lose)
+
+    def lead_variances(self, i: Any, j: Any) -> Floats:
+        """Return variances in logits of leads; 0 without a learned prior, where ratings have no distribution."""
+        if np.isnan(self.sigma):
+            return np.zeros(np.shape(i))
+        variances = (self.stderr / POINTS_PER_LOGIT) ** 2
+        known = self.covariance or Covariance(matrix=None, variances=variances, weights=variances, accuracy=0.0)
+        return np.nan_to_num(known.between(i, j))
 
     def leads_between(self, i: Any, j: Any) -> Floats:
         """Return leads in points between agents at positions ``i`` and ``j``."""
@@ -164,17 +177,14 @@ class EloRatings(Rating):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and lists for machines; `from_dict` reads them back."""
-        more: dict[str, Any] = {}
-        if not np.isnan(self.sigma):
-            more["sigma"] = self.sigma
-        if self.first_advantage is not None:
-            more["first_advantage"] = vars(self.first_advantage).copy()
-        if not np.isnan(self.draw_strength):
-            more["draw_strength"] = self.draw_strength
-        if self.coefficients:
-            more["coefficients"] = [vars(c).copy() for c in self.coefficients]
-        if self.without_covariates is not None:
-            more["without_covariates"] = self.without_covariates.tolist()
+        first, plain = self.first_advantage, self.without_covariates
+        more = {
+            "sigma": null_for_nan(self.sigma),
+            "first_advantage": None if first is None else vars(first).copy(),
+            "draw_strength": null_for_nan(self.draw_strength),
+            "coefficients": [vars(c).copy() for c in self.coefficients] or None,
+            "without_covariates": None if plain is None else plain.tolist(),
+        }
         return {
             "kind": "elo",
             "agents": list(self.agents),
@@ -184,7 +194,7 @@ class EloRatings(Rating):
             "log_loss": null_for_nan(self.log_loss),
             "gradient_norm": null_for_nan(self.gradient_norm),
             "made": self.made,
-            **more,
+            **{name: value for name, value in more.items() if value is not None},
         }
 
     @staticmethod
@@ -281,6 +291,19 @@ def elo(
         unknown.append("no game was drawn, so draws have probability 0")
     if first_advantage or draws == "davidson":
         return fit_with_rows(matches, prior, first_advantage, draws, (), anchor, errors)
+    return fit_pairs(matches, prior, anchor, errors, plan, unknown, draw_strength=0.0 if undrawn else np.nan)
+
+
+def fit_pairs(
+    matches: Matches,
+    prior: Prior,
+    anchor: Mapping[str, float] | None = None,
+    errors: Errors = "hessian",
+    plan: Plan | None = None,
+    unknown: Sequence[str] = (),
+    draw_strength: float = np.nan,
+) -> EloRatings:
+    """Fit ratings alone to pair counts; with a learned prior, groups that never met are no obstacle."""
     with threads_for(len(matches.agents), scipy=len(matches.agents) >= SMALL):
         totals, learned, r, free = prepare(matches, prior, anchor)
         gradient_norm = newton(totals, r, free)
@@ -303,7 +326,7 @@ def elo(
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=gradient_norm,
         sigma=totals.sigma * POINTS_PER_LOGIT,
-        draw_strength=0.0 if undrawn else np.nan,
+        draw_strength=draw_strength,
         covariance=covariance,
         made="; ".join(
             [

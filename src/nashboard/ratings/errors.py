@@ -24,7 +24,7 @@ error of a difference does not depend on it.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,8 +33,16 @@ from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard._workers import Plan, plan_of, spread_out
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ratings.likelihood import PairTotals, win_rates, with_points
-from nashboard.ratings.newton import DENSE, dense_laplacian, newton, solver, sparse_laplacian
+from nashboard.ratings.likelihood import (
+    DENSE,
+    PairTotals,
+    dense_laplacian,
+    newton,
+    solver,
+    sparse_laplacian,
+    win_rates,
+    with_points,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -132,9 +140,7 @@ class Covariance:
 
     def widened(self, move: Floats) -> "Covariance":
         """Return the covariance with an error more that moves all ratings together, by ``move`` (n,)."""
-        if self.matrix is not None:
-            matrix = read_only(self.matrix + np.outer(move, move))
-        products = self.products
+        products, matrix = self.products, self.matrix
 
         def moved(columns: Floats) -> Floats:
             assert products is not None
@@ -142,18 +148,22 @@ class Covariance:
 
         return replace(
             self,
-            matrix=None if self.matrix is None else matrix,
+            matrix=None if matrix is None else read_only(matrix + np.outer(move, move)),
             variances=self.variances + (move - self.weights @ move) ** 2,
             products=None if products is None else moved,
         )
 
+    def between(self, i: Any, j: Any) -> Floats:
+        """Return variances of ``r[i] - r[j]`` in logits; without a matrix as if ratings were independent."""
+        C = self.matrix
+        if C is None:
+            return np.asarray(np.where(np.equal(i, j), 0.0, self.variances[i] + self.variances[j]))
+        return np.asarray(np.maximum(C[i, i] + C[j, j] - 2 * C[i, j], 0.0))
+
     def difference(self, i: int, j: int) -> float:
         """Return the standard error of ``r[i] - r[j]`` in logits; it does not depend on the origin."""
-        if self.matrix is not None:
-            C = self.matrix
-            return float(np.sqrt(max(C[i, i] + C[j, j] - 2 * C[i, j], 0.0)))
-        if self.products is None:
-            return float(np.sqrt(self.variances[i] + self.variances[j]))
+        if self.matrix is not None or self.products is None:
+            return float(np.sqrt(self.between(i, j)))
         e = np.zeros((self.variances.size, 1))
         e[i, 0], e[j, 0] = 1.0, -1.0
         return float(np.sqrt(max(float((e * self.products(e)).sum()), 0.0)))
@@ -499,16 +509,10 @@ class Resample:
 
 def reweighted(matches: Matches, rng: np.random.Generator) -> Floats:
     """Return wins, draws and losses of one resample, ``(3, pairs)``."""
-    if matches.clusters is not None:
-        return clusters_reweighted(matches, rng)
-    return rng.standard_gamma(np.stack([matches.wins, matches.draws, matches.losses]))
-
-
-def clusters_reweighted(matches: Matches, rng: np.random.Generator) -> Floats:
-    """Return wins, draws and losses, ``(3, pairs)``: the games of a cluster share a random weight, 1 on average."""
     split = matches.clusters
-    assert split is not None
-    weight = rng.standard_exponential(split.size)
+    if split is None:
+        return rng.standard_gamma(np.stack([matches.wins, matches.draws, matches.losses]))
+    weight = rng.standard_exponential(split.size)  # one for all games of a cluster, 1 on average
     weight = (weight / weight.mean())[split.cluster]
     parts = (split.wins, split.draws, split.losses)
     return np.stack([np.bincount(split.pair, weight * part, minlength=len(matches.pairs)) for part in parts])

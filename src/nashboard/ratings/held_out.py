@@ -8,7 +8,7 @@ so a curve through (1/2, 1/2) is no finding: the finding is its slope.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,11 +17,11 @@ from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
 from nashboard.ratings import kernels
-from nashboard.ratings.likelihood import Prior, loss, pair_totals, win_rates
+from nashboard.ratings.elo import fit_pairs
+from nashboard.ratings.likelihood import Prior, learn_sigma, loss, pair_totals, win_rates
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import Candidate, MeloLoss, fitted
-from nashboard.ratings.newton import learn_sigma
-from nashboard.ratings.rating import Rating, rating_method
+from nashboard.ratings.rating import Rating, moderation, rating_method
 
 FOLDS = 5
 # Pairs up to which fits for a comparison are exact; rough ones have six right digits in a tenth of the time.
@@ -130,17 +130,12 @@ def held_out_loss(splits: Sequence[HeldOut], k: int, *, rough: bool) -> Candidat
     losses, games = [], []
     for split in splits:
         fit = fitted(split.seen, split.landscape, k, rough=rough)
-        losses.append(loss(*points_of(split.part), pair_leads(fit.Z, split.pairs)))
+        i, j = (np.ascontiguousarray(side) for side in split.pairs.T)
+        losses.append(loss(*points_of(split.part), kernels.leads(np.ascontiguousarray(fit.Z), i, j)))
         games.append(float(split.part.sum()))
     means = np.array(losses) / np.array(games)
     spread = float(means.std(ddof=1) / np.sqrt(means.size)) if means.size > 1 else 0.0
     return Candidate(k=k, log_loss=sum(losses) / sum(games) if games else np.nan, stderr=spread)
-
-
-def pair_leads(Z: Floats, pairs: Ints) -> Floats:
-    """Return the leads in logits on pairs of agents."""
-    i, j = (np.ascontiguousarray(side) for side in pairs.T)
-    return np.asarray(kernels.leads(np.ascontiguousarray(Z), i, j))
 
 
 def dealt(matches: Matches, rng: np.random.Generator) -> Floats:
@@ -219,14 +214,17 @@ class Calibration:
         return sum(one.games * abs(one.observed - one.predicted) for one in self.bins) / games
 
 
-def quick_fit(name: str, matches: Matches) -> Fit:
-    """Return what fits a registered rating to parts of these matches; Elo and mElo are fitted without errors."""
-    quick = {"elo": 0, "melo": 1}.get(name)
-    return rating_method(name).fit if quick is None else fit_planes(quick, matches)
+def quick_fit(model: str | int, matches: Matches) -> Fit:
+    """Return what fits a registered rating, or a number of planes, to parts of these matches, connected or not."""
+    if model in ("elo", 0):
+        return lambda seen: fit_pairs(seen, "learned")
+    if not isinstance(model, str) or model == "melo":
+        return fit_planes(1 if isinstance(model, str) else model, matches)
+    return lambda seen: rating_method(model).fit(seen.select(seen.components[0]))
 
 
 def fit_planes(k: int, matches: Matches) -> Fit:
-    """Return what fits ``k`` planes (0 is Elo), without errors, to parts of these matches."""
+    """Return what fits ``k`` planes, without errors, to parts of these matches."""
     landscapes = Landscapes.of(matches, "learned", "learned", planes=k)
 
     def fit(seen: Matches) -> Rating:
@@ -237,12 +235,21 @@ def fit_planes(k: int, matches: Matches) -> Fit:
     return fit
 
 
-def leads_of(fit: Rating, i: Any, j: Any) -> Floats:
-    """Return the leads in logits between agents at positions ``i`` and ``j``; -1 is one that is new, and average."""
-    r, known = np.append(fit.ratings, 0.0), (i >= 0) & (j >= 0)
-    x = r[i] - r[j]
-    x[known] = fit.leads_between(i[known], j[known])
-    return np.asarray(x / POINTS_PER_LOGIT)
+def predicted_leads(fit: Rating, agents: Sequence[str], i: Ints, j: Ints) -> Floats:
+    """Return the leads in logits that predict games between ``agents[i]`` and ``agents[j]``; who is new is average.
+
+    As in `Rating.predict` they are moderated by what is not known of them, for newcomers the spread of all ratings.
+    """
+    place = {agent: number for number, agent in enumerate(fit.agents)}
+    number = np.array([place.get(agent, -1) for agent in agents])
+    i, j = number[i], number[j]
+    met = (i >= 0) & (j >= 0)
+    x = np.append(fit.ratings, 0.0)[i] - np.append(fit.ratings, 0.0)[j]
+    x[met] = fit.leads_between(i[met], j[met])
+    own = np.append(fit.stderr**2, fit.sigma**2) if np.isfinite(fit.sigma) else np.zeros(len(fit.agents) + 1)
+    variances = (own[i] + own[j]) / POINTS_PER_LOGIT**2
+    variances[met] = fit.lead_variances(i[met], j[met])
+    return np.asarray(x / POINTS_PER_LOGIT / moderation(variances))
 
 
 def held_out_calibration(matches: Matches, model: str | int, *, bins: int = 10, rng: int = 0) -> Calibration:
@@ -256,14 +263,15 @@ def held_out_calibration(matches: Matches, model: str | int, *, bins: int = 10, 
     >>> [held_out_calibration(cycle, model).log_loss < 0.5 for model in ("elo", "melo")]
     [False, True]
     """
-    fit = quick_fit(model, matches) if isinstance(model, str) else fit_planes(model, matches)
+    fit = quick_fit(model, matches)
     won, lost = points_of(np.stack([matches.wins, matches.draws, matches.losses]))
     total, expected = 0.0, np.zeros(len(won))
     for part in dealt(matches, np.random.default_rng(rng)):
         seen = hold_out(matches, part)
         if seen is None:
             continue
-        x = leads_of(fit(seen), *matches.pairs.T)
+        seen = seen.select(seen.named(seen.games_per_agent > 0))
+        x = predicted_leads(fit(seen), matches.agents, *matches.pairs.T)
         total += loss(*points_of(part), x)
         expected += part.sum(axis=0) * win_rates(x)
     if not total:
@@ -286,10 +294,8 @@ def calibration_of(fit: Rating, matches: Matches, *, bins: int = 10) -> Calibrat
     missing = [agent for agent in matches.agents if agent not in set(fit.agents)]
     if missing:
         raise InputError(f"{missing[0]!r} plays in these matches and has no rating")
-    place = {agent: k for k, agent in enumerate(fit.agents)}
-    i, j = (np.array([place[matches.agents[t]] for t in side], dtype=np.intp) for side in matches.pairs.T)
     name = model_name(fit.k) if isinstance(fit, MeloRatings) else fit.label
-    x = leads_of(fit, i, j)
+    x = predicted_leads(fit, matches.agents, *matches.pairs.T)
     won, lost = points_of(np.stack([matches.wins, matches.draws, matches.losses]))
     return measured(name, win_rates(x), won, lost, loss(won, lost, x) / matches.n_games, bins=bins, held_out=False)
 

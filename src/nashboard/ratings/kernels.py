@@ -24,17 +24,17 @@ VECTOR, READ_VECTOR = types.Array(FLOAT, 1, "C"), types.Array(FLOAT, 1, "A", rea
 NUMBERS, READ_NUMBERS = (types.Array(INT, 1, "C", readonly=closed) for closed in (False, True))
 
 
-def _lead(Z: Floats, a: int, b: int) -> float:
+@compiled(FLOAT(READ_TABLE, INT, INT))
+def lead(Z: Floats, a: int, b: int) -> float:
+    """Return the lead of a over b."""
     x: float = Z[a, 0] - Z[b, 0]
     for t in range(1, Z.shape[1], 2):
         x += Z[a, t] * Z[b, t + 1] - Z[b, t] * Z[a, t + 1]
     return x
 
 
-lead = compiled(FLOAT(READ_TABLE, INT, INT))(_lead)
-
-
-def _leads(Z: Floats, i: Ints, j: Ints) -> Floats:
+@compiled(VECTOR(READ_TABLE, READ_NUMBERS, READ_NUMBERS))
+def leads(Z: Floats, i: Ints, j: Ints) -> Floats:
     """Return the lead on each pair."""
     x = np.empty(i.size)
     for pair in range(i.size):
@@ -42,10 +42,8 @@ def _leads(Z: Floats, i: Ints, j: Ints) -> Floats:
     return x
 
 
-leads = compiled(VECTOR(READ_TABLE, READ_NUMBERS, READ_NUMBERS))(_leads)
-
-
-def _pulled(Z: Floats, g: Floats, i: Ints, j: Ints) -> Floats:
+@compiled(TABLE(READ_TABLE, READ_VECTOR, READ_NUMBERS, READ_NUMBERS))
+def pulled(Z: Floats, g: Floats, i: Ints, j: Ints) -> Floats:
     """Return the gradient by ``Z`` of a function with slopes ``g`` by the leads."""
     out = np.zeros(Z.shape)
     for pair in range(i.size):
@@ -60,10 +58,8 @@ def _pulled(Z: Floats, g: Floats, i: Ints, j: Ints) -> Floats:
     return out
 
 
-pulled = compiled(TABLE(READ_TABLE, READ_VECTOR, READ_NUMBERS, READ_NUMBERS))(_pulled)
-
-
-def _curved(Z: Floats, D: Floats, g: Floats, h: Floats, i: Ints, j: Ints) -> Floats:
+@compiled(TABLE(READ_TABLE, READ_TABLE, READ_VECTOR, READ_VECTOR, READ_NUMBERS, READ_NUMBERS))
+def curved(Z: Floats, D: Floats, g: Floats, h: Floats, i: Ints, j: Ints) -> Floats:
     """Return the product of the Hessian by ``Z`` with the direction ``D``."""
     out = np.zeros(Z.shape)
     for pair in range(i.size):
@@ -82,10 +78,8 @@ def _curved(Z: Floats, D: Floats, g: Floats, h: Floats, i: Ints, j: Ints) -> Flo
     return out
 
 
-curved = compiled(TABLE(READ_TABLE, READ_TABLE, READ_VECTOR, READ_VECTOR, READ_NUMBERS, READ_NUMBERS))(_curved)
-
-
-def _blocks(Z: Floats, h: Floats, i: Ints, j: Ints) -> Floats:
+@compiled(types.Array(FLOAT, 3, "C")(READ_TABLE, READ_VECTOR, READ_NUMBERS, READ_NUMBERS))
+def blocks(Z: Floats, h: Floats, i: Ints, j: Ints) -> Floats:
     """Return each node's own block of the Gauss-Newton Hessian, ``(nodes, 1 + 2k, 1 + 2k)``."""
     size = Z.shape[1]
     out = np.zeros((Z.shape[0], size, size))
@@ -101,6 +95,3 @@ def _blocks(Z: Floats, h: Floats, i: Ints, j: Ints) -> Floats:
                 for t in range(size):
                     out[a, s, t] += h[pair] * slope[s] * slope[t]
     return out
-
-
-blocks = compiled(types.Array(FLOAT, 3, "C")(READ_TABLE, READ_VECTOR, READ_NUMBERS, READ_NUMBERS))(_blocks)

@@ -3,13 +3,14 @@
 Symbols: as in `melo_fit`: ``Z`` ratings and planes in logits; at the border ratings are Elo points.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, diags_array
 
 from nashboard._tables import Column, Table, count
 from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
@@ -19,21 +20,18 @@ from nashboard.algebra.operators import gradient
 from nashboard.data.matches import Matches
 from nashboard.data.validation import checked_names, positions
 from nashboard.errors import ConvergenceError, InputError
+from nashboard.ratings import kernels
 from nashboard.ratings.elo import EloRatings, describe_prior, elo, loss_per_game
-from nashboard.ratings.errors import Covariance, information_weights
-from nashboard.ratings.likelihood import (
-    PairTotals,
-    Prior,
-    check_prior,
-    require_finite_maximum,
-    require_matches,
-)
+from nashboard.ratings.errors import PROBES, Covariance, Score, information_weights, score_covariance
+from nashboard.ratings.likelihood import PairTotals, Prior, check_prior, require_finite_maximum, require_matches
 from nashboard.ratings.melo_fit import (
     Candidate,
     End,
+    LocalModel,
+    MeloLoss,
     centred,
     fitted,
-    melo_covariance,
+    inner_step,
     orthogonal_planes,
     product,
 )
@@ -298,8 +296,10 @@ def melo(
     matches.require_connected()
     if prior == 0:
         require_finite_maximum(matches)
-    places = check_melo_anchor(matches, anchor)
-    most = most_planes(len(matches.agents), orthogonal=orthogonal)
+    places = list(checked_anchor(anchor, matches.agents))
+    if len(places) > 1:
+        raise InputError(f"melo takes one anchor, not {len(places)}: with planes, an anchor only shifts all ratings")
+    most = (len(matches.agents) - 1 - orthogonal) // 2  # beside the constant (and the ratings)
     if k != "auto":
         k = checked_k(k, most, len(matches.agents))
     candidates: tuple[Candidate, ...] = ()
@@ -359,19 +359,6 @@ def without_planes(ratings: EloRatings, candidates: tuple[Candidate, ...]) -> Me
     )
 
 
-def check_melo_anchor(matches: Matches, anchor: Mapping[str, float] | None) -> list[int]:
-    """Return the place of the anchored agent, of which there can be one."""
-    places = list(checked_anchor(anchor, matches.agents))
-    if len(places) > 1:
-        raise InputError(f"melo takes one anchor, not {len(places)}: with planes, an anchor only shifts all ratings")
-    return places
-
-
-def most_planes(agents: int, *, orthogonal: bool) -> int:
-    """Return how many planes there can be beside the constant (and the ratings)."""
-    return (agents - 1 - orthogonal) // 2
-
-
 def checked_k(k: object, most: int, agents: int) -> int:
     """Return the number of planes asked for, or say how many there can be."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= most:
@@ -396,3 +383,114 @@ def refuse_runaway(matches: Matches, totals: PairTotals, x: Floats) -> None:
             hint="pass a {option} above 0",
             option="cyclic_prior",
         )
+
+
+DENSE = 3000  # unknowns up to which the Hessian is formed
+
+
+def melo_covariance(landscape: MeloLoss, Z: Floats, matches: Matches, origin: Floats) -> Covariance:
+    """Return the covariance of the ratings in logits, relative to ``origin' r`` for weights (n,) that sum to 1.
+
+    The Hessian is taken in ratings and planes together. Directions that change no prediction (constants, turns of the
+    planes) are known exactly and lifted; all others are kept, however little is known of them.
+    """
+    n = landscape.totals.agents
+    local = landscape.local(Z)
+    if Z.size <= DENSE:
+        score = melo_score(landscape, Z, matches)
+        unit = np.eye(Z.size).reshape(-1, *Z.shape)
+        P = np.stack([local.tangent(D) for D in unit]).reshape(Z.size, -1)
+        H = np.stack([local.hessian(D) for D in P.reshape(-1, *Z.shape)]).reshape(Z.size, -1)
+        size = float(np.abs(np.diag(H)).max()) or 1.0
+        N = idle_directions(landscape, Z, local.tangent)
+        lifted = (H + H.T) / 2 + size * (np.eye(Z.size) - P + N @ N.T)
+        try:
+            V = np.linalg.inv(lifted)
+        except np.linalg.LinAlgError:
+            return Covariance(matrix=None, variances=np.full(n, np.nan), weights=origin, accuracy=0.0)
+        keep = P - N @ N.T
+        V = keep @ V @ keep
+        C = V if score is None else V @ (score @ V)
+        rows = np.arange(n) * Z.shape[1]
+        matrix = C[np.ix_(rows, rows)]
+        found = Covariance.of((matrix + matrix.T) / 2, origin)
+        known = np.where(found.variances > 0, found.variances, np.nan)
+        return replace(found, variances=np.where(origin == 1, 0.0, known))
+    return sampled_covariance(landscape, local, Z, matches, origin)
+
+
+def sampled_covariance(
+    landscape: MeloLoss, local: LocalModel, Z: Floats, matches: Matches, origin: Floats
+) -> Covariance:
+    """Return variances from samples ``H^-1 z`` with ``z`` random scores, whose squares cannot be 0 or negative."""
+    totals, n = landscape.totals, landscape.totals.agents
+    x = landscape.leads(Z)
+    h = totals.derivatives(x)[1]
+    score = score_covariance(matches, totals, x, h) or Score(i=totals.i, j=totals.j, variance=h)
+    idle, rng = idle_directions(landscape, Z, local.tangent), np.random.default_rng(0)
+    squares = np.zeros(n)
+    for _ in range(PROBES):
+        right = kernels.pulled(Z, score.flows(1, rng)[:, 0], totals.i, totals.j)
+        right[:, 1:] += np.sqrt(landscape.mu) * rng.standard_normal(Z[:, 1:].shape)
+        right = local.tangent(right)
+        right -= (idle @ (idle.T @ right.ravel())).reshape(Z.shape)
+        small = 1e-4 * float(np.linalg.norm(right))
+        y = inner_step(replace(local, gradient=right), 1e150, small)[0]
+        if float(np.linalg.norm(local.hessian(y) + right)) > 10 * small:
+            raise ConvergenceError(
+                f"the standard errors of mElo did not converge for {n:,} agents: too little is known of some of them",
+                hint="pass {option}=False for ratings without errors",
+                option="stderr",
+            )
+        squares += (y[:n, 0] - origin @ y[:n, 0]) ** 2
+    variances = squares / PROBES
+    variances[origin == 1] = 0.0
+    return Covariance(matrix=None, variances=variances, weights=origin, accuracy=1 / float(np.sqrt(2 * PROBES)))
+
+
+def melo_score(landscape: MeloLoss, Z: Floats, matches: Matches) -> csr_array | None:
+    """Return the covariance of the score of ratings and planes; None where it is the Hessian."""
+    totals = landscape.totals
+    x = landscape.leads(Z)
+    score = score_covariance(matches, totals, x, totals.derivatives(x)[1])
+    if score is None:
+        return None
+    width = Z.shape[1]
+    rows, columns, values = [], [], []
+    for a, b, sign in ((totals.i, totals.j, 1.0), (totals.j, totals.i, -1.0)):
+        slopes = np.ones((a.size, width))
+        slopes[:, 1::2], slopes[:, 2::2] = Z[b, 2::2], -Z[b, 1::2]
+        rows.append(np.repeat(np.arange(a.size), width))
+        columns.append((a[:, None] * width + np.arange(width)).ravel())
+        values.append(sign * slopes.ravel())
+    J = csr_array(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(totals.i.size, Z.size)
+    )
+    prior = np.zeros(Z.shape)
+    prior[: totals.agents, 1:] = landscape.mu
+    return csr_array(score.matrix(J) + diags_array(prior.ravel()))
+
+
+def idle_directions(landscape: MeloLoss, Z: Floats, tangent: Callable[[Floats], Floats]) -> Floats:
+    """Return orthonormal directions within the tangent space that change no prediction, as columns.
+
+    The constant; and ``C X`` for ``X`` that keeps ``C W C'``: turns (``X`` antisymmetric), and without a penalty on the
+    planes also squeezes.
+    """
+    width = Z.shape[1] - 1
+    W = np.kron(np.eye(width // 2), np.array([[0.0, 1.0], [-1.0, 0.0]]))
+    found = [np.zeros_like(Z)]
+    found[0][: -1 if not landscape.average_plays else None, 0] = 1.0
+    for s in range(width):
+        for t in range(s, width):
+            S = np.zeros((width, width))
+            S[s, t] = S[t, s] = 1.0
+            X = S @ W  # X W' is symmetric: C X changes no product
+            both = [(X - X.T) / 2] if landscape.mu else [X]
+            for generator in both:
+                if generator.any() and np.allclose(generator @ W + W @ generator.T, 0):
+                    found.append(np.zeros_like(Z))
+                    found[-1][:, 1:] = Z[:, 1:] @ generator
+    B = np.stack([tangent(D).ravel() for D in found], axis=1)
+    U, lengths, _ = np.linalg.svd(B, full_matrices=False)
+    return np.asarray(U[:, lengths > 1e-9 * max(float(lengths[0]), 1e-300)])

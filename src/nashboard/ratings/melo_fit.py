@@ -12,25 +12,22 @@ onto the tangent space.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from nashboard._threads import threads_for
-from nashboard._types import Floats, Ints, read_only
+from nashboard._types import Floats, Ints
 from nashboard.algebra.hodge import hodge
 from nashboard.algebra.schur import canonical, dense_planes, schur
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
 from nashboard.errors import ConvergenceError
 from nashboard.ratings import kernels
-from nashboard.ratings.errors import PROBES, Covariance, Score, score_covariance
-from nashboard.ratings.likelihood import PairTotals
-from nashboard.ratings.newton import newton
-from nashboard.ratings.trust_region import LocalModel, inner_step, minimise
+from nashboard.ratings.likelihood import PairTotals, newton
 
 
 def centred(r: Floats, C: Floats) -> tuple[Floats, Floats]:
@@ -68,6 +65,16 @@ def orthogonal_planes(C: Floats) -> tuple[Floats, Floats]:
     out, strengths = np.zeros_like(C), np.zeros(width // 2)  # more planes than n // 2 are zero
     out[:, : 2 * s.size], strengths[: s.size] = planes * np.repeat(np.sqrt(s), 2), s
     return out + 0.0, strengths
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalModel:
+    """The loss near a point: its gradient, the directions allowed, products with its Hessian, a preconditioner."""
+
+    gradient: Floats
+    tangent: Callable[[Floats], Floats]
+    hessian: Callable[[Floats], Floats]
+    precondition: Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -264,121 +271,6 @@ def around(angles: Floats, radii: Floats) -> Floats:
     return np.asarray(C - C.mean(axis=0))
 
 
-DENSE = 3000  # unknowns up to which the Hessian is formed
-
-
-def melo_covariance(landscape: MeloLoss, Z: Floats, matches: Matches, origin: Floats) -> Covariance:
-    """Return the covariance of the ratings in logits, relative to ``origin' r`` for weights (n,) that sum to 1.
-
-    The Hessian is taken in ratings and planes together. Directions that change no prediction (constants, turns of the
-    planes) are known exactly and lifted; all others are kept, however little is known of them.
-    """
-    n = landscape.totals.agents
-    local = landscape.local(Z)
-    if Z.size <= DENSE:
-        score = melo_score(landscape, Z, matches)
-        unit = np.eye(Z.size).reshape(-1, *Z.shape)
-        P = np.stack([local.tangent(D) for D in unit]).reshape(Z.size, -1)
-        H = np.stack([local.hessian(D) for D in P.reshape(-1, *Z.shape)]).reshape(Z.size, -1)
-        size = float(np.abs(np.diag(H)).max()) or 1.0
-        N = idle_directions(landscape, Z, local.tangent)
-        lifted = (H + H.T) / 2 + size * (np.eye(Z.size) - P + N @ N.T)
-        try:
-            V = np.linalg.inv(lifted)
-        except np.linalg.LinAlgError:
-            return Covariance(matrix=None, variances=np.full(n, np.nan), weights=origin, accuracy=0.0)
-        keep = P - N @ N.T
-        V = keep @ V @ keep
-        C = V if score is None else V @ (score @ V)
-        rows = np.arange(n) * Z.shape[1]
-        matrix = C[np.ix_(rows, rows)]
-        matrix = (matrix + matrix.T) / 2
-        at = matrix @ origin
-        variances = np.diag(matrix) - 2 * at + origin @ at
-        variances = np.where(variances > 0, variances, np.nan)
-        variances[origin == 1] = 0.0
-        return Covariance(matrix=read_only(matrix), variances=variances, weights=origin, accuracy=0.0)
-
-    return sampled_covariance(landscape, local, Z, matches, origin)
-
-
-def sampled_covariance(
-    landscape: MeloLoss, local: LocalModel, Z: Floats, matches: Matches, origin: Floats
-) -> Covariance:
-    """Return variances from samples ``H^-1 z`` with ``z`` random scores, whose squares cannot be 0 or negative."""
-    totals, n = landscape.totals, landscape.totals.agents
-    x = landscape.leads(Z)
-    h = totals.derivatives(x)[1]
-    score = score_covariance(matches, totals, x, h) or Score(i=totals.i, j=totals.j, variance=h)
-    idle, rng = idle_directions(landscape, Z, local.tangent), np.random.default_rng(0)
-    squares = np.zeros(n)
-    for _ in range(PROBES):
-        right = kernels.pulled(Z, score.flows(1, rng)[:, 0], totals.i, totals.j)
-        right[:, 1:] += np.sqrt(landscape.mu) * rng.standard_normal(Z[:, 1:].shape)
-        right = local.tangent(right)
-        right -= (idle @ (idle.T @ right.ravel())).reshape(Z.shape)
-        small = 1e-4 * float(np.linalg.norm(right))
-        y = inner_step(replace(local, gradient=right), 1e150, small)[0]
-        if float(np.linalg.norm(local.hessian(y) + right)) > 10 * small:
-            raise ConvergenceError(
-                f"the standard errors of mElo did not converge for {n:,} agents: too little is known of some of them",
-                hint="pass {option}=False for ratings without errors",
-                option="stderr",
-            )
-        squares += (y[:n, 0] - origin @ y[:n, 0]) ** 2
-    variances = squares / PROBES
-    variances[origin == 1] = 0.0
-    return Covariance(matrix=None, variances=variances, weights=origin, accuracy=1 / float(np.sqrt(2 * PROBES)))
-
-
-def melo_score(landscape: MeloLoss, Z: Floats, matches: Matches) -> csr_array | None:
-    """Return the covariance of the score of ratings and planes; None where it is the Hessian."""
-    totals = landscape.totals
-    x = landscape.leads(Z)
-    score = score_covariance(matches, totals, x, totals.derivatives(x)[1])
-    if score is None:
-        return None
-    width = Z.shape[1]
-    rows, columns, values = [], [], []
-    for a, b, sign in ((totals.i, totals.j, 1.0), (totals.j, totals.i, -1.0)):
-        slopes = np.ones((a.size, width))
-        slopes[:, 1::2], slopes[:, 2::2] = Z[b, 2::2], -Z[b, 1::2]
-        rows.append(np.repeat(np.arange(a.size), width))
-        columns.append((a[:, None] * width + np.arange(width)).ravel())
-        values.append(sign * slopes.ravel())
-    J = csr_array(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(totals.i.size, Z.size)
-    )
-    prior = np.zeros(Z.shape)
-    prior[: totals.agents, 1:] = landscape.mu
-    return csr_array(score.matrix(J) + diags_array(prior.ravel()))
-
-
-def idle_directions(landscape: MeloLoss, Z: Floats, tangent: Callable[[Floats], Floats]) -> Floats:
-    """Return orthonormal directions within the tangent space that change no prediction, as columns.
-
-    The constant; and ``C X`` for ``X`` that keeps ``C W C'``: turns (``X`` antisymmetric), and without a penalty on the
-    planes also squeezes.
-    """
-    width = Z.shape[1] - 1
-    W = np.kron(np.eye(width // 2), np.array([[0.0, 1.0], [-1.0, 0.0]]))
-    found = [np.zeros_like(Z)]
-    found[0][: -1 if not landscape.average_plays else None, 0] = 1.0
-    for s in range(width):
-        for t in range(s, width):
-            S = np.zeros((width, width))
-            S[s, t] = S[t, s] = 1.0
-            X = S @ W  # X W' is symmetric: C X changes no product
-            both = [(X - X.T) / 2] if landscape.mu else [X]
-            for generator in both:
-                if generator.any() and np.allclose(generator @ W + W @ generator.T, 0):
-                    found.append(np.zeros_like(Z))
-                    found[-1][:, 1:] = Z[:, 1:] @ generator
-    B = np.stack([tangent(D).ravel() for D in found], axis=1)
-    U, lengths, _ = np.linalg.svd(B, full_matrices=False)
-    return np.asarray(U[:, lengths > 1e-9 * max(float(lengths[0]), 1e-300)])
-
-
 ROUGH = 1e-4  # of the first gradient: where a rough fit ends; held-out losses then have six right digits
 EVERY_START = 300  # agents up to which every start is fitted to the end; beyond it only the best after a rough fit
 
@@ -458,9 +350,7 @@ def best_of_starts(matches: Matches, landscape: MeloLoss, k: int, *, rough: bool
         losses[best] = landscape.loss(found[best][1]) / matches.n_games
     ends = sorted(zip(losses, [name for name, _, _ in found], strict=True))
     return Fit(
-        Z=found[best][1],
-        gradient_norm=found[best][2],
-        ends=tuple(End(start=name, loss=loss) for loss, name in ends),
+        Z=found[best][1], gradient_norm=found[best][2], ends=tuple(End(start=name, loss=loss) for loss, name in ends)
     )
 
 
@@ -484,3 +374,86 @@ def point(landscape: MeloLoss, r: Floats, C: Floats) -> Floats:
     Z = np.zeros((landscape.totals.nodes, 1 + C.shape[1]))
     Z[:, 0], Z[:-1, 1:] = r, C
     return Z
+
+
+# Newton's method in a trust region, for smooth losses that need not be convex: each step minimises the quadratic
+# model inside an ellipsoid by preconditioned conjugate gradients (Steihaug 1983; Conn et al. 2000, algorithm 7.5.1),
+# which also follows directions of negative curvature. The last steps are judged with a slack for rounding.
+EPS = float(np.finfo(np.float64).eps)
+MOST_STEPS = 2000  # an alarm, not a budget
+MOST_INNER = 400  # steps of conjugate gradients in one step; a rough step costs less than an exact one
+
+
+def minimise(landscape: MeloLoss, Z: Floats, *, tolerance: float) -> tuple[Floats, float]:
+    """Return a local minimum below ``Z`` and the norm of the gradient there, at most ``tolerance``."""
+    loss, local = landscape.loss(Z), landscape.local(Z)
+    norm = first = length(local.gradient)
+    radius = np.sqrt(max(loss, 1.0))
+    for _ in range(MOST_STEPS):
+        if norm <= tolerance:
+            return Z, norm
+        forcing = min(0.1, float(np.sqrt(norm / first)))
+        step, gain, reach = inner_step(local, radius, forcing * norm)
+        there = landscape.moved(Z, step)
+        new = landscape.loss(there)
+        slack = 1e3 * EPS * max(1.0, abs(loss))
+        agreement = (loss - new + slack) / (gain + slack)
+        if agreement < 0.25:
+            radius = reach / 4
+        elif agreement > 0.75 and reach > 0.9 * radius:
+            radius *= 3
+        if agreement > 0.05:
+            Z, loss = there, new
+            local = landscape.local(Z)
+            norm = length(local.gradient)
+        elif radius < EPS * 1e-3:
+            break
+    if norm <= tolerance:
+        return Z, norm
+    raise ConvergenceError(
+        f"the fit stopped at a gradient of norm {norm:.2g}, wanted {tolerance:.2g}: some predictions may run to "
+        f"infinity",
+        hint="pass a larger {option}",
+        option="prior",
+    )
+
+
+def inner(a: Floats, b: Floats) -> float:
+    """Return the inner product; not by BLAS, whose last bits depend on the number of threads."""
+    return float((a * b).sum())
+
+
+def length(a: Floats) -> float:
+    """Return the norm."""
+    return float(np.sqrt(inner(a, a)))
+
+
+def inner_step(local: LocalModel, radius: float, small: float) -> tuple[Floats, float, float]:
+    """Return a step inside the radius, how much the model says it gains, and its length."""
+    g = local.gradient
+    p, Hp = np.zeros_like(g), np.zeros_like(g)
+    residual, z = g, local.precondition(g)
+    d = -z
+    rz = inner(residual, z)
+    pp, pd, dd = 0.0, 0.0, rz
+    for _ in range(MOST_INNER):
+        Hd = local.hessian(d)
+        bend = inner(d, Hd)
+        alpha = rz / bend if bend > 1e-12 * dd else np.inf
+        if not np.isfinite(alpha) or pp + 2 * alpha * pd + alpha**2 * dd >= radius**2:
+            # downhill without end, or past the edge: go to the edge
+            tau = float((-pd + np.sqrt(pd**2 + dd * (radius**2 - pp))) / dd)
+            p, Hp, pp = p + tau * d, Hp + tau * Hd, radius**2
+            break
+        p, Hp = p + alpha * d, Hp + alpha * Hd
+        residual = residual + alpha * Hd
+        pp += 2 * alpha * pd + alpha**2 * dd
+        if length(residual) <= small:
+            break
+        z = local.precondition(residual)
+        before, rz = rz, inner(residual, z)
+        beta = rz / before
+        d = -z + beta * d
+        pd, dd = beta * (pd + alpha * dd), rz + beta**2 * dd
+    gain = -inner(g, p) - inner(p, Hp) / 2
+    return p, gain, float(np.sqrt(pp))

@@ -75,6 +75,7 @@ class Rating(Drawn):
     log_loss: float
     made: str
     covariance: Covariance | None
+    sigma: float = np.nan  # of a learned prior, in points
 
     @abstractmethod
     def lead(self, a: str, b: str) -> float:
@@ -90,9 +91,18 @@ class Rating(Drawn):
         half = NORMAL_95 * self.stderr
         return read_only(self.ratings - half), read_only(self.ratings + half)
 
+    def lead_variances(self, i: Any, j: Any) -> Floats:
+        """Return variances in logits of the leads that predictions average over; 0 predicts at the estimate."""
+        return np.zeros(np.shape(i))
+
     def predict(self, a: str, b: str) -> float:
-        """Return the share of points that ``a`` is expected to take from ``b`` (equation 1); a draw is half a point."""
-        return win_probability(self.lead(a, b))
+        """Return the share of points that ``a`` is expected to take from ``b`` (equation 1); a draw is half a point.
+
+        With a learned prior it is the mean over what the games leave open of the lead, which is nearer to 1/2 than
+        the lead alone says: less so the more games there are.
+        """
+        i, j = positions((a, b), self.agents, kind="agent")
+        return win_probability(self.lead(a, b) / float(moderation(self.lead_variances(i, j))))
 
     def probabilities(self, a: str, b: str) -> Probabilities:
         """Return the probabilities of win, draw and loss; without a model of draws, a draw has probability 0."""
@@ -124,7 +134,8 @@ class Rating(Drawn):
 
     def win_probabilities(self) -> Floats:
         """Return ``(n, n)`` shares of points that row takes from column, 1/2 on the diagonal."""
-        return win_rates(self.leads() / POINTS_PER_LOGIT)
+        n = len(self.agents)
+        return win_rates(self.leads() / POINTS_PER_LOGIT / moderation(self.lead_variances(*np.indices((n, n)))))
 
     @abstractmethod
     def leads(self) -> Floats:
@@ -178,6 +189,11 @@ class Rating(Drawn):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and lists for machines."""
+
+
+def moderation(variances: Floats) -> Floats:
+    """Return by what to divide leads in logits for the mean of ``s(x)`` over normal leads (MacKay 1992)."""
+    return np.asarray(np.sqrt(1 + np.pi / 8 * variances))
 
 
 RANKS = "simultaneous rank interval: all of them are right with probability 95%"

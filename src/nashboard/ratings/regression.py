@@ -29,8 +29,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.table.exact_sums import add_exactly
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, incidence, with_prior_edges
-from nashboard.ratings.likelihood import PairTotals, pair_totals
-from nashboard.ratings.newton import DENSE, FittedRows, LearnedPrior, learn_prior, solver
+from nashboard.ratings.likelihood import DENSE, FittedRows, LearnedPrior, PairTotals, learn_prior, pair_totals, solver
 
 MOST_STEPS = 200
 TOLERANCE = 1e-8
@@ -108,14 +107,7 @@ def rows_by_side(matches: Matches) -> Rows:
     i, j = matches.pairs[place[kept]].T
     wins, draws, losses = counts[kept].T
     return Rows(
-        agents=matches.agents,
-        i=i,
-        j=j,
-        wins=wins,
-        draws=draws,
-        losses=losses,
-        Z=side[kept][:, None],
-        names=(FIRST,),
+        agents=matches.agents, i=i, j=j, wins=wins, draws=draws, losses=losses, Z=side[kept][:, None], names=(FIRST,)
     )
 
 

@@ -19,8 +19,18 @@ import numpy as np
 
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
-from nashboard.ratings.likelihood import SCALE, NormalPrior, PairTotals, pair_totals, win_rates
-from nashboard.ratings.newton import LearnedPrior, dense_laplacian, draw_score, learn_sigma, solver
+from nashboard.ratings.likelihood import (
+    SCALE,
+    LearnedPrior,
+    NormalPrior,
+    PairTotals,
+    dense_laplacian,
+    draw_score,
+    learn_sigma,
+    pair_totals,
+    solver,
+    win_rates,
+)
 
 FEWEST = 8  # agents: of fewer, opponents say little
 JUDGED = 1_000  # agents who decide for larger leagues: those nearest to one of them in the schedule

@@ -28,8 +28,7 @@ from nashboard.evaluation.decide.compare import comparable_values
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.ratings.hierarchical import fit_hierarchical
-from nashboard.ratings.likelihood import PairTotals, with_normal_prior
-from nashboard.ratings.newton import LearnedPrior, fit_totals, solver
+from nashboard.ratings.likelihood import LearnedPrior, PairTotals, fit_totals, solver, with_normal_prior
 from nashboard.ratings.schedule import learn_prior_of
 
 By = Literal["votes", "voters", "items", "tasks"]

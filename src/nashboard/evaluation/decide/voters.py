@@ -22,8 +22,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.read import read_games
 from nashboard.errors import InputError
 from nashboard.ratings.elo import EloRatings, elo
-from nashboard.ratings.likelihood import with_normal_prior
-from nashboard.ratings.newton import fit_totals
+from nashboard.ratings.likelihood import fit_totals, with_normal_prior
 from nashboard.ratings.schedule import learn_prior_of
 
 KINDS = ("attentive", "random", "first side", "second side", "one agent")
