@@ -58,12 +58,13 @@ def elo_by_minimising(matches: Matches, prior: float) -> Floats:
 
 
 def information(matches: Matches, ratings: Floats) -> Floats:
-    """What each agent's games tell, as a share of the whole: the weights of the origin."""
+    """Equal weights of the agents whose games tell at least a tenth of the average: those of the origin."""
     told = np.zeros(len(ratings))
-    for (i, j), games in zip(matches.pairs, matches.games, strict=True):
-        p = sigmoid(ratings[i] - ratings[j])
+    for (i, j), games, won in zip(matches.pairs, matches.games, matches.wins + matches.draws / 2, strict=True):
+        p = (won + 0.5) / (games + 1)
         told[[i, j]] += games * p * (1 - p)
-    return np.asarray(told / told.sum())
+    known = told >= told.mean() / 10
+    return np.asarray(known / known.sum())
 
 
 def elo_hessian_inverse(matches: Matches, ratings: Floats) -> Floats:

@@ -244,6 +244,11 @@ def test_a_newcomer_with_one_win_is_not_the_champion() -> None:
     W[i, j], W[j, i] = matches.wins, matches.losses
     W[8, 0] = 1
     found = nb.evaluate(nb.Matches.from_counts(W))
+    elo, board = nb.elo(nb.Matches.from_counts(W)), found.board.rating
+    assert board is not None
+    for ends, of_board in zip(elo.interval, (board.low, board.high), strict=True):
+        np.testing.assert_allclose(of_board[:8], ends[:8], atol=elo.stderr[:8].mean())
+    assert "mean 0 of the 8 well-measured agents" in str(found)
     assert found.posterior.probability_top[8] < 0.2
     assert found.board.rank_high[8] - found.board.rank_low[8] > 4
 

@@ -93,9 +93,9 @@ def check_coverage(leagues: Iterator[tuple[Floats, nb.Matches]], **options: Any)
         assert elo.covariance is not None
         C, weights = elo.covariance.matrix, elo.covariance.weights
         assert C is not None
-        truth = r * POINTS_PER_LOGIT
+        truth = (r - weights @ r) * POINTS_PER_LOGIT
         off = elo.ratings - truth
-        inside = np.abs(off - weights @ off) < 1.96 * elo.stderr
+        inside = np.abs(off) < 1.96 * elo.stderr
         i, j = np.triu_indices(r.size, 1)
         apart = np.sqrt(np.diag(C)[i] + np.diag(C)[j] - 2 * C[i, j]) * POINTS_PER_LOGIT
         between = np.abs(off[i] - off[j]) < 1.96 * apart
@@ -160,6 +160,9 @@ def test_a_newcomer_moves_nobody_elses_error() -> None:
         before, after = nb.elo(matches, prior=prior), nb.elo(nb.Matches.from_counts(W), prior=prior)
         np.testing.assert_allclose(after.stderr[:12], before.stderr, rtol=0.06)
         assert after.stderr[12] > 4 * np.median(before.stderr)
+        np.testing.assert_allclose(after.ratings[:12], before.ratings, atol=0.2 * before.stderr.min())
+        assert "mean 0 of the 12 well-measured agents" in after.made
+        assert ", mean 0, " in before.made
 
 
 def test_differences_do_not_depend_on_the_origin_or_an_anchor() -> None:

@@ -95,7 +95,7 @@ def test_the_fit_is_the_minimum_that_a_general_minimiser_finds() -> None:
 
     matches, rows = rows_of_games(games, ["style", "length"], first_advantage=True)
     edges = pair_totals(matches, sigma=sigma).prior_edges(len(matches.pairs))
-    fit = fit_rows(rows, edges, np.zeros(n + 1), np.ones(n + 1, dtype=bool), davidson=True)
+    fit = fit_rows(rows, edges, np.zeros(n + 1), np.ones(n + 1, dtype=bool), origin=np.full(n, 1 / n), davidson=True)
     np.testing.assert_allclose(fit.r[:n] - fit.r[:n].mean(), found[:n] - found[:n].mean(), atol=2e-4)
     np.testing.assert_allclose([*fit.b, fit.eta], found[n:], atol=2e-4)
 

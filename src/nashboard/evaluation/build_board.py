@@ -22,7 +22,7 @@ from nashboard.evaluation.posterior.posterior import TIE, draw_ranks, rank_inter
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_method, refuse
-from nashboard.ratings.rating import checked_anchor
+from nashboard.ratings.rating import checked_anchor, describe_origin
 
 OWN_METHODS = ("nash", "elo", "uniform", "mean")  # which the board has columns for
 ELO_POINTS = "Elo points"
@@ -79,16 +79,19 @@ def count_games(data: Data) -> Floats:
 
 
 def rating(problem: Problem) -> Second | None:
-    """Return the Elo ratings of the draws in points: mean 0 over classes, or such that the anchors keep their mean."""
+    """Return the Elo ratings of the draws in points, mean 0 as in `elo`, or such that anchors keep their mean."""
     draws = problem.draws.ratings
     if draws is None or "elo" not in problem.settings.methods:
         return None
-    points = (draws - draws.mean(axis=1, keepdims=True)) * POINTS_PER_LOGIT
+    points = draws * POINTS_PER_LOGIT
     held = checked_anchor(problem.settings.anchor or None, problem.agents)
     if held:
         at = [int(problem.classes.label[k]) for k in held]
         points = points + (np.array(list(held.values())) - points[:, at]).mean(axis=1, keepdims=True)
-    meaning = "Elo rating in points" + ("" if held else ", mean 0")
+    beside = np.isin(problem.classes.label, problem.draws.facts.get("beside_origin", ()))
+    meaning = "Elo rating in points" + ("" if held else f", {describe_origin(None, problem.agents, ~beside)}")
+    if not held and (problem.classes.size > 1).any():
+        meaning += ", agents that are pooled count once"
     return summarise_second("Elo", meaning, points, problem, decimals=0)
 
 

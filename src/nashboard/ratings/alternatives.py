@@ -14,7 +14,7 @@ from nashboard.algebra.hodge import hodge
 from nashboard.data.matches import Matches
 from nashboard.data.validation import positions
 from nashboard.ratings.elo import EloRatings
-from nashboard.ratings.errors import Covariance
+from nashboard.ratings.errors import Covariance, origin_weights
 from nashboard.ratings.hierarchical import fit_hierarchical
 from nashboard.ratings.likelihood import loss, require_matches
 from nashboard.ratings.rating import Rating, check_fields, null_for_nan
@@ -98,19 +98,20 @@ def hierarchical_ratings(matches: Matches) -> HierarchicalRatings:
     matches = require_matches(matches, "the hierarchical model")
     matches.require_connected()
     fit = fit_hierarchical(matches)
+    n, weights = len(fit.agents), origin_weights(matches)
     drawn = fit.draw(DRAWS, np.random.default_rng(0)).ratings
-    n = len(fit.agents)
+    drawn = drawn - (drawn @ weights)[:, None]
     covariance = Covariance(
         matrix=np.cov(drawn.T) if n <= 2000 else None,
         variances=drawn.var(axis=0, ddof=1),
-        weights=np.full(n, 1 / n),
+        weights=weights,
         accuracy=1 / float(np.sqrt(2 * DRAWS)),
     )
     won, lost = matches.wins + matches.draws / 2, matches.losses + matches.draws / 2
     around = " around each agent's opponents" if fit.around_opponents else ""
     return HierarchicalRatings(
         agents=fit.agents,
-        ratings=fit.ratings * POINTS_PER_LOGIT,
+        ratings=(fit.ratings - weights @ fit.ratings) * POINTS_PER_LOGIT,
         stderr=np.sqrt(covariance.variances) * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
         log_loss=loss(won, lost, fit.expected) / matches.n_games,

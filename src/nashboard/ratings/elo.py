@@ -23,7 +23,7 @@ from nashboard.errors import InputError
 from nashboard.ratings.errors import (
     Covariance,
     bootstrap_covariance,
-    information_weights,
+    origin_weights,
     rating_covariance,
     spread_plan,
 )
@@ -46,7 +46,7 @@ from nashboard.ratings.rating import (
     check_choice,
     check_fields,
     checked_anchor,
-    describe_anchor,
+    describe_origin,
     moderation,
     null_for_nan,
     read_fields,
@@ -66,7 +66,8 @@ class EloRatings(Rating):
     agents
         Names.
     ratings
-        ``(n,)`` in Elo points: mean 0, unless anchored. A lead of 400 points wins 10 times for each loss.
+        ``(n,)`` in Elo points: mean 0 over well-measured agents (those with at least a tenth of the average agent's
+        information: usually all), unless anchored. A lead of 400 points wins 10 times for each loss.
     stderr
         ``(n,)`` standard errors in points, of the distance to the mean of the agents weighted by what their games tell
         (or to the anchors); NaN where the way the ratings were made gives none. `difference` has those of differences.
@@ -309,9 +310,7 @@ def fit_pairs(
         gradient_norm = newton(totals, r, free)
         x = r[totals.i] - r[totals.j]
         if plan:
-            curvatures = totals.derivatives(x)[1]
-            loose = free[:-1].all()
-            weights = information_weights(matches, totals, curvatures) if loose else np.zeros(len(matches.agents))
+            weights = origin_weights(matches) if free[:-1].all() else np.zeros(len(matches.agents))
             covariance = bootstrap_covariance(matches, totals, r, free, weights, plan)
         else:
             covariance = rating_covariance(
@@ -320,7 +319,7 @@ def fit_pairs(
             )  # fmt: skip
     return EloRatings(
         agents=matches.agents,
-        ratings=points(r[:-1], anchor),
+        ratings=points(r[:-1], covariance),
         stderr=np.sqrt(covariance.variances) * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
@@ -330,7 +329,8 @@ def fit_pairs(
         covariance=covariance,
         made="; ".join(
             [
-                f"{count(matches.n_games)} games, {describe_prior(prior, totals)}, {describe_anchor(anchor)}, "
+                f"{count(matches.n_games)} games, {describe_prior(prior, totals)}, "
+                f"{describe_origin(anchor, matches.agents, covariance.weights)}, "
                 f"errors by {errors}{f' of {plan.n_resamples:,} resamples' if plan else ''}",
                 *unknown,
             ]
@@ -371,6 +371,7 @@ def fit_with_rows(
         totals, _, r, free = prepare(matches, prior, anchor)
         fit = fit_rows(
             rows, totals.prior_edges(len(matches.pairs)), r, free,
+            origin=origin_weights(matches),
             davidson=draws == "davidson", robust=errors == "sandwich", learned=prior == "learned",
         )  # fmt: skip
         totals = replace(totals, sigma=fit.sigma)
@@ -383,7 +384,7 @@ def fit_with_rows(
     extras += ["draws (Davidson)"] if draws == "davidson" else []
     return EloRatings(
         agents=matches.agents,
-        ratings=points(fit.r[:-1], anchor),
+        ratings=points(fit.r[:-1], fit.covariance),
         stderr=np.sqrt(fit.covariance.variances) * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
         log_loss=fit.log_loss,
@@ -396,14 +397,14 @@ def fit_with_rows(
         covariance=fit.covariance,
         made=(
             f"{count(matches.n_games)} games, fitted with {' and '.join(extras)}, {describe_prior(prior, totals)}, "
-            f"{describe_anchor(anchor)}, errors by {errors}"
+            f"{describe_origin(anchor, matches.agents, fit.covariance.weights)}, errors by {errors}"
         ),
     )
 
 
-def points(r: Floats, anchor: Mapping[str, float] | None) -> Floats:
-    """Return ratings in Elo points, with mean 0 unless anchored."""
-    return np.asarray((r - (0.0 if anchor else r.mean())) * POINTS_PER_LOGIT + 0.0)
+def points(r: Floats, covariance: Covariance) -> Floats:
+    """Return ratings in Elo points from the origin of their errors: mean 0 of well-measured agents unless anchored."""
+    return np.asarray((r - covariance.weights @ r) * POINTS_PER_LOGIT + 0.0)
 
 
 def start_ratings(matches: Matches, totals: PairTotals, anchor: Mapping[str, float] | None) -> tuple[Floats, Bools]:

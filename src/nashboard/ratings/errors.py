@@ -16,9 +16,9 @@ gets as much more as its own residuals lack: an agent that never lost has surpri
 the better for it. The prior's edges have their Hessian as covariance, so that with ``phi = 1`` the whole is ``V``:
 estimates that are drawn together are off by the prior's bias too, and intervals include it.
 
-**The origin.** Ratings are known up to a constant. Errors are those of the distance to the mean of the agents weighted
-by what their games tell (``h`` summed over their pairs), so that a newcomer with three games moves nobody's error. The
-error of a difference does not depend on it.
+**The origin.** Ratings are known up to a constant. Ratings and errors are those of the distance to the mean of the
+well-measured agents, so that a newcomer with three games moves nobody's rating or error. The error of a difference does
+not depend on it.
 """
 
 from collections.abc import Callable
@@ -55,6 +55,7 @@ EVEN_GAME = 0.25  # information p (1 - p) of one decisive game between equals
 PRIOR_GAMES = 20
 SIMULATED = 200  # agents up to which the largest difference is simulated; beyond, bounded by Bonferroni
 DRAWS = 2000
+WELL_MEASURED = 0.1  # share of the average agent's information from which an agent counts for the origin
 CLOSE = 0.01  # logits: after a step of this length less than 1e-4 is missing, and a spread needs no more
 
 
@@ -185,7 +186,7 @@ def rating_covariance(
     nodes = totals.nodes_in_play(free)
     moving = free[:nodes]
     curvatures = totals.derivatives(x)[1]
-    weights = information_weights(matches, totals, curvatures) if free[:n].all() else np.zeros(n)
+    weights = origin_weights(matches) if free[:n].all() else np.zeros(n)
     try:
         V = solver(nodes, totals.i, totals.j, curvatures, moving, rtol=1e-4)
     except ConvergenceError:  # curvatures too far apart for double precision
@@ -197,13 +198,13 @@ def rating_covariance(
     return found.widened(league.moved_by_prior(x) * np.sqrt(log_variance)) if log_variance else found
 
 
-def information_weights(matches: Matches, totals: PairTotals, curvatures: Floats) -> Floats:
-    """Return the weights of the origin: what each agent's games tell, as a share of the whole."""
-    played = len(matches.pairs)
-    told = np.zeros(totals.agents)
-    for side in (totals.i, totals.j):
-        told += np.bincount(side[:played], curvatures[:played], minlength=totals.agents)[: totals.agents]
-    return np.asarray(told / told.sum() if told.sum() > 0 else np.full(told.size, 1 / told.size))
+def origin_weights(matches: Matches) -> Floats:
+    """Return the weights of the origin: equal for all well-measured agents, 0 for those about whom little is known."""
+    share = (matches.wins + matches.draws / 2 + 0.5) / (matches.games + 1)
+    of_pairs = matches.games * share * (1 - share)
+    information = matches.per_agent(of_pairs, of_pairs)
+    known = information >= WELL_MEASURED * (1 - 1e-9) * information.mean()  # rounding must not decide
+    return np.asarray(known / known.sum())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -22,7 +22,7 @@ from nashboard.data.validation import checked_names, positions
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings import kernels
 from nashboard.ratings.elo import EloRatings, describe_prior, elo, loss_per_game
-from nashboard.ratings.errors import PROBES, Covariance, Score, information_weights, score_covariance
+from nashboard.ratings.errors import PROBES, Covariance, Score, origin_weights, score_covariance
 from nashboard.ratings.likelihood import PairTotals, Prior, check_prior, require_finite_maximum, require_matches
 from nashboard.ratings.melo_fit import (
     Candidate,
@@ -39,7 +39,7 @@ from nashboard.ratings.rating import (
     Rating,
     check_fields,
     checked_anchor,
-    describe_anchor,
+    describe_origin,
     null_for_nan,
     read_fields,
     require_finite,
@@ -61,7 +61,8 @@ class MeloRatings(Rating):
     agents
         Names.
     ratings
-        ``(n,)`` in Elo points: mean 0, unless anchored. What agents gain on average, since the planes are centred.
+        ``(n,)`` in Elo points: mean 0 over well-measured agents, unless anchored. What agents gain on average,
+        since the planes are centred.
     cyclic
         ``(n, 2k)``, two columns per plane, in square roots of points, so that products are points. After a fit in
         canonical form: centred, columns orthogonal, the strongest plane first, each turned so that the agent furthest
@@ -318,12 +319,11 @@ def melo(
         refuse_runaway(matches, totals, x)
     r, C = fit.Z[:-1, 0], fit.Z[:-1, 1:]
     n = len(matches.agents)
+    known = origin_weights(matches) if not places else np.eye(n)[places[0]]
     covariance = None
     if stderr:
-        known = information_weights(matches, totals, totals.derivatives(x)[1]) if not places else np.eye(n)[places[0]]
         covariance = melo_covariance(landscape, fit.Z, matches, known)
-    origin = r[places[0]] if places else r.mean()
-    points = (r - origin) * POINTS_PER_LOGIT + sum((anchor or {}).values())
+    points = (r - known @ r) * POINTS_PER_LOGIT + sum((anchor or {}).values())
     spread = f"learned {CYCLIC_PER_LOGIT / np.sqrt(landscape.mu):.2g}" if cyclic_prior == "learned" else cyclic_prior
     return MeloRatings(
         agents=matches.agents,
@@ -335,7 +335,8 @@ def melo(
         gradient_norm=fit.gradient_norm,
         made=(
             f"{count(matches.n_games)} games, {describe_prior(prior, totals)}, cyclic prior {spread}, "
-            f"{describe_anchor(anchor)}" + (", planes orthogonal to the ratings" if orthogonal else "")
+            f"{describe_origin(anchor, matches.agents, known)}"
+            + (", planes orthogonal to the ratings" if orthogonal else "")
         ),
         ends=fit.ends,
         candidates=candidates,

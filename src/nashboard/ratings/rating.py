@@ -29,6 +29,7 @@ from nashboard.ratings.errors import Covariance, RankIntervals, rank_intervals
 from nashboard.ratings.likelihood import win_rates
 
 NORMAL_95 = 1.959963984540054  # 97.5th percentile of the normal distribution
+MEASURED = "well-measured agents (with a tenth of the average information or more: all but"
 RANKED = 2000  # agents up to which a leaderboard shows intervals of ranks
 
 
@@ -156,7 +157,7 @@ class Rating(Drawn):
         ranks = self.rank_intervals if len(self.agents) <= RANKED else None
         order = np.argsort(-self.ratings, kind="stable")
         numbers = (self.ratings, low, high, *(values for _, values in extra))
-        meaning = "Elo points, mean 0 unless anchored; 400 more win ten games to one lost"
+        meaning = "Elo points, mean 0 of well-measured agents unless anchored; 400 more win ten games to one lost"
         return Table(
             title=repr(self),
             columns=(
@@ -334,6 +335,9 @@ def checked_anchor(anchor: Mapping[str, float] | None, agents: Sequence[str]) ->
     return dict(zip(places, map(float, given.values()), strict=True))
 
 
-def describe_anchor(anchor: Mapping[str, float] | None) -> str:
-    """Return in words what fixes the ratings' zero."""
-    return f"anchored to {listed(anchor, 3)}" if anchor else "mean 0"
+def describe_origin(anchor: Mapping[str, float] | None, agents: Sequence[str], weights: Floats) -> str:
+    """Return in words what fixes the ratings' zero; ``weights`` (n,) are those of the origin."""
+    if anchor:
+        return f"anchored to {listed(anchor, 3)}"
+    left_out = [name for name, weight in zip(agents, weights, strict=True) if weight == 0]
+    return f"mean 0 of the {len(agents) - len(left_out):,} {MEASURED} {listed(left_out, 3)})" if left_out else "mean 0"

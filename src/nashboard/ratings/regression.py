@@ -194,7 +194,15 @@ class Problem:
 
 
 def fit_rows(
-    rows: Rows, prior: PairTotals, r: Floats, free: Bools, *, davidson: bool, robust: bool = True, learned: bool = False
+    rows: Rows,
+    prior: PairTotals,
+    r: Floats,
+    free: Bools,
+    *,
+    origin: Floats,
+    davidson: bool,
+    robust: bool = True,
+    learned: bool = False,
 ) -> RowFit:
     """Fit ratings and coefficients; ``r`` is the start, ``free`` the nodes that may move.
 
@@ -216,7 +224,7 @@ def fit_rows(
         log_variance = chosen.log_variance
         point = replace(point, r=np.where(free, point.r, r))
     point, system, norm = minimise_rows(problem, point, free)
-    covariance, extra = system.covariance(problem, n, robust=robust, loose=bool(free[:n].all()))
+    covariance, extra = system.covariance(problem, n, robust=robust, weights=origin if free[:n].all() else np.zeros(n))
     if log_variance:
         move = np.zeros(system.nodes)
         move[system.kept] = system.solve(problem.prior.prior_slopes(system.x)[system.kept])
@@ -357,14 +365,11 @@ class System:
         step_b = np.asarray(-np.linalg.solve(S, self.g_b - W.T @ self.g_r), dtype=np.float64)
         return np.asarray(-down - W @ step_b), step_b
 
-    def covariance(self, problem: Problem, n: int, *, robust: bool, loose: bool) -> tuple[Covariance, Floats]:
+    def covariance(self, problem: Problem, n: int, *, robust: bool, weights: Floats) -> tuple[Covariance, Floats]:
         """Return the covariance of the ratings and that of the extras."""
         W = self.solve(self.cross) if self.g_b.size else np.zeros((self.kept.size, 0))
         S = self.own - self.cross.T @ W
         inverse = np.linalg.inv(S) if S.size else S
-        rows = problem.rows
-        told = np.bincount(rows.i, self.h[: rows.i.size], n) + np.bincount(rows.j, self.h[: rows.i.size], n)
-        weights = told / told.sum() if loose else np.zeros(n)
         score = self.score(problem) if robust else None
         M = None if score is None else self.score_matrix(problem, score)
         G = np.concatenate([-W, np.eye(W.shape[1])]) @ inverse  # extras move by G' times the score

@@ -23,7 +23,7 @@ class Draws:
     point
         ``(C,)`` point estimate of the gap: the posterior mean.
     ratings
-        ``(S, C)`` ratings in log-odds, for matches.
+        ``(S, C)`` ratings in log-odds, for matches: mean 0 over well-measured classes.
     means
         ``(S, C)`` plain means of the raw scores, for scores.
     task_weights

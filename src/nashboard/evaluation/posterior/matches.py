@@ -17,6 +17,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.equilibrium.batch import cores, nash_averages
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
+from nashboard.ratings.errors import origin_weights
 from nashboard.ratings.hierarchical import (
     TAU_SCALE,
     HierarchicalFit,
@@ -61,7 +62,11 @@ def draw_matches(
         Called with the number of draws that have just been finished.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
-    return draw_games(fit or fit_hierarchical(matches), draws, rng, workers, advance)
+    found = draw_games(fit or fit_hierarchical(matches), draws, rng, workers, advance)
+    origin, ratings = origin_weights(matches), found.ratings
+    assert ratings is not None
+    facts = found.facts | {"beside_origin": np.flatnonzero(origin == 0).tolist()}
+    return replace(found, ratings=ratings - (ratings @ origin)[:, None], facts=facts)
 
 
 def draw_payoffs(
