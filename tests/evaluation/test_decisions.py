@@ -365,6 +365,10 @@ def test_an_agent_that_improved_is_seen_with_its_cause() -> None:
     assert "a4" in found.moved
     assert {cause.agent for cause in found.causes} >= {"a4"}
     assert nb.history([old, new]).gap.shape == (6, 2)
+    wrong: Any
+    for wrong in ("boards.json", old, [old, 3]):
+        with pytest.raises(nb.InputError, match="takes a list of evaluations"):
+            nb.history(wrong)
 
 
 def test_a_leader_that_improved_moved_and_nobody_else() -> None:

@@ -385,6 +385,11 @@ def history(evaluations: Sequence[Any], labels: Sequence[str] | None = None) -> 
     >>> nb.history([found, found], ["October", "November"])
     History(3 agents, 2 evaluations)
     """
+    given = evaluations if isinstance(evaluations, Sequence) else [evaluations]
+    wrong = [one for one in given if not hasattr(one, "posterior")]
+    if wrong or given is not evaluations:
+        kind = type((wrong or given)[0]).__name__
+        raise InputError(f"a history takes a list of evaluations, not {kind}; Evaluation.from_json reads saved ones")
     if not evaluations:
         raise InputError("a history needs at least one evaluation")
     names = [str(label) for label in labels] if labels is not None else [str(k + 1) for k in range(len(evaluations))]
