@@ -242,6 +242,8 @@ def test_voters_who_do_not_look_are_found_almost_as_well_as_with_the_truth(regim
     own, known = np.mean(areas, axis=0)
     assert own >= known - 0.02
     assert np.mean(chance) == pytest.approx((kinds == 0).mean(), abs=0.08)
+    assert f"About {found.inattentive:.0f} of" in found.table().notes[0]
+    assert found.inattentive == pytest.approx((1 - found.probability[:, 0]).sum())
 
 
 def test_a_partisan_is_named_and_voters_with_tastes_are_not() -> None:

@@ -76,6 +76,11 @@ class Voters(Tabular):
         order = np.argsort(-self.evidence, kind="stable")
         return tuple(self.voters[k] for k in order if self.probability[k, 0] < 0.05)
 
+    @property
+    def inattentive(self) -> float:
+        """Expected number of voters that are not attentive: many may be, though few are identified."""
+        return float((1 - self.probability[:, 0]).sum())
+
     def kind(self, k: int) -> str:
         """Return the most probable kind of a voter, with the agent that it favours."""
         kind = KINDS[int(self.probability[k].argmax())]
@@ -85,8 +90,11 @@ class Voters(Tabular):
         """Return a row per voter, the most suspicious first."""
         suspects, all_voters = len(self.suspects), number_of(len(self.voters), "voters")
         said = f"None of {all_voters} was found to ignore the answers; a few votes show little."
-        if suspects:
-            said = f"{suspects:,} of {all_voters} probably {'does' if suspects == 1 else 'do'} not look at the answers."
+        if suspects or self.inattentive >= 0.5:
+            said = (
+                f"About {round(self.inattentive):,} of {all_voters} are expected to vote without regard to the answers; "
+                f"{suspects:,} {'is' if suspects == 1 else 'are'} identified (P(attentive) < 0.05)."
+            )
         alpha = (f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()
         strength, decisive = "probability that votes follow the agents' strength", "share of decisive votes for the"
         return Table.of(
@@ -118,6 +126,7 @@ class Voters(Tabular):
             {
                 "alpha": self.alpha,
                 "suspects": self.suspects,
+                "inattentive": self.inattentive,
                 "ratings": dict(zip(self.agents, self.ratings, strict=True)),
                 "ratings_all_votes": dict(zip(self.agents, self.ratings_all, strict=True)),
                 "voters": [
