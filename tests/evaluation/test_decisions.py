@@ -256,6 +256,14 @@ def test_a_partisan_is_named_and_voters_with_tastes_are_not() -> None:
     assert found.table().rows[0][1] == f"for {weakest}"
 
 
+def test_ratings_from_all_votes_are_those_of_elo() -> None:
+    (voter, i, j, y), _ = decisions.cast_votes(np.random.default_rng(8), np.zeros(12, dtype=int), 6)
+    elo = nb.elo(nb.Matches.from_games(i, j, y))
+    found = nb.voters(voter, i, j, y)
+    assert found.agents == elo.agents
+    np.testing.assert_allclose(found.ratings_all, elo.ratings, atol=1e-6)
+
+
 def test_alpha_equals_that_of_evalica() -> None:
     # computed by evalica 0.4.2; benchmarks/decisions.py --part peers compares with the version that is installed
     for case in json.loads((Path(__file__).parents[1] / "files/alpha_evalica.json").read_text(encoding="utf-8")):

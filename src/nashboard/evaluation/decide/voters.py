@@ -22,7 +22,8 @@ from nashboard.data.matches import Matches
 from nashboard.data.read import read_games
 from nashboard.errors import InputError
 from nashboard.ratings.elo import EloRatings, elo
-from nashboard.ratings.likelihood import fit_totals, with_normal_prior
+from nashboard.ratings.errors import origin_weights
+from nashboard.ratings.likelihood import NormalPrior, fit_totals, with_normal_prior
 from nashboard.ratings.schedule import learn_prior_of
 
 KINDS = ("attentive", "random", "first side", "second side", "one agent")
@@ -30,7 +31,7 @@ ONE_SIDED = 20.0  # a one-sided voter takes its side (or agent) with a probabili
 VOTER_COLUMNS = (
     "voter", "worker", "judge", "annotator", "rater", "user", "voter_id", "worker_id", "judge_id", "user_id",
 )  # fmt: skip
-SPREAD = 1.5  # prior standard deviation of ratings, log-odds
+SPREAD = 1.5  # prior standard deviation of ratings while kinds are estimated, log-odds
 ROUNDS = 30
 
 
@@ -55,7 +56,7 @@ class Voters(Tabular):
     alpha
         Krippendorff's alpha over items with several votes; NaN where there are none.
     agents, ratings, ratings_all
-        Elo ratings from attentive votes, and from all votes alike.
+        Elo ratings from attentive votes, and from all votes alike, as by `elo`; both with the prior of all votes.
     """
 
     voters: tuple[str, ...]
@@ -225,8 +226,7 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
     of_voter = np.searchsorted(voter, np.arange(size))
     for_it = np.concatenate([y, 1 - y])
     prior = np.array([0.88, 0.03, 0.03, 0.03, 0.03])
-    start = rate(len(agents), i, j, y, np.ones(len(y)), np.zeros(len(agents)))
-    ratings = start
+    ratings = rate(len(agents), i, j, y, np.ones(len(y)), np.zeros(len(agents)))
     chance_of_kind = np.tile(prior, (size, 1))
     for _ in range(ROUNDS):
         ratings = rate(len(agents), i, j, y, chance_of_kind[who, 0], ratings)
@@ -265,7 +265,13 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
         value = np.where(i == low, y, 1 - y)
         _, unit = np.unique(np.stack([np.unique(item, return_inverse=True)[1], low, high]), axis=1, return_inverse=True)
         alpha = alpha_of_votes(unit.ravel(), value)
-    centred = (ratings - ratings.mean()) * POINTS_PER_LOGIT
+    everything = Matches.from_games(agents[i], agents[j], y)
+    learned, origin = learn_prior_of(everything, np.zeros(len(agents) + 1)), origin_weights(everything)
+    shown = [
+        rate(len(agents), i, j, y, weight, ratings, learned.sigma, learned.normal)
+        for weight in (chance_of_kind[who, 0], np.ones(len(y)))
+    ]
+    from_attentive, from_all = ((r - origin @ r) * POINTS_PER_LOGIT for r in shown)
     return Voters(
         voters=tuple(map(str, names)),
         votes=np.bincount(who, minlength=size),
@@ -276,8 +282,8 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
         first_share=np.bincount(who, y == 1, minlength=size) / played,
         alpha=alpha,
         agents=tuple(map(str, agents)),
-        ratings=centred,
-        ratings_all=(start - start.mean()) * POINTS_PER_LOGIT,
+        ratings=from_attentive,
+        ratings_all=from_all,
     )
 
 
@@ -313,7 +319,16 @@ def one_sided_votes(who: Ints, own: Any, other: Any, tie: Any, tie_rate: float, 
     return np.asarray(sides + (a + b) * np.log1p(-tie_rate) + ties * np.log(tie_rate))
 
 
-def rate(n: int, i: Ints, j: Ints, y: Floats, weight: Floats, start: Floats) -> Floats:
+def rate(
+    n: int,
+    i: Ints,
+    j: Ints,
+    y: Floats,
+    weight: Floats,
+    start: Floats,
+    spread: float = SPREAD,
+    normal: NormalPrior | None = None,
+) -> Floats:
     """Return Bradley-Terry ratings of weighted votes with a normal prior."""
     low, high = np.minimum(i, j), np.maximum(i, j)
     pair, where = np.unique(low * n + high, return_inverse=True)
@@ -321,7 +336,7 @@ def rate(n: int, i: Ints, j: Ints, y: Floats, weight: Floats, start: Floats) -> 
         np.bincount(where, weight * points).astype(np.float64)
         for points in (np.where(i == low, y, 1 - y), np.where(i == low, 1 - y, y))
     )
-    return fit_totals(with_normal_prior(n, pair // n, pair % n, won, lost, SPREAD), start)
+    return fit_totals(with_normal_prior(n, pair // n, pair % n, won, lost, spread, normal), start)
 
 
 def alpha_of_votes(unit: Ints, value: Floats) -> float:
