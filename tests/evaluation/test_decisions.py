@@ -78,6 +78,21 @@ def test_the_sentence_of_a_plan_promises_nothing_that_is_not_expected() -> None:
     assert replace(found, games=1, expected=1.0, needed=7).sentence.startswith("1 game as planned is expected")
 
 
+def test_a_plan_is_never_worse_than_an_even_schedule() -> None:
+    matches = nb.Matches(
+        agents=("am", "god", "kid", "pro", "rock"),
+        pairs=np.array([[0, 2], [0, 3], [1, 3], [1, 4], [2, 4]]),
+        wins=np.array([200.0, 0, 200, 200, 200]),
+        draws=np.zeros(5),
+        losses=np.array([0.0, 200, 0, 0, 0]),
+    )
+    found = nb.plan(matches, games=1000)
+    assert found.evenly
+    assert found.expected == found.expected_even
+    assert set(found.counts) == {100}
+    assert found.sentence.startswith("1,000 games spread evenly are expected")
+
+
 def test_scores_are_planned_by_items() -> None:
     values = np.array([[0.71, 0.62], [0.70, 0.60], [0.40, 0.30]])
     n = np.full((3, 2), 100.0)

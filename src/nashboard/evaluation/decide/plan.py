@@ -81,6 +81,8 @@ class Plan(Result):
         of as many games.
     needed
         Games in all after which the expected probability reaches ``goal``; None where 10^8 do not.
+    evenly
+        Whether the plan is the even schedule, because that is expected to do better.
     """
 
     target: str
@@ -94,6 +96,7 @@ class Plan(Result):
     needed: int | None
     kind: str = "pairs"
     notes: tuple[str, ...] = ()
+    evenly: bool = False
 
     machine_fields = (
         "target", "games", "probability", "expected", "expected_even", "goal", "needed", "schedule", "notes",
@@ -104,9 +107,10 @@ class Plan(Result):
     def sentence(self) -> str:
         """What the plan brings, in a few sentences."""
         unit = UNITS[self.kind]
-        subject = f"{self.games:,} {plural(self.games, unit)} as planned {'is' if self.games == 1 else 'are'}"
+        how = "spread evenly" if self.evenly else "as planned"
+        subject = f"{self.games:,} {plural(self.games, unit)} {how} {'is' if self.games == 1 else 'are'}"
         before, after = percent(self.probability), percent(self.expected)
-        even = f" (spread evenly: {percent(self.expected_even)})" * (len(self.pairs) > 1)
+        even = f" (spread evenly: {percent(self.expected_even)})" * (len(self.pairs) > 1 and not self.evenly)
         brings = (
             f"{subject} expected to raise the probability of knowing {self.target} from {before} to {after}{even}."
             if before != after
@@ -117,7 +121,7 @@ class Plan(Result):
         if self.needed == 0:
             more = number_of(self.games, f"more {unit}")
             change = "would hardly change that" if before == after else f"are expected to raise it to {after}"
-            return f"The data already show {self.target} with a probability of {before}; {more} as planned {change}."
+            return f"The data already show {self.target} with a probability of {before}; {more} {how} {change}."
         return f"{brings} About {about(self.needed):,} {unit} are needed for {percent(self.goal)}."
 
     def table(self) -> Table:
@@ -191,24 +195,26 @@ def plan(
     words = describe_target(beliefs, target)
     contrasts = weigh_contrasts(beliefs, target, state)
     counts, after = allocate(beliefs, contrasts, int(games))
-    even = np.full(len(beliefs.rows), games / len(beliefs.rows))
+    even = spread_evenly(beliefs, int(games))
     now = expected_probability(beliefs, beliefs.covariance(), target, state)
     # data never lower what is expected: anything below is the error of the simulation
     then, then_even = (
         max(now, expected_probability(beliefs, covariance, target, state))
         for covariance in (after, beliefs.covariance(even))
     )
+    evenly = percent(then_even) != percent(then) and then_even > then  # beyond the error of the simulation
     return Plan(
         target=words,
         pairs=beliefs.rows,
-        counts=counts,
+        counts=even if evenly else counts,
         games=int(games),
         probability=now,
-        expected=then,
+        expected=then_even if evenly else then,
         expected_even=then_even,
         goal=probability,
-        needed=games_needed(beliefs, contrasts, target, probability, state),
+        needed=games_needed(beliefs, contrasts, target, probability, state, evenly=evenly),
         kind=kind,
+        evenly=evenly,
         notes=beliefs.notes,
     )
 
@@ -424,6 +430,11 @@ def allocate(beliefs: Beliefs, contrasts: tuple[Ints, Ints, Floats], games: int)
     return counts.astype(np.intp), beliefs.covariance(counts)
 
 
+def spread_evenly(beliefs: Beliefs, games: int) -> Ints:
+    """Return equal numbers of measurements, as far as whole numbers allow."""
+    return np.diff(np.linspace(0, games, len(beliefs.rows) + 1).round()).astype(np.intp)
+
+
 def expected_probability(beliefs: Beliefs, after: Floats, target: Target, state: int) -> float:
     """Return the expected probability that the then best answer is right, once the covariance is ``after``.
 
@@ -465,13 +476,20 @@ def factor(V: Floats) -> Floats:
 
 
 def games_needed(
-    beliefs: Beliefs, contrasts: tuple[Ints, Ints, Floats], target: Target, probability: float, state: int
+    beliefs: Beliefs,
+    contrasts: tuple[Ints, Ints, Floats],
+    target: Target,
+    probability: float,
+    state: int,
+    *,
+    evenly: bool = False,
 ) -> int | None:
     """Return the smallest budget (to about 5%) whose plan is expected to reach the probability."""
 
     def reached(games: int) -> bool:
-        after = allocate(beliefs, contrasts, games)[1]
-        return expected_probability(beliefs, after, target, state) >= probability
+        after = [allocate(beliefs, contrasts, games)[1]]
+        after += [beliefs.covariance(spread_evenly(beliefs, games))] * evenly
+        return any(expected_probability(beliefs, one, target, state) >= probability for one in after)
 
     if expected_probability(beliefs, beliefs.covariance(), target, state) >= probability:
         return 0
