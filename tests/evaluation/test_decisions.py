@@ -108,6 +108,7 @@ def test_scores_are_planned_by_items() -> None:
     found = nb.plan(scores, games=1000)
     assert found.counts.sum() == 1000
     assert {row[0] for row in found.table().rows} == {"A", "B"}
+    assert [column.name for column in found.table().columns] == ["agent", "task", "items"]
 
 
 def test_items_are_planned_in_pairs_of_agents() -> None:
@@ -116,6 +117,7 @@ def test_items_are_planned_in_pairs_of_agents() -> None:
     rows = [1.0 * (rng.normal(s, 0.3, 150) > difficulty) for s in (0.5, 0.5, 0.2)]
     found = nb.plan(nb.Scores.from_array(rows, agents=list("ABC")), games=400)
     assert found.kind == "items"
+    assert [column.name for column in found.table().columns] == ["a", "b", "items"]
     assert found.pairs[int(np.argmax(found.counts))] == ("A", "B")
     assert found.probability < found.expected
 

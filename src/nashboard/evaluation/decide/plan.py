@@ -30,6 +30,7 @@ from nashboard.ratings.hierarchical_numerics import RatingPrior
 
 UNITS = {"pairs": "games", "cells": "items", "items": "items"}
 MEANINGS = {"pairs": "games to play next", "cells": "items to run next", "items": "new items to run on both"}
+OTHERS = {"pairs": "opponent", "items": "other agent"}
 CYCLIC = "there are cycles: the highest rating is the best mean over all opponents; P(top) of evaluate can differ"
 ROUNDS = 60  # portions in which the games are handed out
 CONTENDERS = 40  # agents that can get games: those that matter most, then those with the highest ratings
@@ -125,13 +126,16 @@ class Plan(Result):
         return f"{brings} About {about(self.needed):,} {unit} are needed for {percent(self.goal)}."
 
     def table(self) -> Table:
-        """Return the schedule, most games first: columns a, b, games."""
+        """Return the schedule, most games first: columns a, b, games; for scores agent, task, items or a, b, items."""
         order = sorted(np.flatnonzero(self.counts), key=lambda k: (-int(self.counts[k]), self.pairs[k]))
         return Table(
             columns=(
-                Column("a", "agent"),
-                Column("b", {"pairs": "opponent", "cells": "task", "items": "other agent"}[self.kind]),
-                Column("games", MEANINGS[self.kind]),
+                *(
+                    (Column("agent"), Column("task"))
+                    if self.kind == "cells"
+                    else (Column("a", "agent"), Column("b", OTHERS[self.kind]))
+                ),
+                Column(UNITS[self.kind], MEANINGS[self.kind]),
             ),
             rows=tuple((*self.pairs[k], int(self.counts[k])) for k in order),
             notes=self.notes,
