@@ -325,6 +325,8 @@ def compare_scores(
         notes.append("tasks have different units: of two agents, each task counts as won or lost")
     if unit == "points" and scores.groups is None:
         notes.append("scores are averaged as they are: tasks of similar size are taken to be in one unit")
+    if counted == "tasks" and (scores.stderr[rows][:, both] > 0).all():
+        notes.append("tasks are taken as a sample; over='runs' asks about these very tasks, as plan does")
     labels = chosen_clusters(scores, clusters, both, notes)
     if labels is not None:
         found = run_clustered_t(x - y, labels, level)

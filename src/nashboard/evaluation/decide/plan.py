@@ -31,6 +31,7 @@ from nashboard.ratings.hierarchical_numerics import RatingPrior
 UNITS = {"pairs": "games", "cells": "items", "items": "items"}
 MEANINGS = {"pairs": "games to play next", "cells": "items to run next", "items": "new items to run on both"}
 OTHERS = {"pairs": "opponent", "items": "other agent"}
+THESE_TASKS = "the question is about these very tasks, as in compare over='runs'; by default it takes tasks as a sample"
 CYCLIC = "there are cycles: the highest rating is the best mean over all opponents; P(top) of evaluate can differ"
 ROUNDS = 60  # portions in which the games are handed out
 CONTENDERS = 40  # agents that can get games: those that matter most, then those with the highest ratings
@@ -126,7 +127,7 @@ class Plan(Result):
         return f"{brings} About {about(self.needed):,} {unit} are needed for {percent(self.goal)}."
 
     def table(self) -> Table:
-        """Return the schedule, most games first: columns a, b, games; for scores agent, task, items or a, b, items."""
+        """Return the schedule, most games first: columns a, b, games (scores: agent, task, items or a, b, items)."""
         order = sorted(np.flatnonzero(self.counts), key=lambda k: (-int(self.counts[k]), self.pairs[k]))
         return Table(
             columns=(
@@ -371,6 +372,7 @@ def beliefs_about_scores(scores: Scores) -> Beliefs:
         noise=noise,
         state=state,
         quantity="mean score",
+        notes=(THESE_TASKS,),
     )
 
 

@@ -93,8 +93,8 @@ class Voters(Tabular):
         said = f"None of {all_voters} was found to ignore the answers; a few votes show little."
         if suspects or self.inattentive >= 0.5:
             said = (
-                f"About {round(self.inattentive):,} of {all_voters} are expected to vote without regard to the answers; "
-                f"{suspects:,} {'is' if suspects == 1 else 'are'} identified (P(attentive) < 0.05)."
+                f"About {round(self.inattentive):,} of {all_voters} are expected to vote without regard to the answers"
+                f"; {suspects:,} {'is' if suspects == 1 else 'are'} identified (P(attentive) < 0.05)."
             )
         alpha = (f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()
         strength, decisive = "probability that votes follow the agents' strength", "share of decisive votes for the"
