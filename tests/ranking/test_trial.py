@@ -9,7 +9,9 @@ import pytest
 
 import nashboard as nb
 from commands import Run
-from nashboard.ranking.pairwise import pairwise
+from nashboard.ranking import trial as trials
+from nashboard.ranking.method import Method
+from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.trial import Trial, kendall, try_methods
 
 CYCLE = [[0, 60, 40], [40, 0, 70], [60, 30, 0]]
@@ -26,6 +28,20 @@ def test_copies_change_the_winner_of_borda_and_not_of_schulze() -> None:
     assert moved.one_copy > 0
     assert firm.copies is None
     assert firm.one_copy == 0
+
+
+@pytest.mark.parametrize("name", ["borda", "schulze"])
+def test_no_number_of_copies_is_entered_twice(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    entered = []
+
+    def recorded(method: Method, data: Pairwise, entry: trials.Entry, copies: int) -> trials.Winners:
+        entered.append((entry, copies))
+        return enter(method, data, entry, copies)
+
+    enter = trials.enter
+    monkeypatch.setattr(trials, "enter", recorded)
+    one(name)
+    assert len(entered) == len(set(entered)) >= 3
 
 
 @pytest.mark.parametrize("name", ["nash", "maximal_lottery", "deviation"])

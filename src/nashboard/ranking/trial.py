@@ -18,7 +18,7 @@ from nashboard.ranking.method import Method, Ranking, ranking_of
 from nashboard.ranking.pairwise import Pairwise
 from nashboard.ranking.registry import METHODS, find_method
 
-COPIES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+COPIES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 NOISY = 5  # noisy copies of one agent that enter together
 EXPENSIVE = ("melo", "kemeny", "soft_condorcet")  # fewer trials of these
 TRIED, TRIED_FEW = 40, 4  # agents that are copied or dropped, the best by the method
@@ -258,7 +258,7 @@ def try_method(
     best = np.argsort(ranking.ranks, kind="stable")[: TRIED_FEW if few else TRIED]
     entries = [*(("agent", int(k)) for k in best), *tasks_to_copy(data, ranking, TRIED_FEW if few else TRIED)]
     one_copy = [entry for entry in entries if enter(method, data, entry, 1) != first]
-    copies, copied = fewest_copies(method, data, entries, first, (1, 4, 16) if few else COPIES)
+    copies, copied = (1, one_copy[0]) if one_copy else fewest_copies(method, data, entries, first, few=few)
     others = np.flatnonzero(ranking.ranks > 1)
     others = others[np.argsort(ranking.ranks[others], kind="stable")][: TRIED_FEW if few else TRIED]
     changed = [k for k in others if drop(method, data, int(k)) not in (first, None)]
@@ -312,10 +312,10 @@ def enter(method: Method, data: Pairwise, entry: Entry, copies: int) -> Winners:
 
 
 def fewest_copies(
-    method: Method, data: Pairwise, entries: Sequence[Entry], first: Winners, counts: tuple[int, ...]
+    method: Method, data: Pairwise, entries: Sequence[Entry], first: Winners, *, few: bool
 ) -> tuple[int | None, Entry | None]:
-    """Return the smallest number of copies of one entry, of those tried, that changes first place, and the entry."""
-    for copies in counts:
+    """Return the fewest copies of one entry, two or more, of those tried, that change first place, and the entry."""
+    for copies in (4, 16) if few else COPIES:
         for entry in entries:
             if enter(method, data, entry, copies) != first:
                 return copies, entry
