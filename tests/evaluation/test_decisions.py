@@ -10,12 +10,15 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 from scipy.stats import binom
 
 import nashboard as nb
 from nashboard.errors import InputError
+from nashboard.evaluation.decide.influence import EloJudge
 from nashboard.evaluation.decide.plan import beliefs_about_matches
 from nashboard.evaluation.decide.voters import reweight_pairs
+from nashboard.ratings.schedule import learn_prior_of
 from simulations import decisions
 
 
@@ -275,6 +278,18 @@ def test_a_partisan_is_named_and_voters_with_tastes_are_not() -> None:
     found = nb.voters(voter, i, j, np.where((voter == 7) & about_it, i == weakest, y))
     assert found.suspects == ("7",)
     assert found.table().rows[0][1] == f"for {weakest}"
+
+
+def test_removals_that_are_fitted_together_have_the_ratings_of_their_own_fits() -> None:
+    matches = arena(3)
+    counts = np.stack([matches.wins, matches.losses], axis=1)
+    units = csr_array(np.kron(np.eye(len(counts)), [[1.0, 0, 0], [0, 0, 1.0]]))
+    prior = learn_prior_of(matches, np.zeros(len(matches.agents) + 1))
+    judge = EloJudge(matches=matches, units=units, capacity=counts.ravel().astype(int), prior=prior)
+    takes = np.minimum(np.random.default_rng(1).integers(0, 4, (30, judge.capacity.size)), judge.capacity)
+    takes[0] = judge.capacity  # nothing is left
+    assert judge.portion > 1
+    np.testing.assert_allclose(judge.standings_of(takes), [judge.standings(take) for take in takes], atol=1e-9)
 
 
 def test_ratings_from_all_votes_are_those_of_elo() -> None:

@@ -9,7 +9,8 @@ fitting the model to the remaining data.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
+from functools import cached_property
+from itertools import combinations_with_replacement, islice
 from math import comb
 from typing import Any, Literal
 
@@ -27,8 +28,17 @@ from nashboard.errors import InputError
 from nashboard.evaluation.decide.compare import comparable_values
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.posterior.matches import expected_payoffs
+from nashboard.ratings.errors import incidence
 from nashboard.ratings.hierarchical import fit_hierarchical
-from nashboard.ratings.likelihood import LearnedPrior, PairTotals, fit_totals, solver, with_normal_prior
+from nashboard.ratings.likelihood import (
+    LearnedPrior,
+    PairTotals,
+    fit_totals,
+    newton,
+    solver,
+    win_rates,
+    with_normal_prior,
+)
 from nashboard.ratings.schedule import learn_prior_of
 
 By = Literal["votes", "voters", "items", "tasks"]
@@ -37,6 +47,8 @@ AHEAD = 1e-8  # a lead that is more than rounding
 OUTCOMES = ("wins", "draws", "losses")
 RESULTS = ("win", "draw", "loss")
 POINTS = np.array([1.0, 0.5, 0.0])
+MOST_ENTRIES = 100_000  # agents times pairs times removals that are fitted together
+MOST_STEPS, CONVERGED = 20, 1e-9  # steps of Newton's method from the full fit, and logits below which one is the last
 MOST_ROWS = 5  # rows of a log that are listed for each kind of vote
 
 
@@ -207,11 +219,17 @@ def search_smaller(judge: "Judge", first: int, size: int) -> tuple[Ints | None, 
     kinds = len(judge.capacity)
     if sum(comb(kinds + k - 1, k) for k in range(1, size)) > judge.fits:
         return None, False
-    for k in range(1, size):
-        for chosen in combinations_with_replacement(range(kinds), k):
-            take = np.bincount(chosen, minlength=kinds)
-            if (take <= judge.capacity).all() and changes_first(judge, take, first):
-                return take, True
+    sets = (
+        take
+        for k in range(1, size)
+        for chosen in combinations_with_replacement(range(kinds), k)
+        if ((take := np.bincount(chosen, minlength=kinds)) <= judge.capacity).all()
+    )
+    while portion := list(islice(sets, judge.portion)):
+        found = judge.standings_of(np.stack(portion))
+        changed = np.flatnonzero(found.max(axis=1) > found[:, first] + AHEAD)
+        if changed.size:
+            return portion[int(changed[0])], True
     return None, True
 
 
@@ -250,6 +268,46 @@ class EloJudge:
         """Return the ratings in log-odds."""
         return fit_totals(self.totals(take), np.zeros(len(self.matches.agents)))
 
+    @property
+    def portion(self) -> int:
+        """How many removals are fitted at a time: one where leagues are large."""
+        return max(1, MOST_ENTRIES // (len(self.matches.agents) * (len(self.matches.pairs) + self.prior.normal.i.size)))
+
+    @cached_property
+    def full(self) -> tuple[PairTotals, Floats]:
+        """The points of all votes, and the ratings of all nodes that they give."""
+        totals = self.totals(np.zeros_like(self.capacity))
+        r = np.zeros(totals.nodes)
+        newton(totals, r, np.ones(r.size, dtype=bool))
+        return totals, r
+
+    def standings_of(self, takes: Ints) -> Floats:
+        """Return the standings of several removals (b, k), all fitted together by Newton's method from the full fit."""
+        if self.portion == 1:
+            return np.stack([self.standings(take) for take in takes])
+        (full, r), played = self.full, len(self.matches.pairs)
+        i, j, n = full.i, full.j, full.nodes
+        counts = self.counts(np.zeros_like(self.capacity)) - (takes @ self.units).reshape(len(takes), played, 3)
+        games, won = np.zeros((2, len(takes), i.size))
+        games[:, :played], won[:, :played] = counts.sum(axis=2), counts @ POINTS
+        precision = np.append(np.zeros(played), full.precision)
+        J = incidence(n, i, j).toarray()
+        R, step = np.tile(r, (len(takes), 1)), np.full((len(takes), n), np.inf)
+        for _ in range(MOST_STEPS):
+            x = R[:, i] - R[:, j]
+            p = win_rates(x)
+            slopes, curvatures = games * p - won + precision * x, games * p * (1 - p) + precision
+            H = (J.T * curvatures[:, None, :]) @ J + 1.0  # the constant direction is free
+            step = np.linalg.solve(H, (slopes @ J)[..., None])[..., 0]
+            R -= step
+            if np.abs(step).max() < CONVERGED:
+                break
+        sure = np.abs(step).max(axis=1) < CONVERGED
+        found = R[:, :-1] - R[:, :-1].mean(axis=1, keepdims=True)
+        for row in np.flatnonzero(~sure):
+            found[row] = self.standings(takes[row])
+        return np.asarray(found)
+
     def effects(self, take: Ints, first: int, challenger: int) -> Floats:
         """Return what one vote moves: ``-(e_first - e_challenger)' H^-1 (e_i - e_j) (y - p)``."""
         r, totals, (i, j) = self.standings(take), self.totals(take), self.matches.pairs.T
@@ -269,6 +327,11 @@ class BoardJudge(EloJudge):
     challengers: int = 3
     fits: int = 400
     trims: int = 60
+
+    @property
+    def portion(self) -> int:
+        """How many removals are evaluated at a time."""
+        return 1
 
     def left(self, take: Ints) -> Matches:
         """Return the matches that are left."""
@@ -407,6 +470,12 @@ class TableJudge:
     challengers: int
     fits: int
     trims: int
+
+    portion = 1
+
+    def standings_of(self, takes: Ints) -> Floats:
+        """Return the standings of several removals (b, k)."""
+        return np.stack([self.standings(take) for take in takes])
 
     def kept(self, take: Ints) -> Ints:
         """Return the columns that are left."""
