@@ -106,7 +106,7 @@ def read_alpaca_eval(source: Input) -> Counted:
             b="generator_2",
             outcome=column,
             sided=False,  # the judge sees the two answers in random order
-            made={name: () for name in ("rated", "share", "unknown")},
+            made=dict.fromkeys(("rated", "share", "unknown"), ()),
             notes=("preferences from 1 (the first wins) to 2 (the second wins) are read as shares; 0 is a draw",),
         )
 
@@ -148,7 +148,7 @@ def read_arena_hard(source: Input) -> Counted:
         b="agent_b",
         outcome="verdict",
         weight="weight",
-        cluster="uid" if "uid" in source.table.schema else None,  # both games, and all models, have the prompt in common
+        cluster="uid" if "uid" in source.table.schema else None,  # both games and all models share the prompt
         notes=(
             "every match has the baseline: agents are compared only through it",
             "a clear verdict (>>) counts three times",
