@@ -346,6 +346,17 @@ def test_soft_condorcet_is_no_worse_than_a_fine_grid() -> None:
     assert found.certificate["contradicted_votes"] <= (W * wrong).sum(axis=(1, 2)).min() + 1e-6
 
 
+def test_soft_condorcet_leaves_the_saddle_between_agents_in_a_cycle() -> None:
+    """Three votes in which the last three agents beat each other 2 to 1: one vote of each cycle is contradicted."""
+    votes = [[1, 5, 2, 4, 0, 3], [5, 1, 0, 4, 3, 2], [0, 5, 3, 1, 2, 4]]
+    W = np.zeros((6, 6))
+    for vote in votes:
+        for at, k in enumerate(vote):
+            W[k, vote[at + 1 :]] += 1
+    found = nb.rank(nb.Matches.from_counts(W), "soft_condorcet")
+    assert found.certificate["contradicted_votes"] < 10.01
+
+
 def test_runs_give_the_aggregates_of_rliable() -> None:
     runs = {"a": [[1.0, 2, 3, 4], [2, 3, 4, 50]], "b": [[0.0, 5, 5, 5]]}
     assert nb.rank(runs, "iqm").scores[0] == pytest.approx(np.mean([2, 3, 3, 4]))

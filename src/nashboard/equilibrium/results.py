@@ -97,8 +97,7 @@ class NashAverage(Drawn):
     @cached_property
     def excluded(self) -> tuple[str, ...]:
         """Agents that have weight in no equilibrium."""
-        inside = set(self.support)
-        return tuple(agent for agent in self.agents if agent not in inside)
+        return left_out(self.agents, self.support)
 
     def table(self) -> Table:
         """Return rank, weight, average and clones of each agent, the best first."""
@@ -123,23 +122,18 @@ class NashAverage(Drawn):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, the same for the same input (so without the time it took)."""
+        numbers = (
+            "entropy", "unique", "exploitability", "residual", "tolerance", "selection", "scale", "unit", "made",
+            "iterations",
+        )  # fmt: skip
         return {
             "agents": list(self.agents),
             "weights": self.weights.tolist(),
             "averages": self.averages.tolist(),
             "support": list(self.support),
             "clone_groups": [list(group) for group in self.clone_groups],
-            "entropy": self.entropy,
-            "unique": self.unique,
-            "exploitability": self.exploitability,
-            "residual": self.residual,
+            **{name: getattr(self, name) for name in numbers},
             "condition": finite_or_none(self.condition),
-            "tolerance": self.tolerance,
-            "selection": self.selection,
-            "scale": self.scale,
-            "unit": self.unit,
-            "made": self.made,
-            "iterations": self.iterations,
         }
 
     def __repr__(self) -> str:
@@ -248,14 +242,12 @@ class ScoreNashAverage(Drawn):
     @cached_property
     def excluded_agents(self) -> tuple[str, ...]:
         """Agents that have weight in no equilibrium."""
-        inside = set(self.agent_support)
-        return tuple(agent for agent in self.agents if agent not in inside)
+        return left_out(self.agents, self.agent_support)
 
     @cached_property
     def excluded_tasks(self) -> tuple[str, ...]:
         """Tasks that have weight in no equilibrium."""
-        inside = set(self.task_support)
-        return tuple(task for task in self.tasks if task not in inside)
+        return left_out(self.tasks, self.task_support)
 
     @cached_property
     def agent_ranks(self) -> Ints:
@@ -339,6 +331,12 @@ def sensitivity_of(condition: float) -> str:
         return "sensitivity: equilibria are many, or nearly so: a small change of the payoffs can move weights far"
     moved = min(1.0, 1e-9 * condition)
     return f"sensitivity: a change of 1e-9 of the largest payoff moves a weight by at most about {moved:.1e}"
+
+
+def left_out(names: tuple[str, ...], support: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names that are not in the support."""
+    inside = set(support)
+    return tuple(name for name in names if name not in inside)
 
 
 def finite_or_none(value: float) -> float | None:

@@ -14,7 +14,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.ranking.method import ranking_of
 from nashboard.ranking.pairwise import Pairwise, pairwise
-from nashboard.ranking.registry import find_method
+from nashboard.ranking.registry import METHODS, find_method
 
 PROMISES = ("clones", "condorcet", "irrelevant", "monotone")
 NAMES = "ABCDEFGH"  # of the agents of small examples
@@ -159,57 +159,35 @@ SCORES_3 = ((2, 7, 9, 4), (3, 5, 4, 9), (9, 0, 0, 0))
 SCORES_4 = ((9, 2, 4, 5, 6), (4, 1, 9, 6, 0), (8, 7, 1, 6, 5))
 WINS_7 = ((0, 1, 2, 1, 10), (9, 0, 9, 1, 3), (8, 1, 0, 2, 10), (9, 9, 8, 0, 4), (0, 7, 0, 6, 0))
 WINS_TIED = ((0, 10, 1, 5, 2), (2, 0, 5, 8, 11), (11, 7, 0, 2, 2), (7, 4, 10, 0, 6), (10, 1, 10, 6, 0))
-COUNTEREXAMPLES = (
-    Counterexample(method="elo", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="elo", promise="condorcet", table=WINS_2, agent=1),
-    Counterexample(method="elo", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="melo", promise="clones", table=WINS_1, agent=0, copies=2),
-    Counterexample(method="melo", promise="condorcet", table=WINS_2, agent=1),
-    Counterexample(method="melo", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="newman", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="newman", promise="condorcet", table=WINS_2, agent=1),
-    Counterexample(method="newman", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="hodge", promise="clones", table=WINS_1, agent=0, copies=2),
-    Counterexample(method="hodge", promise="condorcet", table=WINS_2, agent=1),
-    Counterexample(method="hodge", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="uniform", promise="clones", table=WINS_1, agent=0, copies=2),
-    Counterexample(method="uniform", promise="condorcet", table=WINS_2, agent=1),
-    Counterexample(method="uniform", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="win_rate", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="win_rate", promise="condorcet", table=WINS_2, agent=1),
-    Counterexample(method="win_rate", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="borda", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="borda", promise="condorcet", table=WINS_2, agent=1),
-    Counterexample(method="borda", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="copeland", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="copeland", promise="irrelevant", table=WINS_3, agent=0),
-    Counterexample(method="schulze", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="ranked_pairs", promise="irrelevant", table=WINS_1, agent=2),
+Row = tuple[str, tuple[tuple[float, ...], ...], int]
+CLONES: tuple[Row, ...] = (  # method, table, the agent (of scores the task) that is copied once
+    *((name, WINS_1, 0) for name in ("elo", "newman", "win_rate", "borda", "copeland", "kemeny", "soft_condorcet",
+                                     "alpha_rank", "eigenvector", "pagerank")),
+    ("mean", SCORES_1, 0), ("median", SCORES_1, 1), ("iqm", SCORES_1, 1),
+)
+CLONES_TWICE: tuple[Row, ...] = tuple((name, WINS_1, 0) for name in ("melo", "hodge", "uniform"))
+CONDORCET: tuple[Row, ...] = (  # the agent that beats every other
+    *((name, WINS_2, 1) for name in ("elo", "melo", "newman", "hodge", "uniform", "win_rate", "borda")),
+    ("eigenvector", WINS_5, 0), ("pagerank", WINS_6, 1), ("soft_condorcet", crowded_ladder(60), 0),
+    ("mean", SCORES_1, 0), ("median", SCORES_2, 2), ("iqm", SCORES_4, 0),
+)
+IRRELEVANT: tuple[Row, ...] = (  # the agent that is dropped
+    *((name, WINS_1, 2) for name in ("elo", "melo", "newman", "hodge", "uniform", "win_rate", "borda", "schulze",
+                                     "ranked_pairs", "kemeny", "soft_condorcet", "eigenvector")),
+    ("copeland", WINS_3, 0), ("alpha_rank", WINS_3, 0), ("pagerank", WINS_1, 1),
+    ("median", SCORES_3, 2), ("iqm", SCORES_3, 2),
+)
+EXAMPLES = (
+    *(Counterexample(method=m, promise="clones", table=T, agent=k) for m, T, k in CLONES),
+    *(Counterexample(method=m, promise="clones", table=T, agent=k, copies=2) for m, T, k in CLONES_TWICE),
+    *(Counterexample(method=m, promise="condorcet", table=T, agent=k) for m, T, k in CONDORCET),
+    *(Counterexample(method=m, promise="irrelevant", table=T, agent=k) for m, T, k in IRRELEVANT),
     # only through ties: pairs of equal margin that close a cycle are skipped together
     Counterexample(method="ranked_pairs", promise="monotone", table=WINS_TIED, agent=1, against=3, games=2),
-    Counterexample(method="kemeny", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="kemeny", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="soft_condorcet", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="soft_condorcet", promise="irrelevant", table=WINS_1, agent=2),
     Counterexample(method="soft_condorcet", promise="monotone", table=WINS_4, agent=1, against=2, games=1),
-    Counterexample(method="alpha_rank", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="alpha_rank", promise="irrelevant", table=WINS_3, agent=0),
-    Counterexample(method="eigenvector", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="eigenvector", promise="condorcet", table=WINS_5, agent=0),
-    Counterexample(method="eigenvector", promise="irrelevant", table=WINS_1, agent=2),
-    Counterexample(method="pagerank", promise="clones", table=WINS_1, agent=0),
-    Counterexample(method="pagerank", promise="condorcet", table=WINS_6, agent=1),
-    Counterexample(method="pagerank", promise="irrelevant", table=WINS_1, agent=1),
     Counterexample(method="pagerank", promise="monotone", table=WINS_1, agent=0, against=1, games=3),
-    Counterexample(method="mean", promise="clones", table=SCORES_1, agent=0),
-    Counterexample(method="mean", promise="condorcet", table=SCORES_1, agent=0),
-    Counterexample(method="median", promise="clones", table=SCORES_1, agent=1),
-    Counterexample(method="median", promise="condorcet", table=SCORES_2, agent=2),
-    Counterexample(method="median", promise="irrelevant", table=SCORES_3, agent=2),
-    Counterexample(method="iqm", promise="clones", table=SCORES_1, agent=1),
-    Counterexample(method="iqm", promise="condorcet", table=SCORES_4, agent=0),
-    Counterexample(method="iqm", promise="irrelevant", table=SCORES_3, agent=2),
     Counterexample(method="melo", promise="monotone", table=WINS_7, agent=2, against=1, games=9),
-    Counterexample(method="soft_condorcet", promise="condorcet", table=crowded_ladder(60), agent=0),
 )
+NUMBER = {method.name: k for k, method in enumerate(METHODS)}
+COUNTEREXAMPLES = tuple(sorted(EXAMPLES, key=lambda one: (NUMBER[one.method], PROMISES.index(one.promise))))
 # fmt: on

@@ -150,18 +150,9 @@ class Trials(Tabular):
             "first": list(self.first),
             "methods": [
                 {
-                    "method": one.method,
+                    **vars(one),
                     "ranking": None if one.ranking is None else one.ranking.to_dict(),
-                    "reason": one.reason,
-                    "same": none_if_nan(one.same),
-                    "kendall": none_if_nan(one.kendall),
-                    "one_copy": one.one_copy,
-                    "tried": one.tried,
-                    "copies": one.copies,
-                    "copied": one.copied,
-                    "noisy": none_if_nan(one.noisy),
-                    "dropped": one.dropped,
-                    "dropped_of": one.dropped_of,
+                    **{name: none_if_nan(getattr(one, name)) for name in ("same", "kendall", "noisy")},
                 }
                 for one in self.trials
             ],
