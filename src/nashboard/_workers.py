@@ -97,7 +97,7 @@ def spread_out(work: Work[Piece], plan: Plan, question: int, what: str) -> list[
         advance = stack.enter_context(shown_progress(plan, what))
         parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator" if backend in LOCAL else "list")
         with lost_workers(), stopped_children():
-            with deaf_children() if backend == PROCESSES else nullcontext():
+            with started_whole() if backend == PROCESSES else nullcontext():
                 parent = os.getpid() if backend == PROCESSES else None
                 done = parallel(delayed(drawn)(work, plan, question, piece, parent) for piece in pieces)
             for piece, answer in zip(pieces, done, strict=True):
@@ -174,10 +174,11 @@ def tell_of_failures(backend: Any) -> None:
 
 
 @contextmanager
-def deaf_children() -> Iterator[None]:
-    """Let processes that are started inside the block not hear Ctrl-C, which reaches all of a terminal's processes.
+def started_whole() -> Iterator[None]:
+    """Start worker processes inside the block: signals reach this process once all of them are started.
 
-    This one answers for all, and ends them; each of them would tell at length where it was interrupted.
+    Ctrl-C reaches all of a terminal's processes. The workers do not hear it: this process answers for all and ends
+    them. A request to terminate waits for the end of the block, since joblib does not clean up after half a start.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -185,19 +186,28 @@ def deaf_children() -> Iterator[None]:
     from multiprocessing.resource_tracker import ensure_running
 
     ensure_running()  # every process needs it, and to start it inside would unblock the signal
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # children inherit what is blocked
+    asked: list[object] = []
+    handler = signal.getsignal(signal.SIGTERM)
+    held = callable(handler) and threading.current_thread() is threading.main_thread()
+    if held:  # not blocked: workers would inherit that
+        signal.signal(signal.SIGTERM, lambda *call: asked.append(call))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # workers inherit what is blocked
     try:
         yield
     finally:
+        if held:
+            signal.signal(signal.SIGTERM, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if asked:
+            signal.raise_signal(signal.SIGTERM)
 
 
 @contextmanager
 def stopped_children() -> Iterator[None]:
-    """End worker processes at once on Ctrl-C: one that is just starting would tell at length that nobody is left."""
+    """End worker processes at once on Ctrl-C or a request to terminate; one that starts would print a traceback."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         for child in multiprocessing.active_children():
             if child.pid is not None:
                 with suppress(ProcessLookupError):

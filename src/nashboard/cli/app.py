@@ -25,11 +25,11 @@ from nashboard.cli.inspect import inspect as inspect_file
 from nashboard.cli.options import CONTEXT, Components, Format, Quiet, refuse
 from nashboard.cli.output import (
     PIPE_CLOSED,
-    TERMINATED,
     Showing,
     check_streams,
     describe_refusal,
     discard_output,
+    end_on_request,
     report_interrupt,
 )
 from nashboard.cli.rank import methods, nash, rank
@@ -185,7 +185,7 @@ def built() -> Callable[[], None]:
 
 def main() -> None:
     """Run the command; turn our own errors into one sentence and the right exit code."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # as any exit: temporary files are removed
+    signal.signal(signal.SIGTERM, end_on_request)
     check_streams()
     try:
         built()()

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -192,10 +192,21 @@ def check_streams() -> None:
 
 def report_interrupt() -> int:
     """Print that Ctrl-C stopped the command; return the exit code."""
-    warnings.simplefilter("ignore")  # joblib would still warn of unfinished tasks,
-    threading.excepthook = lambda failure: None  # and its threads of lost workers
+    silence_workers()
     typer.echo("nashboard: stopped", err=True)
     return INTERRUPTED
+
+
+def end_on_request(*_: object) -> NoReturn:
+    """End as any exit does, so that temporary files are removed: the handler of SIGTERM."""
+    silence_workers()
+    sys.exit(TERMINATED)
+
+
+def silence_workers() -> None:
+    """Print nothing about work that was stopped: joblib warns of unfinished tasks, and its threads of lost workers."""
+    warnings.simplefilter("ignore")
+    threading.excepthook = lambda failure: None
 
 
 def discard_output() -> None:
