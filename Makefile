@@ -37,9 +37,9 @@ demo: demo-environment
 	@$(BIN)/nashboard evaluate dataset:atari
 	@mkdir -p out && $(BIN)/nashboard report dataset:atari -o out/atari.html
 
-# Two processes, so one thread each; a server runs in only one of them. Bytecode is kept even where the environment says
-# otherwise: tests start many processes, and each would compile the package again.
-PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+# Two processes, so one thread each; a file or a server belongs to one of them, in the order of tests/conftest.py. Bytecode
+# is kept even where the environment says otherwise: tests start many processes, and each would compile the package again.
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 test: dev-environment
 	@$(PYTEST) -m "not slow"

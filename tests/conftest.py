@@ -25,12 +25,21 @@ SLOW_FILES = {
 SLOW_SERVERS = {"postgresql", "spark", "dask cluster"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+FIRST = ("report", "evaluation", "ratings")  # whose tests take longest, so that no process is left with them at the end
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         path = Path(item.path)
         servers = {str(mark.args[0]) for mark in item.iter_markers("xdist_group") if mark.args}
         if path.name in SLOW_FILES or path.parent.name in SLOW_FOLDERS or servers & SLOW_SERVERS:
             item.add_marker(pytest.mark.slow)
+        if not servers and config.getoption("dist", "no") == "loadgroup":
+            # a file in one process: what its tests share, by fixtures or by caches, is made once
+            item.add_marker(pytest.mark.xdist_group(path.relative_to(Path(__file__).parent).as_posix()))
+    rooms = {room: place for place, room in enumerate(FIRST)}
+    items.sort(key=lambda item: rooms.get(Path(item.path).parent.name, len(FIRST)))
 
 
 @pytest.fixture
