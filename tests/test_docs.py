@@ -32,9 +32,7 @@ def test_the_examples_of_a_docstring_give_what_they_show(name: str) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(
-            page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.slow] * ("<!-- needs:" in page.read_text())
-        )
+        pytest.param(page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.slow] * (page.name != "README.md"))
         for page in RUN
     ],
 )
@@ -73,7 +71,7 @@ def test_the_two_commands_of_the_readme_are_targets_of_make(target: str) -> None
 
 def test_the_ci_script_runs_lint_and_all_tests() -> None:
     lines = (ROOT / ".ci" / "run").read_text().splitlines()
-    assert [line for line in lines if line.startswith("make")][:2] == ["make lint", "make test-all"]
+    assert [line for line in lines if line.startswith("make")][1:] == ["make lint", "make test-all"]
 
 
 def test_every_command_of_the_readme_exists(command: Run) -> None:

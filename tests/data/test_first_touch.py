@@ -144,6 +144,7 @@ def test_a_public_layout_is_read_with_no_options(name: str) -> None:
     assert f"{data.origin.format}: {data!r}" == READ[name]
 
 
+@pytest.mark.slow  # a hundred evaluations
 def test_every_public_layout_is_evaluated_with_no_options() -> None:
     for name in READ:
         assert nb.evaluate(touched(name), n_resamples=10).verdict, name

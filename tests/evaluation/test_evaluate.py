@@ -28,6 +28,11 @@ def arena() -> nb.Matches:
 
 
 @pytest.fixture(scope="module")
+def once(arena: nb.Matches) -> nb.Evaluation:
+    return nb.evaluate(arena, **FEW)
+
+
+@pytest.fixture(scope="module")
 def table() -> nb.Scores:
     rng = np.random.default_rng(2)
     S = rng.normal(size=(5, 6)) + rng.normal(size=(5, 1))
@@ -45,8 +50,8 @@ def unmoved(found: nb.Evaluation, names: tuple[str, ...]) -> list[Any]:
     return part
 
 
-def test_entering_an_agent_again_moves_nothing_to_the_last_bit(arena: nb.Matches) -> None:
-    once, again = nb.evaluate(arena, **FEW), nb.evaluate(cloned(arena, 2, 3), **FEW)
+def test_entering_an_agent_again_moves_nothing_to_the_last_bit(arena: nb.Matches, once: nb.Evaluation) -> None:
+    again = nb.evaluate(cloned(arena, 2, 3), **FEW)
     assert unmoved(again, arena.agents) == unmoved(once, arena.agents)
     assert again.board.weights[[2, 7, 8, 9]] == pytest.approx([once.board.weights[2] / 4] * 4, rel=1e-12)
     assert again.clone_groups == (("agent 2", "agent 2 copy 0", "agent 2 copy 1", "agent 2 copy 2"),)
@@ -54,11 +59,11 @@ def test_entering_an_agent_again_moves_nothing_to_the_last_bit(arena: nb.Matches
     assert not np.allclose(again.board.uniform[:7], once.board.uniform)
 
 
-def test_copies_cannot_move_the_first_row_or_the_order_of_the_others(arena: nb.Matches) -> None:
-    once = [row[1] for row in nb.evaluate(arena, **FEW).leaderboard().rows]
+def test_copies_cannot_move_the_first_row_or_the_order_of_the_others(arena: nb.Matches, once: nb.Evaluation) -> None:
+    order = [row[1] for row in once.leaderboard().rows]
     for copied in range(7):
         rows = [row[1] for row in nb.evaluate(cloned(arena, copied, 2), **FEW).leaderboard().rows]
-        assert [name for name in rows if "copy" not in str(name)] == once
+        assert [name for name in rows if "copy" not in str(name)] == order
 
 
 @pytest.mark.parametrize("by", ["clusters", "sides"])
@@ -92,21 +97,18 @@ def test_entering_an_agent_again_moves_nothing_where_pairs_never_met(arena: nb.M
     assert "71% of the pairs met" in once.verdict[-1]
 
 
-@given(st.permutations(range(7)))
+@given(order=st.permutations(range(7)))
 @settings(max_examples=5, deadline=None)
-def test_the_order_of_agents_does_not_matter(order: list[int]) -> None:
-    rng = np.random.default_rng(1)
-    arena = played(rng, leads(rng, 7, spread=0.4, cyclic=0.7), 25)
-    once = nb.evaluate(arena, **FEW)
+def test_the_order_of_agents_does_not_matter(order: list[int], arena: nb.Matches, once: nb.Evaluation) -> None:
     other = nb.evaluate(arena.select([arena.agents[k] for k in order]), **FEW)
     assert unmoved(other, arena.agents) == unmoved(once, arena.agents)
     assert other.verdict == once.verdict
     assert other.input["hash"] == once.input["hash"]
 
 
-def test_names_do_not_matter(arena: nb.Matches) -> None:
+def test_names_do_not_matter(arena: nb.Matches, once: nb.Evaluation) -> None:
     names = tuple("tuvwxyz"[::-1])
-    once, other = nb.evaluate(arena, **FEW), nb.evaluate(replace(arena, agents=names), **FEW)
+    other = nb.evaluate(replace(arena, agents=names), **FEW)
     for name in POSTERIOR:
         assert list(getattr(once.posterior, name)) == list(getattr(other.posterior, name))
     assert once.input["hash"] != other.input["hash"]
@@ -133,18 +135,16 @@ def test_copies_move_nothing_in_payoffs() -> None:
     assert unmoved(again, names) == unmoved(once, names)
 
 
-@pytest.mark.parametrize("workers", [1, 3])
 def test_the_same_seed_gives_the_same_bytes_whatever_the_number_of_workers(
-    workers: int, arena: nb.Matches, table: nb.Scores
+    arena: nb.Matches, table: nb.Scores
 ) -> None:
     for data in (arena, table):
-        first = nb.evaluate(data, n_resamples=40, workers=2)
-        assert nb.evaluate(data, n_resamples=40, workers=workers).to_json() == first.to_json()
+        assert len({nb.evaluate(data, n_resamples=40, workers=workers).to_json() for workers in (1, 2, 3)}) == 1
 
 
-def test_another_seed_gives_other_draws(arena: nb.Matches) -> None:
-    one, other = nb.evaluate(arena, rng=0, **FEW), nb.evaluate(arena, rng=np.random.default_rng(5), **FEW)
-    assert one.posterior.gap_high.tolist() != other.posterior.gap_high.tolist()
+def test_another_seed_gives_other_draws(arena: nb.Matches, once: nb.Evaluation) -> None:
+    other = nb.evaluate(arena, rng=np.random.default_rng(5), **FEW)
+    assert once.posterior.gap_high.tolist() != other.posterior.gap_high.tolist()
 
 
 def test_every_number_of_the_board_comes_from_the_posterior(arena: nb.Matches) -> None:
@@ -225,8 +225,8 @@ def test_an_agent_is_called_first_only_with_probability_of_at_least_one_half(are
     assert clear.support == ("x",)
 
 
-def test_copies_have_one_name_in_the_verdict(arena: nb.Matches) -> None:
-    best = nb.evaluate(arena, **FEW).leaderboard().rows[0][1]
+def test_copies_have_one_name_in_the_verdict(arena: nb.Matches, once: nb.Evaluation) -> None:
+    best = once.leaderboard().rows[0][1]
     found = nb.evaluate(cloned(arena, arena.agents.index(str(best)), 4), **FEW)
     assert "and 4 alike" in found.verdict[0]
     assert "copy 1" not in found.verdict[0]
@@ -351,11 +351,11 @@ def test_groups_that_never_met_are_an_error_or_the_largest_is_evaluated() -> Non
     assert any("left out: 'd' and 'e'" in warning for warning in found.warnings)
 
 
-def test_every_column_has_a_meaning(arena: nb.Matches, table: nb.Scores) -> None:
+def test_every_column_has_a_meaning(once: nb.Evaluation, table: nb.Scores) -> None:
     scores = nb.evaluate(table, **FEW)
     for columns in ("default", "all"):
         for shown in (
-            nb.evaluate(arena, **FEW).leaderboard(columns),
+            once.leaderboard(columns),
             scores.leaderboard(columns),
             scores.tasks(columns),
         ):
@@ -364,8 +364,8 @@ def test_every_column_has_a_meaning(arena: nb.Matches, table: nb.Scores) -> None
         scores.leaderboard("most")
 
 
-def test_the_default_columns_are_those_of_the_first_screen(arena: nb.Matches) -> None:
-    found = nb.evaluate(arena, **FEW)
+def test_the_default_columns_are_those_of_the_first_screen(once: nb.Evaluation) -> None:
+    found = once
     assert [column.name for column in found.screen().columns] == [
         "rank", "agent", "gap", "P(top)", "Elo", "Elo rank", "games",
     ]  # fmt: skip

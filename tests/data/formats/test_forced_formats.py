@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,11 @@ import nashboard as nb
 from data.formats.reading import FILES
 from nashboard.data.formats import FORMATS
 
-SOURCES = sorted(path.relative_to(FILES).as_posix() for path in (FILES, *FILES.rglob("*")))
+MINIATURES = sorted(path for path in FILES.rglob("*") if "first_touch" in path.parts)
+PUBLIC = sorted({FILES, *FILES.rglob("*")} - set(MINIATURES))
+every_source = pytest.mark.parametrize(
+    "sources", [PUBLIC, pytest.param(MINIATURES, marks=pytest.mark.slow)], ids=["public layouts", "miniatures"]
+)
 READERS = (nb.read, nb.read_matches, nb.read_scores, nb.read_payoffs)
 ODD = {
     "columns of lists.json": {"x": [1, 2, 3], "y": [3, 4, 5]},
@@ -26,27 +31,28 @@ ODD = {
 }
 
 
+@every_source
 @pytest.mark.parametrize("format", [entry.name for entry in FORMATS])
-def test_a_format_forced_on_any_file_or_folder_reads_it_or_says_why_not(format: str) -> None:
-    for source in SOURCES:
+def test_a_format_forced_on_any_file_or_folder_reads_it_or_says_why_not(format: str, sources: list[Path]) -> None:
+    for source in sources:
         with contextlib.suppress(nb.InputError):  # anything else fails the test
-            nb.read(FILES / source, format=format)
+            nb.read(source, format=format)
 
 
-@pytest.mark.parametrize("format", [None, *(entry.name for entry in FORMATS)])
 @pytest.mark.parametrize("name", ODD)
-def test_a_format_forced_on_an_odd_file_reads_it_or_says_why_not(name: str, format: str | None, tmp_path: Path) -> None:
+def test_a_format_forced_on_an_odd_file_reads_it_or_says_why_not(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(json.dumps(ODD[name]))
-    for reader in READERS:
+    for reader, format in product(READERS, [None, *(entry.name for entry in FORMATS)]):
         with contextlib.suppress(nb.InputError):
             reader(tmp_path / name, format=format)
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@every_source
 @pytest.mark.parametrize("reader", READERS)
-def test_every_reader_reads_a_source_or_says_why_not(reader: Callable[[Path], object], source: str) -> None:
-    with contextlib.suppress(nb.InputError):
-        reader(FILES / source)
+def test_every_reader_reads_a_source_or_says_why_not(reader: Callable[[Path], object], sources: list[Path]) -> None:
+    for source in sources:
+        with contextlib.suppress(nb.InputError):
+            reader(source)
 
 
 @pytest.mark.parametrize("format", ["pgn", "cutechess", "helm", "rliable"])
