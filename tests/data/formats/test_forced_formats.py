@@ -42,9 +42,9 @@ def test_a_format_forced_on_any_file_or_folder_reads_it_or_says_why_not(format: 
 @pytest.mark.parametrize("name", ODD)
 def test_a_format_forced_on_an_odd_file_reads_it_or_says_why_not(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(json.dumps(ODD[name]))
-    for reader, format in product(READERS, [None, *(entry.name for entry in FORMATS)]):
+    for reader, forced in product(READERS, [None, *(entry.name for entry in FORMATS)]):
         with contextlib.suppress(nb.InputError):
-            reader(tmp_path / name, format=format)
+            reader(tmp_path / name, format=forced)
 
 
 @every_source
