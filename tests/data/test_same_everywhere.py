@@ -54,6 +54,9 @@ HOLDERS: dict[str, Callable[[Columns, Path], Any]] = {
         dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
     ],
 }
+every_holder = pytest.mark.parametrize(
+    "holder", [pytest.param(name, marks=[pytest.mark.slow] * (name == "dask")) for name in HOLDERS]
+)
 names = st.sampled_from(["x", "y", "Zoë", "agent 4", "o'b"])
 numbers = st.integers(-8, 8).map(lambda k: k / 4)
 
@@ -127,7 +130,7 @@ def content(data: Any) -> dict[str, Any]:
 KNOWN = ("scores-wide", "scores-by-task", "scores-long", "two-scores", "payoff-matrix (payoffs)", "pair-counts")
 
 
-@pytest.mark.parametrize("holder", HOLDERS)
+@every_holder
 @pytest.mark.parametrize("shape", [logs, results, wide, by_task, long, matrices])
 def test_the_same_content_gives_the_same_object(shape: Any, holder: str, tmp_path: Path) -> None:
     @settings(max_examples=1 if holder == "dask" else 3, deadline=None, suppress_health_check=list(HealthCheck))
@@ -139,20 +142,19 @@ def test_the_same_content_gives_the_same_object(shape: Any, holder: str, tmp_pat
     check()
 
 
-def test_a_matrix_is_payoffs_for_every_reader_and_holder(tmp_path: Path) -> None:
-    table: Columns = {"agent": ["x", "y", "z"], "x": [0, -1, 2], "y": [1, 0, -1], "z": [-2, 1, 0]}
-    for name, hold in HOLDERS.items():
-        source = hold(table, tmp_path)
-        assert isinstance(read(source), nb.Payoffs), name
-        assert nb.read_payoffs(source).A.tolist() == [[0, 1, -2], [-1, 0, 1], [2, -1, 0]], name
-        with pytest.raises(nb.InputError, match="contains payoffs with negative numbers"):
-            nb.read_matches(source)
+@every_holder
+def test_a_matrix_is_payoffs_for_every_reader_and_holder(holder: str, tmp_path: Path) -> None:
+    source = HOLDERS[holder]({"agent": ["x", "y", "z"], "x": [0, -1, 2], "y": [1, 0, -1], "z": [-2, 1, 0]}, tmp_path)
+    assert isinstance(read(source), nb.Payoffs)
+    assert nb.read_payoffs(source).A.tolist() == [[0, 1, -2], [-1, 0, 1], [2, -1, 0]]
+    with pytest.raises(nb.InputError, match="contains payoffs with negative numbers"):
+        nb.read_matches(source)
 
 
-def test_tasks_may_be_called_like_sides_wherever_they_are(tmp_path: Path) -> None:
+@every_holder
+def test_tasks_may_be_called_like_sides_wherever_they_are(holder: str, tmp_path: Path) -> None:
     table: Columns = {"model": ["x", "y"], "left": [0.5, 1.0], "right": [0.25, 2.0]}
-    for name, hold in HOLDERS.items():
-        assert nb.read_scores(hold(table, tmp_path)).tasks == ("left", "right"), name
+    assert nb.read_scores(HOLDERS[holder](table, tmp_path)).tasks == ("left", "right")
 
 
 def test_a_weight_that_only_a_later_file_has_is_refused_alike(tmp_path: Path) -> None:

@@ -125,6 +125,7 @@ except nb.InputError as error:
 """
 
 
+@pytest.mark.slow
 @needs_proc
 def test_a_line_of_2_gb_is_refused_without_reading_it_into_memory(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
@@ -137,6 +138,7 @@ def test_a_line_of_2_gb_is_refused_without_reading_it_into_memory(tmp_path: Path
     assert peak < 300
 
 
+@pytest.mark.slow
 @needs_proc
 def test_a_json_object_of_2_gb_is_refused_without_reading_it_into_memory(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
@@ -161,6 +163,7 @@ def test_a_parquet_file_that_claims_far_more_rows_than_bytes_is_refused(
         nb.read_matches(path)
 
 
+@pytest.mark.slow
 def test_a_parquet_file_with_damaged_bytes_is_refused_or_read_but_never_crashes(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     log = {"model_a": ["x", "y"] * 50, "model_b": ["y", "z"] * 50, "winner": ["tie", "model_a"] * 50}

@@ -22,12 +22,14 @@ def check(data: nb.Matches | nb.Scores | nb.Payoffs) -> None:
         assert str(found)
 
 
+@pytest.mark.slow
 @given(matches())
 @settings(max_examples=25)
 def test_any_matches_are_evaluated_or_refused(data: nb.Matches) -> None:
     check(data)
 
 
+@pytest.mark.slow
 @given(scores())
 @settings(max_examples=25)
 def test_any_scores_are_evaluated_or_refused(data: nb.Scores) -> None:

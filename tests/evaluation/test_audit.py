@@ -15,8 +15,10 @@ from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.importance import leave_out
 from nashboard.evaluation.stress.experiment import LABELS, enter_agents, enter_in_scores
 
+ATARI = pytest.param("atari", marks=pytest.mark.slow)
 
-@pytest.mark.parametrize("name", ["rock-paper-scissors", "alphago", "atari", "suite-3", "suite-4"])
+
+@pytest.mark.parametrize("name", ["rock-paper-scissors", "alphago", ATARI, "suite-3", "suite-4"])
 def test_every_bundled_data_set_is_audited_the_same_way_twice(name: str) -> None:
     first, second = (audit(data_of(name), n_resamples=3) for _ in range(2))
     assert first.to_json() == second.to_json()

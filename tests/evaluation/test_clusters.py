@@ -54,6 +54,7 @@ def test_repeated_ids_are_clusters_and_the_default_claims_no_cycles(tmp_path: Pa
     assert naive.p_noise < 1e-4  # the same log as independent votes: cycles that do not exist
 
 
+@pytest.mark.slow
 def test_ladders_of_repeated_ids_are_called_cyclic_at_most_at_the_level(tmp_path: Path) -> None:
     logs = [vote_log(tmp_path / f"{k}.csv", "prompt", ids=200, seed=100 + k) for k in range(20)]
     found = [transitivity(read(path), 0.05) for path in logs]

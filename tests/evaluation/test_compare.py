@@ -27,13 +27,14 @@ def play(x: np.ndarray, games: np.ndarray, rng: np.random.Generator) -> nb.Match
     return nb.Matches.from_counts(wins, agents=[f"a{k:02}" for k in range(n)])
 
 
-@pytest.mark.parametrize("peer", ["p-values, scipy", "p-values, statsmodels"])
+@pytest.mark.parametrize("peer", ["p-values, scipy", pytest.param("p-values, statsmodels", marks=pytest.mark.slow)])
 def test_p_values_equal_those_of_other_programs(peer: str) -> None:
     rng = np.random.default_rng(30)
     for own, other in (pair for _ in range(5) for pair in peers.PEERS[peer](rng)):
         assert own == pytest.approx(other, abs=1e-9)
 
 
+@pytest.mark.slow  # statsmodels takes seconds to import
 def test_intervals_equal_those_of_other_programs() -> None:
     api = pytest.importorskip("statsmodels.api")
     rng = np.random.default_rng(1)
@@ -93,6 +94,7 @@ def test_equal_agents_are_rarely_told_apart(regime: str) -> None:
     assert np.mean([one.p_value <= 0.05 for one in found]) <= most_alarms(120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regime", list(decisions.ITEMS))
 def test_equal_agents_are_rarely_told_apart_by_items(regime: str) -> None:
     rng = np.random.default_rng(32)
@@ -134,9 +136,8 @@ def test_a_sequence_agrees_with_the_comparison() -> None:
     assert 0 < found.low < 400 / np.log(10) * np.log(4) < found.high
 
 
-@pytest.mark.parametrize(
-    ("bias", "runs"), [(1.5, 30), pytest.param(0.0, 100, marks=pytest.mark.slow)], ids=["biased openings", "even"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("bias", "runs"), [(1.5, 30), (0.0, 100)], ids=["biased openings", "even"])
 def test_sprt_with_pairs_of_games_keeps_its_error_rates(bias: float, runs: int) -> None:
     rng = np.random.default_rng(6)
     for elo, wrong in ((0.0, "accept"), (60.0, "reject")):

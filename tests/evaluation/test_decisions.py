@@ -21,6 +21,8 @@ from nashboard.evaluation.decide.voters import reweight_pairs
 from nashboard.ratings.schedule import learn_prior_of
 from simulations import decisions
 
+SLOW = pytest.mark.slow
+
 
 def arena(seed: int, n: int = 5, games: int = 12) -> nb.Matches:
     """Return a small arena of a ladder."""
@@ -178,7 +180,8 @@ def without(matches: nb.Matches, votes: tuple[tuple[int, int], ...]) -> nb.Match
 
 
 @pytest.mark.parametrize(
-    ("judge", "seed"), [("elo", 0), ("elo", 1), ("elo", 5), pytest.param("board", 2, marks=pytest.mark.slow)]
+    ("judge", "seed"),
+    [("elo", 5), *(pytest.param(*case, marks=SLOW) for case in (("elo", 0), ("elo", 1), ("board", 2)))],
 )
 def test_the_smallest_set_of_votes_equals_exhaustive_search(judge: Any, seed: int) -> None:
     matches = arena(seed, n=3, games=4)
@@ -203,7 +206,7 @@ def test_the_smallest_set_of_votes_equals_exhaustive_search(judge: Any, seed: in
     assert found.minimal
 
 
-@pytest.mark.parametrize("judge", ["elo", "board"])
+@pytest.mark.parametrize("judge", ["elo", pytest.param("board", marks=SLOW)])
 def test_a_removal_is_confirmed_by_a_new_fit(judge: Any) -> None:
     matches = arena(3, n=6, games=12)
     found = nb.influence(matches, judge=judge)
@@ -348,6 +351,7 @@ def test_exposure_counts_games_and_inflation_grows_with_variants() -> None:
     assert 0 < found.inflation["two"] < found.inflation["four"]
 
 
+@pytest.mark.slow
 def test_the_best_of_equal_variants_gains_what_is_claimed() -> None:
     for row in decisions.measure_inflation(6, 43, ((3, 10),)):
         assert row["claimed"] == pytest.approx(row["seen"], abs=3 * row["error of seen"])

@@ -2,8 +2,6 @@ import csv
 import functools
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +32,8 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def test_the_board_and_the_verdict_go_to_standard_output_and_warnings_to_standard_error(log: str) -> None:
-    words = [sys.executable, "-m", "nashboard", "evaluate", log, "--resamples", "5"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+def test_the_board_and_the_verdict_go_to_standard_output_and_warnings_to_standard_error(run: Run, log: str) -> None:
+    done = run(log, "--resamples", "5")
     assert "agent" in done.stdout
     assert done.stdout.index("1,200 games, every pair met") < done.stdout.index("P(top)")
     assert "note: 5 draws are few" in done.stderr

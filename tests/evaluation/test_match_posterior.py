@@ -65,6 +65,7 @@ class Seen:
 SMALL = [(0.9, 0.0, 20, 1.0, 0.55), (0.7, 0.35, 12, 1.0, 0.9), (0.9, 0.45, 9, 0.55, 0.9), (0.5, 1.3, 25, 1.0, 1.1)]
 
 
+@pytest.mark.slow
 def test_gaps_are_closer_to_the_truth_than_literal_nash_and_intervals_cover_it() -> None:
     covered = []
     for sigma, tau, games, met, most in SMALL:
@@ -92,6 +93,7 @@ def test_the_targets_of_the_benchmark_hold_on_other_seeds(name: str, monkeypatch
     assert found.calibration() < regime.most_top + 0.02  # 16 arenas
 
 
+@pytest.mark.slow
 def test_planes_are_found_where_traits_make_cycles_and_the_top_is_small() -> None:
     seen, planes = Seen(), []
     for seed in range(10):
@@ -113,6 +115,7 @@ def test_independent_cycles_and_ladders_have_no_planes(sigma: float, tau: float)
     assert [count_planes(fit_hierarchical(play(truth_of(14, sigma, tau, rng), 30, rng))) for _ in range(6)] == [0] * 6
 
 
+@pytest.mark.slow
 def test_similar_agents_in_a_plane_are_not_pooled_and_copies_are() -> None:
     pooled, family = 0, []
     for seed in range(3):
@@ -192,6 +195,7 @@ def enter_copies(x: Floats, copies: int) -> Floats:
     return np.asarray(x[np.ix_(who, who)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sigma", "tau"), [(1.0, 0.3), (0.5, 1.5)])
 def test_noisy_copies_are_found_pooled_and_do_not_raise_the_error(sigma: float, tau: float) -> None:
     alone, crowded, family, answers = [], [], [], []
@@ -265,6 +269,7 @@ def test_exact_copies_and_the_order_of_rows_change_nothing() -> None:
         assert (after.gap_low[k], after.gap_high[k]) == (before.gap_low[same], before.gap_high[same])
 
 
+@pytest.mark.slow
 def test_a_ladder_with_one_game_per_pair_is_not_called_cyclic_and_cycles_are_found() -> None:
     rng = np.random.default_rng(9)
     ladders = [ladder_p_value(play(truth_of(12, 1.0, 0.0, rng), 1, rng), leagues=100) for _ in range(16)]

@@ -132,6 +132,7 @@ def test_a_noisy_copy_of_an_agent_and_of_a_task_is_found_in_scores() -> None:
     assert agents.basis == "test"
 
 
+@pytest.mark.slow
 def test_different_agents_in_scores_are_called_near_clones_no_more_often_than_stated() -> None:
     rng = np.random.default_rng(9)
     wrong = 0

@@ -206,14 +206,6 @@ def test_language_models_of_growing_size_come_out_by_size() -> None:
     assert posterior.probability_top.argmax() >= 14
 
 
-def test_the_finding_of_the_paper_survives_the_noise_of_atari() -> None:
-    found = nb.evaluate(nb.load_dataset("atari"), n_resamples=100).posterior
-    top = dict(zip(found.agents, found.probability_top, strict=True))
-    assert top["human"] > 0.9
-    assert top["rainbow"] > 0.9
-    assert top["random"] == 0.0
-
-
 # --- what must not move the board
 
 

@@ -1,12 +1,14 @@
 """Boards of segments: compared beyond noise, shrunk towards the whole, sorted naturally."""
 
 import numpy as np
+import pytest
 
 import nashboard as nb
 from evaluation.arenas import leads, played
 from nashboard.evaluation.segments import compare_gaps, comparison, natural_key, stacked
 
 
+@pytest.mark.slow
 def test_segments_of_one_truth_differ_at_most_at_the_stated_rate() -> None:
     wrong = 0
     for seed in range(10):

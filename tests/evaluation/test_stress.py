@@ -58,7 +58,9 @@ def test_the_two_suites_of_appendix_a_have_the_winners_that_the_paper_prints() -
         assert game.exact("uniform", np.zeros(len(game.entries), dtype=np.intp)).winners == (winner,)
 
 
-@pytest.mark.parametrize("name", ["rock-paper-scissors", "alphago", "atari", "suite-4"])
+@pytest.mark.parametrize(
+    "name", ["rock-paper-scissors", "alphago", pytest.param("atari", marks=pytest.mark.slow), "suite-4"]
+)
 @pytest.mark.parametrize("kind", ["agents", "tasks"])
 def test_nash_is_unmoved_by_exact_clones_of_bundled_data(name: str, kind: Any) -> None:
     data = nb.load_dataset(name)

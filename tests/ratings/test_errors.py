@@ -120,15 +120,9 @@ SLOW = pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "noise"),
     [
-        ("full", "coins"),
-        ("sparse", "coins"),
-        ("newcomer", "coins"),
-        ("sparse", "clusters"),
-        pytest.param("full", "draws", marks=SLOW),
-        pytest.param("sparse", "draws", marks=SLOW),
-        pytest.param("newcomer", "draws", marks=SLOW),
-        pytest.param("full", "clusters", marks=SLOW),
-        pytest.param("newcomer", "clusters", marks=SLOW),
+        pytest.param(kind, noise, marks=[SLOW] * ((kind, noise) != ("sparse", "clusters")))
+        for kind in ("full", "sparse", "newcomer")
+        for noise in ("coins", "draws", "clusters")
     ],
 )
 def test_intervals_cover_ratings_differences_and_ranks(kind: str, noise: str) -> None:
@@ -140,7 +134,7 @@ def test_intervals_cover_ratings_differences_and_ranks(kind: str, noise: str) ->
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
-        ("heavy tails", {}),
+        pytest.param("heavy tails", {}, marks=SLOW),
         pytest.param("judges", {}, marks=SLOW),
         pytest.param("drawish", {"draws": "davidson"}, marks=SLOW),
         ("matched", {"prior": 0.01}),  # the learned prior takes agents for drawn at random, and draws the ends together

@@ -130,6 +130,7 @@ def accept(
     return r, u, s, t, np.where(taken, density, now)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "sigma", "tau", "games", "met", "opponents"),
     [

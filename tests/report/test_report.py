@@ -23,6 +23,7 @@ ORDER = [
     "verdict", "board", "tasks", "trust", "redundancy", "skills", "cycles", "stress", "methods", "method", "data",
     "cite",
 ]  # fmt: skip
+ATARI = pytest.param("atari", marks=pytest.mark.slow)
 
 
 class Outline(HTMLParser):
@@ -141,8 +142,9 @@ def test_the_policy_allows_the_scripts_of_the_page_by_hash_and_no_network() -> N
     assert all(value and value.startswith("#") for name, value in seen.attributes if name == "href")
 
 
-def test_no_id_is_given_twice_and_headings_go_down_by_one() -> None:
-    seen = Outline(page("atari"))
+@pytest.mark.parametrize("name", ["scores", "matches", ATARI])
+def test_no_id_is_given_twice_and_headings_go_down_by_one(name: str) -> None:
+    seen = Outline(page(name))
     assert len(seen.ids) == len(set(seen.ids))
     levels = [int(tag[1]) for tag in seen.tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
@@ -150,7 +152,7 @@ def test_no_id_is_given_twice_and_headings_go_down_by_one() -> None:
     assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
-@pytest.mark.parametrize("name", ["atari", "matches", "payoffs"])
+@pytest.mark.parametrize("name", ["scores", ATARI, "matches", "payoffs"])
 def test_a_result_read_back_from_json_makes_a_page_and_says_what_is_missing(name: str) -> None:
     found = nb.Evaluation.from_json(evaluation(name).to_json())
     saved = summarised(found)
@@ -246,6 +248,7 @@ def test_a_report_that_is_interrupted_leaves_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow  # in a process of its own
 def test_the_room_of_evaluation_does_not_import_the_report() -> None:
     import subprocess
     import sys
