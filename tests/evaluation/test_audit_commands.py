@@ -51,6 +51,7 @@ def test_stress_in_json_holds_the_proof() -> None:
     assert found["certificate"] <= 1e-9
 
 
+@pytest.mark.slow
 def test_stress_shows_attacks_in_csv() -> None:
     done = RUN.invoke(
         app, ["stress", "dataset:atari", "--copies", "1", "--target", "human", "--show", "attacks", "--format", "csv"]

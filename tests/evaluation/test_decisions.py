@@ -60,6 +60,7 @@ def test_every_target_has_a_schedule(target: object) -> None:
     assert found.to_dict()["games"] == 37
 
 
+@pytest.mark.slow
 def test_a_plan_for_a_small_log_is_as_uncertain_as_the_draws() -> None:
     wins = np.zeros((6, 6))
     wins[[0, 0, 1, 1, 2, 3, 4, 5, 2, 3], [1, 2, 2, 3, 3, 4, 5, 0, 4, 5]] = 1

@@ -204,6 +204,7 @@ def test_errors_of_large_leagues_are_never_zero_and_as_accurate_as_they_say(
     assert "known to about" in str(rough)
 
 
+@pytest.mark.slow
 def test_melo_errors_keep_the_directions_that_are_known_least() -> None:
     # an unbeaten newcomer among agents with very many games
     W = np.array([[0, 5, 6, 0], [4, 0, 5, 0], [5, 4, 0, 0], [0, 0, 0, 0]]) * 1e8
@@ -236,6 +237,7 @@ def test_an_agent_with_one_win_is_not_the_champion() -> None:
     assert high[10] - low[10] > 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["coins", "draws"])
 def test_elo_bootstrap_and_evaluate_give_the_same_intervals(noise: str) -> None:
     boards, resampled = [], []

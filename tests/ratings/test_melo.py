@@ -159,6 +159,7 @@ def test_the_starts_say_how_far_apart_they_ended() -> None:
     assert "starts ended within" in str(melo)
 
 
+@pytest.mark.slow
 def test_cross_validation_finds_the_planted_number_of_planes() -> None:
     _, _, matches = planted(12, k=1, games=150, seed=13)
     melo = nb.melo(matches, k="auto")
@@ -195,6 +196,7 @@ def test_one_anchor_shifts_and_several_are_refused() -> None:
         nb.melo(alphago(), anchor={"Zen": 0, "alpha_v": 1})
 
 
+@pytest.mark.slow
 def test_large_fits_estimate_their_errors_near_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     _, _, matches = planted(20, k=1, games=100, seed=17)
     exact = nb.melo(matches)
@@ -250,6 +252,7 @@ def test_planes_of_zero_stay_zero() -> None:
     assert not strengths.any()
 
 
+@pytest.mark.slow
 def test_finishing_only_the_best_start_ends_as_low(monkeypatch: pytest.MonkeyPatch) -> None:
     """More agents than `EVERY_START`: all starts are fitted roughly, and the best goes on to the end."""
     for seed in range(4):

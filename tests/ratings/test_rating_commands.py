@@ -353,6 +353,7 @@ def test_control_c_within_a_file_finishes_the_piece_and_the_next_run_goes_on(
     np.testing.assert_array_equal(load(state).league.means, expected.league.means[:6])
 
 
+@pytest.mark.slow
 def test_standard_input_is_read_to_its_end(tmp_path: Path) -> None:
     state = tmp_path / "league.npz"
     lines = b'{"model_a": "ann", "model_b": "bob", "winner": "model_a"}\n' * 5

@@ -273,6 +273,7 @@ def test_the_first_screen_has_the_verdict_a_compact_board_and_what_to_trust() ->
 TRUST = "What to trust"
 
 
+@pytest.mark.slow
 def test_segments_are_compared_in_a_section_of_their_own() -> None:
     whole = evaluation("matches")
     parts_of_it = {name: nb.evaluate(whole.data.select(kept), n_resamples=10) for name, kept in SEGMENTS.items()}  # type: ignore[union-attr]
