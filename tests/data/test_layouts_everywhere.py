@@ -38,7 +38,7 @@ NOT_SAMPLED = [
 ]
 
 
-@pytest.mark.parametrize("engine", WITH_OBJECTS, indirect=True)
+@pytest.mark.parametrize("engine", with_slow(WITH_OBJECTS), indirect=True)
 def test_duplicate_prompts_are_left_out_where_the_tag_is_an_object(engine: Engine) -> None:
     matches = nb.read_matches(engine(BATTLES | {"dedup_tag": TAGS}))
     assert matches.origin.format == "chatbot-arena"
@@ -147,7 +147,7 @@ JUDGMENTS: Columns = {
 }
 
 
-@pytest.mark.parametrize("engine", WITH_OBJECTS, indirect=True)
+@pytest.mark.parametrize("engine", with_slow(WITH_OBJECTS), indirect=True)
 def test_the_games_of_arena_hard_are_counted(engine: Engine) -> None:
     matches = nb.read_matches(engine(JUDGMENTS), cluster="uid")
     assert (matches.origin.format, matches.origin.rows) == ("arena-hard", 3)
