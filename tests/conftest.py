@@ -28,6 +28,12 @@ SLOW_SERVERS = {"postgresql", "spark", "dask cluster"}
 FIRST = ("report", "evaluation", "ratings")  # whose tests take longest, so that no process is left with them at the end
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import slow files where they are left out."""
+    slow = collection_path.name in SLOW_FILES or collection_path.parent.name in SLOW_FOLDERS
+    return True if slow and config.getoption("markexpr") == "not slow" else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:

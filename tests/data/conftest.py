@@ -8,7 +8,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import dask
 import duckdb
 import pandas as pd
 import polars as pl
@@ -88,6 +87,8 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
                 warnings.filterwarnings("ignore", message="The 'future.infer_string' option")
             yield lambda columns: made(columns, tmp_path)
     elif name == "dask cluster":
+        import dask
+
         with dask.config.set(scheduler=request.getfixturevalue("dask_client")):
             yield in_dask
     elif name == "postgresql":

@@ -43,6 +43,7 @@ def slow_leave_one_out(A: Floats) -> Floats:
     return np.array(moved)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(hnp.arrays(np.float64, (5, 5), elements=st.integers(-2, 2).map(float)))
 def test_leaving_agents_out_is_that_of_solving_all_anew_also_in_degenerate_games(L: Floats) -> None:
@@ -51,6 +52,7 @@ def test_leaving_agents_out_is_that_of_solving_all_anew_also_in_degenerate_games
     assert found.score_moved == pytest.approx(slow_leave_one_out(A), abs=1e-8)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(hnp.arrays(np.float64, (4, 3), elements=st.integers(0, 3).map(float)))
 def test_leaving_tasks_out_is_that_of_solving_all_anew(S: Floats) -> None:

@@ -69,6 +69,7 @@ def test_clusters_of_unequal_sizes_equal_the_matrix_formulas_of_bell_and_mccaffr
     assert found.details["df"] == pytest.approx(np.trace(Q) ** 2 / np.trace(Q @ Q), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_intervals_of_shares_cover() -> None:
     rng = np.random.default_rng(2)
     inside = 0
@@ -169,6 +170,7 @@ def test_clusters_widen_the_interval() -> None:
     assert clustered.high - clustered.low > 2 * (plain.high - plain.low)
 
 
+@pytest.mark.slow
 def test_more_games_needed_decides_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(9)
     decided = []

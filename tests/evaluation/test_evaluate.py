@@ -419,6 +419,7 @@ def test_another_suite_is_drawn_from_the_tasks_and_copies_of_tasks_move_nothing(
         nb.evaluate(nb.load_dataset("rock-paper-scissors"), **FEW).another_suite()
 
 
+@pytest.mark.slow
 def test_cycles_are_claimed_only_where_noise_does_not_explain_them() -> None:
     rng = np.random.default_rng(8)
     for spread in (0.0, 0.8):

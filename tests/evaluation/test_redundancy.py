@@ -78,7 +78,8 @@ def test_where_data_are_too_few_for_proof_a_copy_is_still_suspected() -> None:
     assert found >= 0.6 * ARENAS
 
 
-@pytest.mark.parametrize("games", [60, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("games", [60, 100])
 def test_a_suspicion_of_one_pair_among_many_is_told_and_fails_no_check(games: int) -> None:
     seen = 0
     for seed in range(60):

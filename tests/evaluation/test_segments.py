@@ -34,6 +34,7 @@ def test_a_segment_in_which_an_agent_is_another_is_found() -> None:
     assert f"'agent {worst}'" in comparison(boards, "language").notes[0]
 
 
+@pytest.mark.slow
 def test_thin_segments_are_shrunk_towards_the_agents_mean() -> None:
     rng = np.random.default_rng(2)
     truth = leads(rng, 6, spread=0.8, cyclic=0.0)

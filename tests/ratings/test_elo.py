@@ -65,6 +65,7 @@ def test_a_second_copy_of_c_moves_a_and_b_by_71_9_points() -> None:
     np.testing.assert_allclose(three.ratings, 0, atol=1e-9)
 
 
+@pytest.mark.slow
 @given(leagues())
 def test_the_fit_is_the_minimum_that_a_general_minimiser_finds(matches: nb.Matches) -> None:
     np.testing.assert_allclose(nb.elo(matches, prior=1.0).ratings, elo_by_minimising(matches, 1.0), atol=2e-3)

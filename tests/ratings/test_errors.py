@@ -182,6 +182,7 @@ def neighbours(n: int, seed: int) -> nb.Matches:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", [False, True])
 def test_errors_of_large_leagues_are_never_zero_and_as_accurate_as_they_say(
     draws: bool, monkeypatch: pytest.MonkeyPatch

@@ -240,6 +240,7 @@ def test_near_clones_are_neighbours_in_a_frame() -> None:
     )
 
 
+@pytest.mark.slow
 def test_calibration_finds_that_elo_cannot_predict_a_cycle() -> None:
     cycle = nb.Matches.from_counts([[0, 90, 10], [10, 0, 90], [90, 10, 0]])
     shown = rows(nb.charts.calibration(cycle), "predicted")

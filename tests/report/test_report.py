@@ -63,7 +63,7 @@ def parts(shown: Summary) -> list[Part]:
     return [one for section in shown.sections for part in section.parts for one in inner(part)]
 
 
-@pytest.mark.parametrize("name", ["scores", "matches", "payoffs", "pair"])
+@pytest.mark.parametrize("name", ["scores", "matches", "payoffs", pytest.param("pair", marks=pytest.mark.slow)])
 def test_sections_are_in_order_and_each_opens_with_a_sentence_and_help(name: str) -> None:
     sections = content(name).sections
     keys = [section.key for section in sections]
@@ -97,7 +97,7 @@ def test_the_report_of_a_hundred_agents_on_a_hundred_tasks_is_at_most_two_megaby
     assert 900_000 < len(page("large").encode()) <= 2_000_000
 
 
-@pytest.mark.parametrize("name", ["hostile", "hostile scores"])
+@pytest.mark.parametrize("name", [pytest.param("hostile", marks=pytest.mark.slow), "hostile scores"])
 def test_names_from_strangers_are_text_and_nothing_else(name: str) -> None:
     seen, plain = Outline(page(name)), Outline(page("matches" if name == "hostile" else "scores"))
     assert set(seen.tags) <= set(plain.tags) | {"wbr"}  # names may break after their separators
