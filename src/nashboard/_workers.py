@@ -1,18 +1,14 @@
-"""Resampling: which draws are made, by whom, and how they come together.
+"""Resampling in parallel, with the same answer whatever the number of workers and wherever they run.
 
-Every draw has its own stream of random numbers, which depends on the seed, the question and the number of the draw
-only, and is computed alone: so the answer is the same whatever the number of workers and wherever they run. What is
-drawn is said by who asks: the bootstrap of `ratings.errors`.
-
-joblib spreads the work: over threads, since the linear algebra leaves the interpreter's lock, or over what the caller
-chose by ``joblib.parallel_config``, such as processes (``"loky"``) or a cluster (``"dask"``, ``"ray"``).
+Every draw has its own stream of random numbers, which depends only on the seed, the question and the number of the
+draw. joblib distributes the work over threads, since the linear algebra releases the interpreter's lock, or over what
+the caller chose by ``joblib.parallel_config``: processes (``"loky"``) or a cluster (``"dask"``, ``"ray"``).
 """
 
 import functools
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from nashboard._progress import show_progress
 from nashboard._threads import threads_for
 from nashboard.errors import InputError, WorkerError
 
@@ -92,22 +89,22 @@ def spread_out(work: Work[Piece], plan: Plan, question: int, what: str) -> list[
     pieces = [range(at, min(at + TOGETHER, plan.n_resamples)) for at in range(0, plan.n_resamples, TOGETHER)]
     found: list[Piece] = []
     with ExitStack() as stack:
-        jobs, backend = stack.enter_context(crew(plan))
+        jobs, backend = stack.enter_context(choose_workers(plan))
         stack.enter_context(threads_for(1))  # the workers share the cores, not the linear algebra inside them
-        advance = stack.enter_context(shown_progress(plan, what))
+        progress = stack.enter_context(show_progress(what, total=plan.n_resamples, asked=plan.progress))
         parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator" if backend in LOCAL else "list")
         with lost_workers(), stopped_children():
             with started_whole() if backend == PROCESSES else nullcontext():
                 parent = os.getpid() if backend == PROCESSES else None
-                done = parallel(delayed(drawn)(work, plan, question, piece, parent) for piece in pieces)
+                done = parallel(delayed(draw_piece)(work, plan, question, piece, parent) for piece in pieces)
             for piece, answer in zip(pieces, done, strict=True):
                 found.append(answer)
-                advance(len(piece))
+                progress.advance(len(piece))
     return found
 
 
-def drawn(work: Work[Piece], plan: Plan, question: int, draws: range, parent: int | None) -> Piece:
-    """Do some of the draws, wherever this worker is; a process ends with its parent."""
+def draw_piece(work: Work[Piece], plan: Plan, question: int, draws: range, parent: int | None) -> Piece:
+    """Do some of the draws in a worker; a process ends with its parent."""
     if parent is not None:
         end_with(parent)
     with threads_for(1):
@@ -127,8 +124,8 @@ def end_with(parent: int) -> None:
 
 
 @contextmanager
-def crew(plan: Plan) -> Iterator[tuple[int, str]]:
-    """Call the workers that were asked for; say how many jobs there are, and what joblib calls their kind."""
+def choose_workers(plan: Plan) -> Iterator[tuple[int, str]]:
+    """Choose the workers that were asked for; return the number of jobs and joblib's name of the backend."""
     from joblib import parallel_config
     from joblib.parallel import get_active_backend
 
@@ -144,7 +141,7 @@ def crew(plan: Plan) -> Iterator[tuple[int, str]]:
         active, jobs = get_active_backend(prefer="threads")
         kind = type(active).__name__
         if kind == "DaskDistributedBackend":
-            tell_of_failures(active)
+            report_failures(active)
         yield plan.workers or (jobs if jobs not in (None, 1) else -1), kind
 
 
@@ -155,8 +152,8 @@ class Failure:
     error: BaseException
 
 
-def tell_of_failures(backend: Any) -> None:
-    """Make joblib hear that Dask gave up on a task: its backend reports results only, and would wait for ever."""
+def report_failures(backend: Any) -> None:
+    """Report to joblib that Dask gave up on a task: its backend reports results only, and would wait for ever."""
     submitted, result = backend.submit, backend.retrieve_result_callback
 
     def submit(func: Any, callback: Any = None) -> Any:
@@ -226,17 +223,3 @@ def lost_workers() -> Iterator[None]:
         raise WorkerError(
             "a worker died while it resampled, perhaps for lack of memory; nothing was written; try fewer workers"
         ) from error
-
-
-@contextmanager
-def shown_progress(plan: Plan, what: str) -> Iterator[Callable[[int], None]]:
-    """Show on standard error how far resampling is, where that is a terminal and somebody asked."""
-    if not (plan.progress and sys.stderr.isatty()):
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=plan.n_resamples)
-        yield lambda done: bar.advance(task, done)

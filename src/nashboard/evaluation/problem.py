@@ -7,9 +7,10 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
+from nashboard._progress import show_progress
 from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, Ints
-from nashboard._workers import Plan, plan_of, shown_progress
+from nashboard._workers import Plan, plan_of
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scaling, Scores
@@ -227,8 +228,8 @@ class Problem:
             if len(data.agents) == 1:
                 return single_class(data, n)
             fit = None if alike is None else alike.fit
-            with shown_progress(self.plan, "Drawing from the posterior ...") as advance:
-                return draw_matches(data, draws=n, rng=rng, workers=self.plan.workers, fit=fit, advance=advance)
+            with show_progress("Drawing from the posterior ...", total=n, asked=self.plan.progress) as shown:
+                return draw_matches(data, draws=n, rng=rng, workers=self.plan.workers, fit=fit, advance=shown.advance)
         if isinstance(data, Scores):
             if self.literal:
                 return literal_scores(data, settings.scaling, settings.selection, settings.tolerance)
@@ -237,8 +238,8 @@ class Problem:
             )
         if self.literal:
             return literal_payoffs(data, settings.selection, settings.tolerance)
-        with shown_progress(self.plan, "Drawing from the posterior ...") as advance:
-            return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers, advance=advance)
+        with show_progress("Drawing from the posterior ...", total=n, asked=self.plan.progress) as shown:
+            return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers, advance=shown.advance)
 
     @cached_property
     def posterior(self) -> Posterior:
