@@ -296,7 +296,7 @@ def outcome(command: Run, *words: str) -> tuple[int, str, str]:
 @pytest.mark.parametrize(
     ("name", "option"),
     [
-        pytest.param(name, option, marks=[pytest.mark.slow] * (name in ("report", "stress")))
+        pytest.param(name, option, marks=[pytest.mark.slow] * (name in ("report", "stress") or option == "--judge"))
         for name, cases in CASES.items()
         for option in cases
         if name != "paper"

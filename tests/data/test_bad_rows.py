@@ -235,7 +235,10 @@ def test_components_are_split_kept_or_refused() -> None:
         split_components(matches, wrong)
 
 
-@pytest.mark.parametrize("name", ["elo", "melo", "hodge", "nash", "rank", "audit", "stress", "predict"])
+STRESS = pytest.param("stress", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name", ["elo", "melo", "hodge", "nash", "rank", "audit", STRESS, "predict"])
 def test_every_command_that_meets_groups_apart_names_an_option_that_it_has(
     name: str, tmp_path: Path, command: Run
 ) -> None:

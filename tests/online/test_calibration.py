@@ -101,6 +101,7 @@ def simple_online_elo(games: Games, tested: slice) -> float:
     return min(losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", [tennis, engines, votes, knockouts, drifting])
 def test_later_games_are_predicted_no_worse_than_by_a_simple_online_elo(log) -> None:  # type: ignore[no-untyped-def]
     for seed in (31, 32):  # 60 to 62 were looked at before
@@ -110,6 +111,7 @@ def test_later_games_are_predicted_no_worse_than_by_a_simple_online_elo(log) -> 
             assert model.log_loss < simple + 0.005, (model.model, seed)
 
 
+@pytest.mark.slow
 def test_melo_vanishes_where_it_does_not_predict() -> None:
     games = tennis(3, n=60, rows=900)
     found = {one.model: one.log_loss for one in nb.calibration(games, by="time", models=["elo", "melo"]).models}
@@ -117,6 +119,7 @@ def test_melo_vanishes_where_it_does_not_predict() -> None:
     assert found["mElo, 1 plane"] < np.log(2)
 
 
+@pytest.mark.slow
 def test_planes_are_found_by_time_too() -> None:
     rng = np.random.default_rng(0)
     n, rows = 12, 2_500

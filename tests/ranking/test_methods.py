@@ -291,6 +291,7 @@ def test_deviation_ratings_take_prompts_as_a_player() -> None:
         assert nb.rank(prompts, "borda").agents == found.agents
 
 
+@pytest.mark.slow
 def test_deviation_ratings_take_hundreds_of_prompts(command: Run, tmp_path: Path) -> None:
     # One battle for each prompt: what counts are the different battles.
     import polars as pl

@@ -63,6 +63,7 @@ def test_a_narrow_lead_is_not_found_again_and_a_wide_one_is() -> None:
     assert 0.3 < same(51, 100) < 0.8
 
 
+@pytest.mark.slow
 def test_the_share_of_the_same_winner_is_that_of_new_data_from_the_truth() -> None:
     """Two agents, 30 games, true win rate p: the winner of new data is the same with a known probability."""
     rng = np.random.default_rng(0)
