@@ -219,6 +219,7 @@ def test_payoffs_are_audited_as_far_as_they_go() -> None:
     json.loads(found.to_json())
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(hnp.arrays(np.float64, (5, 5), elements=st.integers(0, 6).map(float)))
 def test_any_connected_matches_can_be_audited(W: Floats) -> None:
@@ -227,6 +228,7 @@ def test_any_connected_matches_can_be_audited(W: Floats) -> None:
     json.loads(found.to_json())
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(hnp.arrays(np.float64, (4, 3), elements=st.integers(0, 4).map(float)))
 def test_any_scores_that_are_not_all_constant_can_be_audited(S: Floats) -> None:

@@ -109,6 +109,7 @@ def test_planes_are_found_where_traits_make_cycles_and_the_top_is_small() -> Non
     assert np.mean(seen.covered) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sigma", "tau"), [(1.0, 0.0), (0.8, 0.3), (0.5, 1.2)])
 def test_independent_cycles_and_ladders_have_no_planes(sigma: float, tau: float) -> None:
     rng = np.random.default_rng(17)

@@ -101,6 +101,7 @@ def test_nash_is_unmoved_by_clones_entered_into_degenerate_scores(S: Any, agent:
         assert after.difficulties[:4] == pytest.approx(before.difficulties, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(hnp.arrays(np.float64, (4, 4), elements=SMALL_COUNTS))
 def test_any_connected_matches_can_be_stressed_and_nash_holds(W: Any) -> None:
@@ -110,6 +111,7 @@ def test_any_connected_matches_can_be_stressed_and_nash_holds(W: Any) -> None:
     json.loads(found.to_json())
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(hnp.arrays(np.float64, (4, 3), elements=SMALL_COUNTS), st.sampled_from(["agents", "tasks"]))
 def test_any_scores_can_be_stressed_and_nash_holds(S: Any, kind: Any) -> None:

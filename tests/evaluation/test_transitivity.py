@@ -24,6 +24,7 @@ def test_rock_paper_scissors_is_a_cycle_beyond_noise() -> None:
     assert "A beats B (90%), B beats C (90%), and C beats A (90%)" in found.sentences()[1]
 
 
+@pytest.mark.slow
 def test_a_ladder_is_called_cyclic_at_most_at_the_level() -> None:
     rng = np.random.default_rng(2)
     r = np.linspace(-1, 1, 8)
@@ -38,6 +39,7 @@ def test_a_ladder_is_called_cyclic_at_most_at_the_level() -> None:
     assert called <= 5  # 1.5 expected
 
 
+@pytest.mark.slow
 def test_the_strongest_cycle_of_a_ladder_is_beyond_luck_at_most_at_the_level() -> None:
     rng = np.random.default_rng(4)
     r = np.linspace(-0.5, 0.5, 12)

@@ -392,6 +392,7 @@ def test_online_melo_is_as_good_as_elo_on_a_ladder() -> None:
         assert loss_of(nb.OnlineMelo(1), log) < loss_of(nb.OnlineElo(), log) + 0.005
 
 
+@pytest.mark.slow
 def test_filtered_intervals_cover_ratings_that_stay() -> None:
     inside = []
     for seed in range(40):

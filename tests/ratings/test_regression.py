@@ -146,6 +146,7 @@ def frame_of(rows: int, *, repeated: bool) -> pl.DataFrame:
     return columns.with_columns(batch_of_games=pl.Series(np.arange(rows) % 50))
 
 
+@pytest.mark.slow
 def test_covariates_are_counted_where_the_data_is(tmp_path: Path) -> None:
     frame = frame_of(6_000, repeated=True)
     frame.write_csv(tmp_path / "log.csv")
