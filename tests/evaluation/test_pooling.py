@@ -48,3 +48,15 @@ def test_pooled_copies_of_copies_stay_together(arena: nb.Matches) -> None:
 
 def test_different_agents_are_not_pooled(arena: nb.Matches) -> None:
     assert problem(arena).pools == ()
+
+
+def test_pooled_entries_count_once_in_the_ranks_by_mean_too() -> None:
+    rng = np.random.default_rng(1)
+    truth = np.array([0.9, 0.7, 0.5, 0.5, 0.3, 0.1])[:, None] + rng.normal(0, 0.1, (6, 5))
+    truth[3] = truth[2]
+    values = truth + 0.02 * rng.standard_normal(truth.shape)
+    found = nb.evaluate(nb.Scores.from_array(values, stderr=np.full(values.shape, 0.02)), n_resamples=60)
+    assert found.pooled
+    assert found.movers == ()  # before, the last two moved up from 5 and 6
+    assert found.board.rating is not None
+    assert found.board.rating.rank_high[-1] == found.board.rank_high[-1] == 5

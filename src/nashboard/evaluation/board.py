@@ -257,12 +257,15 @@ def ranges(low: Ints, high: Ints) -> list[Cell]:
     return [f"{a}" if a == b else f"{a}-{b}" for a, b in zip(low, high, strict=True)]
 
 
+ONCE = "exact copies and pooled entries count once"
+
+
 def rank_column(board: Board, combine: bool) -> Built:
     """Return the interval of places."""
     if board.exact:
         meaning = "place by Nash average; equal averages share a place, exact copies count once"
         return [(Column("rank", meaning), ints(board.ranks))]
-    meaning = f"{board.level:.0%} interval of the place; exact copies count once"
+    meaning = f"{board.level:.0%} interval of the place; {ONCE}"
     return [(Column("rank", meaning), ranges(board.rank_low, board.rank_high))]
 
 

@@ -157,9 +157,13 @@ def summarise_second(
 ) -> Second:
     """Summarise another number per class over the draws; ``label`` is the class of every agent, ``lower`` is better."""
     label, level = problem.classes.label if label is None else label, problem.settings.level
+    entry = problem.classes.label
     tail = (1 - level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail], axis=0, method="weibull")
     better = -draws if lower else draws
+    if len(problem.classes.first) < draws.shape[1]:  # pooled entries count once, as in the ranks by gap
+        pool = entry[problem.exact.first]
+        better = np.stack([better[:, pool == k].mean(axis=1) for k in range(len(problem.classes.first))], axis=1)
     rank_low, rank_high = rank_interval(draw_ranks(better.max(axis=1, keepdims=True) - better), level)
     return Second(
         name=name,
@@ -167,8 +171,8 @@ def summarise_second(
         values=draws.mean(axis=0)[label],
         low=low[label],
         high=high[label],
-        rank_low=rank_low[label],
-        rank_high=rank_high[label],
+        rank_low=rank_low[entry],
+        rank_high=rank_high[entry],
         decimals=decimals,
     )
 
