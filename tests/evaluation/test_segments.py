@@ -35,6 +35,22 @@ def test_a_segment_in_which_an_agent_is_another_is_found() -> None:
 
 
 @pytest.mark.slow
+def test_only_the_agent_that_changed_is_named_even_where_it_becomes_the_best() -> None:
+    strength = np.array([1.2, 1.1, 0.8, 0.5, 0.3, -0.3, -1.0, -2.0])
+    changed = strength + 1.5 * (np.arange(8) == 2)  # 3,000 votes, a tenth of them where one agent differs
+    named = []
+    for seed in range(8):
+        rng = np.random.default_rng(900 + seed)
+        boards = {
+            name: nb.evaluate(played(rng, np.subtract.outer(truth, truth), games))
+            for name, truth, games in (("en", strength, 75), ("de", strength, 21), ("zh", changed, 11))
+        }
+        named.append([agent for agent, one in compare_gaps(boards, boards["en"].agents).items() if one.differs])
+    assert sum("agent 2" in agents for agents in named) >= 5
+    assert sum(bool(set(agents) - {"agent 2"}) for agents in named) <= 1  # 0.4 at most expected
+
+
+@pytest.mark.slow
 def test_thin_segments_are_shrunk_towards_the_agents_mean() -> None:
     rng = np.random.default_rng(2)
     truth = leads(rng, 6, spread=0.8, cyclic=0.0)

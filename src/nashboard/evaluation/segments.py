@@ -14,6 +14,7 @@ from nashboard._types import Floats
 from nashboard.data.matches import Matches, whole
 from nashboard.errors import InputError
 from nashboard.evaluation.board import ranges
+from nashboard.evaluation.decide.changes import typical_change
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.posterior.scores import holm
@@ -72,7 +73,7 @@ def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
 
 
 def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[str] = ()) -> Table:
-    """Return each agent's rank interval and shrunk gap in each segment, and whether its gaps differ beyond noise."""
+    """Return each agent's rank interval and shrunk gap in each segment, and whether it differs beyond noise."""
     boards = {value: boards[value] for value in sorted(boards, key=natural_key)}
     agents = sorted({name for found in boards.values() for name in found.agents})
     tested = compare_gaps(boards, agents)
@@ -90,9 +91,10 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
     level = next(iter(boards.values())).board.level
     compared = sum(tested[agent].p is not None for agent in agents)
     if different:
-        said = f"the gaps of {listed(different)} differ between segments beyond noise"
+        verb = "differs" if len(different) == 1 else "differ"
+        said = f"{listed(different)} {verb} between segments beyond noise, measured from the typical agent of each"
     elif compared:
-        said = f"no difference beyond noise was found between segments, in the gaps of {compared:,} agents"
+        said = f"no agent of {compared:,} was found to differ between segments beyond noise"
     else:
         said = "no agent can be compared: none is in two segments with known noise"
     return Table(
@@ -100,7 +102,7 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
         columns=(
             Column("agent", "name"),
             *(Column(str(value), meaning=f"ranks where {column} is {value} (shrunk gap)") for value in boards),
-            Column("p", "probability of such different gaps if all segments agree"),
+            Column("p", "probability of such differences from the typical agent if all segments agree"),
             Column("differs", f"whether they differ beyond noise, {level:.0%} over all agents together"),
         ),
         rows=tuple(
@@ -122,18 +124,17 @@ class Difference:
     differs: bool | None
 
 
+SWEEPS = 20  # of the medians by segment and the means by agent, which converge in a few
 CERTAIN = 1e-3  # of an agent's largest standard deviation: that of a gap which is 0 in every draw
 
 
 def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dict[str, Difference]:
-    """Test whether gaps differ between segments, and shrink them towards the agent's mean over all segments.
+    """Test whether agents differ between segments, and shrink gaps towards the agent's mean over all segments.
 
     Gaps ``g_k`` with posterior standard deviations ``s_k`` have ``Q = sum (g_k - mean)^2 / s_k^2``, chi-square with one
     degree of freedom less than segments where all agree. The variance between segments is the moment estimate over all
     agents together (DerSimonian and Laird 1986); a shrunk gap is the mean of ``g_k`` and the agent's mean by precision.
     """
-    from scipy.special import chdtrc
-
     seen: dict[str, tuple[list[str], Floats, Floats]] = {}
     for agent in agents:
         values = [value for value, found in boards.items() if agent in found.agents]
@@ -149,7 +150,7 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
         Q[agent], freedom[agent] = float((w * (gaps - w @ gaps / w.sum()) ** 2).sum()), len(gaps) - 1
         size += float(w.sum() - (w**2).sum() / w.sum())
     between = max((sum(Q.values()) - sum(freedom.values())) / size, 0.0) if size else 0.0
-    p = {agent: float(chdtrc(freedom[agent], Q[agent])) for agent in Q}
+    p = compute_p_values(boards, agents)
     level = next(iter(boards.values())).board.level
     rejected = dict(zip(p, holm(np.array(list(p.values())), 1 - level), strict=True)) if p else {}
     found = {}
@@ -164,6 +165,37 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
             differs=bool(rejected[agent]) if agent in rejected else None,
         )
     return found
+
+
+def compute_p_values(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dict[str, float]:
+    """Return p-values of "no difference between segments" by agent, for all that are in two segments with noise.
+
+    Ratings, or gaps where there are none, are measured from the typical agent of their segment, since a change of the
+    best moves every gap. An agent's values ``y_k`` with errors ``e_k`` have ``Q = sum (y_k - mean)^2 / e_k^2``,
+    chi-square where all segments agree.
+    """
+    from scipy.special import chdtrc
+
+    place = {agent: k for k, agent in enumerate(agents)}
+    gap, error = (np.full((len(agents), len(boards)), np.nan) for _ in range(2))
+    for k, found in enumerate(boards.values()):
+        at, posterior = [place[agent] for agent in found.agents], found.posterior
+        gap[at, k], error[at, k] = posterior.gap, posterior.gap_error
+        if posterior.source is not None and posterior.source.ratings is not None:
+            behind = posterior.source.ratings.mean(axis=1, keepdims=True) - posterior.source.ratings
+            gap[at, k], error[at, k] = (x[posterior.classes] for x in (behind.mean(axis=0), behind.std(axis=0)))
+    known = error > 0
+    known &= known.sum(axis=1, keepdims=True) > 1
+    weight = np.where(known, 1 / np.where(known, error, 1.0) ** 2, 0.0)
+    total = np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
+    y = np.where(known, gap, 0.0)
+    for _ in range(SWEEPS):
+        rest = y - (weight * y).sum(axis=1, keepdims=True) / total
+        for k in np.flatnonzero(known.any(axis=0)):
+            inside = known[:, k]
+            y[inside, k] -= typical_change(rest[inside, k], error[inside, k])
+    Q = (weight * (y - (weight * y).sum(axis=1, keepdims=True) / total) ** 2).sum(axis=1)
+    return {agent: float(chdtrc(known[k].sum() - 1, Q[k])) for k, agent in enumerate(agents) if known[k].any()}
 
 
 def spread(found: Evaluation, k: int) -> float:
