@@ -75,6 +75,9 @@ def evaluation(case: str) -> nb.Evaluation:
         return nb.evaluate(ladder(np.array([1.5, -1.5]), 60, 4))
     if case == "star":
         return nb.evaluate(ladder(STAR, 50, 7, met="first"))
+    if case == "newcomer":
+        won = [[0, 28, 31, 33, 0], [22, 0, 27, 30, 0], [19, 23, 0, 26, 0], [17, 20, 24, 0, 0], [4, 4, 0, 0, 0]]
+        return nb.evaluate(nb.Matches.from_counts(won))
     if case == "neighbours":
         strength, order = np.linspace(2, -2, 20), np.arange(20)
         near = np.triu(np.abs(order[:, None] - order) <= 3, 1)
@@ -154,6 +157,7 @@ VERDICT = {
     rf"{N} of {N} \w+ are at the top with a probability of at least 1/2: {NAMES}\. Whether .* is undecided\.": {
         "rotation",
     },
+    r"This rests on few games: agent 5 played 8\.": {"newcomer"},
     r"All 4 agents are alike: nothing in these data tells them apart\.": {"draws"},
     rf"{WHO} is first: it is the only member of the equilibrium\.": {"exact ladder", "rates"},
     rf"({N} of|All) {N} agents share first place: [^(]*\.": {"exact", "payoffs", "exact scores"},

@@ -19,6 +19,7 @@ from nashboard.ratings.hierarchical_numerics import DENSE
 from nashboard.ratings.schedule import choose_prior
 
 FEW = 100  # draws below which the ends of intervals are rough
+FEW_GAMES = 10  # of an agent: below, its place is hardly known
 NAMED = 5  # candidates named in the headline
 LIKELY = 0.5  # an agent is called first from this probability on
 SURE = 0.95  # several agents are said to share first place from this probability of each on
@@ -32,7 +33,7 @@ MENTIONED = 0.05  # others are named from this probability on
 
 def write_verdict(problem: Problem, board: Board, tasks: Board | None, movers: tuple[Mover, ...]) -> tuple[str, ...]:
     """Return the sentences of the verdict: who is first, why, what is open, and how much data there are."""
-    found = [headline(board)]
+    found = [headline(board), few_games_sentence(board)]
     if isinstance(problem.data, Scores):
         found += [task_sentence(problem, tasks), noise_sentence(problem)]
     else:
@@ -66,6 +67,14 @@ def headline(board: Board) -> str:
     return (
         f"{name} is first with P = {p:.2f}; next {'is' if len(others) == 1 else 'are'} {name_most(others, 3)}.{below}"
     )
+
+
+def few_games_sentence(board: Board) -> str:
+    """Return how few games those played who are first, or likeliest to be; nothing where they played enough."""
+    first = np.flatnonzero(board.probability_top >= min(LIKELY, board.probability_top.max()))
+    few = [f"{board.names[k]} played {count(board.games[k])}" for k in first if board.games[k] < FEW_GAMES]
+    more = f" and {len(few) - NAMED:,} more" if len(few) > NAMED else ""
+    return f"This rests on few games: {', '.join(few[:NAMED])}{more}." if few else ""
 
 
 def likely_first(chances: dict[str, float]) -> dict[str, float]:
