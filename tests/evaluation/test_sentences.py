@@ -78,6 +78,9 @@ def evaluation(case: str) -> nb.Evaluation:
     if case == "newcomer":
         won = [[0, 28, 31, 33, 0], [22, 0, 27, 30, 0], [19, 23, 0, 26, 0], [17, 20, 24, 0, 0], [4, 4, 0, 0, 0]]
         return nb.evaluate(nb.Matches.from_counts(won))
+    if case == "inverted":
+        skill = np.linspace(0.2, 0.9, 8)[:, None]
+        return nb.evaluate(nb.Scores.from_array(np.hstack([skill + rng.normal(0, 0.02, (8, 5)), 1 - skill])))
     if case == "neighbours":
         strength, order = np.linspace(2, -2, 20), np.arange(20)
         near = np.triu(np.abs(order[:, None] - order) <= 3, 1)
@@ -158,6 +161,7 @@ VERDICT = {
         "rotation",
     },
     r"This rests on few games: agent 5 played 8\.": {"newcomer"},
+    r"First place depends on 'task 6', .*: if a low one is, pass lower_is_better=\['task 6'\] \(.*\)\.": {"inverted"},
     r"All 4 agents are alike: nothing in these data tells them apart\.": {"draws"},
     rf"{WHO} is first: it is the only member of the equilibrium\.": {"exact ladder", "rates"},
     rf"({N} of|All) {N} agents share first place: [^(]*\.": {"exact", "payoffs", "exact scores"},

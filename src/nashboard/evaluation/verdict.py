@@ -12,14 +12,17 @@ from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
+from nashboard.data.table.columns import HIGH_IS_GOOD, is_called_low, spell_option
 from nashboard.evaluation.board import Board, Mover
 from nashboard.evaluation.posterior.posterior import TIE
+from nashboard.evaluation.posterior.scores import holm
 from nashboard.evaluation.problem import LOG_ODDS, Problem
 from nashboard.ratings.hierarchical_numerics import DENSE
 from nashboard.ratings.schedule import choose_prior
 
 FEW = 100  # draws below which the ends of intervals are rough
 FEW_GAMES = 10  # of an agent: below, its place is hardly known
+FEWEST_AGENTS = 5  # that can show a task to point the wrong way
 NAMED = 5  # candidates named in the headline
 LIKELY = 0.5  # an agent is called first from this probability on
 SURE = 0.95  # several agents are said to share first place from this probability of each on
@@ -35,6 +38,7 @@ def write_verdict(problem: Problem, board: Board, tasks: Board | None, movers: t
     """Return the sentences of the verdict: who is first, why, what is open, and how much data there are."""
     found = [headline(board), few_games_sentence(board)]
     if isinstance(problem.data, Scores):
+        found.append(direction_sentence(problem, tasks))
         found += [task_sentence(problem, tasks), noise_sentence(problem)]
     else:
         found.append(ladder_sentence(problem))
@@ -190,6 +194,30 @@ def count_unclear(gaps: Floats, level: float) -> tuple[int, int]:
         tied += int((even >= level).sum())
         unclear += int((np.maximum(np.maximum(ahead, behind), even) < level).sum())
     return unclear, tied
+
+
+def direction_sentence(problem: Problem, tasks: Board | None) -> str:
+    """Return which tasks first place depends on although a low score may be good on them, by name or correlation."""
+    from nashboard.evaluation.audit.task_quality import correlations, negative_by_chance
+
+    assert tasks is not None
+    assert isinstance(problem.data, Scores)
+    S = problem.scaled.values
+    named = any(note.startswith(HIGH_IS_GOOD) for note in problem.given.origin.notes)
+    enough = len(S) >= FEWEST_AGENTS and S.shape[1] > 2  # of two tasks, either may be wrong
+    r = np.nan_to_num(correlations(S)) if enough else np.zeros(S.shape[1])
+    negative = (r < 0) & holm(negative_by_chance(r, len(S)), 1 - SURE)
+    doubtful = [
+        task
+        for k, task in enumerate(tasks.names)
+        if tasks.probability_top[k] >= LIKELY
+        and not problem.data.lower_is_better[k]
+        and (negative[k] or (named and is_called_low(task)))
+    ]
+    if not doubtful:
+        return ""
+    remedy = f"if a low one is, pass {spell_option('lower_is_better', doubtful)}"
+    return f"First place depends on {listed(doubtful, 3)}, where a high score counts as good: {remedy}."
 
 
 def task_sentence(problem: Problem, tasks: Board | None) -> str:

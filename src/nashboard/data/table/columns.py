@@ -383,6 +383,7 @@ ERROR_OF = re.compile(r"(?P<task>.+)_(stderr|std_err|standard_error)(?P<filter>(
 PERHAPS_ERROR_OF = re.compile(r"(?P<task>.+)_(se|sem)(?P<filter>)")
 SPREAD_OF = re.compile(r"(?P<task>.+)_(std|sd|stdev|std_dev)(?P<filter>)")
 
+HIGH_IS_GOOD = "a high score counts as good on"
 LOW_IS_GOOD = frozenset(
     ("latency", "perplexity", "ppl", "runtime", "seconds", "milliseconds", "ms", "rmse", "mse", "mae", "wer")
 )
@@ -411,9 +412,7 @@ def note_low_names(tasks: Iterable[str], asked: Directions, said: Container[str]
     ]
     if not low:
         return ()
-    return (
-        f"a high score counts as good on {listed(low)}: if a low one is, pass {spell_option('lower_is_better', low)}",
-    )
+    return (f"{HIGH_IS_GOOD} {listed(low)}: if a low one is, pass {spell_option('lower_is_better', low)}",)
 
 
 def spell_option(name: str, values: list[str]) -> str:
