@@ -81,6 +81,10 @@ def evaluation(case: str) -> nb.Evaluation:
     if case == "inverted":
         skill = np.linspace(0.2, 0.9, 8)[:, None]
         return nb.evaluate(nb.Scores.from_array(np.hstack([skill + rng.normal(0, 0.02, (8, 5)), 1 - skill])))
+    if case == "both directions":
+        return nb.evaluate(nb.Scores.from_array(rng.random((5, 4)), lower_is_better=[False, False, False, True]))
+    if case == "units":
+        return nb.evaluate(nb.Scores.from_array(rng.random((5, 4)) * [1, 1, 1, 100]))
     if case == "neighbours":
         strength, order = np.linspace(2, -2, 20), np.arange(20)
         near = np.triu(np.abs(order[:, None] - order) <= 3, 1)
@@ -196,6 +200,8 @@ VERDICT = {
     r"\d+ agents, payoffs (as given|with errors)\.": {"payoffs", "payoffs with errors"},
 }  # fmt: skip
 WARNINGS = {
+    r"There is no mean column: on 'task 4' a low score is good, .*\.": {"both directions"},
+    r"Tasks have different units, .* most of the plain mean is 'task 4' \(.*\)\.": {"units"},
     r"Only the largest group of connected agents is evaluated; left out: .*\.": {"groups"},
     r"One group of (agents|tasks) has identical data \(.*\): each group counts once; the plain average .*\.": {
         "copies",

@@ -23,6 +23,7 @@ from nashboard.ratings.schedule import choose_prior
 FEW = 100  # draws below which the ends of intervals are rough
 FEW_GAMES = 10  # of an agent: below, its place is hardly known
 FEWEST_AGENTS = 5  # that can show a task to point the wrong way
+UNITS = 10  # times the median task: from here on a task has another unit
 NAMED = 5  # candidates named in the headline
 LIKELY = 0.5  # an agent is called first from this probability on
 SURE = 0.95  # several agents are said to share first place from this probability of each on
@@ -322,6 +323,7 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         for note in problem.given.origin.notes
         if not note.startswith(CHOSEN) and note != NO_COUNTS and note not in problem.notes
     ]
+    found += mean_warning(data)
     if isinstance(data, Payoffs) and problem.literal and problem.settings.noise == "model":
         found.append("The payoffs have neither standard errors nor numbers of games: they are taken as exact.")
     if NO_COUNTS in problem.given.origin.notes:
@@ -358,6 +360,27 @@ def counts_are_known(warnings: tuple[str, ...]) -> bool:
 def sentence(text: str) -> str:
     """Return a note as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def mean_warning(data: Any) -> list[str]:
+    """Return why there is no mean column, or which tasks decide it because of their unit."""
+    if not isinstance(data, Scores) or len(data.tasks) < 2:
+        return []
+    lower = data.lower_is_better
+    if lower.any() and not lower.all():
+        low = listed([task for task, is_low in zip(data.tasks, lower, strict=True) if is_low], 3)
+        return [f"There is no mean column: on {low} a low score is good, and a mean cannot mix the two directions."]
+    size = np.nanmax(np.abs(data.values), axis=0)
+    width = np.nanmax(data.values, axis=0) - np.nanmin(data.values, axis=0)
+    wide = (size >= UNITS * np.median(size)) & (width >= UNITS * np.median(width))
+    if data.scaling != "raw" or width[wide].sum() <= width[~wide].sum():
+        return []
+    k = int(np.argmax(width))
+    most = listed([data.tasks[t] for t in np.argsort(-width, kind="stable") if wide[t]], 3)
+    return [
+        f"Tasks have different units, and most of the plain mean is {most} (scores differ by {width[k]:,.3g} on "
+        f"{data.tasks[k]!r}, by {np.median(width):,.3g} on the median task)."
+    ]
 
 
 def pool_warning(problem: Problem) -> list[str]:
