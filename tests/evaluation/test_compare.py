@@ -209,3 +209,12 @@ def test_agents_that_only_drew_are_level() -> None:
     found = nb.compare(nb.Matches.from_counts(np.zeros((2, 2)), ["x", "y"], draws=30 * (1 - np.eye(2))), "x", "y")
     assert found.difference == 0.0
     assert found.games_needed is None
+
+
+def test_the_sentence_says_which_mean_was_compared() -> None:
+    table = np.array([[50, 0.5, 0.5], [61, 0.7, 0.8], [72, 0.55, 0.6], [65, 0.6, 0.7]])
+    names = ["m1", "m2", "m3", "m4"]
+    scaled = nb.compare(nb.Scores.from_array(table, agents=names), "m2", "m3")
+    assert "m2 leads m3 by 0.306 of the range of each task in the mean of scaled scores (" in scaled.sentence
+    plain = nb.compare(nb.Scores.from_array(table[:, :1] + [[0.0, 5.0, 9.0]], agents=names), "m2", "m3")
+    assert " points in the plain mean of the scores (" in plain.sentence

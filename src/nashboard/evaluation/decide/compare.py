@@ -37,6 +37,10 @@ MEANING_OF_P = (
     "probability that a has the higher mean; evaluate weighs tasks, so that its P(top) can differ",
     "probability that a wins most games against b; P(top) of evaluate is about the best of all agents",
 )
+WHICH_MEAN = {
+    "of the range of each task": " in the mean of scaled scores",
+    "points": " in the plain mean of the scores",
+}
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
 Over = Literal["tasks", "runs"]
 
@@ -98,7 +102,7 @@ class Comparison(Result):
     def sentence(self) -> str:
         """The verdict in one sentence."""
         ends = f"{self.level:.0%} interval {short(self.low)} to {short(self.high)}"
-        size = f"{short(abs(self.difference))} {self.unit}"
+        size = f"{short(abs(self.difference))} {self.unit}{WHICH_MEAN.get(self.unit, '')}"
         if self.verdict == "equivalent":
             return (
                 f"{self.a} and {self.b} are equivalent: the difference lies within {short(self.margin or 0.0)} "
