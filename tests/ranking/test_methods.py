@@ -436,3 +436,16 @@ def test_the_command_ranks_by_any_method(command: Run) -> None:
     assert "did you mean 'schulze'" in command("rank", "dataset:alphago", "--method", "schultze", code=2).stderr
     assert "with a number" in command("rank", "dataset:alphago", "--option", "prior=much", code=2).stderr
     assert "ranked_pairs" in command("methods").stdout
+
+
+def test_the_command_says_that_results_are_taken_as_exact_and_who_played_few_games(
+    command: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.csv"
+    rows = ["a,b,outcome", "new,ann,1", *["ann,bob,1"] * 20, *["ann,bob,0"] * 15]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    for name in ("rank", "nash"):
+        said = command(name, str(path)).stderr
+        assert "observed results are taken as exact" in said
+        assert "in first place with few games: new played 1\n" in said
+    assert "few games" not in command("rank", "dataset:atari").stderr

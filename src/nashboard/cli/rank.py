@@ -1,5 +1,6 @@
 """Rankings: ``nashboard rank FILE --method NAME``, ``methods`` compares all, ``nash`` solves the table as given."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -61,6 +62,20 @@ def rank(
         data = read_parts(source, segment, reading, most=MOST_PROMPTS)
     ranking = rank_agents(data, method, scaling=options.word(scaling), **chosen_options)
     listing.show(ranking.table(), json=(ranking.to_dict(), "ranking/1"))
+    note_exact(data, ranking.winners)
+
+
+def note_exact(data: Any, first: Sequence[str]) -> None:
+    """Say that a ranking takes the observed results as exact, and how few games those in first place played."""
+    from nashboard.data.matches import NO_COUNTS, Matches
+    from nashboard.evaluation.verdict import FEW_GAMES
+
+    few = []
+    if isinstance(data, Matches) and NO_COUNTS not in data.origin.notes:
+        games = dict(zip(data.agents, data.games_per_agent.tolist(), strict=True))
+        few = [f"{name} played {games[name]:,g}" for name in dict.fromkeys(first) if games[name] < FEW_GAMES]
+    said = f"; in first place with few games: {', '.join(few[:3])}" if few else ""
+    note(f"note: observed results are taken as exact, and `nashboard evaluate` accounts for their noise{said}")
 
 
 def method_options(pairs: list[str] | None) -> dict[str, Any]:
@@ -120,6 +135,7 @@ def methods(
     with show_progress("Ranking by every method ...") as progress:
         trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."))
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
+    note_exact(data, [name for one in trials.ranked if one.ranking for name in one.ranking.winners])
 
 
 def nash(
@@ -164,5 +180,6 @@ def nash(
         json = result.to_dict(), "nash/1"
         table, groups = result.table(), result.clone_groups
     listing.show(table, json=json)
+    note_exact(data, [] if isinstance(data, Scores) else result.support)
     for number, group in enumerate(groups, start=1):
         note(f"copies {number}: {', '.join(group)}")
