@@ -184,8 +184,11 @@ def compute_p_values(boards: Mapping[str, Evaluation], agents: Sequence[str]) ->
         if posterior.source is not None and posterior.source.ratings is not None:
             behind = posterior.source.ratings.mean(axis=1, keepdims=True) - posterior.source.ratings
             gap[at, k], error[at, k] = (x[posterior.classes] for x in (behind.mean(axis=0), behind.std(axis=0)))
+        error[at, k] *= np.sqrt(np.bincount(posterior.classes)[posterior.classes])  # pooled data are of several agents
     known = error > 0
     known &= known.sum(axis=1, keepdims=True) > 1
+    present = known.sum(axis=0)  # errors are measured from the mean, and the median of three or more is noisier
+    error = error * np.sqrt(np.where(present > 2, present / np.maximum(present - 1, 1), 1.0))
     weight = np.where(known, 1 / np.where(known, error, 1.0) ** 2, 0.0)
     total = np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
     y = np.where(known, gap, 0.0)
