@@ -215,7 +215,8 @@ def by_cluster(n: int, i: Array, j: Array, pair: Array, won: Array, games: int, 
     split = Clusters(
         size=len(pair), cluster=np.arange(len(pair)), pair=pair, wins=won, draws=0.0 * won, losses=games - won
     )
-    return replace(matches, clusters=split) if tell else matches
+    parts = np.bincount(pair, won * (1 - won)) if games == 1 else None
+    return replace(matches, clusters=split) if tell else replace(matches, fractions=parts)
 
 
 @dataclass(frozen=True)

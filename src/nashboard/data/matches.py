@@ -130,6 +130,9 @@ class Matches(Tabular):
         The same counts split by cluster, where a cluster column was read.
     sides
         The same counts split by which agent was the first side (home, white, left); None where that is unknown.
+    fractions
+        ``(p,)`` sums of ``y (1 - y)`` over games whose outcome ``y`` is another share of the point than 0, 1/2 and 1;
+        None where there are no such games.
 
     Examples
     --------
@@ -149,6 +152,7 @@ class Matches(Tabular):
     origin: Origin = MEMORY
     clusters: Clusters | None = None
     sides: Sides | None = None
+    fractions: Floats | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "agents", checked_names(self.agents, size=len(self.agents), kind="agent"))
@@ -175,6 +179,10 @@ class Matches(Tabular):
             raise InputError("every listed pair must have met: leave out the pairs without games")
         if self.sides is not None:
             refuse_sides(self, self.sides)
+        if self.fractions is not None:
+            object.__setattr__(self, "fractions", frozen_copy(self.fractions))
+            if self.fractions.shape != i.shape:
+                raise InputError(f"fractions must contain one number per pair: {len(i):,}")
 
     @staticmethod
     def from_frame(frame: Any, **options: Any) -> "Matches":
@@ -224,12 +232,13 @@ class Matches(Tabular):
         met = np.flatnonzero(np.bincount(pair, minlength=number.size))
         draw = y == 0.5
         won = np.where(i < j, y, 1 - y)
-        wins, draws, losses = (
+        wins, draws, losses, fractions = (
             np.bincount(pair, part, number.size)[met].astype(np.float64)
-            for part in (np.where(draw, 0.0, won), draw, np.where(draw, 0.0, 1 - won))
+            for part in (np.where(draw, 0.0, won), draw, np.where(draw, 0.0, 1 - won), np.where(draw, 0.0, y * (1 - y)))
         )
         pairs = np.stack(np.divmod(number[met], max(n, 1)), axis=1)
-        return Matches(agents=names, pairs=pairs, wins=wins, draws=draws, losses=losses)
+        split = fractions if fractions.any() else None
+        return Matches(agents=names, pairs=pairs, wins=wins, draws=draws, losses=losses, fractions=split)
 
     @staticmethod
     def from_win_rates(
@@ -315,6 +324,11 @@ class Matches(Tabular):
     def games(self) -> Floats:
         """Games (or total weight) of each pair, ``(p,)``."""
         return frozen_copy(self.wins + self.draws + self.losses)
+
+    @property
+    def shared(self) -> Floats:
+        """Sums of ``y (1 - y)`` over all games of a pair: by how much squared outcomes are less than outcomes."""
+        return np.asarray(self.draws / 4 if self.fractions is None else self.draws / 4 + self.fractions)
 
     @cached_property
     def n_games(self) -> float:
@@ -447,6 +461,7 @@ class Matches(Tabular):
             origin=self.origin.noting(note),
             clusters=None if self.clusters is None else self.clusters.renumbered(place, flip),
             sides=None if self.sides is None else self.sides.renumbered(place, flip, code.size),
+            fractions=None if self.fractions is None else total(self.fractions),
         )
 
     def win_rates(self) -> Floats:

@@ -18,10 +18,9 @@ from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.errors import InputError
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
-from nashboard.evaluation.posterior.draws import Draws
+from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
-from nashboard.evaluation.posterior.literal import literal_matches, literal_payoffs, literal_scores
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
 from nashboard.evaluation.posterior.scores import draw_scores, known_noise, to_units

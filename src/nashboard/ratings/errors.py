@@ -313,7 +313,7 @@ class Results:
     h: Floats
     won: Floats
     lost: Floats
-    draws: Floats
+    shared: Floats
     parts: "Parts | None"
 
     def per_agent(self, values: Floats) -> Floats:
@@ -321,10 +321,10 @@ class Results:
         return np.asarray(np.bincount(self.i, values, self.agents) + np.bincount(self.j, values, self.agents))
 
     def without_draws(self) -> Floats:
-        """Return the variance of each row's slope: draws vary less than half wins and half losses."""
+        """Return the variance of each row's slope: draws and other shares of the point vary less than a coin toss."""
         scatter = self.won * (1 - self.p) ** 2 + self.lost * self.p**2
-        prior, league = PRIOR_GAMES * EVEN_GAME, (self.draws.sum() / 4) / (scatter.sum() + EVEN_GAME)
-        agent = 1 - (self.per_agent(self.draws / 4) + prior * league) / (self.per_agent(scatter) + prior)
+        prior, league = PRIOR_GAMES * EVEN_GAME, self.shared.sum() / (scatter.sum() + EVEN_GAME)
+        agent = 1 - (self.per_agent(self.shared) + prior * league) / (self.per_agent(scatter) + prior)
         return np.asarray(self.h * (agent[self.i] + agent[self.j]) / 2)
 
     def by_cluster(self, edges: int) -> "tuple[Floats, csr_array]":
@@ -366,7 +366,7 @@ class Parts:
 def score_covariance(matches: Matches, totals: PairTotals, x: Floats, curvatures: Floats) -> Score | None:
     """Return ``M``, or None where it is the Hessian: without draws and clusters."""
     split, played = matches.clusters, len(matches.pairs)
-    if split is None and not matches.draws.any():
+    if split is None and not matches.shared.any():
         return None
     parts = None
     if split is not None:
@@ -375,7 +375,7 @@ def score_covariance(matches: Matches, totals: PairTotals, x: Floats, curvatures
     here = slice(played)
     results = Results(
         agents=totals.agents, i=totals.i[here], j=totals.j[here], p=win_rates(x[here]), h=curvatures[here],
-        won=totals.won[here], lost=totals.lost[here], draws=matches.draws, parts=parts,
+        won=totals.won[here], lost=totals.lost[here], shared=matches.shared, parts=parts,
     )  # fmt: skip
     return with_prior_edges(results, totals.i, totals.j, curvatures)
 

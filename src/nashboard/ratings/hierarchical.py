@@ -24,8 +24,9 @@ refined until it resolves the posterior. A draw picks a grid point, then ``r`` f
 (its mean corrected for skewness to first order; agents with few games, and sigma, which Laplace's approximation
 underestimates there, are moved by Metropolis steps), then each ``c`` given ``r`` exactly, by rejection sampling.
 
-**Information.** Draws make a result less variable than a coin toss, ``p (1 - p) - d / 4`` for a share ``d`` of draws,
-and games of one cluster may agree with each other. Counts are divided by this dispersion before they are fitted.
+**Information.** Draws and other shares of the point make results less variable than a coin toss, ``p (1 - p)`` less the
+mean of ``y (1 - y)`` over outcomes ``y``, and games of one cluster may agree with each other. Counts are divided by
+this dispersion before they are fitted.
 
 References
 ----------
@@ -455,7 +456,7 @@ def count_pairs(matches: Matches, dispersion: float | None = None) -> PairCounts
 def measure_dispersion(matches: Matches) -> float:
     """Return the variance of results relative to independent decisive games: below 1 with draws, above with clusters.
 
-    Of single games it is ``1 - sum(d) / 4 / sum(n p (1 - p))`` around smoothed shares ``p``. With clusters it is
+    Of single games it is ``1 - sum(y (1 - y)) / sum(n p (1 - p))`` around smoothed shares ``p``. With clusters it is
     measured between them, around each pair's own share ``q``: if the points of a cluster with ``m`` of the pair's ``N``
     games have variance ``phi m q (1 - q)``, then ``sum (points - q m)^2`` has mean ``phi q (1 - q) (N - sum m^2 / N)``,
     and ``phi`` is the ratio of both sides, summed over all pairs. A few games' worth of prior evidence for single
@@ -464,7 +465,7 @@ def measure_dispersion(matches: Matches) -> float:
     points = matches.wins + matches.draws / 2
     share = (points + 0.5) / (matches.games + 1)
     coin = float((matches.games * share * (1 - share)).sum())
-    single = max(1 - float(matches.draws.sum()) / 4 / coin, LEAST_DISPERSION) if coin > 0 else 1.0
+    single = max(1 - float(matches.shared.sum()) / coin, LEAST_DISPERSION) if coin > 0 else 1.0
     split = matches.clusters
     if split is None:
         return single

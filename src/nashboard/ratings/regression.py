@@ -398,7 +398,7 @@ class System:
             parts = Parts(size=size, cluster=rows.cluster, row=np.arange(R), games=rows.games, won=won)
         results = Results(
             agents=len(rows.agents), i=rows.i, j=rows.j, p=(self.slopes + won) / rows.games, h=self.h[:R], won=won,
-            lost=rows.losses + rows.draws / 2, draws=rows.draws, parts=parts,
+            lost=rows.losses + rows.draws / 2, shared=rows.draws / 4, parts=parts,
         )  # fmt: skip
         return with_prior_edges(results, self.i, self.j, self.h)
 

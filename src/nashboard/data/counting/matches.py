@@ -144,7 +144,8 @@ def make_matches(result: PairCounts) -> Matches:
     agents = pl.concat([others["first"], others["second"]]).unique().sort().to_list()
     pairs = order_pairs(others, agents, sided=table.sided)
     counted_sides = [f"{side}_{count}" for side in SIDES for count in COUNTS] if table.sided else []
-    met = add_exactly(pairs, ("low", "high"), (*COUNTS, *counted_sides)).sort("low", "high")
+    squares = ["fractions"] if "fractions" in pairs.columns and (pairs["fractions"] > 0).any() else []
+    met = add_exactly(pairs, ("low", "high"), (*COUNTS, *counted_sides, *squares)).sort("low", "high")
     met = met.filter(pl.sum_horizontal(COUNTS) > 0).with_row_index("pair")
     if met.is_empty():
         raise InputError(f"{table.source!r} contains no match with an outcome and a weight above zero")
@@ -166,6 +167,7 @@ def make_matches(result: PairCounts) -> Matches:
         ),
         clusters=make_clusters(pairs, met) if table.cluster else None,
         sides=make_sides(met) if table.sided else None,
+        fractions=met["fractions"].to_numpy() if squares else None,
     )
 
 

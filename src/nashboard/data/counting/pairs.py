@@ -331,6 +331,7 @@ def make_rows(table: MatchTable, words: Vocabulary | None, more: Mapping[str, nw
             wins=share(nw.col("win")),
             draws=share(nw.col("draw")),
             losses=share(nw.col("loss")),
+            fractions=share(nw.col("win") * nw.col("loss")),
             understood=indicate((nw.col("win") + nw.col("draw") + nw.col("loss") > 0) | nw.col("ignored")),
             ignored=indicate(nw.col("ignored")),
             unsound=indicate(sound_weight, one=0, zero=1),
@@ -344,11 +345,12 @@ def make_totals(table: MatchTable, words: Vocabulary | None) -> Totals:
     uneven = ("uneven",) if table.weighed else ()
     whole = table.weight is None and words is not None and not words.fractions
     shares, marks = ("wins", "draws", "losses"), ("understood", "ignored", "unsound", *uneven)
+    squares = () if words is not None and not words.fractions else ("fractions",)
     return Totals(
         rows=make_rows(table, words, {}),
         keys=("left_out", *table.keys, *(["neutral"] if table.neutral is not None else [])),
         sums=(*shares, *marks) if whole else marks,
-        fractions=() if whole else shares,
+        fractions=() if whole else (*shares, *squares),
         names=tuple(side for side in ("first", "second") if groups_as_text(table.key_kinds[side])),
         lowest={"earliest": "time"} if table.time is not None else {},
         highest={"latest": "time"} if table.time is not None else {},

@@ -539,4 +539,4 @@ def with_counts(matches: Matches, counts: Floats) -> Matches:
     """Return the matches with other wins, draws and losses (p, 3); pairs without games are left out."""
     kept = counts.sum(axis=1) > 0
     left = dict(zip(OUTCOMES, counts[kept].T, strict=True))
-    return replace(matches, pairs=matches.pairs[kept], clusters=None, sides=None, **left)
+    return replace(matches, pairs=matches.pairs[kept], clusters=None, sides=None, fractions=None, **left)

@@ -493,7 +493,7 @@ def reweight_pairs(matches: Matches, least_games: float) -> Matches:
     factor = 1 / np.maximum(matches.games, least_games)
     factor *= matches.n_games / float((factor * matches.games).sum())
     counts = {name: getattr(matches, name) * factor for name in ("wins", "draws", "losses")}
-    return replace(matches, **counts, clusters=None, sides=None)
+    return replace(matches, **counts, clusters=None, sides=None, fractions=None)
 
 
 def simulate_inflation(matches: Matches, fit: EloRatings, family: Sequence[int], rng: np.random.Generator) -> float:

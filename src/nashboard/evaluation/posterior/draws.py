@@ -1,4 +1,7 @@
-"""Draws of the truth: what every model of the data returns, and all that the board is computed from."""
+"""Draws of the truth: what every model of the data returns, and all that the board is computed from.
+
+With ``noise="none"`` there is one draw, the data themselves, as in the paper.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -7,6 +10,16 @@ from typing import Any
 import numpy as np
 
 from nashboard._types import Floats, read_only
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs, payoffs
+from nashboard.data.scores import Scaling, Scores
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import Selection
+from nashboard.ratings.elo import elo
+from nashboard.ratings.errors import origin_weights
+
+ELO_PRIOR = 0.01  # drawn games of each agent with the average: maximum likelihood, but finite
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,3 +76,52 @@ class Draws:
     def __repr__(self) -> str:
         draws, classes = self.gaps.shape
         return f"Draws({draws:,} draws of {classes:,} agents)"
+
+
+def literal_matches(matches: Matches, selection: Selection, tolerance: float | None = None) -> Draws:
+    """Return the equilibrium of the smoothed log-odds; pairs that never met as Elo predicts."""
+    game = payoffs(matches, fill="model")
+    ratings = elo(matches, prior=ELO_PRIOR).ratings / POINTS_PER_LOGIT
+    beside = np.flatnonzero(origin_weights(matches) == 0).tolist()
+    facts = {"filled": game.filled, "payoffs": game.made, "beside_origin": beside}
+    return literal_game(game, selection, tolerance, ratings, facts)
+
+
+def literal_payoffs(given: Payoffs, selection: Selection, tolerance: float | None = None) -> Draws:
+    """Return the equilibrium of the payoffs."""
+    return literal_game(given, selection, tolerance, None, {"filled": given.filled, "payoffs": given.made})
+
+
+def literal_game(
+    game: Payoffs, selection: Selection, tolerance: float | None, ratings: Floats | None, facts: dict[str, object]
+) -> Draws:
+    """Return one draw: the game itself."""
+    found = nash_average(game, selection=selection, tolerance=tolerance)
+    gaps = np.where(np.isin(game.agents, found.support), 0.0, np.maximum(-found.averages, 0.0))
+    return Draws(
+        gaps=gaps[None],
+        weights=np.array(found.weights)[None],
+        point=gaps.copy(),
+        ratings=None if ratings is None else ratings[None],
+        payoffs=np.array(game.A)[None],
+        expected=np.array(game.A),
+        facts=dict(facts),
+    )
+
+
+def literal_scores(scores: Scores, scaling: Scaling, selection: Selection, tolerance: float | None = None) -> Draws:
+    """Return the equilibrium of the table in comparable units; scores that were scaled stay as they are."""
+    scaled = scores.scale(scaling) if scores.scaling == "raw" else scores
+    found = nash_average_scores(scaled, selection=selection, tolerance=tolerance)
+    best = np.isin(scores.agents, found.agent_support)
+    gaps = np.where(best, 0.0, np.maximum(found.value - found.skills, 0.0))
+    return Draws(
+        gaps=gaps[None],
+        weights=np.array(found.agent_weights)[None],
+        point=gaps.copy(),
+        means=scores.values.mean(axis=1)[None],
+        task_weights=np.array(found.task_weights)[None],
+        payoffs=np.array(scaled.values)[None],
+        expected=np.array(scaled.values),
+        facts={"scaling": scaled.scaling},
+    )

@@ -1,0 +1,45 @@
+"""Shares of the point other than 0, 1/2 and 1 keep their second moment."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import nashboard as nb
+from nashboard._types import Floats
+from nashboard.ratings.hierarchical import measure_dispersion
+
+GAMES = pl.DataFrame(
+    {"a": ["x", "y", "x", "z", "x"], "b": ["y", "x", "z", "y", "y"], "outcome": [0.25, 0.9, 1.0, 0.5, 0.5]}
+)
+
+
+def test_a_reader_sums_the_product_of_the_shares_of_each_pair() -> None:
+    read = nb.read_matches(GAMES, a="a", b="b", outcome="outcome")
+    counted = nb.Matches.from_games(GAMES["a"], GAMES["b"], GAMES["outcome"])
+    for matches in (read, counted, read.select(["z", "y", "x"]).select(["x", "y", "z"])):
+        assert matches.fractions is not None
+        assert matches.fractions == pytest.approx([0.25 * 0.75 + 0.9 * 0.1, 0.0, 0.0])
+        assert matches.shared == pytest.approx([0.25 * 0.75 + 0.9 * 0.1 + 0.25, 0.0, 0.25])
+
+
+def test_decisive_games_and_draws_have_no_fractions() -> None:
+    whole = GAMES.with_columns(outcome=pl.Series([1.0, 0.0, 1.0, 0.5, 0.5]))
+    assert nb.read_matches(whole, a="a", b="b", outcome="outcome").fractions is None
+
+
+def test_shares_of_judges_have_their_own_variance() -> None:
+    rng = np.random.default_rng(3)
+    first, second = zip(*[(a, b) for a in range(8) for b in range(a)] * 40, strict=True)
+    share = rng.binomial(7, 0.6, len(first)) / 7
+    matches = nb.Matches.from_games([f"m{k}" for k in first], [f"m{k}" for k in second], share)
+    assert measure_dispersion(matches) == pytest.approx(1 / 7, abs=0.02)
+    both = (matches, nb.Matches.from_counts(counts_of(matches)))
+    errors = [float(nb.elo(m, prior=0.0).stderr.mean()) for m in both]
+    assert errors[0] / errors[1] == pytest.approx(1 / np.sqrt(7), rel=0.2)
+
+
+def counts_of(matches: nb.Matches) -> Floats:
+    W = np.zeros((len(matches.agents),) * 2)
+    i, j = matches.pairs.T
+    W[i, j], W[j, i] = matches.wins + matches.draws / 2, matches.losses + matches.draws / 2
+    return W
