@@ -89,7 +89,8 @@ def rating(problem: Problem) -> Second | None:
         at = [int(problem.classes.label[k]) for k in held]
         points = points + (np.array(list(held.values())) - points[:, at]).mean(axis=1, keepdims=True)
     beside = np.isin(problem.classes.label, problem.draws.facts.get("beside_origin", ()))
-    meaning = "Elo rating in points" + ("" if held else f", {describe_origin(None, problem.agents, ~beside)}")
+    counting = (~beside).astype(float)
+    meaning = "Elo rating in points" + ("" if held else f", {describe_origin(None, problem.agents, counting)}")
     if not held and (problem.classes.size > 1).any():
         meaning += ", agents that are pooled count once"
     return summarise_second("Elo", meaning, points, problem, decimals=0)

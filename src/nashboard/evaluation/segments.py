@@ -194,9 +194,9 @@ def compute_p_values(boards: Mapping[str, Evaluation], agents: Sequence[str]) ->
     y = np.where(known, gap, 0.0)
     for _ in range(SWEEPS):
         rest = y - (weight * y).sum(axis=1, keepdims=True) / total
-        for k in np.flatnonzero(known.any(axis=0)):
-            inside = known[:, k]
-            y[inside, k] -= typical_change(rest[inside, k], error[inside, k])
+        for column in np.flatnonzero(known.any(axis=0)).tolist():
+            inside = known[:, column]
+            y[inside, column] -= typical_change(rest[inside, column], error[inside, column])
     Q = (weight * (y - (weight * y).sum(axis=1, keepdims=True) / total) ** 2).sum(axis=1)
     return {agent: float(chdtrc(known[k].sum() - 1, Q[k])) for k, agent in enumerate(agents) if known[k].any()}
 

@@ -61,9 +61,9 @@ class Beliefs:
     quantity: str
     notes: tuple[str, ...] = ()
 
-    def covariance(self, counts: Floats | None = None) -> Floats:
+    def covariance(self, counts: Floats | Ints | None = None) -> Floats:
         """Return the covariance of the strengths, now or after these measurements."""
-        counts = np.zeros(len(self.rows)) if counts is None else counts
+        counts = np.zeros(len(self.rows)) if counts is None else counts.astype(float)
         return self.state(counts, np.empty(0, dtype=np.intp))[0]
 
 
