@@ -119,7 +119,7 @@ SKIPPED: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # file, content, 
     "opencompass": (
         "summary.csv",
         "dataset,version,metric,mode,x,y\nmmlu,v1,acc,gen,60,70\narc,v1,acc,gen,oops,80\nhs,v1,acc,gen,1,2\n",
-        ("mmlu", "hs"), "data row 2",
+        ("mmlu", "hs"), "'arc'",
     ),
     "alpaca-eval-leaderboard": (
         "board.csv",

@@ -207,7 +207,7 @@ def test_on_atari_human_is_at_the_top_beside_rainbow() -> None:
     literal = nb.evaluate(nb.load_dataset("atari"), noise="none")
     assert set(literal.support) == {"rainbow", "human", "prioritized_ddqn_rank", "popart_ddqn"}
     assert literal.board.uniform_ranks[literal.agents.index("human")] == 9
-    assert any(line.startswith("human moves up") for line in literal.verdict)
+    assert any(line.startswith("human is higher on this board") for line in literal.verdict)
     found = nb.evaluate(nb.load_dataset("atari"), n_resamples=100)
     top = dict(zip(found.posterior.agents, found.posterior.probability_top, strict=True))
     assert top["human"] > 0.9

@@ -209,7 +209,7 @@ def wins_of(n: int, seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float6
     r, c = rng.normal(0, 0.4, size=n), rng.normal(size=(2, n)) / 2
     lead = r[:, None] - r + np.outer(c[0], c[1]) - np.outer(c[1], c[0])
     won = np.triu(rng.binomial(20, 1 / (1 + np.exp(-lead))), 1).astype(float)
-    return won + np.tril(20 - won.T, -1)
+    return np.asarray(won + np.tril(20 - won.T, -1))
 
 
 def entered(T: Any, kept: list[int], *, scores: bool) -> Any:
@@ -263,7 +263,7 @@ def test_new_data_and_noisy_copies_change_a_win_rate_as_often_as_by_hand() -> No
 
     def new(P: Any) -> Any:
         won = np.triu(rng.binomial(20, P), 1).astype(float)
-        return won + np.tril(20 - won.T, -1)
+        return np.asarray(won + np.tril(20 - won.T, -1))
 
     def best(total: Any, games: Any, original: Any) -> set[int]:
         share = total / games

@@ -14,6 +14,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import HIGH_IS_GOOD, is_called_low, spell_option
 from nashboard.evaluation.board import Board, Mover
+from nashboard.evaluation.posterior.matches import LARGE_CYCLES
 from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.posterior.scores import holm
 from nashboard.evaluation.problem import LOG_ODDS, Problem
@@ -28,7 +29,7 @@ NAMED = 5  # candidates named in the headline
 LIKELY = 0.5  # an agent is called first from this probability on
 SURE = 0.95  # several agents are said to share first place from this probability of each on
 SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not claimed
-LARGE_CYCLES = 0.5  # log-odds, 87 Elo points: where cycles may be larger, nothing is said against them
+CLOSE = 0.9  # correlation of gaps and ratings from which both are said to order alike
 SMALL_SHARE = 0.1  # of the variance of the payoffs: a cyclic part below it hardly changes the order
 MOST_COMPARED = 1000  # agents of which all pairs are compared
 IDENTIFIED = 3  # agents and tasks from which a shared skill and what it leaves over can be told apart
@@ -42,7 +43,7 @@ def write_verdict(problem: Problem, board: Board, tasks: Board | None, movers: t
         found.append(direction_sentence(problem, tasks))
         found += [task_sentence(problem, tasks), noise_sentence(problem)]
     else:
-        found.append(ladder_sentence(problem))
+        found.append(ladder_sentence(problem, board))
     found += [mover.sentence() for mover in movers]
     found += [pairs_sentence(problem), size_sentence(problem)]
     return tuple(line for line in found if line)
@@ -140,20 +141,23 @@ def class_chances(board: Board) -> dict[str, float]:
     }
 
 
-def ladder_sentence(problem: Problem) -> str:
+def ladder_sentence(problem: Problem, board: Board) -> str:
     """Return whether ratings explain the results, from the facts of the model; nothing where there is no question."""
     facts, data = problem.draws.facts, problem.merged
     if problem.literal or "cyclic_share" not in facts or len(data.agents) < 3:
         return ""
     if isinstance(data, Matches) and len(data.pairs) < len(data.agents):
         return "These results cannot show cycles, since no matches close a circle: the order is that of a ladder."
-    close = f"the order is close to that of {'Elo' if isinstance(data, Matches) else 'plain averages'}."
+    averages = board.uniform if board.rating is None else board.rating.values
+    spread = min(np.ptp(averages), np.ptp(board.gaps)) > 0
+    close = bool(spread and np.corrcoef(averages, -board.gaps)[0, 1] > CLOSE)
+    order = f"the order is close to that of {'Elo' if isinstance(data, Matches) else 'plain averages'}"
     share = float(facts["cyclic_share"])
     unit = 1.0 if problem.unit == LOG_ODDS else float(facts.get("sigma", 1.0))
     if facts.get("tau_low", 0.0) <= SMALL_CYCLES * unit:
-        if facts.get("tau_high", 0.0) > LARGE_CYCLES * unit:
-            return f"No cycles were found beyond noise, but these data could miss them; {close}"
-        return f"A ladder explains these results: no cycles were found beyond noise, so {close}"
+        if facts.get("tau_high", 0.0) > LARGE_CYCLES * unit or not facts["shows_cycles"]:
+            return f"No cycles were found beyond noise, but these data could miss them{f'; {order}' * close}."
+        return f"A ladder explains these results: no cycles were found beyond noise{f', so {order}' * close}."
     if isinstance(data, Matches) and problem.data.dependent:  # type: ignore[union-attr]
         return "It is unknown whether there are cycles: rows that may be alike were not taken as clusters."
     if share < SMALL_SHARE:

@@ -101,6 +101,10 @@ class Schedule:
         """Return the information of all pairs about log tau, at each value of tau."""
         raise NotImplementedError
 
+    def telling_pairs(self, tau: Floats) -> Floats:
+        """Return how many pairs measured without noise would tell as much about each tau, beyond what ratings explain."""
+        return np.asarray(self.information_about(tau) * self.cycles / max(len(self.i), 1) / 2)
+
     @cached_property
     def tau_prior(self) -> Callable[[Floats], Floats]:
         """Return the log-density of log tau: of experience, and of what this schedule can tell (Jeffreys).
@@ -110,8 +114,7 @@ class Schedule:
         are not expected to be larger than ladders: the tail is that of sigma.
         """
         tau = np.geomspace(*TAU_RANGE, 40)
-        told = self.information_about(tau) * self.cycles / max(len(self.i), 1) / 2
-        jeffreys = np.sqrt(np.maximum(told - TELLING, 0.0) / np.pi)
+        jeffreys = np.sqrt(np.maximum(self.telling_pairs(tau) - TELLING, 0.0) / np.pi)
         freedom, height = (1, 2 / np.pi) if self.cycles else (4, 3 / 4)
         ratio = tau / TAU_SCALE
         known = height * ratio / (1 + ratio**2 / freedom) ** ((freedom + 1) / 2)

@@ -63,8 +63,8 @@ class Beliefs:
 
     def covariance(self, counts: Floats | Ints | None = None) -> Floats:
         """Return the covariance of the strengths, now or after these measurements."""
-        counts = np.zeros(len(self.rows)) if counts is None else counts.astype(float)
-        return self.state(counts, np.empty(0, dtype=np.intp))[0]
+        given = np.zeros(len(self.rows)) if counts is None else counts.astype(float)
+        return self.state(given, np.empty(0, dtype=np.intp))[0]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

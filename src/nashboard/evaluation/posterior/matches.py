@@ -20,9 +20,11 @@ from nashboard.evaluation.posterior.draws import Draws
 from nashboard.ratings.errors import origin_weights
 from nashboard.ratings.hierarchical import (
     TAU_SCALE,
+    TELLING,
     HierarchicalFit,
     MeasuredPairs,
     ModelDraws,
+    PairCounts,
     fit_hierarchical,
     fit_pairs,
 )
@@ -34,6 +36,7 @@ BLOCK = 64  # games that are solved in one stack
 CONTENDERS = 24  # agents that a large game starts with
 LEAST_ERROR = 1e-6  # relative to the payoffs: a standard error of 0 is taken as this
 CYCLES_MATTER = 0.1  # share of the variance of payoffs from which cycles change the order, as in the verdict
+LARGE_CYCLES = 0.5  # log-odds, 87 Elo points: where cycles may be larger, nothing is said against them
 CLOSE = 1e-10  # gain against the equilibrium, relative to the largest payoff, that counts as rounding
 
 
@@ -149,6 +152,8 @@ def model_facts(fit: HierarchicalFit) -> dict[str, object]:
         "tau_low": low,
         "tau_high": high,
         "cyclic_share": fit.cyclic_share,
+        "shows_cycles": not isinstance(fit.counts, PairCounts)
+        or bool(fit.counts.telling_pairs(np.array([LARGE_CYCLES]))[0] > TELLING),
         "dispersion": fit.counts.dispersion,
         "around_opponents": fit.around_opponents,
     }
