@@ -102,7 +102,7 @@ class Schedule:
         raise NotImplementedError
 
     def telling_pairs(self, tau: Floats) -> Floats:
-        """Return how many pairs measured without noise would tell as much about each tau, beyond what ratings explain."""
+        """Return how many exact pairs would tell as much about each tau, beyond what ratings explain."""
         return np.asarray(self.information_about(tau) * self.cycles / max(len(self.i), 1) / 2)
 
     @cached_property

@@ -200,7 +200,7 @@ class Redundancy(Part):
     def alike(self, most: int) -> tuple[str, ...]:
         """Name the first groups, and say how many more there are."""
         lines = [
-            f"{'exact copies' if group.exact else 'near-duplicates'}: {shorten(group.members)} "
+            f"{'identical data' if group.exact else 'near-duplicates'}: {shorten(group.members)} "
             f"({group.representative} represents all)"
             for group in self.groups[:most]
         ]
