@@ -25,7 +25,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.decide.significance import fit_as_evaluate, head_to_head
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.evaluation.verdict import SMALL_CYCLES
-from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
+from nashboard.ratings.hierarchical import FEW_GAMES, HierarchicalFit, fit_hierarchical
 from nashboard.ratings.hierarchical_numerics import RatingPrior
 
 UNITS = {"pairs": "games", "cells": "items", "items": "items"}
@@ -39,6 +39,7 @@ MOST_CONTRASTS = 400  # pairs of agents whose difference counts
 WORLDS, TRUTHS = 200, 1000  # simulated futures, and truths in each, behind the expected probability
 Target = str | int | tuple[str, str]
 MOST_GAMES = 10**9
+SCATTER = 400  # draws by which the covariance of small logs is corrected
 POINTS = 15  # of the posterior of sigma and tau over which covariances are averaged
 MOST_AGENTS = 60  # agents whose pairs are considered at all, by the upper end of their ratings; more for other goals
 
@@ -260,6 +261,17 @@ def beliefs_about_differences(
     return Beliefs(agents=agents, mean=mean, rows=rows, uses=E != 0, noise=noise, state=state, quantity=quantity)
 
 
+def widen_small_logs(fit: HierarchicalFit, keep: Ints, V: Floats) -> float:
+    """Return by how much more the draws scatter than ``V`` (points, n, n), where agents have few games each.
+
+    There the covariance at the mode is too small, because sigma is, and draws are corrected by Metropolis steps.
+    """
+    drawn = fit.draw(SCATTER, np.random.default_rng(0)).ratings[:, keep]
+    scatter = (drawn - drawn.mean(axis=1, keepdims=True)).var(axis=0).sum()
+    at_mode = V.mean(axis=0)
+    return max(1.0, float(scatter / (np.trace(at_mode) - at_mode.sum() / len(keep))))
+
+
 def beliefs_about_matches(matches: Matches, most: int = MOST_AGENTS) -> Beliefs:
     """Return mean log-odds over all opponents, and all pairs of the agents that can still matter.
 
@@ -283,6 +295,8 @@ def beliefs_about_matches(matches: Matches, most: int = MOST_AGENTS) -> Beliefs:
     n, total, (i, j) = len(keep), len(fit.agents), np.triu_indices(len(keep), 1)
     names, block = tuple(fit.agents[k] for k in keep), np.ix_(keep, keep)
     V = np.stack([rating_covariance(*known, *at)[block] for at in zip(sigma, tau, strict=True)])
+    if matches.games_per_agent.min() < FEW_GAMES:
+        V *= widen_small_logs(fit, keep, V)
     prior = np.linalg.inv(V)
     information, before = one_game[keep[i], keep[j]], (games * one_game)[keep[i], keep[j]]
     square = tau[:, None] ** 2
