@@ -67,7 +67,7 @@ RESOLVED = 1.5  # log-density between neighbours at the peak below which the gri
 NEGLIGIBLE = 7.0  # log-density below the peak beyond which the grid is cut
 HOPELESS = 50.0  # log-density below the peak beyond which larger values of tau are not tried
 FEW_GAMES, SWEEPS = 25.0, 16  # agents with fewer games are moved by so many Metropolis steps in every draw
-STRONG = 3.0  # log Bayes factor that counts as strong evidence (Kass and Raftery 1995)
+POSITIVE = 1.0  # log Bayes factor from which there is positive evidence (Kass and Raftery 1995)
 MOST_IN_LINE = 300  # agents up to which the order along the schedule is tried: its prior is dense
 LEAST_DISPERSION = 0.1
 PRIOR_GAMES = 10.0  # games' worth of evidence that clusters do not matter, before they are measured
@@ -406,7 +406,7 @@ def fit_hierarchical(matches: Matches, *, like: HierarchicalFit | None = None) -
     fit = fit_pairs(matches.agents, counts, rating_prior(counts.n, normal))
     if normal is not None and counts.n <= MOST_IN_LINE:
         in_line = fit_pairs(matches.agents, counts, fit.system.prior.along(order_by_schedule(matches)))
-        if in_line.log_evidence > fit.log_evidence + STRONG:
+        if in_line.log_evidence > fit.log_evidence + POSITIVE:
             fit = in_line
     return fit
 

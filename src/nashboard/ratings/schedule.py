@@ -84,7 +84,7 @@ def follows_strength(matches: Matches) -> bool:
     if apart:
         by_results = explained > max(CLEARLY, 2 / 3 * by_chance)
     else:
-        by_results = explained > CLEARLY or (by_chance > SURPRISING and explained > by_chance / 2)
+        by_results = explained > (1.0 if by_chance > CLEARLY else SURPRISING)
     if by_results:
         return False
     return bool(models[1].log_evidence + apart * np.log(n) / 2 > models[0].log_evidence)
