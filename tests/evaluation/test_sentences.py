@@ -278,7 +278,7 @@ def test_the_headline_is_true_of_the_board(case: str) -> None:
 CHECKS: dict[str, dict[bool | None, tuple[str, set[str]]]] = {
     "agents are entered once": {
         True: (r"every two agents differ", {"steep"}),
-        False: (r"(exact copies|near-duplicates): .*", {"copies", "alike"}),
+        False: (r"(identical data|near-duplicates): .*", {"copies", "alike"}),
         None: (r"undecided: .*", {"even", "exact", "rates", "unknown"}),
     },
     "same winner without copies of agents": {
