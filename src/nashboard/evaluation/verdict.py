@@ -346,12 +346,12 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
 
 
 RELIES_ON_PRIOR = (
-    "Strength seems to decide who meets whom (divisions, matchmaking), and in leagues of this size opponents are "
-    "taken as met at random: those who are far apart may be further apart than shown."
+    "The schedule may follow strength (divisions, matchmaking), and in leagues of this size opponents are taken as met "
+    "at random: those who are far apart may be further apart than shown."
 )
 BY_STRENGTH = (
-    "Strength seems to decide who meets whom (divisions, matchmaking): ratings are compared with those of each one's "
-    "opponents, and intervals between those who are far apart may be too narrow."
+    "The schedule may follow strength (divisions, matchmaking): each rating is learned around those of its opponents, "
+    "and intervals between those who are far apart may be too narrow."
 )
 UNCOUNTED = "The win rates come without numbers of games: they are taken as exact, and there are no intervals."
 
