@@ -31,7 +31,6 @@ from nashboard.ratings.melo_fit import (
     MeloLoss,
     centred,
     fitted,
-    inner_step,
     orthogonal_planes,
     product,
 )
@@ -436,7 +435,7 @@ def sampled_covariance(
         right = local.tangent(right)
         right -= (idle @ (idle.T @ right.ravel())).reshape(Z.shape)
         small = 1e-4 * float(np.linalg.norm(right))
-        y = inner_step(replace(local, gradient=right), 1e150, small)[0]
+        y = replace(local, gradient=right).step(1e150, small)[0]
         if float(np.linalg.norm(local.hessian(y) + right)) > 10 * small:
             raise ConvergenceError(
                 f"the standard errors of mElo did not converge for {n:,} agents: too little is known of some of them",

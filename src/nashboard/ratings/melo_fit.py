@@ -11,9 +11,10 @@ centred ratings, as in the paper: a curved set, on which gradient and Hessian ar
 onto the tangent space.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -67,14 +68,33 @@ def orthogonal_planes(C: Floats) -> tuple[Floats, Floats]:
     return out + 0.0, strengths
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LocalModel:
-    """The loss near a point: its gradient, the directions allowed, products with its Hessian, a preconditioner."""
+    """The loss near a point ``Z``: slopes and curvatures of the pairs, its gradient, and a preconditioner.
 
+    ``normals`` are the directions that break ``r'C = 0``, made of centred ratings and planes: for column ``t``,
+    ``C[:, t]`` in the ratings and ``r`` in that column. They have no rows where the planes are free.
+    """
+
+    parts: tuple[Any, ...]  # as the kernels take them: Z, g, h, i, j, mu, average, normals, inverse, pull
     gradient: Floats
-    tangent: Callable[[Floats], Floats]
-    hessian: Callable[[Floats], Floats]
-    precondition: Callable[[Floats], Floats]
+    blocks: Floats
+
+    def tangent(self, D: Floats) -> Floats:
+        """Return the part of ``D`` along the allowed directions."""
+        average, normals, inverse = self.parts[6:9]
+        return np.asarray(kernels.tangent(D, average, normals, inverse))
+
+    def hessian(self, D: Floats) -> Floats:
+        """Return the product of the Hessian with ``D``."""
+        return np.asarray(kernels.hessian(D, *self.parts))
+
+    def step(self, radius: float, small: float) -> tuple[Floats, float, float]:
+        """Return a step inside the radius, how much the model says it gains, and its length."""
+        found: tuple[Floats, float, float] = kernels.steihaug(
+            self.gradient, self.blocks, radius, small, MOST_INNER, *self.parts
+        )
+        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,34 +120,26 @@ class MeloLoss:
 
     def local(self, Z: Floats) -> LocalModel:
         """Return gradient, Hessian products and preconditioner, on the tangent space."""
-        t = self.totals
-        x = self.leads(Z)
-        g, h = t.derivatives(x)
+        t, Z = self.totals, np.ascontiguousarray(Z)
+        size = Z.shape[1]
+        g, h = t.derivatives(self.leads(Z))
+        normals, inverse = np.zeros((0, size)), np.zeros((0, 0))
+        if self.orthogonal and size > 1 and Z[:, 0].any():
+            normals = Z[:-1].copy()
+            normals[:, 0] -= normals[:, 0].mean()
+            inverse = np.linalg.inv(normals[:, 1:].T @ normals[:, 1:] + (normals[:, 0] ** 2).sum() * np.eye(size - 1))
         G = kernels.pulled(Z, g, t.i, t.j)
         G[:, 1:] += self.mu * Z[:, 1:]
-        G = self.flat(G)
-        normals = Normals(Z, t.agents) if self.orthogonal and Z.shape[1] > 1 and Z[:, 0].any() else None
-        pull = normals.multipliers(G) if normals else np.zeros(0)
-
-        def tangent(D: Floats) -> Floats:
-            D = self.flat(D)
-            return normals.removed(D) if normals else D
-
-        def hessian(D: Floats) -> Floats:
-            H = kernels.curved(Z, D, g, h, t.i, t.j)
-            H[:, 1:] += self.mu * D[:, 1:]
-            return tangent(normals.bent(H, D, pull) if normals else H)
-
+        flat = kernels.tangent(G, self.average_plays, normals[:0], inverse)
+        pull = kernels.multipliers(flat, normals, inverse)
         blocks = kernels.blocks(Z, h, t.i, t.j)
-        size = Z.shape[1]
         blocks[:, np.arange(1, size), np.arange(1, size)] += self.mu
         lift = 1e-6 * np.trace(blocks, axis1=1, axis2=2).max() / size
-        inverse = np.linalg.inv(blocks + lift * np.eye(size))
-
-        def precondition(D: Floats) -> Floats:
-            return tangent(np.einsum("nst,nt->ns", inverse, D))
-
-        return LocalModel(gradient=tangent(G), tangent=tangent, hessian=hessian, precondition=precondition)
+        return LocalModel(
+            parts=(Z, g, h, t.i, t.j, self.mu, self.average_plays, normals, inverse, pull),
+            gradient=kernels.tangent(flat, self.average_plays, normals, inverse),
+            blocks=np.linalg.inv(blocks + lift * np.eye(size)),
+        )
 
     def moved(self, Z: Floats, step: Floats) -> Floats:
         """Return the point after a step, back on the set of points that are allowed."""
@@ -137,45 +149,6 @@ class MeloLoss:
             if r.any():
                 Z[:-1, 1:] -= np.outer(r, r @ Z[:-1, 1:]) / (r @ r)
         return Z
-
-    def flat(self, D: Floats) -> Floats:
-        """Keep the average agent without planes, the planes centred, and the mean rating where it is."""
-        D = D.copy()
-        D[-1, 1 if self.average_plays else 0 :] = 0.0
-        total = np.add.reduce(D)  # mean() takes three times as long, and this is half of a step
-        D[:-1, 1:] -= total[1:] / (len(D) - 1)
-        rated = len(D) if self.average_plays else len(D) - 1
-        D[:rated, 0] -= total[0] / rated
-        return D
-
-
-class Normals:
-    """The directions that break ``r'C = 0``: for column ``t``, ``C[:, t]`` in the ratings and ``r`` in that column."""
-
-    def __init__(self, Z: Floats, agents: int) -> None:
-        self.r, self.C = Z[:agents, 0] - Z[:agents, 0].mean(), Z[:agents, 1:]
-        self.gram = self.C.T @ self.C + float(self.r @ self.r) * np.eye(self.C.shape[1])
-
-    def multipliers(self, D: Floats) -> Floats:
-        """Return the coefficients of the normals nearest to ``D``."""
-        n = self.r.size
-        return np.asarray(np.linalg.solve(self.gram, self.C.T @ D[:n, 0] + self.r @ D[:n, 1:]))
-
-    def removed(self, D: Floats) -> Floats:
-        """Return the part of ``D`` along the tangent space."""
-        return self.bent(D, self.stacked(), self.multipliers(D))
-
-    def stacked(self) -> Floats:
-        """Return ratings and planes side by side, which is what the normals are made of."""
-        return np.column_stack([self.r, self.C])
-
-    def bent(self, H: Floats, D: Floats, multipliers: Floats) -> Floats:
-        """Subtract the second derivative of the constraints in direction ``D``, times the multipliers."""
-        n = self.r.size
-        H = H.copy()
-        H[:n, 0] -= D[:n, 1:] @ multipliers
-        H[:n, 1:] -= np.outer(D[:n, 0], multipliers)
-        return H
 
 
 ALL_PLANES = 300  # agents up to which all planes are computed at once
@@ -393,7 +366,7 @@ def minimise(landscape: MeloLoss, Z: Floats, *, tolerance: float) -> tuple[Float
         if norm <= tolerance:
             return Z, norm
         forcing = min(0.1, float(np.sqrt(norm / first)))
-        step, gain, reach = inner_step(local, radius, forcing * norm)
+        step, gain, reach = local.step(radius, forcing * norm)
         there = landscape.moved(Z, step)
         new = landscape.loss(there)
         slack = 1e3 * EPS * max(1.0, abs(loss))
@@ -418,42 +391,6 @@ def minimise(landscape: MeloLoss, Z: Floats, *, tolerance: float) -> tuple[Float
     )
 
 
-def inner(a: Floats, b: Floats) -> float:
-    """Return the inner product; not by BLAS, whose last bits depend on the number of threads."""
-    return float((a * b).sum())
-
-
 def length(a: Floats) -> float:
     """Return the norm."""
-    return float(np.sqrt(inner(a, a)))
-
-
-def inner_step(local: LocalModel, radius: float, small: float) -> tuple[Floats, float, float]:
-    """Return a step inside the radius, how much the model says it gains, and its length."""
-    g = local.gradient
-    p, Hp = np.zeros_like(g), np.zeros_like(g)
-    residual, z = g, local.precondition(g)
-    d = -z
-    rz = inner(residual, z)
-    pp, pd, dd = 0.0, 0.0, rz
-    for _ in range(MOST_INNER):
-        Hd = local.hessian(d)
-        bend = inner(d, Hd)
-        alpha = rz / bend if bend > 1e-12 * dd else np.inf
-        if not np.isfinite(alpha) or pp + 2 * alpha * pd + alpha**2 * dd >= radius**2:
-            # downhill without end, or past the edge: go to the edge
-            tau = float((-pd + np.sqrt(pd**2 + dd * (radius**2 - pp))) / dd)
-            p, Hp, pp = p + tau * d, Hp + tau * Hd, radius**2
-            break
-        p, Hp = p + alpha * d, Hp + alpha * Hd
-        residual = residual + alpha * Hd
-        pp += 2 * alpha * pd + alpha**2 * dd
-        if length(residual) <= small:
-            break
-        z = local.precondition(residual)
-        before, rz = rz, inner(residual, z)
-        beta = rz / before
-        d = -z + beta * d
-        pd, dd = beta * (pd + alpha * dd), rz + beta**2 * dd
-    gain = -inner(g, p) - inner(p, Hp) / 2
-    return p, gain, float(np.sqrt(pp))
+    return float(np.sqrt(kernels.inner(a, a)))
