@@ -19,7 +19,6 @@ from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.duplicates import pool_duplicates
-from nashboard.evaluation.posterior.low_rank import TableDraws, draw_tables, weigh_ranks
 
 TaskState = Literal["tells agents apart", "equivalent", "unknown"]
 
@@ -269,6 +268,8 @@ def fit_model(
     Shares of known noise are modelled as log-odds beyond guessing, in which a skill is a straight line. Tasks of
     unknown noise are set aside if they hardly ever share a skill with the others.
     """
+    from nashboard.evaluation.posterior.low_rank import TableDraws, draw_tables, weigh_ranks  # compiled at first use
+
     m, n = S.shape
     kept = told if told.any() else ~told
     given, label = stderr, np.arange(m)
