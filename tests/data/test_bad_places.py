@@ -50,7 +50,7 @@ CASES: dict[str, tuple[Callable[[random.Random], Row], Bad, str]] = {
     "winner who did not play": (match, absent_winner, "winner who did not play"),
     "unknown outcome": (match, lambda row: row | {"winner": "aborted"}, "unknown outcome"),
     "missing outcome": (match, lambda row: row | {"winner": None}, "outcome"),
-    "self-match": (match, lambda row: row | {"b": row["a"], "winner": "draw"}, "met themselves"),
+    "self-match": (match, lambda row: row | {"b": row["a"], "winner": "draw"}, "met itself"),
     "missing name": (match, lambda row: row | {"a": None, "winner": "draw"}, "no agent name"),
     "blank name": (match, lambda row: row | {"b": "  ", "winner": "draw"}, "no agent name"),
     "negative weight": (match, lambda row: row | {"weight": "-1"}, "weight"),

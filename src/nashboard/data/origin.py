@@ -32,7 +32,9 @@ class Fact:
 
 def columns_taken(roles: Mapping[str, str | tuple[str, ...] | None], columns: Sequence[str]) -> Fact:
     """Return which columns of a table were taken for what, and which were not used; a role may have several."""
-    taken = {role: (names,) if isinstance(names, str) else names for role, names in roles.items() if names is not None}
+    taken = {
+        role: (names,) if isinstance(names, str) else names for role, names in roles.items() if names not in (None, ())
+    }
     used = {name for names in taken.values() for name in names}
     others = [column for column in columns if column not in used]
     shown = ", ".join(f"{role} {', '.join(repr(shortened(name)) for name in names)}" for role, names in taken.items())

@@ -23,7 +23,14 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments, drop_rare_agents, split_components
-from nashboard.data.sources.elsewhere import fetch_file, is_fetched, local_path, open_database, open_remote
+from nashboard.data.sources.elsewhere import (
+    fetch_file,
+    find_address,
+    is_fetched,
+    local_path,
+    open_database,
+    open_remote,
+)
 from nashboard.data.sources.frames import READABLE, is_python_data, open_frame, open_python
 from nashboard.data.sources.paths import DATABASES, PlainFile, find_scheme, hide_secrets, open_files, scrub_secrets
 from nashboard.data.table.columns import find_sides
@@ -345,11 +352,12 @@ def open_source(source: Any, options: Options, wanted: type[Data] | None) -> Ite
             yield given(opened=content) if isinstance(content, Table) else given(content=content)
         elif not isinstance(source, str | Path):
             raise InputError(f"cannot read a {type(source).__name__}: give {READABLE}")
-        elif (scheme := find_scheme(source)) is None:
-            yield given(files=tuple(stack.enter_context(open_files(source, workspace))))
-        elif scheme in DATABASES:
-            table = stack.enter_context(open_database(str(source), options.table, options.query))
+        elif (scheme := find_scheme(source)) in DATABASES or find_address(source) is not None:
+            address = find_address(source) or str(source)
+            table = stack.enter_context(open_database(address, options.table, options.query))
             yield given(opened=table, options=replace(options, table=None, query=None))
+        elif scheme is None:
+            yield given(files=tuple(stack.enter_context(open_files(source, workspace))))
         elif scheme == "file":
             files = stack.enter_context(open_files(local_path(str(source)), workspace))
             yield given(files=tuple(PlainFile(path=file.path, name=f"file://{file.name}") for file in files))

@@ -116,12 +116,12 @@ def make_matches(result: PairCounts) -> Matches:
     refuse_neutral(table, kept)
     own = kept.filter(pl.col("first") == pl.col("second"))
     if len(own) and table.self_matches == "error":
-        times = int(own["rows"].sum())
+        times, alone = int(own["rows"].sum()), own["first"].unique().sort()
         same = as_text(table.frame, table.a) == as_text(table.frame, table.b)
         where = describe_first(table.describe_first_row(same), times)
         raise InputError(
-            f"{table.source!r}: {listed(own['first'].unique().sort(), 3)} met themselves in {times:,} "
-            f"row{'s' * (times != 1)}{where}",
+            f"{table.source!r}: {listed(alone, 3)} met {'itself' if len(alone) == 1 else 'themselves'} in "
+            f"{number_of(times, 'rows')}{where}",
             hint="{option} leaves such rows out",
             option={"self_matches": "drop"},
         )
@@ -180,7 +180,7 @@ def describe_ignored(result: PairCounts) -> str:
 def describe_columns(result: PairCounts) -> tuple[Fact, ...]:
     """Return which columns and labels were taken for what; nothing where a format made up columns of its own."""
     table, words = result.table, result.words
-    if table.certain or table.games > 1:
+    if table.games > 1:
         return ()
     roles = {
         "first agent": table.a,

@@ -37,6 +37,7 @@ from nashboard.data.table.values import (
     as_key,
     as_lower,
     as_text,
+    find_cells,
     groups_as_text,
     is_blank,
     is_sound_weight,
@@ -130,16 +131,15 @@ class MatchTable:
         return {key: schema[name] for key, name in self.keys.items()}
 
     def describe_first_row(self, condition: nw.Expr) -> str:
-        """Return ``data row 3``, the first kept row with a condition; where rows have no numbers, its agents."""
-        filters = [rule.keep for rule in self.filters]
-        if rows := self.table.find_rows(condition, filters):
-            return f"data row {rows[0]:,}"
+        """Return ``data row 3, 'x' against 'y'``, the first kept row with a condition; not every engine has numbers."""
         kept = self.frame
-        for keep in filters:
-            kept = kept.filter(keep)
-        pair = kept.filter(condition).select(a=as_text(kept, self.a), b=as_text(kept, self.b))
-        found = self.table.collect(pair.head(1)).rows()
-        return " against ".join(repr(shortened(name or "")) for name in found[0]) if found else ""
+        for rule in self.filters:
+            kept = kept.filter(rule.keep)
+        found = find_cells(replace(self.table, frame=kept), condition, (self.a, self.b))
+        if found is None:
+            return ""
+        pair = " against ".join(repr(shortened(name or "")) for name in found[1:])
+        return f"data row {found[0]:,}, {pair}" if found[0] else pair
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -184,5 +184,6 @@ def read_mt_bench(source: Input) -> Counted:
     judged = Filter(keep=(first != "error") & (second != "error"), why="the judge failed (error)")
     return read_table(
         source, "mt-bench", rows=rows.with_columns(verdict=verdict), filters=(judged,), a="model_1", b="model_2",
-        outcome="verdict", sided=False, notes=("where the two games of a pair disagree the match is a draw",),
+        outcome="verdict", sided=False, made={"verdict": ("g1_winner", "g2_winner")},
+        notes=("where the two games of a pair disagree the match is a draw",),
     )  # fmt: skip

@@ -34,7 +34,7 @@ from nashboard.data.table.columns import (
     fold,
     require_column,
 )
-from nashboard.data.table.table import ROW, Table, column
+from nashboard.data.table.table import Table, column
 from nashboard.data.table.values import (
     NO_SCORE,
     Filter,
@@ -42,6 +42,7 @@ from nashboard.data.table.values import (
     as_lower,
     as_number,
     as_text,
+    find_cells,
     is_no_number,
     is_sound_weight,
     make_filters,
@@ -237,7 +238,7 @@ def read_winner_loser(source: Input) -> Counted:
     rows = source.table.frame.with_columns(nashboard_outcome=nw.lit(1.0).cast(nw.Float64))
     return read_table(
         source, "winner-loser", rows=rows, a=winner, b=loser, outcome="nashboard_outcome", certain=True, sided=False,
-        notes=(f"the first of each match is the winner, {winner!r}", *same),
+        notes=(f"the first of each match is the winner, {winner!r}", *same), made={"nashboard_outcome": ()},
     )  # fmt: skip
 
 
@@ -279,6 +280,7 @@ def read_two_scores(source: Input) -> Counted:
         rows=rows,
         filters=(Filter(keep=played, why=f"no score in {home!r} or {away!r}"),),
         notes=(note,),
+        made={"nashboard_outcome": (home, away)},
         **details,
     )
 
@@ -293,7 +295,7 @@ def check_numbers(table: Table, name: str, pair: tuple[str, str], between: str, 
     bad = is_no_number(table.frame, name)
     if skip:
         return table.skip_rows(bad, f"no number in {name!r}")
-    if (found := find_cell(table, bad, (*pair, name))) is not None:
+    if (found := find_cells(table, bad, (*pair, name))) is not None:
         table.explain()
         row, a, b, cell = found
         who = f"{shortened(str(a))!r} {between} {shortened(str(b))!r}"
@@ -305,16 +307,6 @@ def check_numbers(table: Table, name: str, pair: tuple[str, str], between: str, 
             option={"bad_rows": "skip"},
         )
     return table
-
-
-def find_cell(table: Table, bad: nw.Expr, columns: tuple[str, str, str]) -> tuple[int, Any, Any, Any] | None:
-    """Return the number of the first bad row, 0 where rows have none, and its cells as text; None where none is bad."""
-    frame = table.frame.filter(bad)
-    cells = {f"cell {k}": as_text(frame, name) for k, name in enumerate(columns)}
-    number = nw.col(ROW) if ROW in frame.collect_schema() else nw.lit(0)
-    for row in table.collect(frame.select(number.alias(ROW), **cells).sort(ROW).head(1)).rows():
-        return row
-    return None
 
 
 def fits_two_scores(source: Input) -> bool:
@@ -378,7 +370,7 @@ def refuse_counts(source: Input, table: Table, pair: tuple[str, str], columns: l
     for rule in make_filters(table, source.options.where):
         table = replace(table, frame=table.frame.filter(rule.keep))
     for name in columns:
-        if found := find_cell(table, is_unsound(table.frame, name), (*pair, name)):
+        if found := find_cells(table, is_unsound(table.frame, name), (*pair, name)):
             row, a, b, cell = found
             where = f"data row {row:,}" if row else f"{a!r} against {b!r}"
             shown = "missing" if cell is None else repr(cell)

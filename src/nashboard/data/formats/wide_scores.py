@@ -22,6 +22,7 @@ from nashboard.data.origin import Fact, LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import (
     AGENT,
+    ERROR_BEFORE,
     ERROR_OF,
     OUTCOME,
     PERHAPS_ERROR_OF,
@@ -48,13 +49,13 @@ from nashboard.data.table.columns import (
     spell_option,
     split_words,
 )
+from nashboard.data.table.delimited import COMMA_DECIMAL
 from nashboard.data.table.table import ROW, Table
 from nashboard.data.table.values import MISSING, NO_SCORE, TRUTHS, is_number, is_number_or_missing, parse_number, spell
 from nashboard.errors import InputError
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
 BOOKKEEPING = re.compile(r"seed|run|trial|index|(\w+ )*id|row", re.IGNORECASE)
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result
 SMALL_FILE = 1 << 25  # bytes of json lines that are all read to learn what is inside objects
@@ -232,10 +233,11 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
 def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: str) -> None:
     """Raise an error where text shows that a table is a log of matches, or that its numbers are written otherwise."""
     for name in words:
-        cells = [cell for cell in head[name].drop_nulls() if DECIMAL_COMMA.fullmatch(str(cell).strip())]
+        cells = [cell for cell in head[name].drop_nulls() if COMMA_DECIMAL.fullmatch(str(cell))]
         if 2 * len(cells) > len(head):
             raise InputError(
-                f"{source!r}, column {name!r} has numbers with a decimal comma, such as {cells[0]!r}: write a point"
+                f"{source!r}, column {name!r} has numbers with a comma, such as {cells[0]!r}, which may be decimals or "
+                f"thousands: write a point, or no comma"
             )
     results = [name for name in words if fold_words(name) in ("winner", "loser", "result", "outcome")]
     if results and not find_usual(AGENT, [agent]):
@@ -349,7 +351,7 @@ def as_numbers(column: pl.Series, source: str) -> Floats:
 
 def find_error_columns(head: pl.DataFrame, columns: list[str], source: str) -> dict[str, str]:
     """Return the columns of standard errors, and the tasks they belong to; a short ending needs small numbers too."""
-    found = find_by_ending(ERROR_OF, columns)
+    found = find_by_ending(ERROR_BEFORE, columns) | find_by_ending(ERROR_OF, columns)
     nameless, tasks = find_usual(STDERR, columns), [name for name in columns if name not in found]
     scores = [name for name in tasks if name not in nameless and not find_metadata([name]) and not is_rank(name)]
     if len(nameless) == 1 and len(scores) == 1:  # the standard errors of the only task

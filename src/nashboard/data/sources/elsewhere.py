@@ -273,6 +273,19 @@ def find_file(source: str, name: str, kind: Literal["SQLite", "DuckDB"]) -> Path
     return path
 
 
+def find_address(path: str | Path) -> str | None:
+    """Return the address of a file if it is a SQLite or DuckDB database."""
+    try:
+        plain = Path(path).expanduser()
+        if not plain.is_file():
+            return None
+        with plain.open("rb") as stream:
+            found = find_database(stream.read(16))
+    except (OSError, ValueError, RuntimeError):  # said where files are opened
+        return None
+    return f"{found.lower()}:///{quote(str(plain))}" if found else None
+
+
 def open_sqlite(source: str, name: str) -> Database:
     """Open a SQLite file for reading, counted through ibis."""
     path = find_file(source, name, "SQLite")

@@ -380,6 +380,7 @@ Directions = bool | str | Sequence[str] | None  # what a user says: all tasks, o
 # Ends of names, the part before them being a task; lm-evaluation-harness puts a filter behind a comma. The short ones
 # may also be a language: their values decide.
 ERROR_OF = re.compile(r"(?P<task>.+)_(stderr|std_err|standard_error)(?P<filter>(,.*)?)")
+ERROR_BEFORE = re.compile(r"(stderr|std_err|standard_error)_(of_)?(?P<task>.+)(?P<filter>)")
 PERHAPS_ERROR_OF = re.compile(r"(?P<task>.+)_(se|sem)(?P<filter>)")
 SPREAD_OF = re.compile(r"(?P<task>.+)_(std|sd|stdev|std_dev)(?P<filter>)")
 

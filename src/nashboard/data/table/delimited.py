@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from nashboard._files import Workspace
-from nashboard._text import listed, shortened
+from nashboard._text import listed, number_of, shortened
 from nashboard.data.origin import LeftOut
 from nashboard.data.sources.paths import CHUNK, LONGEST_RECORD, PlainFile, check_lines
 from nashboard.data.table.files import HEAD, Part, read_head
@@ -72,6 +72,32 @@ def scan_delimited(
         for header, alike in by_header.items()
     ]
     return parts, separator, tuple(files), tuple(left_out)
+
+
+COMMA_DECIMAL = re.compile(r"\s*[+-]?\d+,\d+\s*%?\s*")
+THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*%?\s*")
+POINT_DECIMAL = re.compile(r"\s*[+-]?\d*\.\d+\s*%?\s*")
+
+
+def rewrite_commas(frame: pl.LazyFrame, records: list[list[str]]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    """Return the rows with ``71,5`` as 71.5, or with ``12,345`` as 12345, and a note.
+
+    The first records have to show which it is: by a comma that cannot be the other one, or by a point before decimals.
+    """
+    cells = [(name, cell) for record in records[1:] for name, cell in zip(records[0], record, strict=False)]
+    commas = [(name, cell) for name, cell in cells if COMMA_DECIMAL.fullmatch(cell) or THOUSANDS.fullmatch(cell)]
+    decimals = [cell for _, cell in commas if not THOUSANDS.fullmatch(cell)]
+    points = any(
+        POINT_DECIMAL.fullmatch(cell) or (THOUSANDS.fullmatch(cell) and cell.count(",") > 1) for _, cell in cells
+    )
+    if not commas or bool(decimals) == points:
+        return frame, ()
+    columns = pl.col(sorted({name.strip() for name, _ in commas} & set(frame.collect_schema().names())))
+    if decimals:
+        note = f"numbers have a decimal comma, such as {decimals[0]!r}"
+        return frame.with_columns(columns.str.replace(r"^(\s*[+-]?\d+),(\d+\s*%?\s*)$", "${1}.${2}")), (note,)
+    whole = pl.when(columns.str.contains(f"^{THOUSANDS.pattern}$")).then(columns.str.replace_all(",", ""))
+    return frame.with_columns(whole.otherwise(columns)), (f"commas separate thousands, such as in {commas[0][1]!r}",)
 
 
 def read_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str, ...]]:
@@ -233,7 +259,7 @@ def check_records(file: PlainFile, separator: str) -> None:
                 if len(record) != width:
                     raise InputError(
                         f"{file.name!r}: data row {row:,} (line {reader.line_num:,}, {shortened(record[0])!r}) has "
-                        f"{len(record)} cells, the header has {width}",
+                        f"{number_of(len(record), 'cells')}, the header has {width}",
                         hint="leave such rows out with {option}",
                         option={"bad_rows": "skip"},
                     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Literal
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import polars as pl
 
@@ -35,8 +35,8 @@ def find_kind(file: PlainFile) -> Kind:
         return "parquet"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY")):
         return "zip"
-    if database := find_database(head):
-        raise describe_database(file, database)
+    if database := find_database(head):  # what was compressed, or is one of several files
+        raise InputError(f"{file.name!r} is a {database} database: give one plain file, or its address")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{file.name!r} is UTF-16: save it as UTF-8")
     text = head.decode("latin-1").removeprefix("ï»¿").lstrip()
@@ -62,18 +62,6 @@ def find_database(head: bytes) -> Literal["SQLite", "DuckDB"] | None:
     if head.startswith(SQLITE):
         return "SQLite"
     return "DuckDB" if head[8:12] == DUCKDB and b"\0" in head[:16] else None  # text has no NUL
-
-
-def describe_database(file: PlainFile, database: Literal["SQLite", "DuckDB"]) -> InputError:
-    """Return the error that says how a database is read: by its address."""
-    if str(file.path) != file.name:  # what was compressed, or came through a pipe, has no address
-        return InputError(f"{file.name!r} is a {database} database: save it as a plain file, and give its address")
-    address = f"{database.lower()}:///{quote(file.name)}"
-    return InputError(
-        f"{file.name!r} is a {database} database: give its address {address}",
-        hint="with {table} or {query}",
-        option={"table": None, "query": None},
-    )
 
 
 def read_head(file: PlainFile) -> bytes:

@@ -11,6 +11,7 @@ import re
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -20,7 +21,15 @@ from nashboard._files import Workspace
 from nashboard._text import first_line, listed
 from nashboard.data.origin import LeftOut
 from nashboard.data.sources.paths import PlainFile
-from nashboard.data.table.delimited import SEPARATORS, check_records, repeats_header, scan_delimited
+from nashboard.data.table.delimited import (
+    SEPARATORS,
+    check_records,
+    decode_head,
+    first_records,
+    repeats_header,
+    rewrite_commas,
+    scan_delimited,
+)
 from nashboard.data.table.exact_sums import Totals, join_digits, run_streaming
 from nashboard.data.table.files import Kind, find_kind, folder_values, scan_parquet, unite
 from nashboard.data.table.json_lines import (
@@ -34,9 +43,11 @@ from nashboard.data.table.json_lines import (
 from nashboard.errors import InputError, NashboardError
 
 TEXT_KINDS = ("delimited", "json lines", "json list")
+SMALL = 1 << 22  # bytes of text files that are read at once
 IN_ORDER = 1 << 30  # bytes of memory that all rows of a table may take at once
 MOST_ROWS_NAMED = 5  # row numbers in a message
 ROW = "nashboard_row"
+PANDAS_INDEX = "__index_level_0__"  # what pandas calls an index without a name
 NO_TEXT = re.compile(r"Could not convert (b(['\"]).{0,60}?\2?) with type bytes")  # a blob, in PyArrow's words
 
 
@@ -129,16 +140,23 @@ class Table:
         with self.explain_failures():
             if not isinstance(native, pl.LazyFrame):
                 return query.collect().to_polars()
-            ordered = in_order and self.kind is not None and self.bytes_in_memory() <= IN_ORDER
-            return native.collect(engine="in-memory" if ordered else "streaming")
+            at_once = self.is_small or (in_order and self.kind is not None and self.bytes_in_memory() <= IN_ORDER)
+            return native.collect(engine="in-memory" if at_once else "streaming")
 
     def sum_up(self, totals: Totals) -> pl.DataFrame:
         """Sum up rows in the table's own engine; the result does not depend on the order in which it adds."""
         with self.explain_failures():  # other files than parquet cannot be looked into from their end
             if not isinstance(totals.rows.to_native(), pl.LazyFrame):
                 return join_digits(totals.query().collect().to_polars(), totals.fractions)
+            if self.is_small:
+                return join_digits(totals.query().collect().to_polars(), totals.fractions)
             at_once = self.kind == "parquet" and totals.has_few_groups()
             return join_digits(run_streaming(totals.query()) if at_once else totals.sum_in_pieces(), totals.fractions)
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether the rows are in text files so small that streaming them would take longer."""
+        return bool(self.files) and self.is_text and sum(file.path.stat().st_size for file in self.files) <= SMALL
 
     def bytes_in_memory(self) -> float:
         """Return about how many bytes all rows take in memory; infinite where nobody knows."""
@@ -155,16 +173,6 @@ class Table:
             return self
         blank = nw.all_horizontal(*(nw.col(name).is_null() for name in columns), ignore_nulls=False)
         return replace(self, frame=self.frame.filter(~blank))
-
-    def find_rows(self, condition: nw.Expr, filters: Sequence[nw.Expr] = (), most: int = 1) -> list[int]:
-        """Return the numbers of the first kept rows with a condition; none where rows have no numbers."""
-        if ROW not in self.frame.collect_schema():
-            return []
-        kept = self.frame
-        for keep in filters:
-            kept = kept.filter(keep)
-        found = self.collect(kept.filter(condition).select(ROW).sort(ROW).head(most))[ROW].unique(maintain_order=True)
-        return found.to_list()
 
     def skip_rows(self, bad: nw.Expr, why: str, what: str = "bad rows") -> "Table":
         """Return the table without the bad rows; ``left_out`` says how many they are, and where."""
@@ -185,7 +193,10 @@ class Table:
 
     def describe_rows(self, condition: nw.Expr, count: int) -> str:
         """Return `` (data rows 3, 8 and 2 more)``, or nothing where rows have no numbers."""
-        return describe_rows(self.find_rows(condition, most=MOST_ROWS_NAMED), count)
+        if ROW not in self.frame.collect_schema():
+            return ""
+        rows = self.collect(self.frame.filter(condition).select(ROW).sort(ROW).head(MOST_ROWS_NAMED))[ROW]
+        return describe_rows(rows.unique(maintain_order=True).to_list(), count)
 
     @contextlib.contextmanager
     def explain_failures(self) -> Iterator[None]:
@@ -302,6 +313,11 @@ def open_parquet(files: Sequence[PlainFile]) -> Table:
     try:
         parts, said = scan_parquet(files)
         frame, notes = unite(parts)
+        schema = frame.collect_schema()
+        if PANDAS_INDEX in schema:  # names of rows are agents, as in the frame itself; numbers say nothing
+            named = schema[PANDAS_INDEX] == pl.String and "agent" not in schema
+            index = [pl.col(PANDAS_INDEX).alias("agent")] if named else []
+            frame = frame.select(*index, pl.exclude(PANDAS_INDEX))
         columns = tuple(frame.collect_schema().names())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(f"{name_files(files)!r} cannot be read as parquet: {first_line(error)}") from None
@@ -323,6 +339,8 @@ def open_delimited(
     """Return csv or tsv files as a table whose cells are all text."""
     parts, mark, scanned, left_out = scan_delimited(files, separator, workspace, skip_broken=skip_broken)
     frame, notes = unite(parts)
+    frame, commas = rewrite_commas(frame, first_records(decode_head(scanned[0]), mark))
+    notes = (*notes, *commas)
     if mark not in ",\t":
         notes = (f"columns are separated by {SEPARATORS.get(mark, repr(mark))}", *notes)
     table = Table(

@@ -25,7 +25,7 @@ import polars as pl
 
 from nashboard._text import listed, nearest
 from nashboard.data.table.columns import check_column
-from nashboard.data.table.table import Table, column
+from nashboard.data.table.table import ROW, Table, column
 from nashboard.errors import InputError
 
 EXACT = 2.0**53  # whole numbers below this are exact in floating point
@@ -122,6 +122,15 @@ def is_no_number(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
 def is_blank(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
     """Return where a column has no name: missing, or nothing but white space."""
     return as_text(frame, name).fill_null("").str.strip_chars() == ""
+
+
+def find_cells(table: Table, bad: nw.Expr, columns: Sequence[str]) -> tuple[Any, ...] | None:
+    """Return the number of the first bad row, 0 where rows have none, and its cells as text; None where none is bad."""
+    frame = table.frame.filter(bad)
+    cells = {f"cell {k}": as_text(frame, name) for k, name in enumerate(columns)}
+    number = nw.col(ROW) if ROW in frame.collect_schema() else nw.lit(0)
+    found = table.collect(frame.select(number.alias(ROW), **cells).sort(ROW).head(1)).rows()
+    return found[0] if found else None
 
 
 def is_sound_weight(weight: Any) -> Any:
