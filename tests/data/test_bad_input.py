@@ -115,16 +115,16 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         LOG + "x,z,modelb\nx,z,modelb\n",
         "matches",
         {},
-        r"column 'winner' has an unknown outcome: 'modelb' in 2 rows \(first in data row 3\) \(did you mean 'model_b'\?\): "
+        r"column 'winner' has an unknown outcome: 'modelb' in 2 rows \(first in data row 3, 'x' against 'z'\) \(did you mean 'model_b'\?\): "
         r"pass a rule such as outcomes={'modelb': 0}$",
     ),
-    "a missing outcome": ("log.csv", LOG + "x,z,\n", "matches", {}, r"unknown outcome: nothing in 1 row \(data row 3\)"),
+    "a missing outcome": ("log.csv", LOG + "x,z,\n", "matches", {}, r"unknown outcome: nothing in 1 row \(data row 3, 'x' against 'z'\)"),
     "an unknown outcome among rows that are left out and rows that are kept": (
         "log.csv",
         "a,b,winner,language\nx,y,hm,de\nx,y,a,en\ny,z,hm,en\n",
         "matches",
         {"where": {"language": "en"}},
-        r"'hm' in 1 row \(data row 3\)",
+        r"'hm' in 1 row \(data row 3, 'y' against 'z'\)",
     ),
     "an outcome that is both a side and a name": (
         "log.csv",
@@ -133,7 +133,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         {"a": "x", "b": "y"},
         "is ambiguous: 'a' may be a side or the name of an agent",
     ),
-    "an empty agent name": ("log.csv", LOG + ",z,tie\n", "matches", {}, r"column 'model_a': 1 row has no agent name \(data row 3\)"),
+    "an empty agent name": ("log.csv", LOG + ",z,tie\n", "matches", {}, r"column 'model_a': 1 row has no agent name \(data row 3, '' against 'z'\)"),
     "a null agent name": (
         "log.parquet",
         parquet(model_a=["x", None], model_b=["y", "z"], winner=["tie", "tie"]),
@@ -146,14 +146,14 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         LOG + "z,z,tie\n",
         "matches",
         {},
-        r"'z' met themselves in 1 row \(data row 3\): self_matches='drop' leaves such rows out",
+        r"'z' met itself in 1 row \(data row 3, 'z' against 'z'\): self_matches='drop' leaves such rows out",
     ),
     "a negative weight": (
         "log.csv",
         "a,b,winner,weight\nx,y,a,1\nx,y,b,-2\n",
         "matches",
         {},
-        r"column 'weight': 1 row has a weight that is missing, negative or not finite \(data row 2\)",
+        r"column 'weight': 1 row has a weight that is missing, negative or not finite \(data row 2, 'x' against 'y'\)",
     ),
     "an infinite weight": ("log.csv", "a,b,winner,weight\nx,y,a,inf\n", "matches", {}, "missing, negative or not finite"),
     "a weight that is NaN": ("log.csv", "a,b,winner,weight\nx,y,a,nan\n", "matches", {}, "missing, negative or not finite"),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -117,11 +118,13 @@ READ = {
     "open_llm_v2.csv": "scores-wide: Scores(3 agents x 6 tasks, raw)",
     "swebench_results.jsonl": "scores-long: Scores(2 agents x 2 tasks, raw)",
     "tennis_data_xls.csv": "winner-loser: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "european.csv": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "thousands.csv": "scores-wide: Scores(3 agents x 3 tasks, raw)",
+    "errors_first.csv": "scores-wide: Scores(3 agents x 2 tasks, raw)",
     "wmt_da.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
 }
 NAMED = {
     "aider.yml": "is YAML, which is not read: convert it to json",
-    "european.csv": "column 'Mathe' has numbers with a decimal comma, such as '0,75': write a point",
     "swebench.json": "closest is the list of records in 'leaderboards > 0 > results': save it as a file of its own",
     "sgf_result.csv": "closest is a log of matches between 'PB' and 'PW', which have the same names",
     "rating_list.txt": "is a finished leaderboard .*: ratings cannot be evaluated again",
@@ -180,6 +183,35 @@ def test_scores_of_both_sides_decide_and_games_without_scores_are_counted() -> N
     assert left_out(matches) == [("rows", 1, "no score in 'home_score' or 'away_score'")]
     assert matches.sides is not None
     assert matches.sides.played.tolist() == [1, 0, 1]  # one was at a neutral place
+
+
+def test_commas_in_numbers_are_decimals_or_thousands_as_the_file_shows(tmp_path: Path) -> None:
+    german = touched("european.csv")
+    assert german.values.tolist() == [[0.75, 0.61], [0.55, 0.81]]
+    assert "numbers have a decimal comma, such as '0,75'" in notes(german)
+    large = touched("thousands.csv")
+    assert large.values.tolist() == [[12345, 0.71, 1000200], [9876, 0.66, 998000], [10002, 0.69, 1200000]]
+    assert notes(large) == "commas separate thousands, such as in '12,345'"
+    path = tmp_path / "unclear.csv"
+    path.write_text("model;speed\nx;12,345\ny;1,234\n")
+    with pytest.raises(nb.InputError, match="such as '12,345', which may be decimals or thousands: write a point"):
+        read(path)
+
+
+def test_standard_errors_may_be_named_before_their_task() -> None:
+    scores = touched("errors_first.csv")
+    assert scores.tasks == ("mmlu", "gsm8k")
+    assert scores.stderr[:, 0].tolist() == [1.0, 0.9, 0.8]
+    assert [what for what, *_ in left_out(scores)] == ["columns"]  # the average of the two
+
+
+@pytest.mark.parametrize("kind", ["scores", "payoffs", "numbers"])
+def test_the_index_that_pandas_writes_into_parquet_is_that_of_the_frame(kind: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [0.0, -1.0], "y": [1.0, 0.0]}, index=["m", "n"] if kind == "scores" else ["x", "y"])
+    if kind == "numbers":
+        frame = pd.DataFrame({"winner": ["m", "n"], "loser": ["n", "m"]}, index=[7, 9])
+    frame.to_parquet(tmp_path / "frame.parquet")
+    assert str(read(tmp_path / "frame.parquet")) == str(read(frame))
 
 
 def test_matches_that_were_not_finished_are_counted() -> None:

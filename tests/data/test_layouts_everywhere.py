@@ -129,7 +129,8 @@ def test_counts_that_are_already_summed_are_summed_up(engine: Engine, kind: type
     assert left_out(matches) == [("rows", 1, "season is not 1"), ("rows", 1, "an agent met itself")]
     broken = table | {"draws": [kind(-1) if kind is not str else "many", *table["draws"][1:]]}
     with pytest.raises(
-        nb.InputError, match=r"('x' against 'y'|data row 1), column 'draws' is '(-1|many)': a count must"
+        nb.InputError,
+        match=r"('x' against 'y'|data row 1 \('x' against 'y'\)), column 'draws' is '(-1|many)': a count must",
     ):
         nb.read_matches(engine(broken), self_matches="drop")
 

@@ -79,7 +79,7 @@ def test_an_unknown_result_is_refused(tmp_path: Path) -> None:
 
 def test_games_of_a_player_with_itself_are_refused_or_dropped_game_by_game(tmp_path: Path) -> None:
     (tmp_path / "games.pgn").write_text(game("x", "x", "1-0") * 3 + game("x", "y", "0-1"))
-    with pytest.raises(nb.InputError, match=r"'x' met themselves in 3 rows .*: self_matches='drop'"):
+    with pytest.raises(nb.InputError, match=r"'x' met itself in 3 rows .*: self_matches='drop'"):
         nb.read_matches(tmp_path / "games.pgn")
     matches = nb.read_matches(tmp_path / "games.pgn", self_matches="drop")
     assert counts(matches) == {("x", "y"): (0, 0, 1)}

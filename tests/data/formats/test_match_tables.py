@@ -145,7 +145,9 @@ def test_evalica_counts_left_right_and_tie() -> None:
 def test_an_evalica_label_without_meaning_is_an_error_until_a_rule_is_given(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("left,right,winner\nx,y,left\nx,y,lefft\nx,y,skip\n")
-    with pytest.raises(nb.InputError, match=r"'lefft' in 1 row \(data row 2\) \(did you mean 'left'\?\), 'skip'"):
+    with pytest.raises(
+        nb.InputError, match=r"'lefft' in 1 row \(data row 2, 'x' against 'y'\) \(did you mean 'left'\?\), 'skip'"
+    ):
         nb.read_matches(file)
     matches = nb.read_matches(file, outcomes={"lefft": 1, "skip": None})
     assert counts(matches) == {("x", "y"): (2, 0, 0)}

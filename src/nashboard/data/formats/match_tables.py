@@ -372,7 +372,7 @@ def refuse_counts(source: Input, table: Table, pair: tuple[str, str], columns: l
     for name in columns:
         if found := find_cells(table, is_unsound(table.frame, name), (*pair, name)):
             row, a, b, cell = found
-            where = f"data row {row:,}" if row else f"{a!r} against {b!r}"
+            where = f"data row {row:,} ({a!r} against {b!r})" if row else f"{a!r} against {b!r}"
             shown = "missing" if cell is None else repr(cell)
             raise InputError(
                 f"{table.name!r}, {where}, column {name!r} is {shown}: a count must be a number of at least 0",
