@@ -137,7 +137,7 @@ def test_a_word_for_a_side_follows_the_columns_that_the_user_named() -> None:
         (["a,b"], r"such as outcomes={'a,b': 0\.5}$"),
         (["1", "2"], r": if 1 and 2 say that the first or the second agent won, pass outcomes={'1': 1, '2': 0}$"),
         (["1", "2", "0", "tie"], r"won, and 0 that neither did, pass outcomes={'1': 1, '2': 0, '0': 0\.5}"),
-        (["10", "1"], r"outside \[0, 1\]: '10' in 1 row \(data row 1, 'x' against 'y'\); .*divide by the largest, or pass"),
+        (["10", "1"], r"outside \[0, 1\]: '10' in 1 row \(data row 1, 'x' against 'y'\); .*divide by the largest, or"),
     ],
 )  # fmt: skip
 def test_the_advice_about_an_unknown_label_can_be_followed(labels: list[str], message: str) -> None:
