@@ -14,6 +14,7 @@ is added to ``tests/long_runs.jsonl``.
 import argparse
 import contextlib
 import faulthandler
+import gc
 import hashlib
 import multiprocessing as mp
 import os
@@ -161,6 +162,8 @@ def work(start: int, count: int, folder: str, limits: Limits, at: Any, began: An
     for entry in ENTRIES:  # imports and compiled code are neither the first case's memory nor its time
         with contextlib.suppress(Exception):
             survive(damaged(0), entry, place / entry)
+    gc.collect()
+    gc.freeze()  # what was imported need not be looked through for garbage again
     most = (memory("VmSize") + 8 * limits.megabytes) << 20
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     drawn = count // 4

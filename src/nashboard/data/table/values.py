@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -202,7 +202,7 @@ def spell_times(times: pl.Series) -> pl.Series:
 
 NOT_A_VALUE = ("None", "nan", "NaN", "NaT", "<NA>")  # spellings of a missing value that is not text
 MOST_WHOLE = 1 << 63  # what no engine's whole numbers reach
-MOST_DIGITS = 400  # of a number that anybody asks for
+MOST_ASKED = 10**300  # a number that nobody asks for
 MOST_VALUES = 1000  # among which the nearest to a value that is not there is looked for
 
 
@@ -254,7 +254,7 @@ def show_values(wanted: Any) -> str:
 def as_python(value: Any) -> Any:
     """Return a value of numpy or pandas as Python's own, and None for a missing one."""
     own = value.item() if hasattr(value, "item") else value
-    if isinstance(own, list | dict | set | tuple) or (isinstance(own, int) and abs(own) >= 10**MOST_DIGITS):
+    if isinstance(own, list | dict | set | tuple) or (isinstance(own, int) and abs(own) >= MOST_ASKED):
         raise InputError("where= takes for each column a value, or a list of values: numbers, times, true, false, text")
     return None if not isinstance(own, str) and str(own) in NOT_A_VALUE else own
 
@@ -270,11 +270,13 @@ def has_value(table: Table, name: str, value: Any) -> nw.Expr:
     if kind == nw.Boolean:
         return column(frame, name) == nw.lit(parse_boolean(value, name, table.name))
     if kind.is_numeric():
-        return has_number(frame, name, parse_decimal(value, name, table.name))
+        if (number := as_figure(value)) is None:
+            raise describe_wrong(value, name, table.name, "numbers")
+        return has_number(frame, name, number)
     if kind in (nw.Date, nw.Datetime):
         return has_time(frame, name, parse_time(value, name, table.name))
     same = as_text(frame, name).is_in(spell_value(value))
-    figure = find_decimal(value)
+    figure = as_figure(value)
     # in a file of text nobody says that a number is text; but folders m=1 and m=01 are two
     if figure is None or name in table.folders or (isinstance(value, str) and not table.is_text):
         return same
@@ -289,39 +291,28 @@ def parse_boolean(value: Any, name: str, source: str) -> bool:
     return word in YES
 
 
-def find_decimal(value: Any) -> Decimal | None:
-    """Return a value as a number, exactly as it is written; None where it is none."""
-    if isinstance(value, bool):
-        return Decimal(int(value))
+def as_figure(value: Any) -> float | None:
+    """Return a value as a number, None where it is none; whole ones stay whole, since ids have more digits than floats.
+
+    >>> as_figure("12345678901234567"), as_figure(" 1.50 "), as_figure(True), as_figure("1.2.3")
+    (12345678901234567, 1.5, 1, None)
+    """
     word = str(value).strip().lower() if isinstance(value, int | float | Decimal | str) else ""
-    return Decimal(word) if re.fullmatch(rf"{NUMBER}|[+-]?(?:inf|infinity)", word) else None
+    word = TRUTHS.get(word, word)
+    number = int(word) if re.fullmatch(r"[+-]?[0-9]{1,19}", word) else find_number(word)
+    return None if number is None or math.isnan(number) else number
 
 
-def parse_decimal(value: Any, name: str, source: str) -> Decimal:
-    """Return a value as a number; true is 1 and false is 0."""
-    found = find_decimal(TRUTHS.get(str(value).strip().lower(), value))
-    if found is None:
-        raise describe_wrong(value, name, source, "numbers")
-    return found
-
-
-def has_number(frame: nw.LazyFrame[Any], name: str, wanted: Decimal) -> nw.Expr:
+def has_number(frame: nw.LazyFrame[Any], name: str, wanted: float) -> nw.Expr:
     """Return in which rows a column of numbers has this one."""
     value, kind = column(frame, name), frame.collect_schema()[name]
-    if kind.is_decimal() and wanted.is_finite():
-        with localcontext(prec=MOST_DIGITS):
-            scaled = wanted.quantize(Decimal(1).scaleb(-getattr(kind, "scale", 0)))
-        if wanted == scaled:
-            return value.is_in([scaled])  # Dask would make text of value == wanted
-        return value.is_null() & ~value.is_null()
-    if kind.is_float():
-        nearby = float(wanted)
-        same = value.cast(nw.Float64) == nearby
-        short = pl.Series([nearby]).cast(pl.Float32, strict=False).cast(pl.Float64).item()
-        return same | (value.cast(nw.Float64) == short) if kind == nw.Float32 and math.isfinite(short) else same
-    if wanted.is_finite() and wanted == wanted.to_integral_value() and abs(wanted) < MOST_WHOLE:
-        return value == int(wanted)
-    return value.is_null() & ~value.is_null()  # such a column cannot hold it
+    if kind.is_integer():
+        if float(wanted).is_integer() and abs(wanted) < MOST_WHOLE:
+            return value == int(wanted)
+        return value.is_null() & ~value.is_null()  # such a column cannot hold it
+    number = value.cast(nw.Float64)
+    short = float(np.float32(wanted)) if kind == nw.Float32 and abs(wanted) < 1e38 else wanted
+    return (number == float(wanted)) | (number == short) if short != wanted else number == float(wanted)
 
 
 def parse_time(value: Any, name: str, source: str) -> datetime:
