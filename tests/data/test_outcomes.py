@@ -212,3 +212,16 @@ def test_a_rule_that_leaves_games_out_is_none_that_no_game_has(tmp_path: Path) -
         "no row that is kept has the label '0-1': the rule for it changes nothing",
         "no row that is kept has the label '*': the rule for it changes nothing",
     )
+
+
+def test_winners_may_be_named_in_another_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = {"player_1": ["Ann", "Bob", "Cid"], "player_2": ["Bob", "Cid", "Ann"], "winner": ["ANN", " cid", "Draw"]}
+    matches = nb.read_matches(pl.DataFrame(log))
+    exact = nb.read_matches(pl.DataFrame(log | {"winner": ["Ann", "Cid", "draw"]}))
+    assert [matches.wins.tolist(), matches.losses.tolist()] == [exact.wins.tolist(), exact.losses.tolist()]
+    assert matches.origin.notes == ("'winner' names winners in another case than 'player_1' and 'player_2'",)
+    assert exact.origin.notes == ()
+    with pytest.raises(nb.InputError, match="unknown outcome: 'ann'"):  # there are two
+        nb.read_matches(pl.DataFrame({"a": ["Ann", "x"], "b": ["ANN", "y"], "winner": ["ann", "x"]}))
+    monkeypatch.setattr(pairs, "SAMPLE", 1)  # what is exact further down needs no other case
+    assert nb.read_matches(pl.DataFrame(log | {"winner": ["Ann", "Cid", "draw"]})).origin.notes == ()

@@ -74,6 +74,8 @@ class MatchTable:
         Rows that cannot be used are left out and counted; otherwise they are an error.
     made
         Columns that a format made up, and the user's columns that they are made of.
+    folded
+        Winners are compared with the names of agents without regard to case.
     """
 
     table: Table
@@ -99,6 +101,7 @@ class MatchTable:
     grouped: bool = False
     skip_bad: bool = False
     made: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    folded: bool = False
 
     @property
     def source(self) -> str:
@@ -109,6 +112,11 @@ class MatchTable:
     def frame(self) -> nw.LazyFrame[Any]:
         """The rows."""
         return self.table.frame
+
+    def is_named(self, frame: nw.LazyFrame[Any], side: str) -> nw.Expr:
+        """Return where the outcome is the name of the agent on a side."""
+        spelt = as_lower if self.folded else as_text
+        return spelt(frame, self.outcome).fill_null("") == spelt(frame, side)
 
     def with_table(self, table: Table) -> "MatchTable":
         """Return the same matches in other rows."""
@@ -184,6 +192,8 @@ def count_pairs(table: MatchTable) -> PairCounts:
         plain = table.table.skip_headers((table.a, table.b, table.outcome))
         if plain is not table.table:
             return count_pairs(table.with_table(plain))
+    if not words.certain and (found := count_folded(words, seen, rules, asked)) is not None:
+        return found
     if not table.skip_bad and any(not entry.label for entry in seen):
         table.table.explain()  # a row that is too short is likelier than a missing outcome
 
@@ -199,6 +209,25 @@ def count_pairs(table: MatchTable) -> PairCounts:
         bad = has_unknown(words, unknown, labels)
         words = words.with_table(words.table.skip_rows(bad, f"unknown outcome: {shown}"))
     return with_idle_rules(words, words.count(known), seen, known)
+
+
+def count_folded(
+    table: MatchTable, exact: list[SeenLabel], rules: Mapping[str, float | None], asked: Question
+) -> PairCounts | None:
+    """Count a table whose winners are named in another case than the agents; None where case makes no difference."""
+    with contextlib.suppress(InputError):
+        learn_vocabulary(exact, rules, asked)
+        return None
+    note = f"{table.outcome!r} names winners in another case than {table.a!r} and {table.b!r}"
+    folded = replace(table, folded=True, notes=(*table.notes, note))
+    seen = list_labels(folded, folded.frame)
+    if any(entry.is_first and entry.is_second for entry in seen):  # two agents whose names differ in case alone
+        return None
+    with contextlib.suppress(InputError):
+        known = learn_vocabulary(seen, rules, asked)
+        if known.by_name:
+            return with_idle_rules(folded, folded.count(known), seen, known)
+    return None
 
 
 def skip_bad_rows(table: MatchTable) -> MatchTable:
@@ -281,7 +310,7 @@ def has_unknown(table: MatchTable, unknown: Unknown, labels: list[str]) -> nw.Ex
     label = label_text(table.frame, table.outcome)
     bad = label.is_in(labels)
     for side in (table.a, table.b) if unknown.by_name else ():
-        bad &= indicate(label == as_text(table.frame, side)) == 0
+        bad &= indicate(table.is_named(table.frame, side)) == 0
     return bad
 
 
@@ -290,9 +319,9 @@ def list_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
     for rule in table.filters:
         frame = frame.filter(rule.keep)
     labels = frame.select(
-        label=label_text(frame, table.outcome), first=as_text(frame, table.a), second=as_text(frame, table.b)
-    ).with_columns(
-        is_first=indicate(nw.col("label") == nw.col("first")), is_second=indicate(nw.col("label") == nw.col("second"))
+        label=label_text(frame, table.outcome),
+        is_first=indicate(table.is_named(frame, table.a)),
+        is_second=indicate(table.is_named(frame, table.b)),
     )
     rows = table.table.collect(labels.group_by("label", "is_first", "is_second").agg(rows=nw.len()))
     return [
@@ -313,7 +342,7 @@ def make_rows(table: MatchTable, words: Vocabulary | None, more: Mapping[str, nw
     if table.neutral is not None:
         columns["neutral"] = code_neutral(frame, table.neutral)
     if words and words.by_name:
-        columns |= {"won": label == as_text(frame, table.a), "lost": label == as_text(frame, table.b)}
+        columns |= {"won": table.is_named(frame, table.a), "lost": table.is_named(frame, table.b)}
     if table.time is not None:
         columns["time"] = column(frame, table.time)
     sound_weight = is_sound_weight(nw.col("weight"))
