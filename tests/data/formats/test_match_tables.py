@@ -208,7 +208,8 @@ def test_a_count_that_is_no_count_is_refused_with_its_place(count: str, tmp_path
     file = tmp_path / "counts.csv"
     file.write_text(f"agent_a,agent_b,wins,draws,losses\nx,y,1,0,0\nx,z,1,{count},0\n")
     with pytest.raises(
-        nb.InputError, match=r"data row 2 \('x' against 'z'\), column 'draws' is .*: a count must be a number of at least 0"
+        nb.InputError,
+        match=r"data row 2 \('x' against 'z'\), column 'draws' is .*: a count must be a number of at least 0",
     ):
         nb.read_matches(file)
 
@@ -221,5 +222,7 @@ def test_blank_lines_among_pair_counts_are_no_pairs(tmp_path: Path) -> None:
 
 def test_a_bad_count_is_refused_with_its_row_also_after_a_blank_line(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("agent_a,agent_b,wins,losses\np,q,3,1\n\nq,r,,0\n")
-    with pytest.raises(nb.InputError, match=r"pairs.csv', data row 3 \('q' against 'r'\), column 'wins' is missing: a count must be"):
+    with pytest.raises(
+        nb.InputError, match=r"pairs.csv', data row 3 \('q' against 'r'\), column 'wins' is missing: a count must be"
+    ):
         nb.read_matches(tmp_path / "pairs.csv")
