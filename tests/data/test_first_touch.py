@@ -120,6 +120,7 @@ READ = {
     "tennis_data_xls.csv": "winner-loser: Matches(3 agents, 3 of 3 pairs met, 3 games)",
     "european.csv": "scores-wide: Scores(2 agents x 2 tasks, raw)",
     "thousands.csv": "scores-wide: Scores(3 agents x 3 tasks, raw)",
+    "empty_columns.csv": "scores-wide: Scores(2 agents x 2 tasks, raw)",
     "errors_first.csv": "scores-wide: Scores(3 agents x 2 tasks, raw)",
     "wmt_da.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
 }
@@ -212,6 +213,40 @@ def test_the_index_that_pandas_writes_into_parquet_is_that_of_the_frame(kind: st
         frame = pd.DataFrame({"winner": ["m", "n"], "loser": ["n", "m"]}, index=[7, 9])
     frame.to_parquet(tmp_path / "frame.parquet")
     assert str(read(tmp_path / "frame.parquet")) == str(read(frame))
+
+
+def test_empty_columns_of_a_spreadsheet_are_left_out() -> None:
+    why = "they have neither a name nor content: 'Unnamed: 3' and 'Unnamed: 4'"
+    assert left_out(touched("empty_columns.csv")) == [("columns", 2, why)]
+
+
+def test_a_table_that_is_alone_in_a_zip_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "games.csv.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(TOUCH / "football.csv", "games.csv")
+    assert str(read(path)) == str(touched("football.csv"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:40] + b"?????" + whole[45:])
+    with pytest.raises(nb.InputError, match=r"games.csv.zip' is damaged"):
+        read(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("README.md", "more")
+    with pytest.raises(nb.InputError, match=r"contains 'games.csv' and 'README.md', no array; unpack it"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("begins", "named"),
+    [
+        (b"ARROW1\0\0", "an Arrow file, which is not read: save it as parquet"),
+        (b"\x80\x04\x95\0", "a pickle, which may run any code and is never opened"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an Excel workbook, which is not read: save its sheet as csv"),
+    ],
+)
+def test_binary_files_that_are_not_read_are_named(begins: bytes, named: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(begins + bytes(range(100)))
+    with pytest.raises(nb.InputError, match=named):
+        read(tmp_path / "file")
 
 
 def test_matches_that_were_not_finished_are_counted() -> None:

@@ -290,7 +290,7 @@ def npz_arrays(file: PlainFile) -> dict[str, Callable[[], Any]]:
                 raise InputError(f"{file.name!r} is an Excel workbook, which is not read: save its sheet as csv")
             if other:
                 raise InputError(
-                    f"{file.name!r} is a zip file but no npz file: it contains {listed(other, 2)}, no array"
+                    f"{file.name!r} is a zip file but no npz file: it contains {listed(other, 2)}, no array; unpack it"
                 )
             return {
                 entry.filename.removesuffix(".npy"): partial(npz_entry, entry, file) for entry in archive.infolist()

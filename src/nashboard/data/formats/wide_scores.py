@@ -210,7 +210,8 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     tasks = [name for name in tasks if name not in averages]
     stray = [name for name, task in errors.items() if task not in tasks]
     reasons = {
-        "they tell rows apart and are not scores": books,
+        "they have neither a name nor content": [name for name in books if head[name].null_count() == len(head)],
+        "they tell rows apart and are not scores": [name for name in books if head[name].null_count() < len(head)],
         "they contain lists or objects, not numbers": table.nested,
         "they contain text, not numbers": words,
         "ignored as asked": ignored,
@@ -470,10 +471,10 @@ def is_bookkeeping(column: pl.Series) -> bool:
 
 
 def is_unnamed_index(column: pl.Series) -> bool:
-    """Return whether a column without a name holds row numbers: a data frame's index, written beside the data."""
+    """Return whether a column without a name holds nothing, or row numbers: a data frame's index beside the data."""
     if not NAMELESS.fullmatch(column.name.strip()):
         return False
-    return not column.cast(pl.String).cast(pl.Int64, strict=False).null_count()
+    return not column.cast(pl.String).drop_nulls().cast(pl.Int64, strict=False).null_count()
 
 
 def name_agents(head: pl.DataFrame, column: str, source: str) -> list[str]:

@@ -14,6 +14,7 @@ import re
 import shutil
 import stat
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -145,7 +146,7 @@ STANDARD_INPUT = "-"
 NO_COPY = (*NO_ROOM, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT)
 SMALL, SPARED = 16 << 20, 256 << 20  # bytes: a copy larger than the first leaves the second free for everybody else
 
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,6 +223,9 @@ def unpack(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:
             if magic.startswith(GZIP):
                 with gzip.open(stream) as unpacked:
                     copy_chunks(iterate_chunks(unpacked), target := workspace.path(copy), name)
+            elif magic == ZIP and (entry := find_packed_table(stream)):
+                with zipfile.ZipFile(stream) as archive, archive.open(entry) as unpacked:
+                    copy_chunks(iterate_chunks(unpacked), target := workspace.path(copy), name)
             elif magic == ZSTD:
                 copy_chunks(iterate_zstd(stream), target := workspace.path(copy), name)
             elif glob.has_magic(str(path)):
@@ -235,6 +239,16 @@ def unpack(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:
     if not target.stat().st_size:
         raise InputError(f"{name!r} is empty")
     return PlainFile(path=target, name=name)
+
+
+def find_packed_table(stream: IO[bytes]) -> str | None:
+    """Return the table in a zip file that has nothing else, as downloads have it."""
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):  # said by the formats that are zip files
+        return None
+    return names[0] if len(names) == 1 and names[0].lower().endswith((*TABLES, ".json", ".parquet")) else None
 
 
 def iterate_chunks(stream: Any) -> Iterator[bytes]:
@@ -253,7 +267,7 @@ def copy_chunks(chunks: Iterator[bytes], target: Path, name: str) -> None:
                     raise OSError(errno.ENOSPC, "too little would stay free")
     except EOFError:
         raise InputError(f"{name!r} is cut short: the compressed data ends too early") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
+    except (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{name!r} is damaged: {error}") from None
     except OSError as error:
         if error.errno not in NO_COPY:

@@ -125,6 +125,8 @@ def read_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str,
             hint="another separator can be given with {option}",
             option="separator",
         )
+    if header.count("") > 1:  # empty columns of a spreadsheet, which pandas calls so, too
+        header = tuple(name or f"Unnamed: {k}" for k, name in enumerate(header))
     twice = sorted(name for name, number in Counter(header).items() if number > 1)
     if twice:
         raise InputError(f"{file.name!r} has the column {listed(twice)} more than once: column names must be unique")

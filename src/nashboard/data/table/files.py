@@ -24,6 +24,16 @@ Kind = Literal["delimited", "parquet", "json lines", "json list", "json", "pgn",
 
 HEAD = 1 << 18  # bytes that are looked at to tell what a file is
 SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"  # the second after a checksum of 8 bytes
+NOT_READ = {
+    (b"\xff\xfe", b"\xfe\xff"): "UTF-16: save it as UTF-8",
+    (b"ARROW1", b"FEA1"): "an Arrow file, which is not read: save it as parquet",
+    (
+        b"\x80\x03",
+        b"\x80\x04",
+        b"\x80\x05",
+    ): "a pickle, which may run any code and is never opened: save it as csv or json",
+    (b"\xd0\xcf\x11\xe0",): "an Excel workbook, which is not read: save its sheet as csv",
+}
 YAML_NAMES = (".yml", ".yaml")
 YAML = re.compile(r"(---\s*\n|#[^\n]*\n|\s*\n)*- +[\w .\-]+:( |\n)")  # a list of mappings
 
@@ -37,8 +47,9 @@ def find_kind(file: PlainFile) -> Kind:
         return "zip"
     if database := find_database(head):  # what was compressed, or is one of several files
         raise InputError(f"{file.name!r} is a {database} database: give one plain file, or its address")
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{file.name!r} is UTF-16: save it as UTF-8")
+    for beginnings, what in NOT_READ.items():
+        if head.startswith(beginnings):
+            raise InputError(f"{file.name!r} is {what}")
     text = head.decode("latin-1").removeprefix("ï»¿").lstrip()
     if re.match(r'\[[A-Za-z_]+\s+"', text) or (text.startswith("%") and '\n[Event "' in text):
         return "pgn"
