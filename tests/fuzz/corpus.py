@@ -4,6 +4,7 @@ import gzip
 import io
 import sqlite3
 import tempfile
+import zipfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,16 @@ def corpus() -> tuple[Input, ...]:
     folders = [folder(path) for path in entries if path.is_dir()]
     packed = [{f"{name}.gz": gzip.compress(data, mtime=0)} for name, data in list(plain[2].items())]
     packed += [{f"{name}.zst": zstandard.compress(data)} for name, data in list(plain[4].items())]
+    packed += [{f"{name}.zip": zipped(name, data)} for name, data in list(plain[6].items())]
     return (*plain, *folders, *packed, *parquets(), *arrays(), league(), *databases())
+
+
+def zipped(name: str, data: bytes) -> bytes:
+    """Return a zip file with one entry; the same bytes in every run."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo(name), data)
+    return stream.getvalue()
 
 
 def folder(root: Path) -> Input:
