@@ -425,7 +425,7 @@ def drawn(found: Sequence[Calibration]) -> Chart:
     x = alt.X("predicted:Q", scale=scale, title="predicted win rate", axis=alt.Axis(format="%"))
     y = alt.Y("observed:Q", scale=scale, title="observed win rate", axis=alt.Axis(format="%"))
     colour = alt.Color("model:N", title=None, scale=alt.Scale(domain=labels, range="category"),
-                       legend=alt.Legend(orient="bottom", direction="vertical"))  # fmt: skip
+                       legend=alt.Legend(orient="bottom", direction="vertical", columns=1))  # fmt: skip
     tips = [text("model", "model"), number("predicted", "predicted", ".1%"), number("observed", "observed", ".1%"),
             number("low", "low", ".1%"), number("high", "high", ".1%"), number("games", "games", ",.1f")]  # fmt: skip
     base = alt.Chart(inline(rows))

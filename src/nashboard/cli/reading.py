@@ -55,8 +55,8 @@ class Reading:
         named = [f"{name}={value}" for name in DATABASE if (value := getattr(self, name)) is not None]
         return reader_options([*(self.read or []), *named])
 
-    def data(self, source: str) -> "Data":
-        """Read what the command line names."""
+    def data(self, source: str, *, tell: bool = True) -> "Data":
+        """Read what the command line names; unless an evaluation warns of it, say what was left out as asked."""
         from nashboard.data.read import read
 
         known = TURN.get(Turn()).read
@@ -65,7 +65,7 @@ class Reading:
         keywords = self.keywords()
         with show_reading(source):
             data = known[source] = read(source, format=self.as_format, **keywords)
-        if not {"components", "min_games", "bad_rows"}.isdisjoint(keywords):  # what was left out as asked is told
+        if tell and not {"components", "min_games", "bad_rows"}.isdisjoint(keywords):
             for text in (*map(str, data.origin.left_out), *data.origin.notes):
                 note(text)
         return data
@@ -173,7 +173,7 @@ class Evaluating(Connecting):
         """Read the data with the agents that are asked for and without holes, and refuse options of other data."""
         from nashboard.data.scores import Scores
 
-        chosen = choose_agents(reading.data(source), self.agents, self.exclude)
+        chosen = choose_agents(reading.data(source, tell=False), self.agents, self.exclude)
         data = complete_scores(chosen, self.missing, modelled=True)
         if isinstance(data, Scores):
             refuse(("anchor", "min_games", "components"), FOR_MATCHES)

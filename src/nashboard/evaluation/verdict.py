@@ -237,22 +237,18 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
         reasons = {
             "{} differ{s} by less than the noise of one score": alike,
             "{} show{s} no difference beyond noise in these data": len(aside) - unrelated - alike,
-            "{} share{s} no skill with the others, so {its} differences count as noise": unrelated,
+            "{} share{s} no skill with the others": unrelated,
         }
-        said = [
-            text.format(f"{k:,}", s="s" * (k == 1), its="its" if k == 1 else "their")
-            for text, k in reasons.items()
-            if k
-        ]
+        said = [text.format(f"{k:,}", s="s" * (k == 1)) for text, k in reasons.items() if k]
         does = f"tell{'s' * (len(told) == 1)} the {call} apart"
         if facts.get("noise") == "residual":
-            does = f"share{'s' * (len(told) == 1)} skills"
+            does = f"measure{'s' * (len(told) == 1)} shared skills"
         found = f"{len(told):,} of {n:,} tasks {does}: {listed(told, 3)}."
         if said:
             found += f" Set aside: {'; '.join(said)}."
         if unclear:
-            verb = "counts" if unclear == 1 else "count"
-            found += f" {number_of(unclear, 'task')} may or may not share skills, and {verb} in a part of the draws."
+            verb = "is uncertain and counts" if unclear == 1 else "are uncertain and count"
+            found += f" {unclear:,} {verb} in some of the draws."
         return found
     decide = [tasks.names[k] for k in np.argsort(-tasks.weights, kind="stable") if tasks.probability_top[k] >= LIKELY]
     if not decide or len(decide) == n:

@@ -28,6 +28,7 @@ PROGRAM = """@software{{nashboard,
 def describe_method(found: Findings) -> Section:
     """Return how the numbers were made, and their certificates."""
     evaluation = found.evaluation
+    planes = (0,) if found.ladder else (0, 1)
     fits = isinstance(evaluation.data, Matches) and len(evaluation.agents) > 1 and size(evaluation) <= MOST_ATTACKED
     return Section(
         key="method",
@@ -43,7 +44,7 @@ def describe_method(found: Findings) -> Section:
             Sentences(lines=method_sentences(evaluation)),
             Terms(rows=certificate_rows(evaluation), caption="Certificates"),
             Terms(rows=setting_rows(evaluation), caption="Settings"),
-            *((draw("chart-calibration", charts.calibration, evaluation.data),) if fits else ()),
+            *((draw("chart-calibration", charts.calibration, evaluation.data, planes=planes),) if fits else ()),
         ),
     )
 

@@ -61,9 +61,9 @@ def trust_in_short(found: Findings) -> Part:
     passed = f"{sum(check.passed is True for check in checks)} of {len(checks)} checks passed"
     passed += f", {unknown} undecided" * (unknown > 0)
     lines = [f"{passed}; the others found:" if failed else f"{passed}."]
-    lines += [f"{capital(check.heading)}: {check.sentence}." for check in failed[:FAILED]]
+    lines += [f"{capital(check.sentence)}." for check in failed[:FAILED]]
     if len(failed) > FAILED:
-        lines.append(f"{len(failed) - FAILED} more are listed under Checks.")
+        lines.append(f"All {len(failed)} failed checks are listed under Checks.")
     return Sentences(
         lines=(*lines, *found.evaluation.warnings),
         tone="warning" if failed or found.evaluation.warnings else "plain",

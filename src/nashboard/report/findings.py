@@ -57,6 +57,12 @@ class Findings:
     missing: Mapping[str, str]
     notes: Mapping[str, tuple[str, ...]]
 
+    @property
+    def ladder(self) -> bool:
+        """Whether one rating per agent explains the games: what it leaves over is within noise."""
+        audited = None if self.audit is None else self.audit.transitivity
+        return audited is not None and not audited.untold and not audited.cyclic
+
 
 class Steps:
     """Runs one step after the other, and keeps the reasons of those that fail and their warnings."""

@@ -141,12 +141,17 @@ def show_cycles(found: Findings) -> Section:
         how=(
             "Ratings such as Elo give each agent one number, and the higher number is expected to win. The share is "
             "how much of the results such numbers explain: 100% is a ladder, 0% is rock-paper-scissors.",
-            "In the chart of a plane, an agent beats those that follow it counterclockwise. Choose two agents: the "
-            "area they span with the centre is what one gains against the other in this plane.",
+            *((PLANE_WORDS,) * (not found.ladder)),
             *(("Every task counts as a game between every two agents.",) * (found.evaluation.kind == "scores")),
         ),
         parts=(*cycle_words(found), *cycle_charts(found)),
     )
+
+
+PLANE_WORDS = (
+    "In the chart of a plane, an agent beats those that follow it counterclockwise. Choose two agents: the area they "
+    "span with the centre is what one gains against the other in this plane."
+)
 
 
 def cycle_words(found: Findings) -> tuple[Part, ...]:
@@ -171,14 +176,15 @@ def explained_share(flow: Hodge) -> tuple[str, ...]:
 
 
 def cycle_charts(found: Findings) -> tuple[Part, ...]:
-    """Return the charts of cycles, planes and payoffs."""
+    """Return the charts of cycles, planes and payoffs; a ladder has no plane and no cyclic part beyond noise."""
     drawn: list[Part] = []
     if found.hodge is not None and found.hodge.cycles(1):
         drawn.append(draw("chart-cycles", charts.cycles, found.audit or found.hodge))
-    if found.schur is not None:
+    if found.schur is not None and not found.ladder:
         drawn.append(draw("chart-plane", charts.plane, found.schur))
     if found.payoffs is not None:
         order = found.evaluation.board
         drawn.append(draw("chart-payoffs", charts.payoff_map, found.payoffs, order=order, top=CELLS))
-        drawn.append(draw("chart-cyclic", charts.payoff_map, found.payoffs, order=order, part="cyclic", top=CELLS))
+        if not found.ladder:
+            drawn.append(draw("chart-cyclic", charts.payoff_map, found.payoffs, order=order, part="cyclic", top=CELLS))
     return tuple(drawn)

@@ -132,7 +132,8 @@ class TaskQuality(Part):
             Check(
                 name="every task separates agents",
                 passed=False if idle else None if unknown else True,
-                sentence=f"{len(idle):,} of {len(self.findings):,} tasks separate nobody beyond noise{name_some(idle)}"
+                sentence=f"tasks that separate no agents beyond noise: {len(idle):,} of {len(self.findings):,}"
+                + name_some(idle)
                 + (f"; {len(unknown):,} cannot be judged with these data{name_some(unknown)}" if unknown else ""),
             ),
             Check(
@@ -144,8 +145,8 @@ class TaskQuality(Part):
             Check(
                 name="no task points the wrong way",
                 passed=not wrong,
-                sentence=f"{len(wrong):,} tasks correlate negatively with the rest more than by chance"
-                f"{name_some(wrong)}; {len(leaning):,} more perhaps by chance",
+                sentence=f"tasks that correlate negatively with the rest: {len(wrong):,} beyond chance"
+                f"{name_some(wrong)}, {len(leaning):,} more that may be chance",
             ),
         )
 
