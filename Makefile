@@ -46,10 +46,10 @@ test: dev-environment
 
 # Coverage is that of the fast tests: measuring it makes browsers, servers and other programs only slower.
 test-all: coverage
-	@$(PYTEST) -m slow
+	@$(PYTEST) -m slow --hypothesis-profile thorough
 
 coverage: dev-environment
-	@$(PYTEST) -m "not slow" --cov=nashboard --cov-report=term:skip-covered --cov-report=html:out/coverage
+	@$(PYTEST) -m "not slow" --hypothesis-profile thorough --cov=nashboard --cov-report=term:skip-covered --cov-report=html:out/coverage
 
 # The lowest supported version of every dependency, in an environment of its own: the examples of all docstrings, which
 # use every part, the command and its tables.

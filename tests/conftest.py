@@ -7,8 +7,10 @@ from hypothesis import settings
 
 from commands import Run, run
 
-# The same examples in every run: a failure can be repeated, and a green run stays green.
-settings.register_profile("nashboard", derandomize=True, deadline=None, max_examples=50)
+# The same examples in every run: a failure can be repeated, and a green run stays green. `make test-all` asks for more
+# of them by --hypothesis-profile thorough.
+settings.register_profile("nashboard", derandomize=True, deadline=None, max_examples=20)
+settings.register_profile("thorough", parent=settings.get_profile("nashboard"), max_examples=50)
 settings.load_profile("nashboard")
 
 

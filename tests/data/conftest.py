@@ -61,11 +61,11 @@ SERVERS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in (
 LOCAL = [*IN_PROCESS, *FILES]
 
 
-FAST = ("pandas", "polars", "duckdb", "sqlite")  # eager and lazy frames, an engine of its own, a database
+FAST = ("pandas", "sqlite")  # a frame and a database; files are read by Polars, so that every other test tries it
 
 
 def with_slow(names: Sequence[str], *more: Any) -> list[Any]:
-    """Return cases for engines, all but four kinds marked slow; `test_same_everywhere.py` reads through more."""
+    """Return cases for engines, all but two kinds marked slow; `test_same_everywhere.py` reads through more."""
     return [pytest.param(name, *more, marks=[pytest.mark.slow] * (name not in FAST)) for name in names]
 
 

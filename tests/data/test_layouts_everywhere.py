@@ -15,7 +15,7 @@ VARIED = ("pandas", "polars lazy", "duckdb", "sqlite")  # where other types of t
 
 def varied(name: str, first: Any, *others: Any) -> pytest.MarkDecorator:
     """Try the first value in every engine of this process, the others in some of each kind."""
-    cases = with_slow(LOCAL, first) + [(one, other) for other in others for one in VARIED]
+    cases = with_slow(LOCAL, first) + [case for other in others for case in with_slow(VARIED, other)]
     return pytest.mark.parametrize(("engine", name), cases, indirect=["engine"])
 
 
@@ -86,7 +86,7 @@ def test_preferences_of_alpaca_eval_are_counted(engine: Engine, as_text: bool) -
     assert nb.read_matches(engine(broken), outcomes={label: None}).n_games == 5
 
 
-@pytest.mark.parametrize("engine", VARIED, indirect=True)
+@pytest.mark.parametrize("engine", with_slow(VARIED), indirect=True)
 def test_continuous_preferences_are_no_labels(engine: Engine) -> None:
     preferences = np.linspace(1, 2, 1301).tolist()  # more than there may be different labels
     log: Columns = {"generator_1": ["x"] * 1301, "generator_2": ["y"] * 1301, "preference": preferences}
@@ -158,7 +158,7 @@ def test_the_games_of_arena_hard_are_counted(engine: Engine) -> None:
     assert matches.clusters.size == 3
 
 
-@pytest.mark.parametrize("engine", WITHOUT_OBJECTS, indirect=True)
+@pytest.mark.parametrize("engine", with_slow(WITHOUT_OBJECTS), indirect=True)
 def test_games_that_are_no_lists_are_refused_with_what_to_do(engine: Engine) -> None:
     as_text = JUDGMENTS | {"games": [json.dumps(games) for games in GAMES]}
     with pytest.raises(

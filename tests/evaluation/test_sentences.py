@@ -20,8 +20,9 @@ from nashboard.charts.boards import describe_top
 N = r"[\d,]+"
 P = r"\d\.\d\d"
 WHO = r"\S+( \d+)?"
-MAYBE = r"( \d+ tasks? may or may not share skills, and counts? in a part of the draws\.)?"
-REASON = "(differs? by less than|shows? no difference|shares? no skill with the others, so (its|their) differences) .*"
+SHARED = "shared skills"
+MAYBE = r"( \d+ (is|are) uncertain and counts? in some of the draws\.)?"
+REASON = "(differs? by less than|shows? no difference|shares? no skill with) .*"
 NAMES = r".+ \(\d\.\d\d\)( and [\d,]+ more)?"
 
 
@@ -184,7 +185,7 @@ VERDICT = {
     r"No near-duplicates found\.": {"cycle"},
     rf"(No near-duplicates found; )?{N} of {N} pairs of \w+ cannot be ordered with these data\.": {"ladder", "even"},
     r"(No near-duplicates found; all|All) pairs of \w+ can be ordered\.": {"steep"},
-    rf"{N} of {N} tasks (tells? the \w+ apart|shares? skills): .*?\.( Set aside: ({N} {REASON}(; )?)+\.)?{MAYBE}": {
+    rf"{N} of {N} tasks (tells? the \w+ apart|measures? {SHARED}): .*?\.( Set aside: ({N} {REASON}(; )?)+\.)?{MAYBE}": {
         "guessed", "guessed, noise unknown",
     },
     r"No single task tells the \w+ apart beyond noise\.": {"noise", "few"},

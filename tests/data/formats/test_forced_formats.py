@@ -14,9 +14,6 @@ from nashboard.data.formats import FORMATS
 
 MINIATURES = sorted(path for path in FILES.rglob("*") if "first_touch" in path.parts)
 PUBLIC = sorted({FILES, *FILES.rglob("*")} - set(MINIATURES))
-every_source = pytest.mark.parametrize(
-    "sources", [PUBLIC, pytest.param(MINIATURES, marks=pytest.mark.slow)], ids=["public layouts", "miniatures"]
-)
 READERS = (nb.read, nb.read_matches, nb.read_scores, nb.read_payoffs)
 ODD = {
     "columns of lists.json": {"x": [1, 2, 3], "y": [3, 4, 5]},
@@ -31,10 +28,10 @@ ODD = {
 }
 
 
-@every_source
+@pytest.mark.slow
 @pytest.mark.parametrize("format", [entry.name for entry in FORMATS])
-def test_a_format_forced_on_any_file_or_folder_reads_it_or_says_why_not(format: str, sources: list[Path]) -> None:
-    for source in sources:
+def test_a_format_forced_on_any_file_or_folder_reads_it_or_says_why_not(format: str) -> None:
+    for source in PUBLIC + MINIATURES:
         with contextlib.suppress(nb.InputError):  # anything else fails the test
             nb.read(source, format=format)
 
@@ -47,10 +44,9 @@ def test_a_format_forced_on_an_odd_file_reads_it_or_says_why_not(name: str, tmp_
             reader(tmp_path / name, format=forced)
 
 
-@every_source
-@pytest.mark.parametrize("reader", READERS)
-def test_every_reader_reads_a_source_or_says_why_not(reader: Callable[[Path], object], sources: list[Path]) -> None:
-    for source in sources:
+@pytest.mark.parametrize("reader", [nb.read, *(pytest.param(reader, marks=pytest.mark.slow) for reader in READERS[1:])])
+def test_every_reader_reads_a_source_or_says_why_not(reader: Callable[[Path], object]) -> None:
+    for source in PUBLIC + MINIATURES * (reader is not nb.read):  # `test_first_touch` reads these one by one
         with contextlib.suppress(nb.InputError):
             reader(source)
 
