@@ -39,9 +39,9 @@ def refuse_unreal(array: NDArray[Any], what: str) -> None:
     """Raise an error if an array has masked cells or complex numbers, which a plain conversion would drop."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         count = int(np.ma.getmaskarray(array).sum())
-        raise InputError(f"{what} has {count:,} masked cells: fill them, or leave those rows and columns out")
+        raise InputError(f"{count:,} masked cells in {what}: fill them, or leave those rows and columns out")
     if np.iscomplexobj(array):
-        raise InputError(f"{what} contains complex numbers: pass real ones, for example the real part")
+        raise InputError(f"complex numbers in {what}: pass real ones, for example the real part")
 
 
 def square(values: ArrayLike, what: str) -> Floats:

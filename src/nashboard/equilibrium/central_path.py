@@ -23,12 +23,13 @@ All functions work along the last axis, so that a stack of games is solved by th
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
-from nashboard._types import Bools, Floats
+from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.precision import LEAST, TINY
 
 Solve = Callable[[Floats, Floats], tuple[Floats, Floats]]
@@ -71,14 +72,14 @@ class PathGame:
     starts: tuple[int, ...] = (0,)
     centring: int = CENTRING
 
-    @property
-    def sizes(self) -> list[int]:
-        """How many players each group has."""
-        return [end - start for start, end in pairwise([*self.starts, self.size])]
+    @cached_property
+    def group(self) -> Ints:
+        """The group of each player."""
+        return np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, self.size]))
 
     def spread(self, v: Floats) -> Floats:
         """``E'v``: for each player the number of its group."""
-        return v if len(self.starts) == 1 else np.repeat(v, self.sizes, axis=-1)
+        return v if len(self.starts) == 1 else v.take(self.group, axis=-1)
 
     def sums(self, x: Floats) -> Floats:
         """``E x``: the total of each group."""
@@ -88,7 +89,7 @@ class PathGame:
 def beginning(game: PathGame, stack: tuple[int, ...] = ()) -> Iterate:
     """Return a strictly feasible start: everybody plays, and the values are high enough."""
     p = np.empty((*stack, game.size))
-    p[:] = np.repeat([1.0 / size for size in game.sizes], game.sizes)
+    p[:] = 1.0 / np.bincount(game.group)[game.group]
     u = game.product(p)
     spread = np.sqrt(mean_product(u, u))[..., None]  # p'u = 0, so this is how far payoffs are from their middle
     v = np.maximum.reduceat(u, game.starts, axis=-1) + 0.3 * spread + 0.1 / game.size
@@ -112,11 +113,9 @@ def newton_step(game: PathGame, x: Iterate) -> Iterate:
         return dp, target - d * dp, dv
 
     dp, ds, _ = direction(-s)
-    reach = longest(steepest(p, dp, s, ds))
+    left = 1.0 - longest(steepest(p, dp, s, ds))  # dp'ds = 0 because K is skew, so this is the share of mu ahead
     mu = x.mu[..., None]
-    ahead = mean_product(p + reach * dp, s + reach * ds)[..., None]
-    share = between(0.0, ahead / mu, 1.0)
-    aim = share * share * share * mu
+    aim = left * left * left * mu
     target = (aim - between(-10 * mu, dp * ds, 10 * mu)) / p - s
     dp, ds, dv = direction(target)
     fall = steepest(p, dp, s, ds)

@@ -16,7 +16,7 @@ in full; of larger ones samples, and every payoff that takes part in a solve, ar
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -455,8 +455,8 @@ def scores_game(data: Any) -> ScoresGame:
     if callable(getattr(data, "row_utilities", None)) and callable(getattr(data, "col_utilities", None)):
         rows, columns = utilities_of(data)
         return ScoresGame.of(rows, *columns, "as given")
-    precision = precision_of(data)
-    S = floats(data, "the scores", ndim=2)
+    array, precision = array_of(data)
+    S = floats(array, "the scores", ndim=2)
     if 0 in S.shape:
         raise InputError(f"scores need at least one agent and one task, not {S.shape[0]} x {S.shape[1]}")
     agents, tasks = (checked_names(None, size=k, kind=kind) for k, kind in zip(S.shape, ("agent", "task"), strict=True))
@@ -476,22 +476,34 @@ def frame_names(data: Any) -> list[str] | None:
 
 def matrix_to_game(data: ArrayLike) -> AgentsGame:
     """Return the game of an antisymmetric matrix, in any type of numbers."""
-    precision = precision_of(data)
-    matrix = matrix_of(data, precision)
+    array, precision = array_of(data)
+    matrix = matrix_of(array, precision)
     names = checked_names(frame_names(data), size=matrix.size, kind="agent")
     return AgentsGame.of(matrix, names, made="given as a matrix", precision=precision)
 
 
-def precision_of(data: Any) -> float:
-    """Return what payoffs in a type narrower than a double are known to, as a share of the largest; 0 for doubles."""
-    kind = getattr(data, "dtype", None)
-    if kind is None:
-        return 0.0
+def array_of(data: Any) -> tuple[Any, float]:
+    """Return data as an array, and what its numbers are known to as a share of the largest: 0 for doubles."""
     try:
-        eps = float(np.finfo(np.asarray(data[:0]).dtype).eps)
-    except (TypeError, ValueError, RuntimeError):  # whole numbers, or what `floats` refuses with a message
+        array = np.asanyarray(data)
+    except (TypeError, ValueError, RuntimeError):
+        return data, 0.0  # `floats` says what is wrong
+    eps = spacing_of(array.dtype)
+    return array, NARROW * eps if eps > EPS else 0.0
+
+
+@lru_cache
+def spacing_of(dtype: np.dtype[Any]) -> float:
+    """Return the distance from 1 to the next number of a type of floats; 0 for other types.
+
+    ``numpy.finfo`` does not know the types of other libraries, such as bfloat16.
+    """
+    if dtype.kind not in "fV" or dtype.names:
         return 0.0
-    return NARROW * eps if eps > EPS else 0.0
+    one, eps = dtype.type(1), 1.0
+    while one + dtype.type(eps / 2) != one:
+        eps /= 2
+    return eps
 
 
 def matrix_of(data: ArrayLike, precision: float = 0.0) -> Matrix:

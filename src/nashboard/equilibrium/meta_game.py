@@ -27,9 +27,10 @@ from nashboard.algebra.flows import largest
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.validation import checked_names, positions
 from nashboard.equilibrium.certificate import Certificate, certify
-from nashboard.equilibrium.clones import Classes, identical_rows
+from nashboard.equilibrium.clones import Classes
+from nashboard.equilibrium.entropy import most_even_mixtures
 from nashboard.equilibrium.face import Face, SideFace, SideSolution, Terms, solve_side
-from nashboard.equilibrium.game import AgentsGame, Matrix
+from nashboard.equilibrium.game import AgentsGame, Matrix, array_of, frame_names, matrix_of
 from nashboard.equilibrium.nash_average import Mixtures, describe_agents, nash_average, nash_average_scores
 from nashboard.equilibrium.precision import COMPLEMENTARY, GAINS, TOLERANCE, ZERO
 from nashboard.equilibrium.results import NashAverage
@@ -45,7 +46,8 @@ class MetaGame:
     Parameters
     ----------
     payoffs
-        The game to start from: an antisymmetric matrix or `Payoffs`; empty by default.
+        The game to start from: an antisymmetric matrix or `Payoffs`; empty by default. Where payoffs are given in a
+        type narrower than doubles, here or by `append`, the equilibrium has the tolerance that `nash_average` has.
     agents
         Names, for a matrix.
 
@@ -64,21 +66,20 @@ class MetaGame:
     """
 
     def __init__(self, payoffs: ArrayLike | Payoffs | None = None, agents: Iterable[object] | None = None) -> None:
+        if isinstance(payoffs, Payoffs) and agents is not None:
+            raise InputError("agents= names the agents of a matrix; payoffs have names")
+        self._precision = 0.0  # of the narrowest type in which payoffs were given
         if isinstance(payoffs, Payoffs):
-            if agents is not None:
-                raise InputError("agents= names the agents of a matrix; payoffs have names")
-            given = payoffs
+            A, names, self._unit = payoffs.A, payoffs.agents, payoffs.scale
         elif payoffs is not None:
-            given = Payoffs.from_array(payoffs, agents)
+            array, self._precision = array_of(payoffs)
+            A, self._unit = matrix_of(array, self._precision).A, "given"
+            names = checked_names(frame_names(payoffs) if agents is None else agents, size=len(A), kind="agent")
         else:
-            given = None
-        n = 0 if given is None else len(given.agents)
-        self._names: list[str] = [] if given is None else list(given.agents)
-        self._unit = "given" if given is None else given.scale
-        self._room = np.zeros((max(16, 2 * n),) * 2)
-        self._size = n
-        if given is not None:
-            self._room[:n, :n] = given.A
+            A, names, self._unit = np.zeros((0, 0)), (), "given"
+        self._names, self._size = list(names), len(A)
+        self._room = np.zeros((max(16, 2 * len(A)),) * 2)
+        self._room[: len(A), : len(A)] = A
         self._state: State | None = None
         self._nash: NashAverage | None = None
 
@@ -107,7 +108,8 @@ class MetaGame:
         The name is ``agent 1, agent 2, ...`` by default. The equilibrium is worked out when it is asked for.
         """
         n = self._size
-        values = floats(row, "the row of payoffs", ndim=1)
+        array, precision = array_of(row)
+        values = floats(array, "the row of payoffs", ndim=1)
         if len(values) != n:
             raise InputError(f"the row has {len(values):,} payoffs: there are {n:,} agents to play against")
         if not np.isfinite(values).all():
@@ -120,7 +122,7 @@ class MetaGame:
             self._room = room
         self._room[n, :n], self._room[:n, n] = values, -values
         self._names.append(names[-1])
-        self._size, self._nash = n + 1, None
+        self._size, self._nash, self._precision = n + 1, None, max(self._precision, precision)
 
     @property
     def nash(self) -> NashAverage:
@@ -129,10 +131,18 @@ class MetaGame:
             raise InputError("the meta-game is empty: append an agent first")
         if self._nash is None:
             began = time.perf_counter()
-            self._state = follow(self._state, self._matrix, self.agents, self._unit)
-            found = self._state.mixtures
-            self._nash = describe_agents(self._state.game, "clone-invariant", 0.0, found, began)
+            game, found = self._solve()
+            self._nash = describe_agents(game, "clone-invariant", game.precision * game.scale, found, began)
         return self._nash
+
+    def _solve(self) -> tuple[AgentsGame, Mixtures]:
+        """Return the game and its equilibrium; for payoffs in a narrow type, the most even mixture near it."""
+        self._state = follow(self._state, self._matrix, self.agents, self._unit, self._precision)
+        game, found = self._state.game, self._state.mixtures
+        if self._precision:
+            even = most_even_mixtures(game, found.totals, 0.0, found.log_m, self._precision * game.scale)
+            return game, Mixtures.even(even, found.log_m, found.iterations)
+        return game, found
 
     @property
     def weights(self) -> Floats:
@@ -162,12 +172,13 @@ class MetaGame:
 
         At most ``most`` layers; the agents that are left then are not listed.
         """
-        left = np.arange(self._size)
+        left = list(range(self._size))
         found: list[tuple[str, ...]] = []
-        while left.size and (most is None or len(found) < most):
-            inside = nash_average(np.ascontiguousarray(self._matrix[np.ix_(left, left)])).weights > 0
-            found.append(tuple(self._names[k] for k in left[inside]))
-            left = left[~inside]
+        while left and (most is None or len(found) < most):
+            A = np.ascontiguousarray(self._matrix[np.ix_(left, left)])
+            part = Payoffs(agents=tuple(self._names[k] for k in left), A=A, scale=self._unit, made="")
+            found.append(nash_average(part, tolerance=self._precision * largest(A)).support)
+            left = [k for k in left if self._names[k] not in found[-1]]
         return tuple(found)
 
     def __len__(self) -> int:
@@ -227,13 +238,16 @@ class State:
         return B[np.sort(order[:rank])] if SPARE * rank <= len(B) else None
 
 
-def follow(state: State | None, A: Floats, agents: tuple[str, ...], unit: str) -> State:
+def follow(state: State | None, A: Floats, agents: tuple[str, ...], unit: str, precision: float) -> State:
     """Return the solved population after agents were appended."""
-    classes = None if state is None else extend_classes(state, A)
-    if state is None or classes is None:
-        game = game_from(A, agents, unit, identical_rows(A, largest(A), largest(A)))
+    made = "given agent by agent"
+    known = None if state is None or state.game.precision != precision else extend_classes(state, A)
+    if state is None or known is None:
+        game = AgentsGame.of(Matrix(A=A), agents, unit, made, precision)
         return State(game=game, found=find_equilibrium(game, [np.zeros(game.sizes[0])]))
-    game = game_from(A, agents, unit, classes)
+    game = AgentsGame(
+        agents=agents, model=Matrix(A=A), classes=(known,), scale=largest(A), unit=unit, made=made, precision=precision
+    )
     size, before = game.sizes[0], state.game.sizes[0]
     new = np.arange(before, size)
     if game.exponent == state.game.exponent:
@@ -252,25 +266,13 @@ def follow(state: State | None, A: Floats, agents: tuple[str, ...], unit: str) -
     return State(game=game, found=find_equilibrium(game, [np.zeros(size)], start=start))
 
 
-def game_from(A: Floats, agents: tuple[str, ...], unit: str, classes: Classes) -> AgentsGame:
-    """Return the game of a matrix whose classes are known."""
-    return AgentsGame(
-        agents=agents,
-        model=Matrix(A=A),
-        classes=(classes,),
-        scale=largest(A),
-        unit=unit,
-        made="given agent by agent",
-    )
-
-
 def extend_classes(state: State, A: Floats) -> Classes | None:
     """Return the classes with the new agents, or nothing where near-copies need the rule for all of them.
 
     A new agent is a copy of another to the last bit, or differs from all by more than the rule.
     """
     (old,) = state.game.classes
-    scale = largest(A)
+    scale, same = largest(A), max(ZERO, state.game.precision)
     if old.loose.any() or not scale <= 2 * state.game.scale:  # where the scale grows, near-copies may become copies
         return None
     label, first, size = list(old.label), list(old.first), list(old.size)
@@ -280,7 +282,7 @@ def extend_classes(state: State, A: Floats) -> Classes | None:
         if apart[copy] == 0:
             label.append(copy)
             size[copy] += 1
-        elif apart[copy] <= 4 * ZERO * scale:
+        elif apart[copy] <= 4 * same * scale:
             return None
         else:
             label.append(len(first))

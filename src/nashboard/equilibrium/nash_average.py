@@ -20,7 +20,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.certificate import Certificate, require_certified
 from nashboard.equilibrium.clones import Classes
-from nashboard.equilibrium.entropy import check_tolerance, most_even_mixtures
+from nashboard.equilibrium.entropy import EvenMixture, check_tolerance, most_even_mixtures
 from nashboard.equilibrium.game import (
     AgentsGame,
     Game,
@@ -162,6 +162,22 @@ class Mixtures:
     certificate: Certificate
     iterations: int
 
+    @staticmethod
+    def even(found: list[EvenMixture], log_m: list[Floats], before: int) -> "Mixtures":
+        """Return the most even mixtures, found after so many iterations."""
+        certificate = Certificate(
+            residual=max(mixture.residual for mixture in found),
+            complementarity=0.0,  # of the tight rows it is part of the residual
+            condition=max(mixture.condition for mixture in found),
+        )
+        return Mixtures(
+            totals=[mixture.weights for mixture in found],
+            log_m=log_m,
+            unique=[False for _ in found],
+            certificate=certificate,
+            iterations=before + sum(mixture.iterations for mixture in found),
+        )
+
 
 def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Progress) -> Mixtures:
     """Find the maximum-entropy equilibrium or, with a tolerance, the most even mixtures from an equilibrium."""
@@ -187,18 +203,7 @@ def find_even_mixtures(game: Game, log_m: list[Floats], tolerance: float, show: 
         F = game.block([np.arange(size) for size in game.sizes])
         totals, _, iterations = rough_equilibrium(F, len(game.sizes), float(np.ldexp(tolerance, -game.exponent)) / 8)
         value = 0.0 if len(totals) == 1 else float(totals[0] @ F @ totals[1])
-    even = most_even_mixtures(game, totals, value, log_m, tolerance)
-    return Mixtures(
-        totals=[mixture.weights for mixture in even],
-        log_m=log_m,
-        unique=[False for _ in even],
-        certificate=Certificate(
-            residual=max(mixture.residual for mixture in even),
-            complementarity=0.0,  # of the tight rows it is part of the residual
-            condition=max(mixture.condition for mixture in even),
-        ),
-        iterations=iterations + sum(mixture.iterations for mixture in even),
-    )
+    return Mixtures.even(most_even_mixtures(game, totals, value, log_m, tolerance), log_m, iterations)
 
 
 def average_agents(
