@@ -1,6 +1,7 @@
 """Local cycles and the harmonic part: with all triangles, with a spanning subset, and by propagation."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,6 +99,22 @@ def test_a_hole_among_many_triangles_is_found_with_few_of_them(monkeypatch: pyte
         harmonic_part(flow, h.residual, most_triangles=1)
     monkeypatch.setattr(projection, "MOST_STEPS", 1)
     with pytest.raises(nb.ConvergenceError, match="after 1 iterations"):
+        harmonic_part(flow, h.residual)
+
+
+def test_a_search_whose_curvature_vanishes_too_early_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    h = nb.hodge(grid_with_holes())
+    flow, calls = h.flow, [0]
+    assert isinstance(flow, ObservedFlow)
+    inner = projection.curl_of_curl
+
+    def flat_at_third(*arrays: Any) -> float:
+        calls[0] += 1
+        energy = inner(*arrays)
+        return 0.0 if calls[0] == 3 else energy  # the first call is the start, the second the first step
+
+    monkeypatch.setattr(projection, "curl_of_curl", flat_at_third)
+    with pytest.raises(nb.ConvergenceError, match="of the flow left after 2 iterations"):
         harmonic_part(flow, h.residual)
 
 

@@ -1,6 +1,6 @@
 """Solve hard games by the thousand, away from the tests.
 
-    python tests/equilibrium/fuzz.py --cases 20000
+    python tests/equilibrium/fuzz.py --cases 20000 --processes 2 --record
     python tests/equilibrium/fuzz.py --cases 2000 --family wild --kind tables
     python tests/equilibrium/fuzz.py --cases 1 --start 4711 --family wild     one case again
 
@@ -17,7 +17,10 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -150,6 +153,11 @@ def failure(family: str, kind: str, seed: int) -> str | None:
     return None
 
 
+def run_seed(seed: int, families: list[str], kinds: list[str]) -> list[tuple[str, str, int, str | None]]:
+    """Return every case of a seed, and why it fails if it does."""
+    return [(family, kind, seed, failure(family, kind, seed)) for family, kind in product(families, kinds)]
+
+
 def main() -> int:
     """Run what the command line asks for; 1 where something failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -157,25 +165,30 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--family", action="append", choices=list(HARD), help="one or more; all of them by default")
     parser.add_argument("--kind", action="append", choices=list(KINDS), help="games, tables, or both by default")
+    parser.add_argument("--processes", type=int, default=1, help="how many processes share the cases")
     parser.add_argument("--record", action="store_true", help="add the result to tests/long_runs.jsonl")
     options = parser.parse_args()
     families, kinds = options.family or list(HARD), options.kind or list(KINDS)
     each = -(-options.cases // (len(families) * len(kinds)))
     found: Counter[tuple[str, str]] = Counter()
     done, began = 0, time.perf_counter()
-    try:
-        for seed, family, kind in product(range(options.start, options.start + each), families, kinds):
-            reason = failure(family, kind, seed)
-            done += 1
-            if reason is not None:
-                found[family, kind] += 1
-                print(f"{family} {kind} {seed}: {reason}", flush=True)
-    except KeyboardInterrupt:  # what was seen so far is worth telling
-        pass
+    run = partial(run_seed, families=families, kinds=kinds)
+    seeds = range(options.start, options.start + each)
+    with ProcessPoolExecutor(options.processes) if options.processes > 1 else nullcontext() as pool:
+        try:
+            for cases in pool.map(run, seeds, chunksize=4) if pool else map(run, seeds):
+                done += len(cases)
+                for family, kind, seed, reason in cases:
+                    if reason is not None:
+                        found[family, kind] += 1
+                        print(f"{family} {kind} {seed}: {reason}", flush=True)
+        except KeyboardInterrupt:  # what was seen so far is worth telling
+            pass
     print(f"{done:,} cases, {found.total():,} failed: {dict(found)}")
     if options.record:
         took = round(time.perf_counter() - began)
-        recorded("equilibrium fuzz", first=options.start, cases=done, failed=found.total(), seconds=took)
+        processes = {"processes": options.processes} if options.processes > 1 else {}
+        recorded("equilibrium fuzz", first=options.start, cases=done, failed=found.total(), seconds=took, **processes)
     return 1 if found else 0
 
 

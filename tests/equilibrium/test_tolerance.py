@@ -10,13 +10,18 @@ from scipy.optimize import minimize
 
 import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, dense, disjoint_cycles, low_rank, rng_of, seeds, signs
-from nashboard.equilibrium.entropy import bound_of_movement
 
 TIGHT = 1e-9
 
 
 def entropy(p: Matrix) -> float:
     return float(-(p[p > 0] @ np.log(p[p > 0])))
+
+
+def bound_of_movement(change: float, tolerance: float, classes: int, groups: int = 1) -> float:
+    """Return the modulus of continuity as `nashboard.equilibrium.entropy` states it."""
+    t = groups * change / (tolerance + groups * change)
+    return float(2 * t + 2 * np.sqrt(t * np.log(classes)))
 
 
 def slow_twin(F: Matrix, limit: float) -> Matrix:
@@ -85,6 +90,18 @@ def test_weights_move_no_further_than_the_modulus(seed: int, n: int, change: flo
         one, other = nb.nash_average(A, tolerance=tolerance), nb.nash_average(A + change * noise, tolerance=tolerance)
         moved = np.abs(one.weights - other.weights).sum()
         assert moved <= bound_of_movement(change, tolerance, len(A)) + 1e-9
+
+
+@given(seed=seeds, change=st.sampled_from([1e-2, 1e-4, 1e-6]))
+@settings(max_examples=4, deadline=None)
+def test_weights_of_tables_move_no_further_than_the_modulus(seed: int, change: float) -> None:
+    rng = rng_of(seed)
+    for S in (rng.random((5, 8)), rng.integers(0, 3, size=(6, 6)) + 1e-3 * rng.random((6, 6))):
+        moved = S + change * rng.uniform(-1, 1, size=S.shape)
+        one, other = (nb.nash_average_scores(table, tolerance=0.01) for table in (S, moved))
+        for before, after in (one.agent_weights, other.agent_weights), (one.task_weights, other.task_weights):
+            apart = np.abs(before - after).sum()
+            assert apart <= bound_of_movement(change, 0.01, len(before), groups=2) + 1e-9
 
 
 def test_a_step_of_rounding_moves_exact_weights_far_and_tolerant_ones_hardly() -> None:

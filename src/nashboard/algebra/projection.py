@@ -113,7 +113,7 @@ def without_curl(edges: Small, d: Floats, v: Floats, y: Floats) -> Floats:
     goal = (TOLERANCE * np.sqrt(energy) + 1e-15 * size) ** 2
     rho = float((v * r * r).sum())
     share, look = 0.0, goal
-    for _ in range(MOST_STEPS):
+    for steps in range(MOST_STEPS):  # noqa: B007 - the error says how many there were
         # No eigenvalue exceeds one, so rho <= energy: the curl itself is looked at only when it may be small.
         if rho <= look:
             r[:] = 0.0
@@ -134,6 +134,6 @@ def without_curl(edges: Small, d: Floats, v: Floats, y: Floats) -> Floats:
         return y
     raise ConvergenceError(
         f"the split into local cycles and harmonic part has a curl of {np.sqrt(energy) / size:.1e} of the "
-        f"flow left after {MOST_STEPS:,} iterations on {len(edges):,} triangles; "
+        f"flow left after {steps + 1:,} iterations on {len(edges):,} triangles; "
         f"ratings and transitivity do not depend on it"
     )

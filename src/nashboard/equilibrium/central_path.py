@@ -112,11 +112,12 @@ def newton_step(game: PathGame, x: Iterate) -> Iterate:
         dp, dv = solve(target - off_slack, off_sum)
         return dp, target - d * dp, dv
 
-    dp, ds, _ = direction(-s)
-    left = 1.0 - longest(steepest(p, dp, s, ds))  # dp'ds = 0 because K is skew, so this is the share of mu ahead
+    share = direction(-s)[0] / p  # dp / p; then ds / s = -1 - share
+    fall = np.maximum(-share.min(axis=-1, keepdims=True), 1.0 + share.max(axis=-1, keepdims=True))
+    left = 1.0 - longest(fall)  # what is left of mu after the longest step, because K is skew and so dp'ds = 0
     mu = x.mu[..., None]
     aim = left * left * left * mu
-    target = (aim - between(-10 * mu, dp * ds, 10 * mu)) / p - s
+    target = (aim + between(-10 * mu, p * s * share * (1.0 + share), 10 * mu)) / p - s
     dp, ds, dv = direction(target)
     fall = steepest(p, dp, s, ds)
     for _ in range(game.centring):  # Gondzio: pull products that would stray from the path back to it

@@ -96,18 +96,8 @@ def middle_payoffs(block: Block, rows: Classes, columns: Classes, some: Ints, ot
     """Return the middle between the largest and the smallest payoff of all members of two classes."""
     (above, over), (beside, along) = rows.that_differ(some), columns.that_differ(others)
     payoffs = block(above, beside)
-    low, high = (fold_rows(which, fold_rows(which, payoffs, over).T, along).T for which in (np.minimum, np.maximum))
+    low, high = (which.reduceat(which.reduceat(payoffs, over), along, axis=1) for which in (np.minimum, np.maximum))
     return np.asarray(low / 2 + high / 2)
-
-
-def fold_rows(which: Callable[[Floats, Floats], Floats], rows: Floats, starts: Ints) -> Floats:
-    """Return the smallest or largest of the rows from each start to the next: first all second ones, then all third."""
-    sizes = np.diff(np.append(starts, len(rows)))
-    found = rows[starts]
-    for k in range(1, int(sizes.max())):
-        more = np.flatnonzero(sizes > k)
-        found[more] = which(found[more], rows[starts[more] + k])
-    return found
 
 
 @lru_cache(maxsize=8)

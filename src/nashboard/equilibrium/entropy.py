@@ -333,12 +333,6 @@ def check_tolerance(tolerance: float | None, game: Game) -> float:
     return float(tolerance) if tolerance > ZERO * game.scale else 0.0
 
 
-def bound_of_movement(change: float, tolerance: float, classes: int, groups: int = 1) -> float:
-    """Return how far the weights can move (sum of absolute changes) when every payoff changes by up to ``change``."""
-    t = groups * change / (tolerance + groups * change)
-    return float(2 * t + 2 * np.sqrt(t * np.log(max(classes, 2))))
-
-
 def most_even_mixtures(
     game: Game, equilibrium: Sequence[Floats], value: float, log_m: Sequence[Floats], tolerance: float
 ) -> list[EvenMixture]:

@@ -170,18 +170,14 @@ def equation_error(A: Floats, point: Floats, goal: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """Whether to look for the face, whether it may be more than a point, which margins and ranks count as zero.
+    """Whether a face may be more than a point, and which margins and ranks count as zero."""
 
-    ``last`` says that rounding alone is left to decide.
-    """
-
-    now: bool
     degenerate: bool
     zero: float
 
     @property
     def last(self) -> bool:
-        """Whether nothing is joined any more."""
+        """Whether rounding alone is left to decide."""
         return self.zero < ZERO
 
 
@@ -235,16 +231,15 @@ class SideSolution:
     off: float
     iterations: int
 
-    def returned(self, own: Ints, opponents: Ints) -> "SideSolution":
-        """Return the solution of sorted players in the order they came in; ``own[k]`` is who stood in place k."""
-        home, away = np.argsort(own), np.argsort(opponents)
+    def picked(self, own: Ints, opponents: Ints) -> "SideSolution":
+        """Return the solution with the players in these places, in this order."""
         return replace(
             self,
-            weights=self.weights[home],
-            inner=self.inner[home],
-            support=self.support[home],
-            y=self.y[away],
-            y_low=self.y_low[away],
+            weights=self.weights[own],
+            inner=self.inner[own],
+            support=self.support[own],
+            y=self.y[opponents],
+            y_low=self.y_low[opponents],
         )
 
 

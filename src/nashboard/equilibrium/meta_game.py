@@ -15,7 +15,7 @@ effective diversity; Czarnecki et al. 2020, *Real world games look like spinning
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -361,14 +361,7 @@ def accept(game: AgentsGame, K: Floats, members: Ints, side: SideSolution, pivot
     outside[members] = False
     if side.y[outside].any() or side.off > TOLERANCE:
         return None  # somebody outside presses: the solver for all games keeps such players among its members
-    among = replace(
-        side,
-        weights=side.weights[members],
-        inner=side.inner[members],
-        support=side.support[members],
-        y=side.y[members],
-        y_low=side.y_low[members],
-    )
+    among = side.picked(members, members)
     proof = certify(K, [among], [np.zeros(len(members))])
     if not (proof.residual <= TOLERANCE and proof.complementarity <= COMPLEMENTARY):
         return None

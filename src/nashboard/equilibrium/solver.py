@@ -75,6 +75,8 @@ def silent(count: int, gap: float) -> None:
 
 def report_to(shown: Reporter) -> Progress:
     """Return what tells a display how many linear systems were solved and how far the weights are off."""
+    if shown.bars is None:
+        return silent
     return lambda count, gap: shown.step(f"solving: {count} systems, gap {gap:.1e}")
 
 
@@ -258,8 +260,6 @@ def solve(F: Floats, log_m: Sequence[Floats], progress: "Progress | None" = None
     """
     m, n = F.shape
     show = progress or silent
-    if len(log_m) == 1 and m == 1:
-        return Solution(sides=(alone(),), iterations=0)
     if len(log_m) == 2 and m > n:  # the interior point eliminates the columns, so they should be the longer side
         turned = solve(np.ascontiguousarray(-F.T), log_m[::-1], show)
         return replace(turned, sides=turned.sides[::-1])
@@ -269,7 +269,8 @@ def solve(F: Floats, log_m: Sequence[Floats], progress: "Progress | None" = None
         orders = canonical_orders(F, len(log_m))
         ordered = np.ascontiguousarray(F.take(orders[0], axis=0).take(orders[-1], axis=1))
         found = follow_path(ordered, [part[order] for part, order in zip(log_m, orders, strict=True)], show)
-    sides = (side.returned(own, other) for side, own, other in zip(found.sides, orders, orders[::-1], strict=True))
+    places = [np.argsort(order) for order in orders]
+    sides = (side.picked(own, other) for side, own, other in zip(found.sides, places, places[::-1], strict=True))
     return replace(found, sides=tuple(sides))
 
 
@@ -295,23 +296,32 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
 
 @quiet
 def search_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> tuple[Solution | None, bool, Iterate | None]:
-    """Return the first certain solution that the path shows, or one that is not; whether it is; and where it ended."""
+    """Return the first certain solution that the path shows, or one that is not; whether it is; and where it ended.
+
+    A face that is a point costs one factorisation of the support and can be tried early. A larger one costs a
+    singular value decomposition, so it waits until the path has all but ended. Players that miss by less than
+    ``ZERO`` are first taken for tied; if no face has them all, or the best mixture of all of them cannot be
+    certified, the smallest differences decide after all.
+    """
     sides = sides_of(F, len(log_m))
     game = path_game(F, len(log_m))
     x: Iterate | None = None
     doubtful: Solution | None = None
     fine = 0
     for count, x in enumerate(central_path(game), start=1):
-        progress(count, float(x.mu) * x.p.size)
+        gap = float(x.mu) * x.p.size
+        progress(count, gap)
+        if gap >= LOOK:
+            continue
+        attempt = Attempt(degenerate=gap < DEGENERATE, zero=ZERO if gap > LAST_GAP else LAST_ZERO)
         support = x.p > x.s
-        attempt = worth_trying(x, support, game.starts)
-        if attempt.now and (doubtful is None or attempt.last):
-            faces = find_faces(sides, x, support, attempt)
-            if faces is not None:
-                found = maximise_entropy(sides, faces, log_m, count)
-                if is_certain(sides, found, log_m):
-                    return found, True, x
-                doubtful = doubtful or found
+        worth_it = attempt.degenerate or could_be_points(support, game.starts)
+        faces = find_faces(sides, x, support, attempt) if worth_it and (doubtful is None or attempt.last) else None
+        if faces is not None:
+            found = maximise_entropy(sides, faces, log_m, count)
+            if is_certain(sides, found, log_m):
+                return found, True, x
+            doubtful = doubtful or found
         fine += attempt.last
         if doubtful is not None and fine >= FINE:
             break
@@ -340,22 +350,6 @@ def path_game(F: Floats, groups: int) -> PathGame:
     K = np.zeros((m + n, m + n))
     K[:m, m:], K[m:, :m] = F, -F.T
     return dense_game(K, (0, m))
-
-
-def worth_trying(x: Iterate, support: Bools, starts: tuple[int, ...]) -> Attempt:
-    """Decide whether an iterate is close enough to show the face.
-
-    A face that is a point costs one factorisation of the support and can be tried early. A larger one costs a
-    singular value decomposition, so it waits until the path has all but ended. Players that miss by less than
-    ``ZERO`` are first taken for tied; if no face has them all, or the best mixture of all of them cannot be
-    certified, the smallest differences decide after all.
-    """
-    gap = float(x.mu) * x.p.shape[-1]
-    return Attempt(
-        now=gap < DEGENERATE or (gap < LOOK and bool(could_be_points(support, starts))),
-        degenerate=gap < DEGENERATE,
-        zero=ZERO if gap > LAST_GAP else LAST_ZERO,
-    )
 
 
 def find_faces(sides: Sequence[Side], x: Iterate, support: Bools, attempt: Attempt) -> list[SideFace] | None:
@@ -401,21 +395,6 @@ def is_certain(sides: Sequence[Side], found: Solution, log_m: Sequence[Floats]) 
     return all(
         x.unique or entropy_residual(side.F, x, found.sides[side.opponents], log_m[side.own], v) <= TOLERANCE
         for side, x, v in zip(sides, own, values, strict=False)
-    )
-
-
-def alone() -> SideSolution:
-    """Return the solution of a game with a single player."""
-    return SideSolution(
-        weights=np.ones(1),
-        inner=np.ones(1),
-        value=0.0,
-        support=np.ones(1, dtype=np.bool_),
-        unique=True,
-        y=np.zeros(1),
-        y_low=np.zeros(1),
-        off=0.0,
-        iterations=0,
     )
 
 
