@@ -152,6 +152,13 @@ def tasks_of_their_own(rng: np.random.Generator) -> Case:
     return Case(truth=truth, scores=Scores.from_array(truth + 0.2 * rng.normal(size=truth.shape)))
 
 
+def fewer_items(rng: np.random.Generator) -> Case:
+    """Six guessed tasks of 25 items beside twelve of 250: more noise than elsewhere, which no table can show."""
+    real, useless = one_skill(rng, 14, 12), guessed(14, 6)
+    y = np.hstack([rng.binomial(250, real) / 250, rng.binomial(25, useless) / 25])
+    return Case(truth=np.hstack([real, useless]), scores=Scores.from_array(y))
+
+
 def nothing(agents: int, tasks: int, items: int = 0) -> Callable[[np.random.Generator], Case]:
     """Normal noise, or shares of items that everybody guesses."""
 
@@ -194,6 +201,7 @@ REGIMES: dict[str, Callable[[np.random.Generator], Case]] = {
     "unknown noise, 10 agents, own talents, 12 guessed": percentages(10, 8, 12, 250, own=0.2),
     "unknown noise, 6 agents, 4 tasks": percentages(6, 4, 0, 200),
     "unknown noise, 4 tasks of their own": tasks_of_their_own,
+    "unknown noise, guessed tasks of fewer items": fewer_items,
 }
 
 
@@ -221,7 +229,7 @@ def literal_gaps(scores: Scores) -> np.ndarray:
 def run_regime(name: str, tables: int, seed: int) -> dict[str, float]:
     """Return the figures of one regime."""
     rows: dict[str, list[float]] = {}
-    covered, covered_all, inside, mean_inside, top, chance = [], [], [], [], [], []
+    covered, covered_all, inside, mean_inside, top, chance, at_top = [], [], [], [], [], [], []
     for k in range(tables):
         rng = np.random.default_rng([seed, k, len(name)])
         case = REGIMES[name](rng)
@@ -254,11 +262,13 @@ def run_regime(name: str, tables: int, seed: int) -> dict[str, float]:
             share.append((low <= estimate + 1e-9) & (estimate <= high + 1e-9))
         top.append(board <= 1e-9)
         chance.append(p_top)
+        at_top.append(gaps == 0)
     figures = {column: float(np.nanmean(values)) for column, values in rows.items()}
     figures["error"] = np.sqrt(figures["error"] / figures.pop("error of Nash"))
     figures["coverage"] = float(np.mean(covered))
     figures["coverage, all"] = float(np.mean(covered_all))
     figures["P(top) off"] = calibration_error(np.concatenate(chance), np.concatenate(top))
+    figures["off by chance"] = chance_error(at_top, np.random.default_rng([seed, len(name)]))
     figures["inside"] = float(np.mean(inside))
     figures["mean inside"] = float(np.mean(mean_inside))
     return figures
@@ -279,6 +289,19 @@ def calibration_error(chance: np.ndarray, happened: np.ndarray) -> float:
     bins = np.minimum((chance * 10).astype(int), 9)
     off = [abs(chance[bins == b].sum() - happened[bins == b].sum()) for b in range(10)]
     return float(np.sum(off) / len(chance))
+
+
+def chance_error(at_top: list[np.ndarray], rng: np.random.Generator, repeats: int = 200) -> float:
+    """Return the calibration error expected of a perfect model: the truth is one of the draws, P(top) is of the others.
+
+    ``at_top`` contains for each table the draws ``(S, C)`` of who is at the top.
+    """
+    errors = []
+    for _ in range(repeats):
+        truth = [draws[rng.integers(len(draws))] for draws in at_top]
+        chances = [(draws.sum(axis=0) - one) / (len(draws) - 1) for draws, one in zip(at_top, truth, strict=True)]
+        errors.append(calibration_error(np.concatenate(chances), np.concatenate(truth)))
+    return float(np.mean(errors))
 
 
 def main() -> None:

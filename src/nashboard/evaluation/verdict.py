@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import count
-from nashboard._text import listed, number_of
+from nashboard._text import listed, number_of, plural
 from nashboard._types import Floats
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
@@ -26,8 +26,9 @@ FEW_GAMES = 10  # of an agent: below, its place is hardly known
 FEWEST_AGENTS = 5  # that can show a task to point the wrong way
 UNITS = 10  # times the median task: from here on a task has another unit
 NAMED = 5  # candidates named in the headline
-LIKELY = 0.5  # an agent is called first from this probability on
+LIKELY = 0.5  # nobody is called first below this probability
 SURE = 0.95  # several agents are said to share first place from this probability of each on
+STRONG = SURE / (1 - SURE)  # times its odds before any data: what the odds of the only agent called first must be
 SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not claimed
 CLOSE = 0.9  # correlation of gaps and ratings from which both are said to order alike
 SMALL_SHARE = 0.1  # of the variance of the payoffs: a cyclic part below it hardly changes the order
@@ -76,17 +77,35 @@ def headline(board: Board) -> str:
 
 
 def few_games_sentence(board: Board) -> str:
-    """Return how few games those played who are first, or likeliest to be; nothing where they played enough."""
+    """Return how many games those played who are first, or likeliest to be, where these are few: a count, no test."""
     first = np.flatnonzero(board.probability_top >= min(LIKELY, board.probability_top.max()))
-    few = [f"{board.names[k]} played {count(board.games[k])}" for k in first if board.games[k] < FEW_GAMES]
-    more = f" and {len(few) - NAMED:,} more" if len(few) > NAMED else ""
-    return f"This rests on few games: {', '.join(few[:NAMED])}{more}." if few else ""
+    few = [k for k in first if board.games[k] < FEW_GAMES][:NAMED]
+    said = [f"{board.names[k]} played {count(board.games[k])} {plural(board.games[k], 'games')}" for k in few]
+    return f"{'; '.join(said)}." if said else ""
 
 
 def likely_first(chances: dict[str, float]) -> dict[str, float]:
-    """Return those who are called first; of two, one always has 1/2, and that alone decides nothing."""
+    """Return those who are called first.
+
+    The only one must also have odds of `STRONG` times 1 to n - 1, those of each of n agents before any data: of few
+    agents one has a probability of 1/2 by luck, of two always.
+    """
     first = {name: p for name, p in chances.items() if p >= LIKELY}
-    return {} if len(chances) == 2 and len(first) == 1 and max(chances.values()) < SURE else first
+    if len(first) == 1 < len(chances) and max(first.values()) < probability_needed(len(chances)):
+        return {}
+    return first
+
+
+def probability_needed(agents: int) -> float:
+    """Return from which P(top) on the only candidate is called first: 0.95 of 2 agents, 0.83 of 5, 1/2 from 20 on.
+
+    Examples
+    --------
+    >>> [round(probability_needed(n), 2) for n in (2, 3, 5, 10, 20, 100)]
+    [0.95, 0.9, 0.83, 0.68, 0.5, 0.5]
+    """
+    odds = STRONG / (agents - 1)
+    return max(odds / (1 + odds), LIKELY)
 
 
 def brief_headline(board: Board) -> str:
@@ -233,7 +252,8 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
     if not told and "told_apart" in facts:
         return f"No single task tells the {call} apart beyond noise."
     unrelated, alike, unclear = (len(list_tasks(problem, tasks, key)) for key in ("unrelated", "equivalent", "unclear"))
-    if aside or unclear:
+    doubtful = list_tasks(problem, tasks, "doubtful")
+    if aside or unclear or doubtful:
         reasons = {
             "{} differ{s} by less than the noise of one score": alike,
             "{} show{s} no difference beyond noise in these data": len(aside) - unrelated - alike,
@@ -242,10 +262,15 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
         said = [text.format(f"{k:,}", s="s" * (k == 1)) for text, k in reasons.items() if k]
         does = f"tell{'s' * (len(told) == 1)} the {call} apart"
         if facts.get("noise") == "residual":
+            told = [task for task in told if task not in doubtful]
             does = f"measure{'s' * (len(told) == 1)} shared skills"
         found = f"{len(told):,} of {n:,} tasks {does}: {listed(told, 3)}."
         if said:
             found += f" Set aside: {'; '.join(said)}."
+        if doubtful:
+            share = "shares" if len(doubtful) == 1 else "share"
+            found += f" {number_of(len(doubtful), 'task')} {share} no skill with the others, but differences there are "
+            found += "beyond the noise elsewhere: half of the draws count them, half take them as noise."
         if unclear:
             verb = "is uncertain and counts" if unclear == 1 else "are uncertain and count"
             found += f" {unclear:,} {verb} in some of the draws."

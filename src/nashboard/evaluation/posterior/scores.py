@@ -7,7 +7,7 @@
 5. Every drawn table is a game of agents against tasks; its Nash average gives gaps and weights.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from nashboard.evaluation.posterior.duplicates import pool_duplicates
 TaskState = Literal["tells agents apart", "equivalent", "unknown"]
 
 USELESS = 0.05  # largest probability that any useless task takes part in a board: what 95% intervals leave for errors
+FEWEST_SIZES = 5  # agents, and tasks that share skills, from which the size of unknown noise is compared with a task
 LIKELY = 0.5  # probability from which a task of unknown noise is said to share skills with others
 SKILLS = 6  # in tables of known noise; the prior removes those that the data do not support
 FLOORS = np.array([0.0, 0.1, 0.2, 0.25, 1 / 3, 0.5])  # levels of guessing: no, or one of 10, 5, 4, 3, 2 options
@@ -91,6 +92,16 @@ def draw_scores(
     told = np.array([not known[k] or one == "tells agents apart" for k, one in enumerate(state)])
     shares = known & find_shares(scores)
     model = fit_model(higher, stderr, known, shares, told, draws, rng, pool=pool)
+    doubtful = find_large_differences(model, higher, known)
+    if doubtful.any():  # noise in one half of the draws, and measured as well as the others in the other half
+        shared = model.told & ~known
+        noise = np.exp(np.log(model.facts["noise_by_task"][shared]).mean())
+        stderr = np.where(doubtful & np.isfinite(higher), noise, stderr)
+        counting = fit_model(higher, stderr, known | doubtful, shares, told, draws - draws // 2, rng, pool=pool)
+        tables = model.tables[: draws // 2].copy()
+        useless = counting.kept & (doubtful | ~model.kept)
+        tables[:, :, useless] = tables[:, :, useless].mean(axis=1, keepdims=True)
+        model = replace(counting, tables=np.concatenate([tables, counting.tables]))
     kept = model.kept
     how = scaling if scores.scaling == "raw" else "none"
     sizes = task_sizes(model.tables[:, :, kept], model.floor[kept], how)
@@ -106,6 +117,7 @@ def draw_scores(
         "equivalent": tuple(task for task, one in zip(scores.tasks, state, strict=True) if one == "equivalent"),
         "unrelated": tuple(task for k, task in enumerate(scores.tasks) if not known[k] and not kept[k]),
         "unclear": tuple(task for k, task in enumerate(scores.tasks) if not known[k] and kept[k] and not model.told[k]),
+        "doubtful": tuple(task for task, is_doubtful in zip(scores.tasks, doubtful, strict=True) if is_doubtful),
         "label": label,
         "pools": tuple(
             tuple(scores.agents[k] for k in np.flatnonzero(label == group)) for group in np.flatnonzero(size > 1)
@@ -315,9 +327,36 @@ def fit_model(
         "ranks": tuple(np.repeat(ranks, counts).tolist()),
         "tau": float(np.concatenate([one.tau0 for one in found]).mean()),
         "noise_by_task": noise,
+        "unit": unit,
         "useful": use,
     }
     return TableModel(tables=tables[:, label], told=told, kept=kept, floor=floor, noise=cells, label=label, facts=facts)
+
+
+def find_large_differences(model: TableModel, S: Floats, known: Bools) -> Bools:
+    """Return the tasks of unknown noise that share no skill, and on which agents differ by more than noise elsewhere.
+
+    What skills leave over on the other tasks bounds their noise. If its size hardly varies, tasks have one unit, and
+    noise of that size does not explain far larger differences. Whether they are real, or noise of a task with fewer
+    items, no table shows. The logarithm of the spread is compared with those sizes by a prediction interval (Student's
+    t) and Holm's rule. Where tasks have several units, sizes vary as much as spreads do, and nothing is found; nor is a
+    task with scores far outside of those of the others, which has another unit.
+    """
+    from scipy.special import stdtr
+
+    shared, rest = model.told & ~known, ~model.told & ~known
+    found = np.zeros(len(known), dtype=np.bool_)
+    count, agents = int(shared.sum()), len(S)
+    if count < FEWEST_SIZES or agents < FEWEST_SIZES or not rest.any():
+        return found
+    size = np.log(model.facts["noise_by_task"][shared])
+    spread = max(float(size.std(ddof=1)), (2 * agents - 2) ** -0.5)  # at least what a spread of so many agents has
+    t = (np.log(model.facts["unit"][rest]) - size.mean()) / (spread * np.sqrt(1 + 1 / count))
+    low, high = np.nanmin(S[:, shared]), np.nanmax(S[:, shared])
+    margin = (high - low) / 2
+    near = (np.nanmin(S, axis=0) >= low - margin) & (np.nanmax(S, axis=0) <= high + margin)
+    found[rest] = holm(stdtr(count - 1, -t), USELESS)
+    return found & near
 
 
 def pool_rows(S: Floats, stderr: Floats, label: Ints) -> tuple[Floats, Floats]:
