@@ -96,7 +96,8 @@ def slow_posterior(
             use = use * (use.sum(axis=1, keepdims=True) > 1)
             fit = np.where(use[:, None] == 1, fit, x[:, None, :n])
             fit += 0.1 * rng.normal(size=(chains, m, 1)) * ~use.any(axis=1)[:, None, None]
-            share = tau2 / (noise + tau2) if known else rng.beta(0.5, 0.5, size=(chains, 1, 1)) * use[:, None]
+            talent = rng.beta(0.5, 0.5, size=(chains, 1, 1)) * (rng.random((chains, 1, 1)) < 0.5)
+            share = tau2 / (noise + tau2) if known else talent * use[:, None]
             spread = tau2 * (1 - share) * (1 if known else share)
             kept.append(fit + share * (y - fit) * known + np.sqrt(spread) * rng.normal(size=fit.shape))
             talents.append(share)
@@ -139,7 +140,7 @@ def test_what_skills_leave_over_is_between_all_noise_and_all_talent_where_noise_
     rest = Y - Y.mean(axis=0) - Y.mean(axis=1, keepdims=True) + Y.mean()
     share = (tables * rest).sum(axis=(1, 2)) / (rest**2).sum()  # of what the skill leaves over
     assert np.quantile(share, 0.1) < 0.1
-    assert np.quantile(share, 0.9) > 0.9
+    assert np.quantile(share, 0.95) > 0.9  # half of the draws have no talents
     skill = tables.mean(axis=2)
     as_measured = share > 0.9
     assert skill[as_measured].std(axis=0).mean() > 0.8 * skill.std(axis=0).mean()  # skills stay uncertain

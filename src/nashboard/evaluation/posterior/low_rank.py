@@ -11,8 +11,9 @@ In units of each task (mean 0, spread of the agents about 1), for agent i and ta
     e[i, j] ~ N(0, V[i, j])        noise that is known; 0 where it is not
 
 Where the noise of a task is known, ``c`` is talent, and the true score contains it. Where it is not known, ``c`` is
-talent and noise, and no table shows in which shares. Each draw then takes another share of its variance as talent, from
-Jeffreys' prior of a share, beta(1/2, 1/2): the true score moves by this share from what skills explain to the score.
+talent and noise, and no table shows in which shares. That there are no talents has a prior probability of 1/2; in the
+other half of the draws the share of its variance that is talent has Jeffreys' prior, beta(1/2, 1/2): the true score
+moves by this share from what skills explain to the score.
 Skills stay as uncertain as if all of ``c`` was noise: talents are measured from the mean of what skills explain. Drawn
 from the skills of the same draw they would take back its uncertainty, and a draw that is all talent would have none.
 
@@ -349,7 +350,7 @@ def _sample(
         # Keep a draw: true scores, and how well unseen cells are predicted.
         if sweep >= burn and (sweep - burn) % thin == thin - 1:
             s = (sweep - burn) // thin
-            talent = sin(0.5 * pi * rng.random()) ** 2  # of the variance that is not known to be noise
+            talent = sin(0.5 * pi * rng.random()) ** 2 if rng.random() < 0.5 else 0.0  # of variance of unknown origin
             tau_draws[s, n] = taus[tau0]
             nothing = useful.sum() < min(2, n)
             for i in range(m):

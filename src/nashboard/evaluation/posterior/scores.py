@@ -356,7 +356,7 @@ def find_large_differences(model: TableModel, S: Floats, known: Bools) -> Bools:
     margin = (high - low) / 2
     near = (np.nanmin(S, axis=0) >= low - margin) & (np.nanmax(S, axis=0) <= high + margin)
     found[rest] = holm(stdtr(count - 1, -t), USELESS)
-    return found & near
+    return np.asarray(found & near)
 
 
 def pool_rows(S: Floats, stderr: Floats, label: Ints) -> tuple[Floats, Floats]:
