@@ -1,5 +1,6 @@
 """Settings shared by all tests, and the command that they run."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -38,11 +39,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cases: Counter[tuple[Path, str]] = Counter()
     for item in items:
         path = Path(item.path)
         servers = {str(mark.args[0]) for mark in item.iter_markers("xdist_group") if mark.args}
         if path.name in SLOW_FILES or path.parent.name in SLOW_FOLDERS or servers & SLOW_SERVERS:
             item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("thin") and not item.get_closest_marker("slow"):
+            function = (path, item.name.partition("[")[0])
+            cases[function] += 1
+            if cases[function] % next(item.iter_markers("thin")).args[0]:
+                item.add_marker(pytest.mark.slow)
         if not servers and config.getoption("dist", "no") == "loadgroup":
             # a file in one process: what its tests share, by fixtures or by caches, is made once
             item.add_marker(pytest.mark.xdist_group(path.relative_to(Path(__file__).parent).as_posix()))

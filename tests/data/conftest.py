@@ -61,7 +61,7 @@ SERVERS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in (
 LOCAL = [*IN_PROCESS, *FILES]
 
 
-FAST = ("pandas", "sqlite")  # a frame and a database; files are read by Polars, so that every other test tries it
+FAST = ("pandas", "duckdb")  # a frame and an engine of SQL; files are read by Polars, so that all other tests try it
 
 
 def with_slow(names: Sequence[str], *more: Any) -> list[Any]:

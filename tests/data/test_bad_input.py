@@ -278,6 +278,7 @@ def test_a_mistake_is_named_in_one_sentence(case: str, folder: Path) -> None:
 INSPECTED = [case for case in CASES if not CASES[case][3] and CASES[case][2] != "payoffs" and "asked for" not in case]
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("case", INSPECTED)
 def test_the_command_says_it_on_standard_error_and_exits_with_2(
     case: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

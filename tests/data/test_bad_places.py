@@ -103,6 +103,7 @@ def plant(case: str, seed: int) -> tuple[list[Row], int]:
     return rows, place + 1
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("kind", [*NUMBERED[:3], *MORE])
 @pytest.mark.parametrize("case", CASES)
 def test_a_message_names_the_bad_row(case: str, kind: str, tmp_path: Path) -> None:
@@ -117,6 +118,7 @@ def arrays(data: Any) -> list[Any]:
     return [data.pairs, data.wins, data.draws, data.losses] if matches else [data.values, data.stderr, data.runs]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", [case for case in CASES if case != "self-match"])
 @pytest.mark.parametrize("kind", ["csv", *(pytest.param(kind, marks=pytest.mark.slow) for kind in NUMBERED[1:])])
 def test_skipping_leaves_out_that_row_alone(case: str, kind: str, tmp_path: Path) -> None:

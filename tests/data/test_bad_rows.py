@@ -238,6 +238,7 @@ def test_components_are_split_kept_or_refused() -> None:
 STRESS = pytest.param("stress", marks=pytest.mark.slow)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", ["elo", "melo", "hodge", "nash", "rank", "audit", STRESS, "predict"])
 def test_every_command_that_meets_groups_apart_names_an_option_that_it_has(
     name: str, tmp_path: Path, command: Run

@@ -303,6 +303,7 @@ def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return f"duckdb:///{tmp_path}/log.duckdb"
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     "query",
     [
@@ -319,6 +320,7 @@ def test_a_query_may_have_comments_and_semicolons(query: str, anywhere: str) -> 
     assert repr(nb.read_matches(anywhere, query=query)) == EXPECTED
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     "query",
     [

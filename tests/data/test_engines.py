@@ -95,6 +95,7 @@ def test_wide_scores_keep_their_order_and_their_holes(engine: Engine) -> None:
 
 
 @every_local_engine
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [

@@ -88,6 +88,7 @@ def bits(matches: nb.Matches) -> list[bytes]:
     return [part.tobytes() for part in parts]
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("cluster", [None, "session"])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_weighted_log_gives_the_same_bits_in_any_order_of_its_rows(

@@ -25,6 +25,7 @@ def sizes(source: Any, column: str) -> dict[str, float]:
     return {value: part.origin.rows for value, part in nb.read_segments(source, column).parts.items()}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("column", "values"),
     [

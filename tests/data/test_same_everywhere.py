@@ -130,17 +130,9 @@ def content(data: Any) -> dict[str, Any]:
 KNOWN = ("scores-wide", "scores-by-task", "scores-long", "two-scores", "payoff-matrix (payoffs)", "pair-counts")
 
 
-SHAPES = (logs, results, wide, by_task, long, matrices)
-
-
-@pytest.mark.parametrize(
-    ("shape", "holder"),
-    [  # of each shape and each holder a third is tried in the fast run
-        pytest.param(shape, holder, marks=[pytest.mark.slow] * ((k + t) % 3 > 0 or holder == "dask"))
-        for k, shape in enumerate(SHAPES)
-        for t, holder in enumerate(HOLDERS)
-    ],
-)
+@every_holder
+@pytest.mark.thin(5)
+@pytest.mark.parametrize("shape", [logs, results, wide, by_task, long, matrices])
 def test_the_same_content_gives_the_same_object(shape: Any, holder: str, tmp_path: Path) -> None:
     @settings(max_examples=1 if holder == "dask" else 3, deadline=None, suppress_health_check=list(HealthCheck))
     @given(table=shape())

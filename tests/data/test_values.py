@@ -334,6 +334,7 @@ def test_text_is_compared_as_text_and_with_numbers_as_a_number(tmp_path: Path) -
         nb.read_matches(frame, where={"n": "0.3"})
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dataset", "duckdb"])
 def test_times_with_a_zone_are_told_in_utc(zone: str, kind: str) -> None:

@@ -29,6 +29,7 @@ def scaled_integers(seed: int, n: int) -> Matrix:
     return antisymmetric(rng_of(seed).integers(-3, 4, size=(n, n)) * d * d[:, None])
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("family", [scaled_agents, scaled_pairs, scaled_integers], ids=lambda family: family.__name__)
 def test_copies_change_nothing_where_payoffs_span_twelve_orders_of_magnitude(
     family: Callable[[int, int], Matrix],

@@ -71,6 +71,7 @@ def test_a_tie_without_weight_is_not_a_member_of_the_only_equilibrium(seed: int,
     require_right_claim(A / np.abs(A).max(), 0.0, result.weights, np.arange(n), result.unique, "agents")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("family", CLEAN)
 def test_claims_about_uniqueness_and_support_agree_with_linear_programs(family: str) -> None:
     for seed in range(3):
@@ -105,6 +106,7 @@ def test_games_that_turn_on_differences_near_rounding_are_solved(family: str, se
     assert result.condition == float("inf")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("family", "seed"), UNDECIDED_TABLES)
 def test_tables_that_turn_on_differences_near_rounding_are_solved(family: str, seed: int) -> None:
     S = hard_table(family, seed)

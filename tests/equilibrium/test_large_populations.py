@@ -187,6 +187,7 @@ def low_rank_table(seed: int, m: int, n: int) -> Matrix:
     return rng.normal(size=(m, 3)) @ rng.normal(size=(3, n)) + 0.05 * rng.normal(size=(m, n))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("m", "n"), [(300, 400), (20, 2000), (2000, 20), (260, 1050), (1050, 260)])
 @pytest.mark.parametrize("kind", ["low rank", "dense"])
 def test_large_tables_give_the_answer_of_the_whole(m: int, n: int, kind: str) -> None:

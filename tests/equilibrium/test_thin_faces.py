@@ -50,6 +50,7 @@ def test_every_agent_of_a_thin_set_keeps_some_weight() -> None:
     assert result.agent_weights.min() < 1e-16
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", [23, 24, 30, 33, 44, 54, 56, 73, 82, 83, 218, 224, 243, 276, 331, 347, 361, 461])
 def test_tables_of_tasks_that_all_but_agree_and_one_reversed_are_solved(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -88,6 +89,7 @@ ONCE_COLLAPSED = (
 )  # fmt: skip
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("seed", "n"), ONCE_COLLAPSED)
 def test_payoffs_of_twelve_orders_of_magnitude_with_thin_sets_of_equilibria_are_solved(seed: int, n: int) -> None:
     A = sizes_of_their_own(seed, n)

@@ -66,6 +66,7 @@ def elo_brute_force(matches: nb.Matches, t: int, most: int) -> int | None:
     return None
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("games", [None, 19])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_smallest_elo_attack_is_that_of_brute_force(seed: int, games: int | None) -> None:

@@ -18,6 +18,7 @@ from nashboard.evaluation.stress.experiment import LABELS, enter_agents, enter_i
 ATARI = pytest.param("atari", marks=pytest.mark.slow)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "alphago", ATARI, "suite-3", "suite-4"])
 def test_every_bundled_data_set_is_audited_the_same_way_twice(name: str) -> None:
     first, second = (audit(data_of(name), n_resamples=3) for _ in range(2))

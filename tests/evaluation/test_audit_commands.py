@@ -24,6 +24,7 @@ def test_audit_in_json_holds_every_section() -> None:
     assert {"redundancy", "importance", "tasks", "transitivity", "data", "checks"} <= set(found)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("how", ["csv", "md", "latex"])
 def test_audit_in_machine_formats_shows_the_table_that_is_asked_for(how: str) -> None:
     done = RUN.invoke(app, ["audit", "dataset:suite-4", "--show", "alike-tasks", "--format", how])

@@ -34,6 +34,7 @@ def read(path: Path, **options: Any) -> nb.Matches:
     return found
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("column", ["id", "Prompt", "voter_id"])
 def test_repeated_ids_are_clusters_and_the_default_claims_no_cycles(tmp_path: Path, column: str) -> None:
     path = vote_log(tmp_path / "votes.csv", column)

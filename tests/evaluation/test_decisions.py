@@ -52,6 +52,7 @@ def test_a_plan_says_how_many_games_are_needed() -> None:
     assert undecided.needed is None or undecided.needed > 100
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("target", ["top", "order", 2, ("a0", "a1")])
 def test_every_target_has_a_schedule(target: object) -> None:
     found = nb.plan(arena(0), games=37, target=target)  # type: ignore[arg-type] # a table of cases
@@ -99,6 +100,7 @@ def test_a_plan_is_never_worse_than_an_even_schedule() -> None:
     assert "1,000 more games spread evenly are expected" in found.sentence
 
 
+@pytest.mark.slow
 def test_scores_are_planned_by_items() -> None:
     values = np.array([[0.71, 0.62], [0.70, 0.60], [0.40, 0.30]])
     n = np.full((3, 2), 100.0)
@@ -180,6 +182,7 @@ def without(matches: nb.Matches, votes: tuple[tuple[int, int], ...]) -> nb.Match
     return replace(matches, pairs=matches.pairs[kept], wins=wins, draws=draws, losses=losses, sides=None)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("judge", "seed"),
     [("elo", 5), *(pytest.param(*case, marks=SLOW) for case in (("elo", 0), ("elo", 1), ("board", 2)))],
@@ -255,6 +258,7 @@ def test_tasks_that_decide_the_board_are_confirmed_by_a_new_evaluation() -> None
     assert posterior.agents[int(np.argmin(posterior.gap))] == found.new_first != found.first
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("regime", [list(decisions.VOTERS)[k] for k in (0, 1, 3)])
 def test_voters_who_do_not_look_are_found_almost_as_well_as_with_the_truth(regime: str) -> None:
     votes, counts, _ = decisions.VOTERS[regime]

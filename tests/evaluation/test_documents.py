@@ -82,6 +82,7 @@ def test_other_json_is_refused(text: str, message: str) -> None:
         nb.Evaluation.from_json(text)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("ending", ["html", "json", "md", "csv", "tex", "txt"])
 def test_a_report_is_written_in_the_format_of_its_ending(ending: str, tmp_path: Path, arena: nb.Evaluation) -> None:
     path = tmp_path / f"board.{ending}"

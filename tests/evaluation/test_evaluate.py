@@ -203,6 +203,7 @@ def test_win_rates_without_counts_have_no_intervals() -> None:
     assert "games" not in [column.name for column in found.leaderboard("all").columns]
 
 
+@pytest.mark.slow
 def test_on_atari_human_is_at_the_top_beside_rainbow() -> None:
     literal = nb.evaluate(nb.load_dataset("atari"), noise="none")
     assert set(literal.support) == {"rainbow", "human", "prioritized_ddqn_rank", "popart_ddqn"}

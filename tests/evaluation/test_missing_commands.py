@@ -30,6 +30,7 @@ def test_evaluate_models_missing_scores_and_reports_them(command: Run, holes: st
     assert "1 of 12 scores missing" in command("evaluate", holes, "--resamples", "5").stdout
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", ["evaluate", "nash", "latent", "stress", "audit"])
 def test_every_command_says_what_it_did_about_holes(name: str, command: Run, holes: str) -> None:
     asked = [name, holes, *FAST.get(name, []), "--missing"]

@@ -42,6 +42,7 @@ CASES: dict[str, tuple[str, Any]] = {
 }
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("setting", CASES)
 def test_every_setting_reaches_audit_and_stress(setting: str) -> None:
     kind, value = CASES[setting]
@@ -78,6 +79,7 @@ def test_every_setting_has_a_case() -> None:
     assert {name if name != "seed" else "rng" for name in Settings.__dataclass_fields__} == set(CASES)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("setting", ["noise", "scaling", "level", "pool"])
 def test_the_functions_take_the_settings_that_change_what_they_say(setting: str) -> None:
     kind, value = CASES[setting]

@@ -195,6 +195,7 @@ def test_without_known_noise_there_are_no_noisy_clones_and_a_note() -> None:
     assert any("no noisy copies" in note for note in found.notes)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "suite-3"])
 def test_the_same_seed_gives_the_same_bytes(name: str) -> None:
     data = nb.load_dataset(name)

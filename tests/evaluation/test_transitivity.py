@@ -111,6 +111,7 @@ def voted(rng: np.random.Generator, clusters: int, per: int, rho: float, weights
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("per", "rho", "weights"), [(1, 0.0, [0.5, 1.0, 1.0, 2.0]), (4, 0.7, [1.0])])
 def test_a_ladder_of_weighted_or_dependent_votes_is_called_cyclic_at_most_at_the_level(
     per: int, rho: float, weights: list[float]

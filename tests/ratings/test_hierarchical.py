@@ -273,6 +273,7 @@ def test_single_games_of_a_ladder_show_no_cycles() -> None:
     assert fit.weights[fit.grid[:, 1] > 3].sum() < 0.2
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("opponents", [False, True])
 def test_sparse_systems_agree_with_dense_ones(opponents: bool) -> None:
     rng = np.random.default_rng(0)

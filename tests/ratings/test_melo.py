@@ -77,6 +77,7 @@ def test_rock_paper_scissors_is_predicted_where_elo_sees_nothing() -> None:
     assert nb.melo(data, prior=1e-6).predict("A", "B") == pytest.approx(0.9, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_planted_ratings_and_planes_are_recovered() -> None:
     X, r, matches = planted(25, k=2, games=3000, seed=4)
     melo = nb.melo(matches, k=2)
@@ -94,6 +95,7 @@ def test_unseen_pairs_are_predicted_from_half_of_the_pairs() -> None:
     assert np.sqrt((error**2).mean()) < 0.4 * np.sqrt((baseline**2).mean())
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("orthogonal", [False, True])
 def test_the_cyclic_part_is_canonical(orthogonal: bool) -> None:
     _, _, matches = planted(12, k=2, games=50, seed=7)

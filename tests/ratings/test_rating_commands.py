@@ -75,6 +75,7 @@ def test_elo_takes_errors_by_resampling() -> None:
     assert "'hessian', 'sandwich', 'bootstrap'" in run(*words, "--errors", "bootstrapped").stderr
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     "option", [["--resamples", "9"], ["--seed", "0"], ["--workers", "2"], ["--backend", "threading"]]
 )
@@ -137,6 +138,7 @@ def test_games_are_written_in_one_way_by_every_command(tmp_path: Path) -> None:
     assert "4.50" in str(nb.read_matches(path))
 
 
+@pytest.mark.slow
 def test_melo_says_what_a_plane_is() -> None:
     said = run("melo", "dataset:alphago", "--k", "2").stdout.splitlines()
     (line,) = [line for line in said if line.startswith("plane 1, plane 2: part in cycles")]
@@ -148,6 +150,7 @@ def test_melo_says_what_a_plane_is() -> None:
     assert (moved <= np.einsum("ip,jp->ij", reach, reach) + 1e-9).all(), line
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
 def test_online_reads_a_log_and_goes_on_where_it_stopped(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -124,6 +124,7 @@ def fit_leagues(kind: str, leagues: int, seed: int) -> tuple[float, float]:
     return float(np.mean(around)), float(np.mean(covered))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_games_show_whether_strength_decided_who_met_whom(kind: str) -> None:
     around, _ = fit_leagues(kind, 4, 7100)

@@ -171,6 +171,7 @@ def test_arrows_of_cycles_point_from_winner_to_loser() -> None:
     assert "No three agents" in nb.charts.cycles(nb.hodge(nb.grad([1, 0, -1]))).to_dict()["title"]["text"]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("top", [1, 3, 10])
 def test_contributions_add_up_to_the_gap(league: nb.Evaluation, atari: nb.Evaluation, top: int) -> None:
     for evaluation in (league, atari):

@@ -44,6 +44,7 @@ def pixels(picture: bytes) -> "np.ndarray[Any, np.dtype[np.uint8]]":
     return found
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_png_is_a_picture_on_the_page_of_its_theme(tmp_path: Path, theme: Any) -> None:
     nb.charts.save(small(), tmp_path / "chart.png", theme=theme, scale=1)
@@ -56,6 +57,7 @@ def test_a_png_is_a_picture_on_the_page_of_its_theme(tmp_path: Path, theme: Any)
     assert (found[:, :, :3] == bar).all(axis=2).mean() > 0.02
 
 
+@pytest.mark.slow
 def test_scale_makes_a_png_larger(tmp_path: Path) -> None:
     sizes = []
     for scale in (1, 2):
@@ -95,6 +97,7 @@ def test_json_is_the_specification(tmp_path: Path) -> None:
     assert spec["config"]["style"] == THEMES["dark"]["style"]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("ending", ["png", "svg", "html", "json"])
 def test_the_same_chart_gives_the_same_bytes(tmp_path: Path, ending: str) -> None:
     for name in ("one", "two"):

@@ -28,6 +28,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_shows_its_table_and_its_chart(name: str) -> None:
     result = RESULTS[name]()

@@ -179,6 +179,7 @@ def test_a_step_that_fails_leaves_a_sentence_and_the_rest_of_the_page(monkeypatc
     assert len(rest.sections) == 10
 
 
+@pytest.mark.slow
 def test_large_data_skip_what_would_take_too_long_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "MOST_AUDITED", 5)
     monkeypatch.setattr(steps, "MOST_STRESSED", 5)
@@ -238,6 +239,7 @@ def test_names_that_a_library_counts_up_are_counted_anew_and_names_of_agents_are
     }
 
 
+@pytest.mark.slow
 def test_a_report_that_is_interrupted_leaves_no_file(tmp_path: Path) -> None:
     def stop(what: str) -> None:
         if what == "Drawing ...":

@@ -65,6 +65,7 @@ def test_an_alpaca_preference_has_one_meaning(
     assert counts(nb.read_matches(tmp_path / "annotations.json")) == {("x", "y"): expected}
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("preference", [0.7, 3, -1, 2.01, "first"])
 def test_an_alpaca_preference_without_meaning_is_refused_with_its_value(preference: object, tmp_path: Path) -> None:
     (tmp_path / "annotations.json").write_text(annotations(1, preference, None))

@@ -53,6 +53,7 @@ def rows() -> Rows:
         return list(csv.DictReader(stream))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_log_reads_the_same_from_every_kind_of_file(kind: str, rows: Rows, tmp_path: Path) -> None:
     KINDS[kind](rows, tmp_path / "log")

@@ -64,6 +64,7 @@ def test_a_direction_has_many_spellings(yes: str, no: str, tmp_path: Path) -> No
     assert low_is_good(nb.read_scores(file_of(tmp_path, f"model,task,score,lower_is_better\n{rows}"))) == {"t"}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("words", [[True, True, False, False], [1.0, 1.0, 0.0, 0.0], [1, 1, 0, 0]])
 def test_a_direction_is_read_from_every_frame(words: list[Any], engine: str) -> None:
