@@ -18,6 +18,7 @@ def leagues(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", ["elo", "rank", "nash", "hodge", "audit", "methods"])
 def test_each_group_is_shown_on_its_own(name: str, leagues: str, command: Run) -> None:
     refused = command(name, leagues, *AFTER.get(name, []), code=2).stderr

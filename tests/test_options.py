@@ -293,6 +293,7 @@ def outcome(command: Run, *words: str) -> tuple[int, str, str]:
     return done.returncode, re.sub(r"20\d\d-\d\d-\d\d[^<\"]*", "", done.stdout), said
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("name", "option"),
     [
@@ -376,6 +377,7 @@ def test_an_option_means_the_same_in_every_command() -> None:
     assert set(found) == SHARED
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     "words",
     [

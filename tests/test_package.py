@@ -28,6 +28,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert not modules_after("import nashboard") & (HEAVY | {"typer", "rich"})
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["inspect", "--help"]])
 def test_help_and_version_load_nothing_heavy(arguments: list[str]) -> None:
     run = f"sys.argv = ['nashboard', *{arguments!r}]\nfrom nashboard.cli.app import main\n"

@@ -126,6 +126,7 @@ def test_long_names_are_cut_where_they_stay_different() -> None:
     assert distinct_head(["x" * 50, "y" * 50], 34) == 17
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("columns", "real"), [(60, False), (80, True), (120, False)])
 def test_a_command_fits_the_terminal_it_runs_in(columns: int, real: bool) -> None:
     lines = (terminal if real else screen)(columns, "evaluate", "dataset:alphago", "--resamples", "5")

@@ -344,6 +344,7 @@ def test_names_are_numbered_in_the_order_of_first_appearance_however_many() -> N
     np.testing.assert_array_equal(codes(second, names), np.tile(np.arange(1, 5000, 2), 2))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("agents", [12, 40])
 def test_online_melo_at_its_default_rates_never_runs_away(agents: int, k: int) -> None:

@@ -44,6 +44,7 @@ def cases(method: Method, slow: int = 3, fast: int = 15) -> range:
     return range(slow if method.name in SLOW else fast)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("method", PAIRS, ids=NAMED)
 def test_names_and_their_order_do_not_matter(method: Method) -> None:
     for seed in cases(method):
@@ -56,6 +57,7 @@ def test_names_and_their_order_do_not_matter(method: Method) -> None:
         np.testing.assert_array_equal(one.ranks[new], two.ranks)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", SCORES)
 def test_the_order_of_rows_and_columns_of_a_table_does_not_matter(name: str) -> None:
     for seed in range(2 if name in SLOW else 5):
@@ -129,6 +131,7 @@ def test_dropping_an_agent_that_is_not_first_leaves_first_place(method: Method) 
             assert after.winners == before.winners
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("method", [one for one in PAIRS if one.promises.monotone], ids=lambda one: one.name)
 def test_a_sole_winner_that_does_better_stays_first(method: Method) -> None:
     for seed in cases(method, slow=5, fast=25):
@@ -146,6 +149,7 @@ def test_a_sole_winner_that_does_better_stays_first(method: Method) -> None:
         assert before.winners[0] in nb.rank(nb.Matches.from_counts(W), method.name).winners
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("example", COUNTEREXAMPLES, ids=lambda one: f"{one.method}-{one.promise}")
 def test_every_missing_promise_is_broken_by_its_example(example: Counterexample) -> None:
     assert example.holds()

@@ -225,6 +225,7 @@ def first_of(name: str, data: Any) -> set[str]:
     return {winner.split()[0] for winner in nb.rank(data, name).winners}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", ["elo", "hodge", "win_rate", "borda", "copeland", "schulze", "pagerank", "nash"])
 @pytest.mark.parametrize("seed", [0, 3])
 @pytest.mark.parametrize("kind", ["matches", "scores"])
@@ -255,6 +256,7 @@ def test_copies_and_dropouts_are_counted_as_by_hand(kind: str, seed: int, name: 
     assert (found.dropped_of, found.dropped) == (len(others), len(dropped))
 
 
+@pytest.mark.slow
 def test_new_data_and_noisy_copies_change_a_win_rate_as_often_as_by_hand() -> None:
     W, rng = wins_of(4, 1), np.random.default_rng(9)
     rate = np.divide(W, 20)
