@@ -226,9 +226,11 @@ def test_a_table_that_is_alone_in_a_zip_file_is_read(tmp_path: Path) -> None:
         archive.write(TOUCH / "football.csv", "games.csv")
     assert str(read(path)) == str(touched("football.csv"))
     whole = path.read_bytes()
-    path.write_bytes(whole[:40] + b"?????" + whole[45:])
-    with pytest.raises(nb.InputError, match=r"games.csv.zip' is damaged"):
-        read(path)
+    for damaged in (whole[:4] + b"??" + whole[4:], whole[:60] + b"?????" + whole[65:]):  # its header, its content
+        path.write_bytes(damaged)
+        with pytest.raises(nb.InputError, match=r"games.csv.zip' is damaged"):
+            read(path)
+    path.write_bytes(whole)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("README.md", "more")
     with pytest.raises(nb.InputError, match=r"contains 'games.csv' and 'README.md', no array; unpack it"):

@@ -232,10 +232,12 @@ def unpack(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:
                 (target := workspace.path(copy)).symlink_to(path.resolve())  # scanners take the name for a pattern
             else:
                 return PlainFile(path=path, name=name)
-    except WriteError:
+    except (InputError, WriteError):
         raise
     except OSError as error:
         raise InputError(f"cannot read {name!r}: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, ValueError, RuntimeError) as error:
+        raise InputError(f"{name!r} is damaged: {error}") from None
     if not target.stat().st_size:
         raise InputError(f"{name!r} is empty")
     return PlainFile(path=target, name=name)
@@ -267,7 +269,7 @@ def copy_chunks(chunks: Iterator[bytes], target: Path, name: str) -> None:
                     raise OSError(errno.ENOSPC, "too little would stay free")
     except EOFError:
         raise InputError(f"{name!r} is cut short: the compressed data ends too early") from None
-    except (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+    except (gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{name!r} is damaged: {error}") from None
     except OSError as error:
         if error.errno not in NO_COPY:
