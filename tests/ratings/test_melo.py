@@ -12,7 +12,7 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.ratings.held_out import dealt, held_out_loss, hold_out_each
 from nashboard.ratings.likelihood import pair_totals
-from nashboard.ratings.melo_fit import MeloLoss, centred, orthogonal_planes, product
+from nashboard.ratings.melo_fit import LocalModel, MeloLoss, centred, orthogonal_planes, product
 from reference_ratings import paper_norm_and_log_loss
 
 
@@ -207,6 +207,20 @@ def test_large_fits_estimate_their_errors_near_the_exact_ones(monkeypatch: pytes
     rough = nb.melo(matches)
     np.testing.assert_allclose(rough.leads(), exact.leads(), atol=1e-4)
     assert np.abs(rough.stderr / exact.stderr - 1).max() < 0.3  # four times what 100 samples leave open
+
+
+def test_errors_from_samples_that_did_not_converge_are_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    matches = planted(12, 1, 40, 3)[2]
+    step = LocalModel.step
+
+    def too_short(model: LocalModel, radius: float, small: float) -> tuple[Floats, float, float]:
+        found, gain, length = step(model, radius, small)
+        return (found / 2 if radius > 1e100 else found), gain, length  # without a bound: a system is solved
+
+    monkeypatch.setattr("nashboard.ratings.melo.DENSE", 5)
+    monkeypatch.setattr(LocalModel, "step", too_short)
+    with pytest.raises(nb.ConvergenceError, match="the standard errors of mElo did not converge for 12 agents"):
+        nb.melo(matches, k=1)
 
 
 def test_products_need_no_matrix() -> None:
