@@ -272,10 +272,9 @@ def leading_signs(V: Floats) -> Floats:
     """Return the sign of the entry of each column that is furthest from zero, of the first such up to rounding."""
     if not V.size:
         return np.ones(V.shape[1])
-    columns = np.arange(V.shape[1])
-    beyond = V[V.argmax(axis=0), columns] + V[V.argmin(axis=0), columns]
+    beyond = V.max(axis=0) + V.min(axis=0)
     if np.abs(beyond).min() <= TIE:  # some column reaches as far down as up
-        beyond = V[first_largest(np.abs(V)), columns]
+        beyond = V[first_largest(np.abs(V)), np.arange(V.shape[1])]
     return np.asarray(np.copysign(1.0, beyond))
 
 
