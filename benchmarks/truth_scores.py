@@ -18,7 +18,7 @@ The true gap of an agent is its distance to the best in the Nash average of the 
 Where the noise is unknown the true scores contain the talents on single tasks.
 
 Tables of nothing but noise, without standard errors, have no truth to compare with. Reported: how often some agent is
-called first (P(top) of at least 1/2), and the mean of the largest P(top).
+called first, how often one has a P(top) of at least 1/2, and the mean of the largest P(top).
 """
 
 import argparse
@@ -32,6 +32,7 @@ from scipy.stats import kendalltau
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.evaluation.posterior.scores import draw_scores, expected_range, solve_tables, to_units
+from nashboard.evaluation.verdict import probability_needed
 
 DRAWS = 200
 
@@ -275,13 +276,18 @@ def run_regime(name: str, tables: int, seed: int) -> dict[str, float]:
 
 
 def run_noise(name: str, tables: int, seed: int) -> dict[str, float]:
-    """Return how often noise is called first."""
-    top = []
+    """Return how often noise is called first, and how often some agent has a P(top) of at least 1/2."""
+    top, needed = [], 0.5
     for k in range(tables):
         rng = np.random.default_rng([seed, k, len(name)])
         found = draw_scores(NOISE[name](rng).scores, draws=DRAWS, rng=rng)
         top.append((found.gaps == 0).mean(axis=0).max())
-    return {"called first": float(np.mean(np.array(top) >= 0.5)), "largest P(top)": float(np.mean(top))}
+        needed = probability_needed(found.gaps.shape[1])
+    return {
+        "called first": float(np.mean(np.array(top) >= needed)),
+        "P(top) of 1/2": float(np.mean(np.array(top) >= 0.5)),
+        "largest P(top)": float(np.mean(top)),
+    }
 
 
 def calibration_error(chance: np.ndarray, happened: np.ndarray) -> float:
