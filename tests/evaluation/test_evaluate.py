@@ -431,11 +431,15 @@ def test_cycles_are_claimed_only_where_noise_does_not_explain_them() -> None:
     assert "Cycles matter here" in cyclic.verdict[1]
 
 
-def test_payoffs_with_errors_have_intervals_an_audit_and_a_stress_test() -> None:
+@pytest.mark.parametrize("known", ["stderr", "games"])
+def test_payoffs_with_errors_or_games_have_intervals_an_audit_and_a_stress_test(known: str) -> None:
     rng = np.random.default_rng(9)
     noise = np.triu(rng.normal(0, 0.2, (6, 6)), 1)
     r = np.linspace(1, -1, 6)
-    payoffs = nb.Payoffs.from_array(r[:, None] - r + noise - noise.T, stderr=0.2 * (1 - np.eye(6)))
+    A = r[:, None] - r + noise - noise.T
+    payoffs = nb.Payoffs.from_array(A, stderr=0.2 * (1 - np.eye(6)))
+    if known == "games":  # mean results of 100 games each, between -1 and 1
+        payoffs = nb.Payoffs.from_array(np.tanh(A / 2), games=100)
     found = nb.evaluate(payoffs, n_resamples=40)
     assert not found.board.exact
     assert (found.board.gap_high - found.board.gap_low).max() > 0

@@ -14,14 +14,12 @@ maximum of the likelihood has ``sum_k m_k (P[i, k] - s(r_i - r_k)) = 0`` for eve
 second part is the same rising function of ``r_i`` for everybody; so the order by Elo is the order by points,
 ``P m``, and the program with ``P`` for ``M`` is exact. Elsewhere Elo is fitted anew for every attack that is tried: for
 each promising entry the counts 1, 2, 4, ... and then bisection, which finds the smallest count where an attack that
-works goes on working with more copies; then every mixture of fewer copies, where these are few enough to try them all.
+works goes on working with more copies. Mixtures are not tried.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations_with_replacement
-from math import comb
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -40,7 +38,6 @@ Attacked = Literal["uniform", "elo"]
 MOST = 100
 CANDIDATES = 16  # entries that are tried as copies against Elo, the most promising first
 FEWER_CANDIDATES, MANY = 5, 60  # so many where there are more entries than this
-MIXTURES = 150  # fits of Elo that are spent on ruling out every smaller attack
 NODES = 1000  # of the integer program's search; one is usual
 OPTIMAL, INFEASIBLE = 0, 2  # what the solver reports
 STRICTLY = 1e-7  # a lead counts from this share of the largest gain
@@ -63,9 +60,8 @@ class Attack:
         Whether the target is alone in first place after the attack.
     exact
         Whether every smaller attack is ruled out, whatever mixture of copies it enters: under the uniform average
-        always, under Elo where every two agents have played equally often (as on every complete table of scores) or
-        all smaller mixtures could be tried. Otherwise the copies are the fewest of one entry, among the entries that
-        were tried.
+        always, under Elo where every two agents have played equally often (as on every complete table of scores) or one
+        copy is enough. Otherwise the copies are the fewest of one entry, among the entries that were tried.
     moved
         What the attack does to the attacked method.
     nash
@@ -297,16 +293,7 @@ def smallest_elo(game: Experiment, t: int, most: int) -> tuple[Ints | None, bool
         if copies is None or leads(game.exact("elo", copies), t):
             return copies, proved
     single = smallest_elo_of_one_entry(game, t, most)
-    limit = most if single is None else int(single.sum()) - 1
-    n = len(game.entries)
-    if comb(n + limit, limit) - 1 > MIXTURES:  # so many mixtures of 1 to limit copies
-        return single, single is not None and limit == 0
-    for total in range(1, limit + 1):
-        for chosen in combinations_with_replacement(range(n), total):
-            copies = np.bincount(chosen, minlength=n)
-            if leads(game.exact("elo", copies), t):
-                return copies, True
-    return single, True
+    return single, single is not None and int(single.sum()) == 1
 
 
 def points(game: Experiment) -> Floats | None:

@@ -310,11 +310,7 @@ def enter_in_scores(
         runs=np.take(scores.runs, index, axis=axis),
         filled=np.take(scores.filled, index, axis=axis),
         lower_is_better=scores.lower_is_better if axis == 0 else scores.lower_is_better[index],
-        groups=None
-        if scores.groups is None
-        else scores.groups
-        if axis == 0
-        else tuple(scores.groups[k] for k in index),
+        groups=scores.groups if axis == 0 or scores.groups is None else tuple(scores.groups[k] for k in index),
         origin=scores.origin.noting(f"{len(originals):,} copies entered"),
     )
 
@@ -342,18 +338,14 @@ class Experiment:
         data = problem.data
         if kind not in (None, "agents", "tasks"):
             raise InputError(f"there are no {kind!r} to copy: use 'agents' or 'tasks'")
-        M = problem.full_payoffs()
-        if not isinstance(data, Scores):
-            if kind == "tasks":
-                raise InputError(f"{problem.kind} have no tasks: copy 'agents'")
-            return Experiment(
-                problem=problem, board="agents", kind="agents", names=data.agents, entries=data.agents, M=M
-            )
+        if kind == "tasks" and not isinstance(data, Scores):
+            raise InputError(f"{problem.kind} have no tasks: copy 'agents'")
+        M, agents, tasks = problem.full_payoffs(), data.agents, data.tasks if isinstance(data, Scores) else None
+        if tasks is None:
+            return Experiment(problem=problem, board="agents", kind="agents", names=agents, entries=agents, M=M)
         if kind == "agents":
-            return Experiment(
-                problem=problem, board="tasks", kind="agents", names=data.tasks, entries=data.agents, M=-M.T
-            )
-        return Experiment(problem=problem, board="agents", kind="tasks", names=data.agents, entries=data.tasks, M=M)
+            return Experiment(problem=problem, board="tasks", kind="agents", names=tasks, entries=agents, M=-M.T)
+        return Experiment(problem=problem, board="agents", kind="tasks", names=agents, entries=tasks, M=M)
 
     @property
     def data(self) -> Data:
@@ -366,11 +358,6 @@ class Experiment:
         if self.board == "tasks" or isinstance(self.data, Payoffs):
             return ("uniform", "nash")
         return ("uniform", "elo", "nash")
-
-    @property
-    def unit(self) -> str:
-        """Unit of the gains."""
-        return self.problem.unit
 
     @property
     def scale(self) -> float:
@@ -436,13 +423,9 @@ class Experiment:
 
     def result(self, method: Method, scores: Floats, certificate: float = 0.0) -> MethodResult:
         """Return scores in the unit of the gains."""
+        found, unit = np.asarray(scores) + 0.0, self.problem.unit
         return MethodResult(
-            method=method,
-            names=self.names,
-            scores=np.asarray(scores) + 0.0,
-            unit=self.unit,
-            scale=self.scale,
-            certificate=certificate,
+            method=method, names=self.names, scores=found, unit=unit, scale=self.scale, certificate=certificate
         )
 
 
