@@ -7,6 +7,7 @@ averaged over the draws. From the plain average to the Nash average an agent mov
 ``sum over k of (w_k - share_k) (X[i, k] - mean_k)``; the largest of these in the direction of the move are its reasons.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.board import Board, Contribution, Mover, Second, places
-from nashboard.evaluation.posterior.posterior import TIE, draw_ranks, rank_interval
+from nashboard.evaluation.posterior.draws import Draws
+from nashboard.evaluation.posterior.posterior import TIE, Posterior, draw_ranks, rank_interval, summarise_draws
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_method, refuse
@@ -30,33 +32,35 @@ ELO_POINTS = "Elo points"
 
 def build_board(problem: Problem) -> Board:
     """Return the board of agents."""
-    posterior, label = problem.posterior, problem.classes.label
     scale = POINTS_PER_LOGIT if problem.unit == LOG_ODDS else 1.0
-    gaps = posterior.gap * scale
-    ranks = tied_places(problem.draws.point)
-    uniform = uniform_averages(problem)[label] * scale
+    uniform = uniform_averages(problem)[problem.classes.label] * scale
     second = [one for one in (rating(problem), mean(problem), *method_columns(problem)) if one is not None]
-    data = problem.data
+    found = board_of(problem.posterior, "agent", problem.settings.call, uniform, count_games(problem.data), scale)
+    return replace(found, unit=ELO_POINTS if problem.unit == LOG_ODDS else problem.unit, second=tuple(second))
+
+
+def board_of(found: Posterior, kind: str, call: str, uniform: Floats, games: Floats, scale: float = 1.0) -> Board:
+    """Return a posterior as a board, beside the plain averages."""
+    point = found.gap[np.unique(found.classes, return_index=True)[1]]
     return Board(
-        kind="agent",
-        call=problem.settings.call,
-        unit=ELO_POINTS if problem.unit == LOG_ODDS else problem.unit,
-        level=posterior.level,
-        draws=posterior.draws,
-        names=problem.agents,
-        gaps=gaps,
-        gap_low=posterior.gap_low * scale,
-        gap_high=posterior.gap_high * scale,
-        probability_top=np.array(posterior.probability_top),
-        ranks=ranks[label],
-        rank_low=np.array(posterior.rank_low),
-        rank_high=np.array(posterior.rank_high),
-        weights=np.array(posterior.weight),
-        classes=np.array(label),
+        kind=kind,
+        call=call,
+        unit=found.unit,
+        level=found.level,
+        draws=found.draws,
+        names=found.agents,
+        gaps=found.gap * scale,
+        gap_low=found.gap_low * scale,
+        gap_high=found.gap_high * scale,
+        probability_top=np.array(found.probability_top),
+        ranks=tied_places(point)[found.classes],
+        rank_low=np.array(found.rank_low),
+        rank_high=np.array(found.rank_high),
+        weights=np.array(found.weight),
+        classes=np.array(found.classes),
         uniform=uniform,
         uniform_ranks=places(uniform, 1e-12 * float(np.abs(uniform).max())),
-        games=count_games(data),
-        second=tuple(second),
+        games=games,
     )
 
 
@@ -183,36 +187,15 @@ def build_task_board(problem: Problem) -> Board | None:
     if problem.tasks is None:
         return None
     assert isinstance(problem.data, Scores)
-    draws, label, level = problem.draws, problem.tasks.label, problem.settings.level
+    draws, label = problem.draws, problem.tasks.label
     assert draws.task_weights is not None
     hardness = task_hardness(problem)
     gaps = hardness.max(axis=1, keepdims=True) - hardness
-    decides = (draws.task_weights > 0).mean(axis=0)
-    tail = (1 - level) / 2
-    low, high = np.quantile(gaps, [tail, 1 - tail], axis=0, method="weibull")
-    rank_low, rank_high = rank_interval(draw_ranks(gaps), level)
-    point = gaps.mean(axis=0)
+    of_tasks = Draws(gaps=gaps, weights=draws.task_weights, point=gaps.mean(axis=0))
+    found = summarise_draws(of_tasks, problem.data.tasks, label, unit=problem.unit, level=problem.settings.level)
+    decides = (draws.task_weights > 0).mean(axis=0)[label]
     uniform = -(problem.expected.T @ (problem.classes.size / problem.classes.size.sum()))[label]
-    return Board(
-        kind="task",
-        call="tasks",
-        unit=problem.unit,
-        level=level,
-        draws=len(draws),
-        names=problem.data.tasks,
-        gaps=point[label],
-        gap_low=low[label],
-        gap_high=high[label],
-        probability_top=decides[label],
-        ranks=tied_places(point)[label],
-        rank_low=rank_low[label],
-        rank_high=rank_high[label],
-        weights=problem.tasks.shares(draws.task_weights.mean(axis=0)),
-        classes=np.array(label),
-        uniform=uniform,
-        uniform_ranks=places(uniform, 1e-12 * float(np.abs(uniform).max())),
-        games=np.full(len(label), np.nan),
-    )
+    return replace(board_of(found, "task", "tasks", uniform, np.full(len(label), np.nan)), probability_top=decides)
 
 
 def task_hardness(problem: Problem) -> Floats:
