@@ -10,11 +10,10 @@ import nashboard as nb
 from commands import Run
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard.ranking import alpha_rank
-from nashboard.ranking.counterexamples import COUNTEREXAMPLES, PROMISES, Counterexample, order_of
-from nashboard.ranking.method import Method, ranking_of, tied_ranks
+from nashboard.ranking.counterexamples import PROMISES, Counterexample, order_of
+from nashboard.ranking.method import Method, tied_ranks
+from nashboard.ranking.methods import alpha_rank
 from nashboard.ranking.pairwise import pairwise
-from nashboard.ranking.registry import METHODS
 from reference_ranking import (
     alpha_rank_finite,
     davidson_gradient,
@@ -25,11 +24,10 @@ from reference_ranking import (
     tideman_order,
 )
 
+METHODS = nb.methods()
 PAIRS = [method for method in METHODS if "matches" in method.needs]
 NAMED = [method.name for method in PAIRS]
 SCORES = [method.name for method in METHODS if "scores" in method.needs]
-METHODS_BY_NAME = {method.name: method for method in METHODS}
-SLOW = ("melo", "kemeny", "soft_condorcet")  # fewer cases
 
 
 def random_wins(rng: np.random.Generator, n: int, games: int = 12) -> Floats:
@@ -41,7 +39,7 @@ def random_wins(rng: np.random.Generator, n: int, games: int = 12) -> Floats:
 
 
 def cases(method: Method, slow: int = 3, fast: int = 15) -> range:
-    return range(slow if method.name in SLOW else fast)
+    return range(slow if method.slow else fast)
 
 
 @pytest.mark.thin(2)
@@ -60,7 +58,7 @@ def test_names_and_their_order_do_not_matter(method: Method) -> None:
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("name", SCORES)
 def test_the_order_of_rows_and_columns_of_a_table_does_not_matter(name: str) -> None:
-    for seed in range(2 if name in SLOW else 5):
+    for seed in range(2 if METHODS[name].slow else 5):
         rng = np.random.default_rng(seed)
         S = rng.normal(size=(5, 6)).round(1)
         rows, columns = rng.permutation(5), rng.permutation(6)
@@ -76,8 +74,8 @@ def test_clone_proof_methods_keep_the_order_of_the_others(method: Method) -> Non
         n = int(rng.integers(3, 8))
         data = pairwise(nb.Matches.from_counts(random_wins(rng, n)))
         copied = rng.integers(0, n, size=int(rng.integers(1, 6)))
-        before = ranking_of(method, data, {}).ranks
-        after = ranking_of(method, data.take([*range(n), *copied]), {}).ranks
+        before = method.rank(data).ranks
+        after = method.rank(data.take([*range(n), *copied])).ranks
         np.testing.assert_array_equal(order_of(before), order_of(after[:n]))
 
 
@@ -107,7 +105,7 @@ def test_copies_of_agents_and_tasks_leave_a_board_of_scores(name: str) -> None:
     np.testing.assert_allclose(one.scores, two.scores[:6], atol=1e-9)
 
 
-@pytest.mark.parametrize("method", [one for one in PAIRS if one.promises.condorcet], ids=lambda one: one.name)
+@pytest.mark.parametrize("method", [one for one in PAIRS if "condorcet" in one.promises], ids=lambda one: one.name)
 def test_an_agent_that_beats_all_is_alone_in_first_place(method: Method) -> None:
     for seed in cases(method, slow=5):
         rng = np.random.default_rng(seed)
@@ -119,20 +117,20 @@ def test_an_agent_that_beats_all_is_alone_in_first_place(method: Method) -> None
         assert nb.rank(nb.Matches.from_counts(W), method.name).winners == (f"agent {best + 1}",)
 
 
-@pytest.mark.parametrize("method", [one for one in PAIRS if one.promises.irrelevant], ids=lambda one: one.name)
+@pytest.mark.parametrize("method", [one for one in PAIRS if "irrelevant" in one.promises], ids=lambda one: one.name)
 def test_dropping_an_agent_that_is_not_first_leaves_first_place(method: Method) -> None:
     for seed in range(15):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(3, 8))
         data = pairwise(nb.Matches.from_counts(random_wins(rng, n)))
-        before = ranking_of(method, data, {})
+        before = method.rank(data)
         for gone in np.flatnonzero(before.ranks > 1):
-            after = ranking_of(method, data.take([k for k in range(n) if k != gone]), {})
+            after = method.rank(data.take([k for k in range(n) if k != gone]))
             assert after.winners == before.winners
 
 
 @pytest.mark.thin(2)
-@pytest.mark.parametrize("method", [one for one in PAIRS if one.promises.monotone], ids=lambda one: one.name)
+@pytest.mark.parametrize("method", [one for one in PAIRS if "monotone" in one.promises], ids=lambda one: one.name)
 def test_a_sole_winner_that_does_better_stays_first(method: Method) -> None:
     for seed in cases(method, slow=5, fast=25):
         rng = np.random.default_rng(seed)
@@ -150,20 +148,28 @@ def test_a_sole_winner_that_does_better_stays_first(method: Method) -> None:
 
 
 @pytest.mark.thin(2)
-@pytest.mark.parametrize("example", COUNTEREXAMPLES, ids=lambda one: f"{one.method}-{one.promise}")
-def test_every_missing_promise_is_broken_by_its_example(example: Counterexample) -> None:
-    assert example.holds()
-    assert example.words()
+@pytest.mark.parametrize(
+    ("method", "example"),
+    [
+        pytest.param(one, example, id=f"{one.name}-{example.promise}")
+        for one in METHODS
+        for example in one.counterexamples
+    ],
+)
+def test_every_missing_promise_is_broken_by_its_example(method: Method, example: Counterexample) -> None:
+    assert example.holds(method)
+    assert example.words(method)
 
 
-def test_there_is_one_example_for_each_missing_promise() -> None:
-    missing = {
-        (method.name, promise)
-        for method in METHODS
-        for promise in PROMISES
-        if not getattr(method.promises, promise)
-    }  # fmt: skip
-    assert {(example.method, example.promise) for example in COUNTEREXAMPLES} == missing
+def test_a_method_promises_what_none_of_its_examples_breaks() -> None:
+    for method in METHODS:
+        broken = [example.promise for example in method.counterexamples]
+        assert sorted([*method.promises, *broken]) == sorted(PROMISES)
+
+
+def test_each_method_is_one_file_that_registers_it() -> None:
+    folder = Path(alpha_rank.__file__).parent
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(METHODS.names)
 
 
 def test_schulze_compares_the_strongest_of_all_paths() -> None:
@@ -290,7 +296,7 @@ def test_deviation_ratings_take_prompts_as_a_player() -> None:
         copied = pl.DataFrame([*log, *({**row, "prompt": "again"} for row in log if row["prompt"] == "q0")])
         again = nb.rank(nb.read_segments(copied, "prompt"), "deviation")  # a prompt asked under a second name
         np.testing.assert_allclose(again.scores, found.scores, atol=1e-6)
-        twice = ranking_of(METHODS_BY_NAME["deviation"], data.take([0, 1, 2, 1, 1]), {})
+        twice = METHODS["deviation"].rank(data.take([0, 1, 2, 1, 1]))
         np.testing.assert_allclose(twice.scores[:3], found.scores, atol=1e-6)
         assert nb.rank(prompts, "borda").agents == found.agents
 

@@ -15,15 +15,12 @@ import numpy as np
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import NO_COUNTS, Matches
-from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError
 from nashboard.evaluation.board import Board, Contribution, Mover, Second, places
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.posterior import TIE, Posterior, draw_ranks, rank_interval, summarise_draws
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
-from nashboard.ranking.pairwise import Pairwise, pairwise
-from nashboard.ranking.registry import find_method, refuse
+from nashboard.ranking.registry import find_method, score_draws
 from nashboard.ratings.rating import checked_anchor, describe_origin
 
 OWN_METHODS = ("nash", "elo", "uniform", "mean")  # which the board has columns for
@@ -120,34 +117,14 @@ def method_columns(problem: Problem) -> list[Second]:
     names = [name for name in problem.settings.methods if name not in OWN_METHODS]
     if not names:
         return []
-    draws = problem.draws.payoffs
-    if draws is None:
-        raise InputError(
-            f"other methods need the payoffs of every draw, which do not fit in memory for {len(problem.agents):,} "
-            f"agents",
-            hint="leave them out, or rank the data by them",
-            option="methods",
-        )
-    tables = [pairwise_of(problem, table) for table in draws]
+    tables = problem.drawn_data()
     found = []
     for name in names:
         method = find_method(name)
-        refuse(method, tables[0], {})
-        outcomes = [method.function(table) for table in tables]
-        meaning = f"score by {method.title}, {outcomes[0].unit or method.unit}"
-        scores = np.stack([outcome.scores for outcome in outcomes])
+        scores, unit = score_draws(method, tables)
+        meaning = f"score by {method.title}, {unit}"
         found.append(summarise_second(method.title, meaning, scores, problem, decimals=3))
     return found
-
-
-def pairwise_of(problem: Problem, table: Floats) -> Pairwise:
-    """Return one draw as data of the methods."""
-    if problem.tasks is not None:
-        given = problem.scaled.values[np.ix_(problem.classes.first, problem.tasks.first)]
-        table = table + np.nanmean(given - table, axis=0)  # draws have a zero of their own on each task
-        return pairwise(Scores.from_array(table[:, problem.kept_tasks]), scaling="none")
-    names = [str(k) for k in range(len(table))]
-    return pairwise(Payoffs(agents=tuple(names), A=table, scale="logit" if problem.unit == LOG_ODDS else "given"))
 
 
 def summarise_second(

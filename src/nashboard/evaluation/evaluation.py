@@ -12,7 +12,7 @@ import numpy as np
 from nashboard._display import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._text import nearest
-from nashboard._types import Floats
+from nashboard._types import Floats, Ints
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.board import Board, Contribution, Mover
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from nashboard.ranking.pairwise import Pairwise
     from nashboard.ranking.trial import Trials
 
 
@@ -158,6 +159,11 @@ class Evaluation:
         """Enter copies with the settings of this evaluation; options as in `nashboard.stress`."""
         return import_module("nashboard.evaluation.stress.stress").stress(self.own_problem("stress"), **options)
 
+    def drawn_data(self) -> tuple[tuple[str, ...], "list[Pairwise]", Ints]:
+        """Return names, every draw of the truth as data of `nashboard.rank`, and the row of each agent in a draw."""
+        problem = self.own_problem("rank by other methods")
+        return self.agents, problem.drawn_data(), problem.classes.label
+
     def second_opinions(
         self,
         methods: Sequence[str] | None = None,
@@ -186,12 +192,7 @@ class Evaluation:
         from nashboard.ranking.trial import try_methods
 
         problem = self.own_problem("rank by other methods")
-        payoffs, data = problem.draws.payoffs, problem.data
-        if payoffs is None:
-            raise InputError(
-                f"other methods need the payoffs of every draw, which do not fit in memory for {len(self.agents):,} "
-                f"agents"
-            )
+        payoffs, data = problem.drawn_payoffs(), problem.data
         noise = data.stderr if isinstance(data, Scores) and not np.isnan(data.stderr).all() else None
         columns = problem.classes.label if problem.tasks is None else problem.tasks.label
         entered = np.ix_(problem.classes.label, columns)  # copies as entered

@@ -313,6 +313,30 @@ class Problem:
             return pairwise(self.scaled)
         return pairwise(self.data, scaling=self.settings.scaling)
 
+    def drawn_data(self) -> list[Pairwise]:
+        """Return every draw as data of the methods of ranking, an entry per class."""
+        return [self.drawn_table(table) for table in self.drawn_payoffs()]
+
+    def drawn_payoffs(self) -> Floats:
+        """Return the payoffs (or scores) of every draw, or an error where they do not fit in memory."""
+        if self.draws.payoffs is None:
+            raise InputError(
+                f"other methods need the payoffs of every draw, which do not fit in memory for {len(self.agents):,} "
+                f"agents",
+                hint="leave them out, or rank the data by them",
+                option="methods",
+            )
+        return self.draws.payoffs
+
+    def drawn_table(self, table: Floats) -> Pairwise:
+        """Return one draw as data of the methods of ranking."""
+        if self.tasks is not None:
+            given = self.scaled.values[np.ix_(self.classes.first, self.tasks.first)]
+            table = table + np.nanmean(given - table, axis=0)  # draws have a zero of their own on each task
+            return pairwise(Scores.from_array(table[:, self.kept_tasks]), scaling="none")
+        names = tuple(str(k) for k in range(len(table)))
+        return pairwise(Payoffs(agents=names, A=table, scale="logit" if self.unit == LOG_ODDS else "given"))
+
     def again(self, data: Data, **changes: Any) -> "Problem":
         """Return the same problem for other data, with the same settings but for the changes."""
         return prepare(data, replace(self.settings, **changes), self.plan)

@@ -1,18 +1,20 @@
 """What a way to rank is (`Method`), what it computes (`Outcome`), and what a user gets (`Ranking`)."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from nashboard._tables import Cell, Column, Table, Tabular
 from nashboard._types import Floats, Ints, read_only
-from nashboard.ranking.pairwise import Pairwise
+from nashboard.ranking.counterexamples import PROMISES, Counterexample
+from nashboard.ranking.pairwise import KINDS, Pairwise
 
 TIE = 1e-9  # scores closer than this share of their range share a rank
+ROUNDING = 1000.0  # the scale of Elo points: ratings that differ by a millionth of a point are equal
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,26 +42,7 @@ class Outcome:
     certificate: Mapping[str, float | bool] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Promises:
-    """What a method promises; a missing promise has a counterexample in `nashboard.ranking.counterexamples`.
-
-    Parameters
-    ----------
-    clones
-        Entering exact copies of agents leaves the order of the others as it was.
-    condorcet
-        An agent that beats every other agent is alone in first place.
-    irrelevant
-        Dropping an agent that is not in first place leaves first place as it was.
-    monotone
-        The agent alone in first place stays first if it does better against somebody.
-    """
-
-    clones: bool
-    condorcet: bool
-    irrelevant: bool
-    monotone: bool
+Function = TypeVar("Function", bound=Callable[..., Outcome])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,41 +61,80 @@ class Method:
         Kinds of data: ``"matches"``, ``"payoffs"``, ``"scores"``.
     unit
         Unit of the scores.
-    promises
-        What it promises, see `Promises`.
-    counts_games
-        Whether a pair with more games has more influence.
     complexity
         Time as a function of ``n`` agents (and ``t`` tasks).
     reference
         Where it was published.
+    promises
+        What it promises, of `nashboard.ranking.counterexamples.PROMISES`.
+    counterexamples
+        One for each promise that it breaks.
+    counts_games
+        Whether a pair with more games has more influence.
     by_prompt
         Whether it uses the results on each prompt; other methods pool all games.
+    slow
+        Whether trials of many copies are shortened.
     """
 
     name: str
     title: str
     function: Callable[..., Outcome]
-    needs: tuple[str, ...]
+    needs: Sequence[str] = KINDS
     unit: str
-    promises: Promises
-    counts_games: bool
     complexity: str
     reference: str
+    promises: tuple[str, ...] = ()
+    counterexamples: tuple[Counterexample, ...] = ()
+    counts_games: bool = False
     by_prompt: bool = False
+    slow: bool = False
 
     @property
     def clone_proof(self) -> bool:
         """Whether exact copies leave the order of the others as it was."""
-        return self.promises.clones
+        return "clones" in self.promises
 
     @cached_property
     def options(self) -> tuple[str, ...]:
         """Names of the method's own options."""
         return tuple(inspect.signature(self.function).parameters)[1:]
 
+    def rank(self, data: Pairwise, **options: Any) -> "Ranking":
+        """Rank agents by it."""
+        found = self.function(data, **options)
+        scores = np.asarray(found.scores, dtype=np.float64) + 0.0
+        return Ranking(
+            agents=data.agents,
+            scores=read_only(scores),
+            ranks=tied_ranks(scores, found.scale),
+            weights=None if found.weights is None else read_only(np.array(found.weights)),
+            unit=found.unit or self.unit,
+            method=self.name,
+            certificate=dict(found.certificate),
+            notes=data.notes,
+        )
+
     def __repr__(self) -> str:
         return f"Method({self.name!r}, clone_proof={self.clone_proof})"
+
+
+METHODS: dict[str, Method] = {}
+
+
+def register(*counterexamples: Counterexample, **about: Any) -> Callable[[Function], Function]:
+    """Declare the function below as the method of its name; it promises what no counterexample breaks."""
+    broken = [example.promise for example in counterexamples]
+    promises = tuple(name for name in PROMISES if name not in broken)
+
+    def declare(function: Function) -> Function:
+        name = function.__name__
+        METHODS[name] = Method(
+            name=name, function=function, promises=promises, counterexamples=counterexamples, **about
+        )
+        return function
+
+    return declare
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -236,19 +258,3 @@ def tied_ranks(scores: Floats, scale: float = 0.0) -> Ints:
     ranks = np.empty(len(scores), dtype=np.intp)
     ranks[order] = np.maximum.accumulate(np.where(first, np.arange(1, len(scores) + 1), 0))
     return read_only(ranks)
-
-
-def ranking_of(method: Method, data: Pairwise, options: Mapping[str, Any]) -> Ranking:
-    """Run a method."""
-    found = method.function(data, **options)
-    scores = np.asarray(found.scores, dtype=np.float64) + 0.0
-    return Ranking(
-        agents=data.agents,
-        scores=read_only(scores),
-        ranks=tied_ranks(scores, found.scale),
-        weights=None if found.weights is None else read_only(np.array(found.weights)),
-        unit=found.unit or method.unit,
-        method=method.name,
-        certificate=dict(found.certificate),
-        notes=data.notes,
-    )

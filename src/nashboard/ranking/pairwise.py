@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from nashboard._types import Floats, Ints, read_only
+from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.algebra.flows import refuse_size
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, checked_prior, log_odds, payoffs, smoothed_counts
@@ -20,6 +20,7 @@ from nashboard.data.segments import Segments
 from nashboard.errors import InputError
 
 KINDS = ("matches", "payoffs", "scores")
+EQUAL = 1e-12  # margins closer than this are equal
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,7 +104,7 @@ class Pairwise:
 
     @cached_property
     def margins(self) -> Floats:
-        """``(n, n)`` win rate minus loss rate; from the payoffs where a pair never met.
+        """``(n, n)`` win rate minus loss rate, to 1e-12; from the payoffs where a pair never met.
 
         Payoffs in an unknown unit are divided by the largest, which changes no order.
         """
@@ -113,8 +114,8 @@ class Pairwise:
             W, N = self.wins, self.games
             met = N > 0
             M = np.where(met, (W - W.T) / np.where(met, N, 1.0), in_margins(self.payoffs, self.unit))
-        np.fill_diagonal(M, 0.0)
-        return read_only(M)
+        half = np.triu(np.round(M / EQUAL) * EQUAL, 1)  # margins that differ by rounding only are equal
+        return read_only(np.ascontiguousarray(half - half.T) + 0.0)
 
     @cached_property
     def rates(self) -> Floats:
@@ -222,17 +223,13 @@ def in_margins(A: Floats, unit: str) -> Floats:
 
 
 def pairwise(data: Any, *, scaling: Scaling = "range") -> Pairwise:
-    """Prepare `Matches`, `Scores`, `Payoffs`, an `Evaluation`, a payoff matrix or single runs for every method.
+    """Prepare `Matches`, `Scores`, `Payoffs`, a payoff matrix or single runs for every method.
 
     Single runs are a mapping from each agent to its ``(runs, tasks)`` scores, as in rliable. `Segments` of matches are
     prompts: most methods pool them.
     """
     if isinstance(data, Pairwise):
         return data
-    if hasattr(data, "board") and hasattr(data, "data"):  # an Evaluation
-        if data.data is None:
-            raise InputError("this evaluation was read from json without its data: rank the data")
-        data = data.data
     if isinstance(data, Matches):
         return from_matches(data)
     if isinstance(data, Scores):
@@ -307,6 +304,21 @@ def equal_rows(lines: Floats) -> tuple[Ints, Ints]:
     rows = np.ascontiguousarray(lines + 0.0)
     group = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], dtype=np.intp)
     return np.asarray(np.unique(group, return_index=True)[1], dtype=np.intp), group
+
+
+def levels(above: Bools) -> Ints:
+    """Return for a strict partial order, ``above[i, j]`` if i is above j, how long the longest chain above each is."""
+    level = np.zeros(len(above), dtype=np.intp)
+    waiting = above.sum(axis=0)
+    left = np.ones(len(above), dtype=np.bool_)
+    for depth in range(len(above)):
+        top = left & (waiting == 0)
+        level[top] = depth
+        left &= ~top
+        if not left.any():
+            break
+        waiting = waiting - above[top].sum(axis=0)
+    return level
 
 
 def from_payoffs(data: Payoffs) -> Pairwise:

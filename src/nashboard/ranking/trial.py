@@ -14,13 +14,13 @@ from nashboard._tables import Cell, Column, Table, Tabular
 from nashboard._text import listed
 from nashboard._types import Floats, Ints
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ranking.method import Method, Ranking, ranking_of
+from nashboard.ranking.method import Method, Ranking
 from nashboard.ranking.pairwise import Pairwise
-from nashboard.ranking.registry import METHODS, find_method
+from nashboard.ranking.registry import find_method
+from nashboard.ranking.registry import methods as all_methods
 
 COPIES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 NOISY = 5  # noisy copies of one agent that enter together
-EXPENSIVE = ("melo", "kemeny", "soft_condorcet")  # fewer trials of these
 TRIED, TRIED_FEW = 40, 4  # agents that are copied or dropped, the best by the method
 REPEATED, REPEATED_FEW = 50, 10  # new data, and noisy copies
 
@@ -208,7 +208,7 @@ def try_methods(
     quick
         Try few copies and few new data.
     """
-    chosen = METHODS if methods is None else tuple(find_method(name) for name in methods)
+    chosen = all_methods() if methods is None else tuple(find_method(name) for name in methods)
     trials = []
     for method in chosen:
         progress(method.name)
@@ -235,17 +235,15 @@ def try_method(
     """Return the trial of one method, or an error if it does not apply to the data."""
     if data.kind not in method.needs:
         raise InputError(f"needs {' or '.join(method.needs)}")
-    ranking = ranking_of(method, data, {})
+    ranking = method.rank(data)
     first = winners_of(ranking, np.arange(data.size))
-    few = (
-        quick or method.name in EXPENSIVE or data.size > 200 or (method.name == "alpha_rank" and data.table is not None)
-    )
+    few = quick or method.slow or data.size > 200 or (method.name == "alpha_rank" and data.table is not None)
     rng = np.random.default_rng([seed, data.size])
     repeated = min(n_truths, REPEATED_FEW if few else REPEATED)
     same = np.nan
     if truths is not None and repeated:
         again = [new_data(data, truths(k), rng) for k in spread_over(n_truths, repeated)]
-        same = float(np.mean([winners_of(ranking_of(method, one, {}), np.arange(data.size)) == first for one in again]))
+        same = float(np.mean([winners_of(method.rank(one), np.arange(data.size)) == first for one in again]))
     best = np.argsort(ranking.ranks, kind="stable")[: TRIED_FEW if few else TRIED]
     entries = [*(("agent", int(k)) for k in best), *tasks_to_copy(data, ranking, TRIED_FEW if few else TRIED)]
     one_copy = [entry for entry in entries if enter(method, data, entry, 1) != first]
@@ -297,9 +295,9 @@ def enter(method: Method, data: Pairwise, entry: Entry, copies: int) -> Winners:
     """Return who is in first place with so many copies of an agent or of a task."""
     kind, agent = entry
     if kind == "task":
-        return winners_of(ranking_of(method, data.copy_task(agent, copies), {}), np.arange(data.size))
+        return winners_of(method.rank(data.copy_task(agent, copies)), np.arange(data.size))
     kept = np.array([*range(data.size), *[agent] * copies])
-    return winners_of(ranking_of(method, data.take(kept), {}), kept)
+    return winners_of(method.rank(data.take(kept)), kept)
 
 
 def fewest_copies(
@@ -317,7 +315,7 @@ def drop(method: Method, data: Pairwise, agent: int) -> Winners | None:
     """Return who is in first place without an agent; None where the rest cannot be ranked."""
     kept = np.delete(np.arange(data.size), agent)
     try:
-        return winners_of(ranking_of(method, data.take(kept), {}), kept)
+        return winners_of(method.rank(data.take(kept)), kept)
     except InputError:
         return None
 
@@ -342,7 +340,7 @@ def noisy_copies(
     for trial in range(n):
         agent = int(agents[trial % min(len(agents), 5)])
         kept = np.array([*range(data.size), *[agent] * NOISY])
-        changed += winners_of(ranking_of(method, data.take_noisy(kept, noise, rng), {}), kept) != first
+        changed += winners_of(method.rank(data.take_noisy(kept, noise, rng)), kept) != first
     return changed / n
 
 

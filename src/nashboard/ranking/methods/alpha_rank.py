@@ -10,7 +10,8 @@ import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ranking.method import Outcome
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_3, Counterexample
+from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 
 POPULATION = 50
@@ -21,6 +22,15 @@ STEPS, SETTLED = 100_000, 2e-12  # of the iteration for large chains, and what m
 NOISE = 1e-10  # where the chain has several closed classes: chance of a step to a worse profile
 
 
+@register(
+    Counterexample("clones", WINS_1, 0),
+    Counterexample("irrelevant", WINS_3, 0),
+    LUCKY_NEWCOMER,
+    title="alpha-rank",
+    unit="stationary probability",
+    complexity="n^3; (n t)^3 for scores",
+    reference="Omidshafiei et al. 2019, alpha-rank: multi-agent evaluation by evolution",
+)
 def alpha_rank(
     data: Pairwise, alpha: float | None = None, population: int = POPULATION, populations: int | None = None
 ) -> Outcome:

@@ -1,19 +1,15 @@
-"""Methods that find an equilibrium: Nash averaging, maximal lotteries, deviation ratings.
-
-Symbols: ``A`` payoffs (n, n), ``p`` weights with ``A p <= 0``; for tables ``S`` scores (n, t) and ``q`` task weights.
-"""
+"""Deviation ratings: what agents gain by deviating from the strictest equilibrium."""
 
 from typing import Any
 
 import numpy as np
 
-from nashboard._types import Floats, Ints
+from nashboard._types import Floats
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
-from nashboard.equilibrium.results import NashAverage
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ranking.method import Outcome
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER
+from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise, equal_rows
-from nashboard.ranking.tournaments import rounded
 
 WEIGHT = 1e-12  # smaller weights are rounding
 SLACK = 1e-9  # what fixed gains may exceed their value by in later programs
@@ -21,65 +17,14 @@ MOST_PROFILES = 1_000_000  # of different prompts and pairs of models
 FLAT = 1e-10  # a row that moves less than this share of the payoffs over the equilibria is constant
 
 
-def nash(data: Pairwise) -> Outcome:
-    """Average over the opponents (or tasks) that matter: the maximum-entropy equilibrium."""
-    if data.table is not None:
-        of_scores = nash_average_scores(data.table)
-        return Outcome(
-            scores=of_scores.skills - of_scores.value,
-            weights=of_scores.agent_weights,
-            unit="scaled score behind the best",
-            scale=of_scores.scale,
-            certificate={"exploitability": of_scores.exploitability, "residual": of_scores.residual},
-        )
-    found = nash_average(data.payoffs)
-    return Outcome(
-        scores=found.averages,
-        weights=found.weights,
-        unit=f"payoff against the equilibrium ({data.unit})",
-        scale=data.largest,
-        certificate={"exploitability": found.exploitability, "residual": found.residual},
-    )
-
-
-def maximal_lottery(data: Pairwise) -> Outcome:
-    """Find the lottery over agents that no agent beats by votes, then that of the remaining agents, and so on.
-
-    Scores are minus the number of lotteries before the one in which an agent has weight; weights are of the first.
-    """
-    M = rounded(data.margins)
-    level = np.zeros(data.size, dtype=np.intp)
-    weights = np.zeros(data.size)
-    left = np.arange(data.size)
-    depth, worst = 0, 0.0
-    while left.size:
-        top = top_cycle(M[np.ix_(left, left)])
-        found = nash_average(M[np.ix_(left[top], left[top])]) if top.size > 1 else None
-        share = np.ones(1) if found is None else found.weights
-        winners = left[top][share > 0]
-        if depth == 0:
-            weights[left[top]] = share
-        worst = max(worst, 0.0 if found is None else found.exploitability)
-        level[winners] = depth
-        left = np.setdiff1d(left, winners)
-        depth += 1
-    return Outcome(scores=-level.astype(np.float64), weights=weights, certificate={"exploitability": worst})
-
-
-def top_cycle(M: Floats) -> Ints:
-    """Return the smallest set of agents that beat all others: the first strong component of the wins and ties."""
-    from scipy.sparse.csgraph import connected_components
-
-    if (M[0] >= 0).all() and (M[0, 1:] > 0).all():
-        return np.zeros(1, dtype=np.intp)
-    beats = (M > 0).sum(axis=1) + (M == 0).sum(axis=1) / 2
-    best = int(beats.argmax())  # a Copeland winner belongs to it
-    if (np.delete(M[best], best) > 0).all():
-        return np.array([best], dtype=np.intp)
-    _, part = connected_components(M >= 0, directed=True, connection="strong")
-    return np.asarray(np.flatnonzero(part == part[best]), dtype=np.intp)
-
-
+@register(
+    LUCKY_NEWCOMER,
+    title="deviation rating",
+    unit="gain of deviating",
+    by_prompt=True,
+    complexity="one equilibrium, and linear programs if many",
+    reference="Marris, Liu, Gemp, Piliouras, Lanctot 2025, Deviation ratings",
+)
 def deviation(data: Pairwise) -> Outcome:
     """Rate agents by what they gain by deviating from the strictest equilibrium (Marris et al. 2025).
 
@@ -101,7 +46,7 @@ def deviation(data: Pairwise) -> Outcome:
             scale=of_scores.scale,
             certificate={"exploitability": gain},
         )
-    found: NashAverage = nash_average(data.payoffs)
+    found = nash_average(data.payoffs)
     averages = strictest(data.payoffs, found.weights, found.weights)
     return Outcome(
         scores=averages,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
-from nashboard.ranking.method import Outcome
-from nashboard.ranking.pairwise import Pairwise, equal_rows
-from nashboard.ranking.tournaments import levels, rounded
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, Counterexample
+from nashboard.ranking.method import Outcome, register
+from nashboard.ranking.pairwise import Pairwise, equal_rows, levels
 
 EXACT = 60  # agents in one cycle for which the integer program is solved
 LINEAR = 120  # and its linear relaxation, for a bound
@@ -22,6 +22,16 @@ ROUNDS = 60
 COMPARED = 20  # agents in one cycle for which all optimal orders are compared
 
 
+@register(
+    Counterexample("clones", WINS_1, 0),
+    Counterexample("irrelevant", WINS_1, 2),
+    LUCKY_NEWCOMER,
+    title="Kemeny-Young",
+    unit="minus the place",
+    slow=True,
+    complexity="exponential; a bound beyond 60 agents in a cycle",
+    reference="Kemeny 1959; Young and Levenglick 1978",
+)
 def kemeny(data: Pairwise) -> Outcome:
     """Find the order of agents that contradicts the smallest total margin.
 
@@ -33,7 +43,7 @@ def kemeny(data: Pairwise) -> Outcome:
     """
     from scipy.sparse.csgraph import connected_components
 
-    M = rounded(data.margins)
+    M = data.margins
     first, group = equal_rows(M)
     size = np.bincount(group)
     w = M[np.ix_(first, first)] * np.outer(size, size)

@@ -1,0 +1,54 @@
+"""Maximal lotteries: mixtures of agents that nobody beats by votes."""
+
+import numpy as np
+
+from nashboard._types import Floats, Ints
+from nashboard.equilibrium.nash_average import nash_average
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER
+from nashboard.ranking.method import Outcome, register
+from nashboard.ranking.pairwise import Pairwise
+
+
+@register(
+    LUCKY_NEWCOMER,
+    title="maximal lottery",
+    unit="minus the lotteries before",
+    complexity="one equilibrium per level",
+    reference="Fishburn 1984; Brandl, Brandt, Seedig 2016, Consistent probabilistic social choice",
+)
+def maximal_lottery(data: Pairwise) -> Outcome:
+    """Find the lottery over agents that no agent beats by votes, then that of the remaining agents, and so on.
+
+    Scores are minus the number of lotteries before the one in which an agent has weight; weights are of the first.
+    """
+    M = data.margins
+    level = np.zeros(data.size, dtype=np.intp)
+    weights = np.zeros(data.size)
+    left = np.arange(data.size)
+    depth, worst = 0, 0.0
+    while left.size:
+        top = top_cycle(M[np.ix_(left, left)])
+        found = nash_average(M[np.ix_(left[top], left[top])]) if top.size > 1 else None
+        share = np.ones(1) if found is None else found.weights
+        winners = left[top][share > 0]
+        if depth == 0:
+            weights[left[top]] = share
+        worst = max(worst, 0.0 if found is None else found.exploitability)
+        level[winners] = depth
+        left = np.setdiff1d(left, winners)
+        depth += 1
+    return Outcome(scores=-level.astype(np.float64), weights=weights, certificate={"exploitability": worst})
+
+
+def top_cycle(M: Floats) -> Ints:
+    """Return the smallest set of agents that beat all others: the first strong component of the wins and ties."""
+    from scipy.sparse.csgraph import connected_components
+
+    if (M[0] >= 0).all() and (M[0, 1:] > 0).all():
+        return np.zeros(1, dtype=np.intp)
+    beats = (M > 0).sum(axis=1) + (M == 0).sum(axis=1) / 2
+    best = int(beats.argmax())  # a Copeland winner belongs to it
+    if (np.delete(M[best], best) > 0).all():
+        return np.array([best], dtype=np.intp)
+    _, part = connected_components(M >= 0, directed=True, connection="strong")
+    return np.asarray(np.flatnonzero(part == part[best]), dtype=np.intp)

@@ -1,0 +1,23 @@
+"""The mean of the raw scores."""
+
+from nashboard.errors import InputError
+from nashboard.ranking.counterexamples import SCORES_1, Counterexample
+from nashboard.ranking.method import Outcome, register
+from nashboard.ranking.pairwise import Pairwise
+
+
+@register(
+    Counterexample("clones", SCORES_1, 0),
+    Counterexample("condorcet", SCORES_1, 0),
+    Counterexample("noise", SCORES_1, 0, against=1, more=4),
+    title="mean score",
+    needs=("scores",),
+    unit="mean of the raw scores",
+    complexity="n t",
+    reference="the mean over tasks, as published tables show it",
+)
+def mean(data: Pairwise) -> Outcome:
+    """Average the raw scores, as published tables do; with single runs, the mean over tasks of the mean over runs."""
+    if data.raw is None:
+        raise InputError("the mean score needs scores of agents on tasks")
+    return Outcome(scores=data.raw.mean(axis=1))

@@ -1,0 +1,26 @@
+"""The median of the scaled scores."""
+
+import numpy as np
+
+from nashboard.errors import InputError
+from nashboard.ranking.counterexamples import SCORES_1, SCORES_2, SCORES_3, Counterexample
+from nashboard.ranking.method import Outcome, register
+from nashboard.ranking.pairwise import Pairwise
+
+
+@register(
+    Counterexample("clones", SCORES_1, 1),
+    Counterexample("condorcet", SCORES_2, 2),
+    Counterexample("irrelevant", SCORES_3, 2),
+    Counterexample("noise", SCORES_1, 1, against=0, more=2),
+    title="median score",
+    needs=("scores",),
+    unit="median of the scaled scores",
+    complexity="n t",
+    reference="Agarwal et al. 2021, Deep RL at the edge of the statistical precipice (rliable)",
+)
+def median(data: Pairwise) -> Outcome:
+    """Take the median over tasks of each agent's comparable score (its mean over runs)."""
+    if data.table is None:
+        raise InputError("the median needs scores of agents on tasks")
+    return Outcome(scores=np.median(data.table, axis=1))
