@@ -12,7 +12,7 @@ import numpy as np
 from harness import Comparison, Section, Side, Size
 
 from nashboard._types import Floats
-from nashboard.ranking.registry import METHODS
+from nashboard.ranking.registry import methods
 
 BEGIN = "import numpy as np, nashboard as nb, ranking\n"
 VOTERS = 51
@@ -284,7 +284,7 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
 
 def every_method(n: int) -> Iterator[Comparison]:
     """Yield every method but Kemeny-Young on a league, or on a table of scores: ours alone."""
-    for method in METHODS:
+    for method in methods():
         kinds = [kind for kind in method.needs if kind == "matches" or "matches" not in method.needs]
         if method.name in ("nash", "deviation", "alpha_rank"):
             kinds = ["matches", "scores"]

@@ -11,6 +11,7 @@ import nashboard as nb
 from commands import Run
 from nashboard.ranking import trial as trials
 from nashboard.ranking.method import Method
+from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.trial import Trial, kendall, try_methods
 
@@ -65,23 +66,34 @@ def test_a_narrow_lead_is_not_found_again_and_a_wide_one_is() -> None:
 
 @pytest.mark.slow
 def test_the_share_of_the_same_winner_is_that_of_new_data_from_the_truth() -> None:
-    """Two agents, 30 games, true win rate p: the winner of new data is the same with a known probability."""
-    rng = np.random.default_rng(0)
+    """Eight agents, 20 games of each pair, 30 leagues: said on average as often as it is true."""
     said, true = [], []
-    for _ in range(60):
-        p = 1 / (1 + np.exp(-rng.normal(0, 0.7)))
-        wins = int(rng.binomial(30, p))
-        if wins == 15:
-            continue
-        found = nb.evaluate(nb.Matches.from_counts([[0, wins], [30 - wins, 0]]), n_resamples=50, rng=1)
-        said.append(found.second_opinions(["win_rate"]).trials[0].same)
-        again = rng.binomial(30, p, size=400)
-        true.append(np.mean(again > 15 if wins > 15 else again < 15))
-    assert abs(np.mean(said) - np.mean(true)) < 0.07
+    for seed in range(30):
+        rng = np.random.default_rng([2026, seed])
+        r = rng.normal(0, 0.5, 8)
+        x = r[:, None] - r
+        found = nb.evaluate(nb.Matches.from_counts(play(x, 20, rng)), n_resamples=100)
+        trials = found.second_opinions(["win_rate", "copeland"], quick=True).ranked
+        for name, one in zip(("win_rate", "copeland"), trials, strict=True):
+            assert one.ranking is not None
+            again = [nb.rank(nb.Matches.from_counts(play(x, 20, rng)), name).winners for _ in range(30)]
+            said.append(one.same)
+            true.append(np.mean([winners == one.ranking.winners for winners in again]))
+    error = np.std(np.subtract(said, true)) / np.sqrt(30)  # two methods of one league are not independent
+    assert abs(np.mean(said) - np.mean(true)) < 3 * error
+
+
+def play(x: Any, games: int, rng: np.random.Generator) -> Any:
+    """Return wins in so many games of each pair with log-odds ``x``."""
+    won = np.triu(rng.binomial(games, 1 / (1 + np.exp(-x))), 1).astype(float)
+    return won + np.tril(games - won.T, -1)
 
 
 def test_noisy_copies_change_a_maximum_and_exact_data_have_none() -> None:
-    assert one("win_rate").noisy > 0
+    truth = np.zeros((3, 3))
+    data = pairwise(nb.Matches.from_counts(CYCLE))
+    new = Simulation(data=data, truths=lambda k: truth, count=5)
+    assert try_methods(data, np.ones(3, dtype=int), methods=["win_rate"], simulation=new).trials[0].noisy > 0
     exact = nb.evaluate(nb.load_dataset("alphago")).second_opinions(["nash"]).trials[0]
     assert np.isnan(exact.noisy)
     assert np.isnan(exact.same)
@@ -175,23 +187,64 @@ def test_first_place_on_the_board_is_shared_as_its_headline_says() -> None:
     assert set(found.second_opinions(["nash"]).first) == {"A", "B", "C"}
 
 
-def test_new_scores_have_the_units_of_the_old_ones_for_the_mean() -> None:
+def test_new_scores_are_the_truth_with_noise_in_the_units_of_each_task() -> None:
     """One task in thousands decides a mean, and constant tasks change nothing."""
     values = np.array([[9000.0, 1.0, 5.0, 2.0], [1000.0, 7.0, 6.0, 2.0], [4000.0, 4.0, 4.0, 2.0]])
-    scores = nb.Scores.from_array(values, tasks=["big", "small", "other", "constant"])
-    data = pairwise(scores)
-    table = data.table
-    assert table is not None
-    again = data.with_payoffs(table)
-    assert again.raw is not None
-    np.testing.assert_allclose(again.raw, values[:, :3], rtol=1e-12)
-    shifted = data.with_payoffs(table - [3.0, 0.0, -5.0]).table  # a draw whose zero is another on each task
-    assert shifted is not None
-    np.testing.assert_allclose(shifted, table, atol=1e-12)
-    found = try_methods(data, np.array([1, 1, 1]), methods=["mean", "borda"], truths=lambda k: table, n_truths=3)
-    assert [one.same for one in found.trials] == [1, 1]
+    data = pairwise(nb.Scores.from_array(values, tasks=["big", "small", "other", "constant"]))
+    truth = values[:, :3] - [3.0, 0.0, -5.0]  # a draw whose zero is another on each task
+    for scale in (0.0, 1.0):
+        noise = scale * np.tile([100.0, 1.0, 0.5], (3, 1))
+        new = Simulation(data=data, truths=lambda k: truth, count=3, noise=noise)
+        rng = np.random.default_rng(0)
+        raw = np.array([new.draw(0, rng).compared_raw for _ in range(400)])
+        np.testing.assert_allclose(raw.mean(axis=0) / values[:, :3], 1.0, atol=0.1 * scale + 1e-12)
+        np.testing.assert_allclose(raw.std(axis=0), noise, rtol=0.2)
+    exact = Simulation(data=data, truths=lambda k: truth, count=3, noise=np.zeros((3, 3)))
+    found = try_methods(data, np.array([1, 1, 1]), methods=["mean", "borda"], simulation=exact)
+    assert [(one.same, one.noisy) for one in found.trials] == [(1, 0), (1, 0)]
     assert found.trials[0].copies is None
     assert data.copy_task(1, 2).compared_raw.shape == (3, 5)
+
+
+def test_new_games_have_the_expected_points_and_the_dispersion_of_the_data() -> None:
+    W, D = np.array([[0.0, 30.0], [10.0, 0.0]]), np.array([[0.0, 60.0], [60.0, 0.0]])
+    data = pairwise(nb.Matches.from_counts(W, draws=D))
+    x = np.log(0.6 / 0.4) * np.array([[0.0, 1.0], [-1.0, 0.0]])  # 60 points of 100
+    new = Simulation(data=data, truths=lambda k: x, count=1, dispersion=0.4)
+    rng = np.random.default_rng(0)
+    drawn = [new.draw(0, rng) for _ in range(2000)]
+    points = np.array([one.points[0, 1] for one in drawn])
+    assert points.mean() == pytest.approx(60, abs=0.3)
+    assert points.var() == pytest.approx(0.4 * 100 * 0.24, rel=0.1)
+    assert {float(one.games[0, 1].round(6)) for one in drawn} == {100.0}
+    assert drawn[0].counts[1][0, 1] == 60
+
+
+def test_payoffs_with_errors_are_drawn_again() -> None:
+    A = nb.Payoffs.from_array([[0, 0.4, 0.1], [-0.4, 0, 0.3], [-0.1, -0.3, 0]], games=50, scale="margin")
+    found = nb.evaluate(A, n_resamples=50)
+    one = found.second_opinions(["borda"]).trials[0]
+    assert 0 < one.same < 1
+    assert nb.rank(found, "elo").order[0] == "agent 1"
+
+
+@pytest.mark.parametrize("kind", ["matches", "scores"])
+def test_an_evaluation_is_ranked_by_its_posterior_as_its_column_is(kind: str) -> None:
+    rng = np.random.default_rng(8)
+    data: Any = nb.Matches.from_counts(wins_of(5, 8))
+    if kind == "scores":
+        data = nb.Scores.from_array(rng.normal(size=(5, 6)), stderr=np.full((5, 6), 0.3))
+    found = nb.evaluate(data, n_resamples=40, methods=["nash", "schulze"])
+    column = next(one for one in found.board.second if one.name == "Schulze")
+    ranking = nb.rank(found, "schulze")
+    assert ranking.agents == found.agents
+    np.testing.assert_allclose(ranking.scores, column.values, atol=1e-12)
+    assert "means over 40 draws" in str(ranking)
+    draws = found.drawn_data()[1]
+    each = np.array([nb.methods()["schulze"].rank(one).ranks for one in draws])
+    label = found.drawn_data()[2]
+    assert (column.rank_low <= np.median(each, axis=0)[label]).all()
+    assert (column.rank_high >= np.median(each, axis=0)[label]).all()
 
 
 def test_an_interquartile_mean_on_the_board_has_the_zero_of_the_scaled_scores() -> None:
@@ -259,11 +312,11 @@ def test_copies_and_dropouts_are_counted_as_by_hand(kind: str, seed: int, name: 
 @pytest.mark.slow
 def test_new_data_and_noisy_copies_change_a_win_rate_as_often_as_by_hand() -> None:
     W, rng = wins_of(4, 1), np.random.default_rng(9)
-    rate = np.divide(W, 20)
     truth = np.log((W + 1) / (W.T + 1))
+    rate = 1 / (1 + np.exp(-truth))
     first = set(np.flatnonzero((points := W.sum(axis=1)) == points.max()))
 
-    def new(P: Any) -> Any:
+    def played(P: Any) -> Any:
         won = np.triu(rng.binomial(20, P), 1).astype(float)
         return np.asarray(won + np.tril(20 - won.T, -1))
 
@@ -271,7 +324,7 @@ def test_new_data_and_noisy_copies_change_a_win_rate_as_often_as_by_hand() -> No
         share = total / games
         return set(original[np.flatnonzero(share > share.max() - 1e-12)].tolist())
 
-    again = [best(new(1 / (1 + np.exp(-truth))).sum(axis=1), 60.0, np.arange(4)) == first for _ in range(3000)]
+    again = [best(played(rate).sum(axis=1), 60.0, np.arange(4)) == first for _ in range(3000)]
     order, changed = np.argsort(-points, kind="stable"), []
     for trial in range(3000):
         agent = int(order[trial % 4])
@@ -283,11 +336,10 @@ def test_new_data_and_noisy_copies_change_a_win_rate_as_often_as_by_hand() -> No
         all_total, all_games = np.append(total, copies.sum(axis=1)), np.append(games, [60.0] * 5)
         changed.append(best(all_total, all_games, everyone) != first)
     data = pairwise(nb.Matches.from_counts(W))
+    new = Simulation(data=data, truths=lambda k: truth, count=200)
     runs = [
-        try_methods(
-            data, np.ones(4, dtype=int), methods=["win_rate"], truths=lambda k: truth, n_truths=50, seed=seed
-        ).trials[0]
-        for seed in range(20)
+        try_methods(data, np.ones(4, dtype=int), methods=["win_rate"], simulation=new, seed=seed).trials[0]
+        for seed in range(15)
     ]
-    assert np.mean([run.same for run in runs]) == pytest.approx(np.mean(again), abs=0.05)
-    assert np.mean([run.noisy for run in runs]) == pytest.approx(np.mean(changed), abs=0.08)
+    assert np.mean([run.same for run in runs]) == pytest.approx(np.mean(again), abs=0.04)
+    assert np.mean([run.noisy for run in runs]) == pytest.approx(np.mean(changed), abs=0.06)

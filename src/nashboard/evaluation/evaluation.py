@@ -13,7 +13,6 @@ from nashboard._display import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain
 from nashboard._text import nearest
 from nashboard._types import Floats, Ints
-from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.board import Board, Contribution, Mover
 from nashboard.evaluation.posterior.posterior import Posterior
@@ -192,19 +191,12 @@ class Evaluation:
         from nashboard.ranking.trial import try_methods
 
         problem = self.own_problem("rank by other methods")
-        payoffs, data = problem.drawn_payoffs(), problem.data
-        noise = data.stderr if isinstance(data, Scores) and not np.isnan(data.stderr).all() else None
-        columns = problem.classes.label if problem.tasks is None else problem.tasks.label
-        entered = np.ix_(problem.classes.label, columns)  # copies as entered
         return try_methods(
             problem.pairwise(),
             self.board.ranks,
             first=self.board.support,
             methods=methods,
-            truths=lambda k: np.asarray(payoffs[k][entered]),
-            n_truths=0 if problem.literal else len(problem.draws),
-            noise=noise,
-            counted=not problem.literal,
+            simulation=problem.simulation(),
             seed=problem.plan.seed,
             progress=progress,
             quick=quick,

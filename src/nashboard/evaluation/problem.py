@@ -24,8 +24,10 @@ from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
 from nashboard.evaluation.posterior.scores import draw_scores, known_noise, to_units
+from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_method
+from nashboard.ratings.hierarchical import measure_dispersion
 from nashboard.ratings.rating import checked_anchor
 
 Data = Matches | Scores | Payoffs
@@ -283,8 +285,8 @@ class Problem:
         return np.asarray(self.expected[np.ix_(self.classes.label, columns)])
 
     @cached_property
-    def scaled(self) -> Scores:
-        """All scores in comparable units with their known errors, missing cells as the model expects them."""
+    def complete(self) -> Scores:
+        """All scores with their known errors, missing cells as the model expects them."""
         data = self.data
         assert isinstance(data, Scores)
         assert self.tasks is not None
@@ -292,8 +294,13 @@ class Problem:
         if data.missing.any():
             assert self.draws.expected is not None
             values = np.where(data.missing, self.draws.expected[np.ix_(self.classes.label, self.tasks.label)], values)
-        complete = replace(data, values=values, stderr=known_noise(data))
-        return complete.scale(self.settings.scaling) if data.scaling == "raw" else complete
+        return replace(data, values=values, stderr=known_noise(data))
+
+    @cached_property
+    def scaled(self) -> Scores:
+        """The complete table in comparable units."""
+        complete = self.complete
+        return complete.scale(self.settings.scaling) if complete.scaling == "raw" else complete
 
     @cached_property
     def full_equilibrium(self) -> NashAverage | ScoreNashAverage:
@@ -309,9 +316,31 @@ class Problem:
 
     def pairwise(self) -> Pairwise:
         """Return the data as the methods of ranking take them, with all copies; missing scores as the model expects."""
-        if isinstance(self.data, Scores) and self.data.missing.any():
-            return pairwise(self.scaled)
-        return pairwise(self.data, scaling=self.settings.scaling)
+        data = self.complete if isinstance(self.data, Scores) else self.data
+        return pairwise(data, scaling=self.settings.scaling)
+
+    def simulation(self) -> Simulation | None:
+        """Return what simulates new data from the draws; None where the noise is not known."""
+        payoffs, data = self.drawn_payoffs(), self.data
+        if self.literal or (isinstance(data, Scores) and data.scaling == "raw" and self.settings.scaling == "rank"):
+            return None
+        columns = self.classes.label if self.tasks is None else self.tasks.label
+        entered, size, noise, dispersion = np.ix_(self.classes.label, columns), np.ones(1), None, 1.0
+        if isinstance(data, Scores):
+            facts, known = self.draws.facts, known_noise(data)
+            size = np.nan_to_num(facts["sizes"])[columns]  # agents do not differ on tasks that are set aside
+            noise = np.where(np.isnan(known), facts["noise_by_task"][columns], known)
+        elif isinstance(data, Payoffs):
+            noise = data.errors()
+        else:
+            dispersion = measure_dispersion(data)
+        return Simulation(
+            data=self.pairwise(),
+            truths=lambda k: np.asarray(payoffs[k][entered] * size),
+            count=len(payoffs),
+            noise=noise,
+            dispersion=dispersion,
+        )
 
     def drawn_data(self) -> list[Pairwise]:
         """Return every draw as data of the methods of ranking, an entry per class."""
@@ -334,8 +363,11 @@ class Problem:
             given = self.scaled.values[np.ix_(self.classes.first, self.tasks.first)]
             table = table + np.nanmean(given - table, axis=0)  # draws have a zero of their own on each task
             return pairwise(Scores.from_array(table[:, self.kept_tasks]), scaling="none")
-        names = tuple(str(k) for k in range(len(table)))
-        return pairwise(Payoffs(agents=names, A=table, scale="logit" if self.unit == LOG_ODDS else "given"))
+        names, scale = tuple(str(k) for k in range(len(table))), "logit"
+        if isinstance(self.data, Payoffs):
+            scale = self.data.scale
+            table = np.clip(table, -1, 1) if scale == "margin" else table
+        return pairwise(Payoffs(agents=names, A=table, scale=scale))
 
     def again(self, data: Data, **changes: Any) -> "Problem":
         """Return the same problem for other data, with the same settings but for the changes."""

@@ -171,51 +171,6 @@ class Pairwise:
         assert self.table is not None
         return self.raw if self.raw.shape == self.table.shape else self.raw[:, np.ptp(self.raw, axis=0) > 0]
 
-    def with_counts(self, W: Floats) -> "Pairwise":
-        """Return matches with other wins and the same draws; log-odds of pairs that met follow, others stay."""
-        D = self.counts[1]
-        N = W + W.T + D
-        log_odds = np.log(W + D / 2 + 0.5) - np.log(W.T + D / 2 + 0.5)  # one game as a prior, as `payoffs` has
-        return replace(self, wins=read_only(W), payoffs=read_only(np.where(N > 0, log_odds, self.payoffs)))
-
-    def take_noisy(self, kept: Ints, noise: Floats | None, rng: np.random.Generator) -> "Pairwise":
-        """Return these agents, copies of whom have results of their own: as many games, or scores with an error."""
-        copy = np.array([k in kept[:at] for at, k in enumerate(kept)])
-        if self.raw is not None and self.table is not None and noise is not None:
-            raw = self.raw[kept]
-            raw = raw + np.where(copy[:, None], rng.normal(size=raw.shape) * np.nan_to_num(noise[kept]), 0.0)
-            S = raw if self.scaling == "given" else comparable(raw, self.scaling)
-            return from_table(self.take(kept).agents, S, raw, scaling=self.scaling, notes=self.notes)
-        new = self.take(kept)
-        W = new.counts[0]
-        decided = W + W.T
-        rate = np.divide(W, decided, out=np.full_like(W, 0.5), where=decided > 0)
-        drawn = np.triu(rng.binomial(np.round(decided).astype(np.int64), rate), 1).astype(np.float64)
-        redrawn = drawn + (np.triu(np.round(decided), 1) - drawn).T
-        return new.with_counts(np.where(copy[:, None] | copy, redrawn, W))
-
-    def with_payoffs(self, truth: Floats) -> "Pairwise":
-        """Return the same agents with other payoffs (n, n), or another table of scores (n, t).
-
-        Payoffs in log-odds become win rates; each pair keeps its number of games, one where it never met.
-        """
-        if self.kind == "scores":
-            assert self.table is not None
-            truth = truth + (self.table - truth).mean(axis=0)  # draws have a zero of their own on each task
-            raw = truth
-            if self.scaling in ("range", "zscore"):  # a new unit and a new zero for each task
-                unit = np.ptp(self.compared_raw, axis=0) / np.ptp(self.table, axis=0)
-                raw = (truth - self.table[0]) * unit + self.compared_raw[0]
-            return from_table(self.agents, truth, raw, notes=self.notes)
-        if self.wins is None:
-            return replace(self, payoffs=read_only(np.array(truth)))
-        P = (1 + in_margins(truth, self.unit)) / 2
-        N = self.games if self.kind == "matches" else np.ones_like(P)
-        W = np.where(N > 0, N, 1.0) * P
-        np.fill_diagonal(W, 0.0)
-        zero = np.zeros_like(W)
-        return replace(self, wins=read_only(W), draws=read_only(zero), payoffs=read_only(np.array(truth)))
-
 
 def in_margins(A: Floats, unit: str) -> Floats:
     """Return payoffs in log-odds, ``2 s(x) - 1 = tanh(x / 2)``, or margins, as margins."""

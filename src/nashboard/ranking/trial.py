@@ -12,9 +12,10 @@ import numpy as np
 
 from nashboard._tables import Cell, Column, Table, Tabular
 from nashboard._text import listed
-from nashboard._types import Floats, Ints
+from nashboard._types import Ints
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ranking.method import Method, Ranking
+from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise
 from nashboard.ranking.registry import find_method
 from nashboard.ranking.registry import methods as all_methods
@@ -22,7 +23,8 @@ from nashboard.ranking.registry import methods as all_methods
 COPIES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 NOISY = 5  # noisy copies of one agent that enter together
 TRIED, TRIED_FEW = 40, 4  # agents that are copied or dropped, the best by the method
-REPEATED, REPEATED_FEW = 50, 10  # new data, and noisy copies
+REPEATED, REPEATED_FEW = 100, 25  # new data
+NOISY_TRIALS, NOISY_FEW = 50, 10
 
 Winners = frozenset[int]
 Entry = tuple[str, int]  # "agent" or "task", and its position
@@ -39,8 +41,7 @@ class Trial:
     ranking
         Its order of the agents; None where it does not apply, which ``reason`` explains.
     same
-        Share of new data, simulated from the posterior, with the same agents in first place; NaN if not known. For
-        scores the new data are draws of the true scores.
+        Share of new data, simulated from the posterior, with the same agents in first place; NaN if not known.
     kendall
         Rank correlation with the board (Kendall's tau-b), 1 for the same order; NaN where one of them ties all.
     one_copy
@@ -173,10 +174,7 @@ def try_methods(
     *,
     first: tuple[str, ...] | None = None,
     methods: Sequence[str] | None = None,
-    truths: Callable[[int], Floats] | None = None,
-    n_truths: int = 0,
-    noise: Floats | None = None,
-    counted: bool = True,
+    simulation: Simulation | None = None,
     seed: int = 0,
     progress: Callable[[str], None] = lambda name: None,
     quick: bool = False,
@@ -193,27 +191,24 @@ def try_methods(
         Agents that share first place on the board; those with the best rank by default.
     methods
         Names; all by default.
-    truths
-        ``truths(k)`` is draw k of the truth for all agents: payoffs (n, n), or scores (n, t).
-    n_truths
-        Number of draws.
-    noise
-        ``(n, t)`` standard errors of the table's scores, where they are known.
-    counted
-        Whether matches are counts of games, so that their noise is known.
+    simulation
+        New data and noisy copies; None where the noise is not known.
     seed
-        Of simulated data.
+        Of simulated data, which are the same for all methods.
     progress
         Called with the name of each method before it runs.
     quick
         Try few copies and few new data.
     """
     chosen = all_methods() if methods is None else tuple(find_method(name) for name in methods)
+    rng = np.random.default_rng([seed, data.size])
+    again = [] if simulation is None else [simulation.draw(k, rng) for k in spread_over(simulation.count, REPEATED)]
     trials = []
     for method in chosen:
         progress(method.name)
+        few = quick or method.slow or data.size > 200 or (method.name == "alpha_rank" and data.table is not None)
         try:
-            trials.append(try_method(method, data, board_ranks, truths, n_truths, noise, counted, seed, quick=quick))
+            trials.append(try_method(method, data, board_ranks, simulation, again, seed, few=few))
         except (InputError, ConvergenceError) as error:
             trials.append(Trial(method=method.name, ranking=None, reason=str(error)))
     first = first or tuple(data.agents[k] for k in np.flatnonzero(board_ranks == board_ranks.min()))
@@ -224,43 +219,37 @@ def try_method(
     method: Method,
     data: Pairwise,
     board_ranks: Ints,
-    truths: Callable[[int], Floats] | None,
-    n_truths: int,
-    noise: Floats | None,
-    counted: bool,
+    simulation: Simulation | None,
+    again: Sequence[Pairwise],
     seed: int,
     *,
-    quick: bool,
+    few: bool,
 ) -> Trial:
     """Return the trial of one method, or an error if it does not apply to the data."""
     if data.kind not in method.needs:
         raise InputError(f"needs {' or '.join(method.needs)}")
     ranking = method.rank(data)
-    first = winners_of(ranking, np.arange(data.size))
-    few = quick or method.slow or data.size > 200 or (method.name == "alpha_rank" and data.table is not None)
-    rng = np.random.default_rng([seed, data.size])
-    repeated = min(n_truths, REPEATED_FEW if few else REPEATED)
-    same = np.nan
-    if truths is not None and repeated:
-        again = [new_data(data, truths(k), rng) for k in spread_over(n_truths, repeated)]
-        same = float(np.mean([winners_of(method.rank(one), np.arange(data.size)) == first for one in again]))
-    best = np.argsort(ranking.ranks, kind="stable")[: TRIED_FEW if few else TRIED]
-    entries = [*(("agent", int(k)) for k in best), *tasks_to_copy(data, ranking, TRIED_FEW if few else TRIED)]
+    everybody = np.arange(data.size)
+    first = winners_of(ranking, everybody)
+    tried, repeated, noisy = (TRIED_FEW, REPEATED_FEW, NOISY_FEW) if few else (TRIED, REPEATED, NOISY_TRIALS)
+    new = [again[k] for k in spread_over(len(again), repeated)]
+    best = np.argsort(ranking.ranks, kind="stable")[:tried]
+    entries = [*(("agent", int(k)) for k in best), *tasks_to_copy(data, ranking, tried)]
     one_copy = [entry for entry in entries if enter(method, data, entry, 1) != first]
     copies, copied = (1, one_copy[0]) if one_copy else fewest_copies(method, data, entries, first, few=few)
     others = np.flatnonzero(ranking.ranks > 1)
-    others = others[np.argsort(ranking.ranks[others], kind="stable")][: TRIED_FEW if few else TRIED]
+    others = others[np.argsort(ranking.ranks[others], kind="stable")][:tried]
     changed = [k for k in others if drop(method, data, int(k)) not in (first, None)]
     return Trial(
         method=method.name,
         ranking=ranking,
-        same=same,
+        same=float(np.mean([winners_of(method.rank(one), everybody) == first for one in new])) if new else np.nan,
         kendall=kendall(ranking.ranks, board_ranks),
         one_copy=len(one_copy),
         tried=len(entries),
         copies=copies,
         copied="" if copied is None else name_of(data, copied),
-        noisy=noisy_copies(method, data, best, first, noise, rng, 6 if few else 20) if counted else np.nan,
+        noisy=noisy_copies(method, simulation, best, first, seed, noisy) if simulation else np.nan,
         dropped=len(changed),
         dropped_of=len(others),
     )
@@ -273,8 +262,8 @@ def name_of(data: Pairwise, entry: Entry) -> str:
 
 
 def spread_over(count: int, chosen: int) -> Ints:
-    """Return evenly spread positions."""
-    return np.unique(np.linspace(0, count - 1, chosen).astype(np.intp))
+    """Return evenly spread positions, at most as many as there are."""
+    return np.linspace(0, count - 1, min(count, chosen)).astype(np.intp)
 
 
 def winners_of(ranking: Ranking, original: Ints) -> Winners:
@@ -320,28 +309,14 @@ def drop(method: Method, data: Pairwise, agent: int) -> Winners | None:
         return None
 
 
-def new_data(data: Pairwise, truth: Floats, rng: np.random.Generator) -> Pairwise:
-    """Simulate as many games from a draw of the truth; scores and payoffs are the draw itself."""
-    if data.wins is None or data.kind != "matches":
-        return data.with_payoffs(truth)
-    decided = data.wins + data.wins.T
-    upper = np.triu(rng.binomial(np.round(decided).astype(np.int64), 1 / (1 + np.exp(-truth))), 1)
-    lower = (np.triu(np.round(decided), 1) - upper).T
-    return data.with_counts((upper + lower).astype(np.float64))
-
-
-def noisy_copies(
-    method: Method, data: Pairwise, agents: Ints, first: Winners, noise: Floats | None, rng: np.random.Generator, n: int
-) -> float:
-    """Return how often noisy copies of one of the best agents change first place."""
-    if data.kind == "payoffs" or (data.kind == "scores" and noise is None):
-        return np.nan
+def noisy_copies(method: Method, simulation: Simulation, agents: Ints, first: Winners, seed: int, trials: int) -> float:
+    """Return how often noisy copies of one of the five best agents change first place."""
+    rng = np.random.default_rng([seed, len(agents)])
     changed = 0
-    for trial in range(n):
-        agent = int(agents[trial % min(len(agents), 5)])
-        kept = np.array([*range(data.size), *[agent] * NOISY])
-        changed += winners_of(method.rank(data.take_noisy(kept, noise, rng)), kept) != first
-    return changed / n
+    for trial, k in enumerate(np.linspace(0, simulation.count - 1, trials).astype(np.intp)):
+        kept = np.append(np.arange(simulation.data.size), np.repeat(agents[trial % min(len(agents), 5)], NOISY))
+        changed += winners_of(method.rank(simulation.draw(int(k), rng, kept)), kept) != first
+    return changed / trials
 
 
 def kendall(a: Ints, b: Ints) -> float:

@@ -1,0 +1,82 @@
+"""New data like the given ones, and noisy copies, simulated from draws of the truth.
+
+Symbols: ``x`` a draw of the log-odds (n, n), ``N`` games, ``phi`` the variance of their results relative to decisive
+games that are independent: new points are ``N B / C`` with ``B ~ Binomial(C, s(x))`` and ``C = N / phi`` coins.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from nashboard._types import Bools, Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs
+from nashboard.ranking.pairwise import Pairwise, comparable, from_table, pairwise
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Simulation:
+    """Data as they could be measured again.
+
+    Parameters
+    ----------
+    data
+        What was observed.
+    truths
+        ``truths(k)`` is draw k of the truth for all agents: payoffs (n, n), or scores (n, t) in their own units, higher
+        better, up to a constant for each task.
+    count
+        Number of draws.
+    noise
+        Standard errors of payoffs (n, n) or scores (n, t); games have their own.
+    dispersion
+        ``phi``, below 1 with draws, above 1 where games of one cluster are alike.
+    """
+
+    data: Pairwise
+    truths: Callable[[int], Floats]
+    count: int
+    noise: Floats | None = None
+    dispersion: float = 1.0
+
+    def draw(self, k: int, rng: np.random.Generator, kept: Ints | None = None) -> Pairwise:
+        """Return new results of all agents from draw k; with ``kept``, of copies alone: a position that occurs again.
+
+        A noisy copy has as many games as the original, or scores with the same standard errors, and no game against it.
+        """
+        rows = np.arange(self.data.size) if kept is None else kept
+        fresh = np.array([kept is None or k in rows[:at] for at, k in enumerate(rows)])
+        old = self.data.take(rows)
+        if self.data.table is not None:
+            return self.draw_scores(old, self.truths(k), rows, fresh, rng)
+        x = self.truths(k)[np.ix_(rows, rows)]
+        new = (fresh[:, None] | fresh) & (rows[:, None] != rows)
+        if self.data.kind == "matches":
+            return draw_games(old, x, new, self.dispersion, rng)
+        assert self.noise is not None
+        error = np.triu(rng.normal(size=x.shape) * np.where(new, self.noise[np.ix_(rows, rows)], 0.0), 1)
+        A = np.where(new & np.isfinite(error), x + error - error.T, old.payoffs)
+        limit = 1.0 if self.data.unit == "margin" else np.inf
+        return pairwise(Payoffs(agents=old.agents, A=np.clip(A, -limit, limit), scale=self.data.unit))
+
+    def draw_scores(self, old: Pairwise, truth: Floats, rows: Ints, fresh: Bools, rng: np.random.Generator) -> Pairwise:
+        """Return a table with new scores of these rows, scaled as the observed table was."""
+        assert self.noise is not None
+        given = self.data.compared_raw
+        truth = truth + (given - truth).mean(axis=0)
+        raw = np.where(
+            fresh[:, None], truth[rows] + rng.normal(size=(rows.size, truth.shape[1])) * self.noise[rows], given[rows]
+        )
+        S = raw if self.data.scaling == "given" else comparable(raw, self.data.scaling)
+        return from_table(old.agents, S, raw, scaling=self.data.scaling, notes=self.data.notes)
+
+
+def draw_games(old: Pairwise, x: Floats, new: Bools, dispersion: float, rng: np.random.Generator) -> Pairwise:
+    """Return as many games of the new pairs; draws stay where the points allow it."""
+    N, D = old.games, old.counts[1]
+    coins = np.where(N > 0, np.maximum(np.rint(N / dispersion), 1), 0).astype(np.int64)
+    won = np.triu(rng.binomial(coins, 1 / (1 + np.exp(-x))), 1) / np.maximum(coins, 1) * N
+    points = np.where(new, won + np.tril(N - won.T, -1), old.points)
+    D = np.where(new, np.minimum(D, 2 * np.minimum(points, points.T)), D)
+    return pairwise(Matches.from_counts(np.maximum(points - D / 2, 0.0), old.agents, draws=D))
