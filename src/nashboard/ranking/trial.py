@@ -202,7 +202,8 @@ def try_methods(
     """
     chosen = all_methods() if methods is None else tuple(find_method(name) for name in methods)
     rng = np.random.default_rng([seed, data.size])
-    again = [] if simulation is None else [simulation.draw(k, rng) for k in spread_over(simulation.count, REPEATED)]
+    most = REPEATED_FEW if quick else REPEATED
+    again = [] if simulation is None else [simulation.draw(k, rng) for k in spread_over(simulation.count, most)]
     trials = []
     for method in chosen:
         progress(method.name)
