@@ -124,7 +124,7 @@ def show_methods(found: Findings) -> Section:
     """Return whether other methods agree."""
     return Section(
         key="methods",
-        title="Other methods",
+        title="Do other methods agree?",
         opening="The same data, ranked in other ways: ratings, voting rules, random walks and equilibria.",
         how=(
             "P(same) is the share of new data, simulated from the model, in which a method has the same agents in "
