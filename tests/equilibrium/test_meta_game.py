@@ -117,6 +117,27 @@ def test_agents_that_lose_change_nothing_and_cost_no_solve(work: Counter[str]) -
     assert work["find_equilibrium"] == 1
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_growing_in_single_precision_has_the_answer_of_a_new_solve(family: Any) -> None:
+    A = np.asarray(family(7, 14), dtype=np.float32)
+    game = nb.MetaGame(A[:3, :3])
+    for k in range(3, 14):
+        game.append(A[k, :k])
+        fresh = nb.nash_average(A[: k + 1, : k + 1])
+        np.testing.assert_allclose(game.weights, fresh.weights, atol=1e-7)
+        assert game.nash.tolerance == fresh.tolerance > 0
+        assert game.nash.clone_groups == fresh.clone_groups
+
+
+def test_single_precision_needs_no_proof_of_an_exact_equilibrium(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = dense(4, 40)
+    single, double = nb.MetaGame(A.astype(np.float32)), nb.MetaGame(A)
+    monkeypatch.setattr("nashboard.equilibrium.solver.find_side_face", lambda *ignored: None)
+    np.testing.assert_allclose(single.weights, nb.nash_average(A.astype(np.float32)).weights, atol=1e-12)
+    with pytest.raises(nb.ConvergenceError, match="could not be proved"):
+        assert double.weights
+
+
 def test_layers_peel_the_population() -> None:
     # three cycles of three, each beaten by all agents of the one before
     A = np.kron(np.array([[0, 1, 1], [-1, 0, 1], [-1, -1, 0]]), np.full((3, 3), 5.0))

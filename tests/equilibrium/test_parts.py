@@ -3,6 +3,9 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
+from token import NUMBER
+from tokenize import tokenize
 
 import numpy as np
 import pytest
@@ -28,6 +31,16 @@ from nashboard.equilibrium.entropy import Margins, maximum_entropy
 from nashboard.equilibrium.precision import ZERO
 from nashboard.equilibrium.results import tied_ranks
 from nashboard.equilibrium.solver import missed, solve
+
+ROOM = Path(nb.__file__).parent / "equilibrium"
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in ROOM.glob("*.py") if path.name != "precision.py"))
+def test_what_counts_as_zero_is_decided_in_one_file(file: str) -> None:
+    with (ROOM / file).open("rb") as source:
+        found = [token.string for token in tokenize(source.readline) if token.type == NUMBER]
+    assert not [text for text in found if 0 < float(Fraction(text)) < 1e-4]
+
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 

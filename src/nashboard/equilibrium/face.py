@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import precision
 from nashboard.equilibrium.entropy import Margins, independent_equations, maximum_entropy, only_point
-from nashboard.equilibrium.precision import EPS, NEGATIVE, SMALL_WEIGHT, SOLVED, ZERO
+from nashboard.equilibrium.precision import CLEARLY, EPS, EXACT, NEGATIVE, ROUNDING, SMALL_WEIGHT, SOLVED, ZERO
 
 Apply = Callable[[Floats], Floats]
 
@@ -123,7 +123,7 @@ def factorise(A: Floats, zero: float) -> tuple[Apply, Apply, float] | None:
     norm = float(np.abs(A).sum(axis=0).max())
     conditioning, _ = dgecon(lu, norm)
     # the smallest singular value is at least 1 / (sqrt(k) * norm of the inverse); leave room for the estimate
-    if conditioning * norm < 30 * zero * np.sqrt(len(A)):
+    if conditioning * norm < CLEARLY * zero * np.sqrt(len(A)):
         return None
     loss = len(A) * EPS / conditioning
     return lambda b: dgetrs(lu, pivots, b)[0], lambda b: dgetrs(lu, pivots, b, trans=1)[0], loss
@@ -136,7 +136,7 @@ def pseudo_invert(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...], Flo
     except np.linalg.LinAlgError:  # rare: the slower driver always converges
         U, strengths, Vt = svd(A, lapack_driver="gesvd")
     rank = int((strengths > zero).sum())
-    all_but_rounding = int((strengths > 4 * EPS * strengths.max(initial=0.0)).sum())
+    all_but_rounding = int((strengths > ROUNDING * strengths.max(initial=0.0)).sum())
 
     def back(kept: int) -> Apply:
         return lambda b: U[:, :kept] @ ((Vt[:kept] @ b) / strengths[:kept])
@@ -157,7 +157,7 @@ def refine(A: Floats, point: Floats, goal: Floats, apply: Apply, loss: float = 1
     for _ in range(rounds):
         correction = apply(equation_error(A, point, goal))
         point = point - correction
-        if min(1.0, loss) * np.abs(correction).max() <= 4 * EPS * np.abs(point).max():
+        if min(1.0, loss) * np.abs(correction).max() <= ROUNDING * np.abs(point).max():
             break
     return point
 
@@ -357,7 +357,7 @@ def find_multipliers(found: Face, target: Floats, target_low: Floats, rounds: in
             if not off < 0.5 * least:
                 break
             best, least = (dual, dual_low, left), off
-            if off <= 16 * EPS:
+            if off <= EXACT:
                 return dual, dual_low, off
         dual, dual_low, left = best
     return dual, dual_low, least

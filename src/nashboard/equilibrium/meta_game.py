@@ -15,7 +15,7 @@ effective diversity; Czarnecki et al. 2020, *Real world games look like spinning
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,12 +30,18 @@ from nashboard.equilibrium.certificate import Certificate, certify
 from nashboard.equilibrium.clones import Classes
 from nashboard.equilibrium.entropy import most_even_mixtures
 from nashboard.equilibrium.face import Face, SideFace, SideSolution, Terms, solve_side
-from nashboard.equilibrium.game import AgentsGame, Matrix, array_of, frame_names, matrix_of
-from nashboard.equilibrium.nash_average import Mixtures, describe_agents, nash_average, nash_average_scores
+from nashboard.equilibrium.game import AgentsGame, Matrix, array_of, frame_names, log_multiplicities, matrix_of
+from nashboard.equilibrium.nash_average import (
+    Mixtures,
+    describe_agents,
+    find_even_mixtures,
+    nash_average,
+    nash_average_scores,
+)
 from nashboard.equilibrium.precision import COMPLEMENTARY, GAINS, TOLERANCE, ZERO
 from nashboard.equilibrium.results import NashAverage
-from nashboard.equilibrium.solver import OracleSolution, Solution, embed, find_equilibrium
-from nashboard.errors import InputError
+from nashboard.equilibrium.solver import OracleSolution, Solution, embed, find_equilibrium, silent
+from nashboard.errors import ConvergenceError, InputError
 
 SPARE = 4  # a face is grown from pivots where it has so many times as many agents with weight
 
@@ -137,7 +143,16 @@ class MetaGame:
 
     def _solve(self) -> tuple[AgentsGame, Mixtures]:
         """Return the game and its equilibrium; for payoffs in a narrow type, the most even mixture near it."""
-        self._state = follow(self._state, self._matrix, self.agents, self._unit, self._precision)
+        population = self._matrix, self.agents, self._unit, self._precision
+        try:
+            self._state = follow(self._state, *population)
+        except ConvergenceError:  # a tolerance needs no proof of an exact equilibrium
+            self._state = None
+            if not self._precision:
+                raise
+            game = new_game(*population)
+            log_m = log_multiplicities(game, "clone-invariant")
+            return game, find_even_mixtures(game, log_m, self._precision * game.scale, silent)
         game, found = self._state.game, self._state.mixtures
         if self._precision:
             even = most_even_mixtures(game, found.totals, 0.0, found.log_m, self._precision * game.scale)
@@ -240,14 +255,11 @@ class State:
 
 def follow(state: State | None, A: Floats, agents: tuple[str, ...], unit: str, precision: float) -> State:
     """Return the solved population after agents were appended."""
-    made = "given agent by agent"
     known = None if state is None or state.game.precision != precision else extend_classes(state, A)
     if state is None or known is None:
-        game = AgentsGame.of(Matrix(A=A), agents, unit, made, precision)
+        game = new_game(A, agents, unit, precision)
         return State(game=game, found=find_equilibrium(game, [np.zeros(game.sizes[0])]))
-    game = AgentsGame(
-        agents=agents, model=Matrix(A=A), classes=(known,), scale=largest(A), unit=unit, made=made, precision=precision
-    )
+    game = replace(state.game, agents=agents, model=Matrix(A=A), classes=(known,), scale=largest(A))
     size, before = game.sizes[0], state.game.sizes[0]
     new = np.arange(before, size)
     if game.exponent == state.game.exponent:
@@ -264,6 +276,11 @@ def follow(state: State | None, A: Floats, agents: tuple[str, ...], unit: str, p
                 return grown
     start = [np.append(state.support, new)]
     return State(game=game, found=find_equilibrium(game, [np.zeros(size)], start=start))
+
+
+def new_game(A: Floats, agents: tuple[str, ...], unit: str, precision: float) -> AgentsGame:
+    """Return the game of a population that is solved from the beginning."""
+    return AgentsGame.of(Matrix(A=A), agents, unit, "given agent by agent", precision)
 
 
 def extend_classes(state: State, A: Floats) -> Classes | None:

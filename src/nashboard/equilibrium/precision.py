@@ -51,6 +51,10 @@ ROUNDED = (4 * ZERO, 32 * ZERO, 256 * ZERO)
 SMALL_WEIGHT = 1e-6
 # What rounding leaves of equations that have a solution.
 SOLVED = 64 * EPS
+# Multipliers that leave less than this of the logarithms of the weights are not refined any further.
+EXACT = 16 * EPS
+# A system counts as regular where its estimated smallest singular value is so many times what counts as zero.
+CLEARLY = 30.0
 # A support with a weight further below zero than this is a wrong guess, and is not refined.
 NEGATIVE = 1e-6
 # Divisors and weights are at least this: far above underflow, far below anything that counts.

@@ -329,7 +329,7 @@ def sensitivity_of(condition: float) -> str:
     """Return in words how far the weights can move."""
     if not np.isfinite(condition):
         return "sensitivity: equilibria are many, or nearly so: a small change of the payoffs can move weights far"
-    moved = min(1.0, 1e-9 * condition)
+    moved = min(1.0, TOLERANCE * condition)
     return f"sensitivity: a change of 1e-9 of the largest payoff moves a weight by at most about {moved:.1e}"
 
 
