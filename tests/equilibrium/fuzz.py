@@ -183,7 +183,8 @@ def main() -> int:
                         found[family, kind] += 1
                         print(f"{family} {kind} {seed}: {reason}", flush=True)
         except KeyboardInterrupt:  # what was seen so far is worth telling
-            pass
+            if pool:
+                pool.shutdown(wait=False, cancel_futures=True)
     print(f"{done:,} cases, {found.total():,} failed: {dict(found)}")
     if options.record:
         took = round(time.perf_counter() - began)

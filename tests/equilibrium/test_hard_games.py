@@ -94,7 +94,7 @@ UNDECIDED_GAMES = [("crumbs", 127), ("crumbs", 216), ("crumbs", 666), ("rule-clo
 UNDECIDED_TABLES = [
     ("rule-clones", seed)
     for seed in (26, 61, 224, 431, 571, 651, 410721)
-] + [("crumbs", 262), ("crumbs", 449)]  # fmt: skip
+] + [("crumbs", 262), ("crumbs", 449), ("near-clones", 1200744)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("family", "seed"), UNDECIDED_GAMES)

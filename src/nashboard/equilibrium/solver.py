@@ -42,10 +42,11 @@ from nashboard.equilibrium.central_path import (
     quiet,
     rectangular_game,
 )
-from nashboard.equilibrium.certificate import Certificate, certify, entropy_residual, value_between
+from nashboard.equilibrium.certificate import Certificate, certify, complementarity, entropy_residual, value_between
 from nashboard.equilibrium.face import Attempt, SideFace, SideSolution, find_side_face, solve_side
 from nashboard.equilibrium.game import Game
 from nashboard.equilibrium.precision import (
+    COMPLEMENTARY,
     DEGENERATE,
     GAINS,
     LAST_GAP,
@@ -389,13 +390,15 @@ def is_certain(sides: Sequence[Side], found: Solution, log_m: Sequence[Floats]) 
         return True
     value = 0.0 if len(sides) == 1 else value_between(sides[0].F, *found.sides)
     values = (value, -value)
-    own = [found.sides[side.own] for side in sides]
-    if any((side.F @ x.weights).max() - v > TOLERANCE / 2 for side, x, v in zip(sides, own, values, strict=False)):
-        return False
-    return all(
-        x.unique or entropy_residual(side.F, x, found.sides[side.opponents], log_m[side.own], v) <= TOLERANCE
-        for side, x, v in zip(sides, own, values, strict=False)
-    )
+    for side, v in zip(sides, values, strict=False):
+        x, opponents = found.sides[side.own], found.sides[side.opponents]
+        if (side.F @ x.weights).max() - v > TOLERANCE / 2:
+            return False
+        if complementarity(side.F, x.weights, opponents.inner, v) > COMPLEMENTARY:
+            return False
+        if not x.unique and not entropy_residual(side.F, x, opponents, log_m[side.own], v) <= TOLERANCE:
+            return False
+    return True
 
 
 def missed(x: Iterate | None) -> ConvergenceError:
