@@ -93,8 +93,8 @@ def test_reading_options_keep_their_python_names(pair: str, found: object) -> No
         ("outcomes=ja", "must be KEY:VALUE"),
         ("outcomes=ja:viel", r"a number in \[0, 1\], or none"),
         ("outcomes=ja:1,ja:none", "gives 'ja' two meanings, 1.0 and None: give it one"),
-        ("weight=", "-r weight= has no value: give one behind the equals sign, or none to use no such column"),
-        ("metric=", "-r metric= has no value: give one behind the equals sign$"),
+        ("weight=", "-r weight= has no value: give one after the equals sign, or none to use no such column"),
+        ("metric=", "-r metric= has no value: give one after the equals sign$"),
     ],
 )
 def test_a_wrong_reading_option_is_named(pair: str, message: str) -> None:

@@ -166,7 +166,7 @@ def test_missed_tolerances_raise_and_say_what_was_reached() -> None:
     with pytest.raises(nb.ConvergenceError, match="residual is nan"):
         require_certified(certificate(float("nan")), 0.0, 1.0)
     require_certified(certificate(1e-10), 1e-10, 1.0)
-    with pytest.raises(nb.ConvergenceError, match="who has weight could not be proved"):
+    with pytest.raises(nb.ConvergenceError, match="the support could not be certified"):
         require_certified(Certificate(residual=0.0, complementarity=1e-11, condition=1.0), 0.0, 1.0)
     assert "reached nothing" in str(missed(None))
 

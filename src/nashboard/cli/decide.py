@@ -357,5 +357,5 @@ def find_families(given: Sequence[str], agents: Sequence[str]) -> dict[str, list
         members += [agent for agent in agents if fnmatchcase(agent, pattern) and agent not in members]
     for name, members in families.items():
         if len(members) < 2:
-            raise InputError(f"--family {name} means {number_of(len(members), 'agents')}: variants are at least two")
+            raise InputError(f"--family {name} matches {number_of(len(members), 'agents')}: a family has at least two")
     return families

@@ -305,7 +305,7 @@ def option(pair: str) -> tuple[str, Any]:
         )
     if not value:
         off = ", or none to use no such column" if name in ("weight", "time", "cluster", "neutral") else ""
-        raise InputError(f"-r {name}= has no value: give one behind the equals sign{off}")
+        raise InputError(f"-r {name}= has no value: give one after the equals sign{off}")
     return name, PARSERS[name](name, value)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from nashboard._text import listed, number_of, shortened
 
-MAY_BE_ALIKE = "rows that share one may be alike"  # what a note says about clusters that were used, or should be
+MAY_BE_ALIKE = "rows that share one may be correlated"  # what a note says about clusters that were used, or should be
 CHOSEN = "only rows where"  # how a note about the user's own choice begins
 
 

@@ -78,7 +78,7 @@ def require_certified(certificate: Certificate, exploitability: float, scale: fl
         )
     if not certificate.complementarity <= COMPLEMENTARY:
         raise ConvergenceError(
-            f"who has weight could not be proved: players with weight miss the value by "
+            f"the support could not be certified: players in it miss the value by "
             f"{certificate.complementarity:.1e} of the largest payoff, more than {COMPLEMENTARY:.1e}. Round the "
             f"payoffs to the digits that were measured, or allow an exploitability with tolerance="
         )

@@ -415,7 +415,7 @@ def pool_warning(problem: Problem) -> list[str]:
         return []
     groups = "; ".join(listed(group, 4) for group in problem.pools[:3])
     more = f"; and {len(problem.pools) - 3:,} more groups" if len(problem.pools) > 3 else ""
-    apart = "pool=False (on the command line --no-pool) keeps them apart."
+    apart = "pool=False (--no-pool) keeps them apart."
     return [f"Near-duplicates are pooled and share their data: {groups}{more}. {apart}"]
 
 

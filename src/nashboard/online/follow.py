@@ -208,7 +208,7 @@ def still_there(pieces: Iterator[Piece], file: PlainFile) -> Iterator[Piece]:
         if end < piece.position:
             raise InputError(
                 f"{file.name!r} shrank while it was read: {piece.position:,} bytes (or rows) were read, and it has "
-                f"{end:,} now; a log may grow, but what stands in it must stay"
+                f"{end:,} now; a log may grow, but rows that were read must not change"
             )
         yield piece
 

@@ -332,9 +332,9 @@ def read_state(path: str | Path) -> tuple[League, list[LogPosition]]:
     try:
         with zipfile.ZipFile(path) as archive:
             if DESCRIPTION not in archive.namelist():
-                raise InputError(f"{str(path)!r} is no state of a league: it has no {DESCRIPTION}; save() writes one")
+                raise InputError(f"{str(path)!r} is not a saved league: it contains no {DESCRIPTION}")
             if archive.getinfo(DESCRIPTION).compress_type != zipfile.ZIP_STORED:  # what unpacks may fill the memory
-                raise InputError(f"{str(path)!r} is no state of a league: {DESCRIPTION} is packed")
+                raise InputError(f"{str(path)!r} is not a saved league: {DESCRIPTION} is compressed")
             description = json.loads(archive.read(DESCRIPTION).decode("utf-8", "surrogatepass"))
             check_version(description, path)
             n, k = len(description["agents"]), int(description["k"])
@@ -368,7 +368,7 @@ def is_state(path: str | Path) -> bool:
 def check_version(description: Any, path: Path) -> None:
     """Refuse a description of something else, or of a later version."""
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise InputError(f"{str(path)!r} is no state of a league: its format is not {FORMAT!r}")
+        raise InputError(f"{str(path)!r} is not a saved league: its format is not {FORMAT!r}")
     if description.get("version") not in (STEPS, FILTERS):
         raise InputError(
             f"{str(path)!r} is version {description.get('version')!r} of the format, and this nashboard reads versions "

@@ -101,7 +101,7 @@ def open_archive(file: PlainFile) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(file.path)
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-        raise InputError(f"{file.name!r} is damaged or no zip archive: {error}") from None
+        raise InputError(f"{file.name!r} is damaged or not a zip archive: {error}") from None
 
 
 def is_archive(file: PlainFile) -> bool:

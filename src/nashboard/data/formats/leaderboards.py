@@ -172,7 +172,7 @@ def read_wildbench(source: Input) -> Matches:
     """Read WildBench's counts against one baseline; a slight win or loss is half a reward, as published."""
     document = source.require_document()
     if not is_wildbench_document(document):
-        raise InputError(f"{source.name!r} is no WildBench result: it needs win_much, win, tie, lose and lose_much")
+        raise InputError(f"{source.name!r} is not a WildBench result: it needs win_much, win, tie, lose and lose_much")
     left, rows = Leftovers(), []
     for model, counts in document.items():
         if not isinstance(counts, dict) or not set(GRADES) <= set(counts):

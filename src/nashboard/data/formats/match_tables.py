@@ -152,12 +152,12 @@ def find_repeated(table: Table, taken: set[str | None]) -> tuple[str | None, tup
         values, rows = table.collect(counts.select(values=nw.len(), rows=nw.col("rows").sum())).row(0)
         if not LEAST_CLUSTERS <= values <= REPEATS * (rows or 0):
             continue
-        alike = f"values of column {repeated!r} repeat, and {MAY_BE_ALIKE}: "
+        alike = f"column {repeated!r} has repeated values, and {MAY_BE_ALIKE}: "
         if rows > MOST_ROWS:
-            together = f"cluster={repeated!r} (on the command line -r cluster={repeated}) takes them together"
+            together = f"cluster={repeated!r} (-r cluster={repeated}) makes each value one cluster"
             return None, (f"{alike}{together}",)
-        apart = "cluster=False (on the command line -r cluster=none) takes all rows as independent"
-        return repeated, (f"{alike}they are taken as one cluster; {apart}",)
+        apart = "cluster=False (-r cluster=none) treats all rows as independent"
+        return repeated, (f"{alike}each value is one cluster; {apart}",)
     return None, ()
 
 
@@ -173,8 +173,8 @@ def note_weight(found: str | None, given: Named, of_format: str | None) -> tuple
     if found is None or given is not None or of_format is not None:
         return ()
     return (
-        f"column {found!r} is used: a row of weight 2 counts as two matches; weight=False (on the command line "
-        f"-r weight=none) leaves it out",
+        f"column {found!r} is used: a row of weight 2 counts as two matches; weight=False "
+        f"(-r weight=none) leaves it out",
     )
 
 

@@ -423,7 +423,7 @@ def spell_option(name: str, values: list[str]) -> str:
     in_python = f"{name}=[{', '.join(map(repr, shown))}{dots}]"
     if any("," in value for value in shown):  # there a comma separates names
         return in_python
-    return f"{in_python} (on the command line -r {shlex.quote(name + '=' + ','.join(shown))}{dots.replace(' ', '')})"
+    return f"{in_python} (-r {shlex.quote(name + '=' + ','.join(shown))}{dots.replace(' ', '')})"
 
 
 def is_called_low(task: str) -> bool:
