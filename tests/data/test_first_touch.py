@@ -142,6 +142,7 @@ def touched(name: str) -> Any:
     return read(TOUCH / name)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", READ)
 def test_a_public_layout_is_read_with_no_options(name: str) -> None:
     data = touched(name)

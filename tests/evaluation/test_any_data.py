@@ -51,6 +51,6 @@ def test_noise_of_any_size_is_evaluated(values: list[list[float]], stderr: list[
 
 
 @given(payoffs())
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_any_payoffs_are_evaluated_or_refused(data: nb.Payoffs) -> None:
     check(data)

@@ -237,6 +237,7 @@ def pattern_of(line: str, patterns: dict[str, set[str]]) -> str:
     return found[0]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_says_what_it_must_and_nothing_that_is_not_listed(case: str) -> None:
     found = evaluation(case)

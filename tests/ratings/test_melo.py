@@ -95,8 +95,7 @@ def test_unseen_pairs_are_predicted_from_half_of_the_pairs() -> None:
     assert np.sqrt((error**2).mean()) < 0.4 * np.sqrt((baseline**2).mean())
 
 
-@pytest.mark.thin(2)
-@pytest.mark.parametrize("orthogonal", [False, True])
+@pytest.mark.parametrize("orthogonal", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_cyclic_part_is_canonical(orthogonal: bool) -> None:
     _, _, matches = planted(12, k=2, games=50, seed=7)
     melo = nb.melo(matches, k=2, orthogonal=orthogonal)

@@ -88,6 +88,7 @@ def test_the_format_is_recognised_whatever_the_name_of_the_file_and_can_be_force
 PACKED = [(case, ("gzip", "zstd")[k % 2]) for k, case in enumerate(case for case in CASES if case[0] not in FOLDERS)]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("source", "kind", "packing"), [(case[0], case[2], how) for case, how in PACKED], indirect=["source"]
 )

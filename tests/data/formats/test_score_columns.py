@@ -94,6 +94,7 @@ def test_a_contradiction_about_runs_is_settled_by_the_user(tmp_path: Path) -> No
     assert low_is_good(nb.read_scores(file, lower_is_better=True)) == {"t"}
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("number", ["7", "+7", "7.", ".5", "-.5", "1e3", "1E+3", "+.5e-3", "007", " 7 ", "-0"])
 def test_a_number_is_the_same_in_long_and_wide_tables(number: str, tmp_path: Path) -> None:
     long = nb.read_scores(file_of(tmp_path, f"model,task,score\nx,t,{number}\ny,t,0.25\n"))
