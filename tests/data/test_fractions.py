@@ -38,6 +38,22 @@ def test_shares_of_judges_have_their_own_variance() -> None:
     assert errors[0] / errors[1] == pytest.approx(1 / np.sqrt(7), rel=0.2)
 
 
+def test_shares_have_their_own_variance_beside_covariates() -> None:
+    rng = np.random.default_rng(3)
+    first, second = zip(*[(a, b) for a in range(8) for b in range(a)] * 40, strict=True)
+    z = rng.choice([-1.0, 0.0, 1.0], len(first))
+    share = rng.binomial(7, 1 / (1 + np.exp(-0.3 * z - 0.4))) / 7
+    log = pl.DataFrame({"a": [f"m{k}" for k in first], "b": [f"m{k}" for k in second], "outcome": share, "z": z})
+    plain = nb.elo(log, prior=0.0, covariates=["z"], errors="hessian")
+    for data in (log, nb.read_games(log, covariates=["z"])):
+        found = nb.elo(data, prior=0.0, covariates=["z"])
+        assert found.coefficients[0].stderr / plain.coefficients[0].stderr == pytest.approx(1 / np.sqrt(7), rel=0.2)
+        assert float(found.stderr.mean() / plain.stderr.mean()) == pytest.approx(1 / np.sqrt(7), rel=0.2)
+    sided = [nb.elo(m, prior=0.0, first_advantage=True) for m in (nb.read_matches(log), nb.read_games(log))]
+    assert sided[0].stderr == pytest.approx(sided[1].stderr)
+    assert sided[0].stderr.mean() < 0.5 * plain.stderr.mean()
+
+
 def counts_of(matches: nb.Matches) -> Floats:
     W = np.zeros((len(matches.agents),) * 2)
     i, j = matches.pairs.T

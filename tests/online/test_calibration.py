@@ -117,7 +117,7 @@ def test_later_games_are_predicted_no_worse_than_by_a_simple_online_elo(log) -> 
 @pytest.mark.slow
 def test_knockouts_are_predicted_no_worse_than_by_a_simple_online_elo_on_average() -> None:
     lost = []  # one log of 300 tested games leaves 0.014 of uncertainty
-    for seed in range(31, 39):
+    for seed in range(61, 69):  # 31 to 38 and 51 to 58 were looked at before
         games = knockouts(seed)
         simple = simple_online_elo(games, slice(games.first.size // 5, None))
         lost.append([model.log_loss - simple for model in nb.calibration(games, by="time", models=MODELS).models])

@@ -139,6 +139,45 @@ def test_intervals_cover_in_leagues_of_other_kinds(kind: str, options: dict[str,
     check_coverage((uneven(kind, seed) for seed in range(60)), **options)
 
 
+def chess(seed: int, n: int, openings: int, games: int, bias: float, taste: float) -> tuple[Floats, nb.Matches]:
+    """Games with draws from few openings, which favour one side by ``bias`` and suit some players by ``taste``.
+
+    The truth is what the fit tends to with ever more openings: that of the mean results over openings and sides.
+    """
+    rng = np.random.default_rng([seed, 4321])
+    r, names = rng.normal(0, 1, n), tuple(f"agent {k:02d}" for k in range(n))
+    first, opening = rng.integers(0, n, games), rng.integers(0, openings, games)
+    second = (first + rng.integers(1, n, games)) % n
+    suits = taste * rng.normal(size=(openings, n))
+    x = r[first] - r[second] + 0.2 + bias * rng.normal(size=openings)[opening]
+    p = davidson(x + suits[opening, first] - suits[opening, second])
+    end = (rng.random(games) > np.cumsum(p, axis=0)[:2]).sum(axis=0)
+    log = Games(agents=names, first=first, second=second, cluster=opening, wins=(end == 0).astype(float),
+                draws=(end == 1).astype(float), losses=(end == 2).astype(float))  # fmt: skip
+    i, j = np.triu_indices(n, 1)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(15)
+    lead = (r[i] - r[j])[:, None, None] + np.array([0.2, -0.2])[:, None] + np.hypot(bias, taste * np.sqrt(2)) * nodes
+    mean = 1e4 * (davidson(lead) @ weights).mean(axis=2) / weights.sum()
+    expected = nb.Matches(agents=names, pairs=np.stack([i, j], axis=1), wins=mean[0], draws=mean[1], losses=mean[2])
+    return nb.elo(expected, prior=0, draws="davidson").ratings / POINTS_PER_LOGIT, log.matches()
+
+
+def davidson(x: Floats) -> Floats:
+    """Return the probabilities of win, draw and loss."""
+    weights = np.stack([np.exp(x / 2), np.ones_like(x), np.exp(-x / 2)])
+    return np.asarray(weights / weights.sum(axis=0))
+
+
+@SLOW
+@pytest.mark.parametrize(
+    ("n", "openings", "games", "bias", "taste"),
+    [(10, 24, 600, 1.0, 0.0), (16, 60, 1200, 0.7, 0.0), (12, 20, 2000, 0.3, 0.5), (8, 12, 600, 0.5, 0.4)],
+)
+def test_intervals_cover_where_clusters_are_few(n: int, openings: int, games: int, bias: float, taste: float) -> None:
+    # seeds 0 to 49 were looked at before
+    check_coverage((chess(seed, n, openings, games, bias, taste) for seed in range(1000, 1080)), draws="davidson")
+
+
 def test_a_newcomer_moves_nobody_elses_error() -> None:
     _, matches = planted(12, games=50, seed=3)
     W = np.zeros((13, 13))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,17 +86,17 @@ def play_by_rating(rng: np.random.Generator, strength: np.ndarray) -> np.ndarray
     return wins
 
 
-# whether strength decides who meets whom, and the least coverage of 95% intervals. Matchmaking falls short of 0.92: the
-# best agents have only weaker opponents, and are drawn towards them.
+# and whether strength decides who meets whom
 KINDS = {
-    "random": (schedule(pair_at_random), False, 0.92),
-    "one baseline": (schedule(pair_with_one), False, 0.92),
-    "swiss": (play_swiss, False, 0.92),
-    "online ratings": (play_by_rating, False, 0.92),
-    "neighbours": (schedule(pair_neighbours), True, 0.92),
-    "divisions": (schedule(pair_in_divisions), True, 0.92),
-    "matchmaking": (schedule(pair_by_matchmaking), True, 0.87),
+    "random": (schedule(pair_at_random), False),
+    "one baseline": (schedule(pair_with_one), False),
+    "swiss": (play_swiss, False),
+    "online ratings": (play_by_rating, False),
+    "neighbours": (schedule(pair_neighbours), True),
+    "divisions": (schedule(pair_in_divisions), True),
+    "matchmaking": (schedule(pair_by_matchmaking), True),
 }
+DRAWN = {"neighbours": pair_neighbours, "divisions": pair_in_divisions, "matchmaking": pair_by_matchmaking}
 
 
 def play_leagues(kind: str, leagues: int, seed: int) -> Iterator[tuple[np.ndarray, nb.Matches]]:
@@ -109,11 +110,28 @@ def play_leagues(kind: str, leagues: int, seed: int) -> Iterator[tuple[np.ndarra
             yield strength[:, None] - strength, matches
 
 
-def fit_leagues(kind: str, leagues: int, seed: int) -> tuple[float, float]:
+def play_with_draws(kind: str, leagues: int, seed: int) -> Iterator[tuple[np.ndarray, nb.Matches]]:
+    """Yield the same with draws: a third of the games between equals."""
+    for league in range(leagues):
+        rng = np.random.default_rng([seed, league])
+        strength, counts = rng.normal(0, 1.2, AGENTS), np.zeros((AGENTS, AGENTS, 3))
+        for pair in DRAWN[kind](rng, strength):
+            a, b = sorted(pair)
+            p = np.exp(np.array([1, 0, -1]) * (strength[a] - strength[b]) / 2)
+            counts[a, b, rng.choice(3, p=p / p.sum())] += 1
+        i, j = np.nonzero(counts.any(axis=2))
+        wins, draws, losses = counts[i, j].T
+        names, pairs = tuple(f"a{k:02d}" for k in range(AGENTS)), np.stack([i, j], axis=1)
+        matches = nb.Matches(agents=names, pairs=pairs, wins=wins, draws=draws, losses=losses)
+        if len(matches.components) == 1:
+            yield strength[:, None] - strength, matches
+
+
+def fit_leagues(leagues: Iterator[tuple[np.ndarray, nb.Matches]], **options: Any) -> tuple[float, float]:
     """Return the share of leagues with the prior around opponents, and the coverage of all differences."""
     around, covered = [], []
-    for true, matches in play_leagues(kind, leagues, seed):
-        fit = nb.elo(matches)
+    for true, matches in leagues:
+        fit = nb.elo(matches, **options)
         around.append("around each agent's opponents" in fit.made)
         assert fit.covariance is not None
         C = fit.covariance.matrix
@@ -127,15 +145,24 @@ def fit_leagues(kind: str, leagues: int, seed: int) -> tuple[float, float]:
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_games_show_whether_strength_decided_who_met_whom(kind: str) -> None:
-    around, _ = fit_leagues(kind, 4, 7100)
+    around, _ = fit_leagues(play_leagues(kind, 4, 7100))
     assert around >= 0.75 if KINDS[kind][1] else around <= 0.25
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_intervals_of_differences_cover_whoever_meets_whom(kind: str) -> None:
-    _, covered = fit_leagues(kind, 40, 7200)
-    assert KINDS[kind][2] <= covered <= 0.98
+    # 7200, 7300, 7400 and 7600 were looked at before
+    _, covered = fit_leagues(play_leagues(kind, 40, 7700))
+    assert 0.92 <= covered <= 0.98
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", DRAWN)
+def test_intervals_of_differences_cover_with_draws_where_strength_decides_who_meets(kind: str) -> None:
+    # of 7700 matchmaking had 0.90, before draws were simulated to judge the schedule
+    _, covered = fit_leagues(play_with_draws(kind, 40, 7800), draws="davidson")
+    assert 0.92 <= covered <= 0.98
 
 
 @pytest.mark.slow

@@ -28,6 +28,9 @@ class Games(Tabular):
         ``(rows,)`` positions of the two agents; the first has the first side (white, home, shown first).
     wins, draws, losses
         ``(rows,)`` how the game ended for the first agent: 1 in one of them, times the weight of the row.
+    fractions
+        ``(rows,)`` sums over games of the product of both shares of the point, as in `Matches`; None where no game
+        ended with a share other than 0, 1/2 and 1.
     time
         ``(rows,)`` when it was played, in any unit that sorts; None where it is not known.
     neutral
@@ -46,6 +49,7 @@ class Games(Tabular):
     wins: Floats
     draws: Floats
     losses: Floats
+    fractions: Floats | None = None
     time: Any = None
     neutral: Bools | None = None
     cluster: Ints | None = None
@@ -61,7 +65,7 @@ class Games(Tabular):
         if not rows:
             raise InputError("there are no games")
         columns: list[Any] = [self.second, self.wins, self.draws, self.losses, *self.covariates.values()]
-        columns += [values for values in (self.time, self.neutral, self.cluster) if values is not None]
+        columns += [values for values in (self.fractions, self.time, self.neutral, self.cluster) if values is not None]
         if any(len(values) != rows for values in columns):
             raise InputError(f"games need {rows:,} values in every column, one per row")
         if (self.first == self.second).any():
@@ -79,11 +83,13 @@ class Games(Tabular):
         first, second = (frame[side].cast(label).to_physical().to_numpy() for side in ("first", "second"))
         optional = {name: frame[name] for name in ("time", "neutral", "cluster") if name in frame.columns}
         cluster = optional.get("cluster")
+        split = "fractions" in frame.columns and (frame["fractions"] > 0).any()
         return Games(
             agents=tuple(names.to_list()),
             first=first,
             second=second,
             **{name: frame[name].to_numpy() for name in COUNTS},
+            fractions=frame["fractions"].to_numpy() if split else None,
             time=optional["time"].to_numpy() if "time" in optional else None,
             neutral=optional["neutral"].fill_null(False).to_numpy() if "neutral" in optional else None,
             cluster=None if cluster is None else number_clusters(cluster),
@@ -116,7 +122,7 @@ class Games(Tabular):
         def chosen(values: Any) -> Any:
             return None if values is None else values[rows]
 
-        names = ("first", "second", *COUNTS, "time", "neutral", "cluster")
+        names = ("first", "second", *COUNTS, "fractions", "time", "neutral", "cluster")
         parts = {name: chosen(getattr(self, name)) for name in names}
         covariates = {name: values[rows] for name, values in self.covariates.items()}
         return replace(self, **parts, covariates=covariates)
@@ -165,6 +171,7 @@ class Games(Tabular):
             wins=counts[:, 0],
             draws=counts[:, 1],
             losses=counts[:, 2],
+            fractions=None if self.fractions is None else np.bincount(pair, self.fractions, minlength=code.size),
             sides=Sides(first=sides[: code.size], second=sides[code.size : 2 * code.size]),
             clusters=split,
             origin=self.origin,

@@ -306,7 +306,8 @@ def made(league: League) -> str:
     planes = "" if not league.k else f", {league.k} plane{'s' * (league.k > 1)}"
     planes += f" at rate {league.cyclic_rate:g}" if league.k and not league.adaptive else ""
     slowing = f", halved after {league.decay:g} games" if league.decay else ""
-    return f"online, {count(league.games)} games in order, {describe_rate(league)}{planes}{slowing}"
+    how = f"{describe_rate(league)}{planes}{slowing}"
+    return f"online, {count(league.games)} games in order, {how}, mean 0 of all agents"
 
 
 def load(path: str | Path) -> OnlineElo | OnlineMelo:

@@ -149,5 +149,5 @@ def hodge_ratings(matches: Matches) -> HodgeRatings:
         stderr=found.stderr * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
         log_loss=loss(won, lost, found.ratings[i] - found.ratings[j]) / matches.n_games,
-        made=f"Hodge decomposition of log-odds, {count(matches.n_games)} games, mean 0",
+        made=f"Hodge decomposition of log-odds, {count(matches.n_games)} games, mean 0 of all agents",
     )

@@ -10,10 +10,10 @@ the Hessian. Draws vary less: of the squared residuals, ``draws / 4`` are missin
           win and half a loss + the same),
 
 exactly 1 without draws, and a pair's games have ``phi p (1 - p)`` each, with the mean of its two agents. Where matches
-have clusters (a voter, a prompt, an opening), ``M`` is the sum over clusters of their squared scores. An agent with few
-clusters is taken to have the league's dispersion (at least 1, where there are hardly more clusters than ratings), and
-gets as much more as its own residuals lack: an agent that never lost has surprised nobody, and its rating is not known
-the better for it. The prior's edges have their Hessian as covariance, so that with ``phi = 1`` the whole is ``V``:
+have clusters (a voter, a prompt, an opening), ``M`` is the sum over clusters of their squared scores, corrected for what
+the fit took up of them (CR2) and, with Student's t, for their number. An agent with few clusters is taken to have the
+league's dispersion, and gets as much more as its own residuals lack: an agent that never lost has surprised nobody, and
+its rating is not known the better for it. The prior's edges have their Hessian as covariance, so that with ``phi = 1`` the whole is ``V``:
 estimates that are drawn together are off by the prior's bias too, and intervals include it.
 
 **The origin.** Ratings are known up to a constant. Ratings and errors are those of the distance to the mean of the
@@ -23,6 +23,7 @@ not depend on it.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,9 @@ EVEN_GAME = 0.25  # information p (1 - p) of one decisive game between equals
 PRIOR_GAMES = 20
 SIMULATED = 200  # agents up to which the largest difference is simulated; beyond, bounded by Bonferroni
 DRAWS = 2000
+UPPER = 0.975  # of the distributions whose quantiles are compared where clusters are few
+MOST_PARTS = 400  # pairs in one cluster up to which its share of the fit is taken into account
+LEAST_LEFT = 0.01  # share of the scatter that the fit leaves at least
 WELL_MEASURED = 0.1  # share of the average agent's information from which an agent counts for the origin
 CLOSE = 0.01  # logits: after a step of this length less than 1e-4 is missing, and a spread needs no more
 
@@ -192,8 +196,9 @@ def rating_covariance(
     except ConvergenceError:  # curvatures too far apart for double precision
         unknown = np.where(free[:n], np.nan, 0.0)
         return Covariance(matrix=None, variances=unknown, weights=weights, accuracy=0.0)
-    score = score_covariance(matches, totals, x, curvatures) if robust else None
     league = LinearLeague(totals=totals, curvatures=curvatures, kept=np.flatnonzero(moving), nodes=nodes, solve=V)
+    inverse = league.embedded(league.inverse) if matches.clusters is not None and league.kept.size <= DENSE else None
+    score = score_covariance(matches, totals, x, curvatures, inverse) if robust else None
     found = league.dense(score, weights) if league.kept.size <= DENSE else league.sampled(score, weights)
     return found.widened(league.moved_by_prior(x) * np.sqrt(log_variance)) if log_variance else found
 
@@ -217,6 +222,19 @@ class LinearLeague:
     nodes: int
     solve: Callable[[Floats], Floats]
 
+    @cached_property
+    def inverse(self) -> Floats:
+        """The inverse Hessian of the free nodes."""
+        return self.solve(np.eye(self.kept.size))
+
+    def embedded(self, matrix: Floats) -> Floats:
+        """Return a matrix of the free nodes as one of all nodes, 0 for anchors."""
+        if self.loose:
+            return matrix
+        full = np.zeros((self.nodes, self.nodes))
+        full[np.ix_(self.kept, self.kept)] = matrix
+        return full
+
     @property
     def loose(self) -> bool:
         """Whether nothing is anchored, so that ratings are known up to a constant."""
@@ -237,7 +255,8 @@ class LinearLeague:
     def scores(self, score: Score) -> "csr_array | Floats":
         """Return ``M`` on the free nodes; without clusters it is a Laplacian, dense where that is small."""
         if score.clusters is None and self.totals.nodes <= DENSE:
-            return dense_laplacian(self.totals.nodes, score.i, score.j, score.variance)[np.ix_(self.kept, self.kept)]
+            M = dense_laplacian(self.totals.nodes, score.i, score.j, score.variance)
+            return M if self.kept.size == len(M) else M[np.ix_(self.kept, self.kept)]
         return score.matrix(incidence(self.totals.nodes, score.i, score.j))[:, self.kept][self.kept]
 
     def moved_by_prior(self, x: Floats) -> Floats:
@@ -247,12 +266,9 @@ class LinearLeague:
 
     def dense(self, score: Score | None, weights: Floats) -> Covariance:
         """Return the exact covariance."""
-        V = self.solve(np.eye(self.kept.size))
+        n, V = self.totals.agents, self.inverse
         C = V if score is None else V @ (self.scores(score) @ V)
-        n = self.totals.agents
-        full = np.zeros((self.nodes, self.nodes))
-        full[np.ix_(self.kept, self.kept)] = (C + C.T) / 2
-        return Covariance.of(full[:n, :n], weights)
+        return Covariance.of(self.embedded((C + C.T) / 2)[:n, :n], weights)
 
     def sampled(self, score: Score | None, weights: Floats) -> Covariance:
         """Return variances from samples ``y = V z`` of ratings, with ``z`` normal with covariance ``H``.
@@ -327,24 +343,74 @@ class Results:
         agent = 1 - (self.per_agent(self.shared) + prior * league) / (self.per_agent(scatter) + prior)
         return np.asarray(self.h * (agent[self.i] + agent[self.j]) / 2)
 
-    def by_cluster(self, edges: int) -> "tuple[Floats, csr_array]":
+    def by_cluster(self, edges: int, V: Floats | None) -> "tuple[Floats, csr_array]":
         """Return the variance of rows that clusters lack, and the slopes of each cluster ``(clusters, edges)``."""
         from scipy.sparse import csr_array
 
         parts = self.parts
         assert parts is not None
-        many = parts.size > 2 * self.agents  # else ratings take up most of what clusters could show
         slopes = parts.games * self.p[parts.row] - parts.won
-        slopes *= np.sqrt(parts.size / (parts.size - self.agents + 1)) if many else 1.0
+        told = self.h[parts.row] * parts.games / (self.won + self.lost)[parts.row]
+        if V is not None:
+            slopes = slopes + self.taken_by_fit(slopes, told, V)
+        slopes *= self.few_clusters(told)[parts.row]
         scores = csr_array((slopes, (parts.cluster, parts.row)), shape=(parts.size, edges))
         by_agent = scores[:, : self.i.size] @ incidence(self.agents, self.i, self.j)
         seen, told, unit = np.asarray(by_agent.power(2).sum(axis=0)).ravel(), self.per_agent(self.h), parts.unit
         prior = PRIOR_GAMES * EVEN_GAME * unit
-        league = max(seen.sum() / max(told.sum(), 1e-300), (1e-3 if many else 1.0) * unit)
+        league = max(seen.sum() / max(told.sum(), 1e-300), 1e-3 * unit)
         own = np.maximum(told - EVEN_GAME * unit, 0.0)  # a rating takes a game's worth of scatter out of its residuals
         expected = told * (seen + prior * league) / (own + prior)
         lacking = np.maximum(expected - seen, 0.0) / np.maximum(told, 1e-300)
         return self.h * np.maximum(lacking[self.i], lacking[self.j]), scores
+
+    def taken_by_fit(self, slopes: Floats, told: Floats, V: Floats) -> Floats:
+        """Return what to add to slopes so that they are as large as the errors whose scatter the fit took up.
+
+        A cluster's residuals have covariance ``I - H`` of what errors have, in units of their standard deviations and
+        if games were independent, with ``H`` its block of the hat matrix. They are multiplied by ``(I - H)^(-1/2)``
+        (the CR2 correction of Bell and McCaffrey 2002). ``told`` is the information of each part, ``V`` the inverse
+        Hessian.
+        """
+        parts = self.parts
+        assert parts is not None
+        order = np.argsort(parts.cluster, kind="stable")
+        _, start, size = np.unique(parts.cluster[order], return_index=True, return_counts=True)
+        more = np.zeros_like(slopes)
+        for rows in np.unique(size):
+            if rows > MOST_PARTS:
+                continue
+            at = order[start[size == rows][:, None] + np.arange(rows)]
+            i, j, scale = self.i[parts.row[at]], self.j[parts.row[at]], np.sqrt(told[at])
+            H = V[i[:, :, None], i[:, None, :]] + V[j[:, :, None], j[:, None, :]]
+            H -= V[i[:, :, None], j[:, None, :]] + V[j[:, :, None], i[:, None, :]]
+            taken, axes = np.linalg.eigh(scale[:, :, None] * H * scale[:, None, :])
+            grown = 1 / np.sqrt(np.maximum(1 - taken, LEAST_LEFT)) - 1
+            z = np.einsum("kab,ka->kb", axes, slopes[at] / np.maximum(scale, 1e-300))
+            more[at] = scale * np.einsum("kab,kb->ka", axes, grown * z)
+        return more
+
+    def few_clusters(self, told: Floats) -> Floats:
+        """Return by what to multiply each row's slopes, as the scatter of few clusters is itself not well known.
+
+        The quantile of Student's t over that of the normal, with as many degrees of freedom as the row's agents have
+        clusters of equal information (Carter et al. 2017), the games that stand for the league among them.
+        """
+        from scipy.special import stdtrit
+
+        parts = self.parts
+        assert parts is not None
+        most = int(parts.cluster.max()) + 1
+        total, squares = np.zeros(self.agents), np.zeros(self.agents)
+        for side in (self.i, self.j):
+            code, place = np.unique(side[parts.row] * most + parts.cluster, return_inverse=True)
+            of_cluster = np.bincount(place, told)
+            total += np.bincount(code // most, of_cluster, self.agents)
+            squares += np.bincount(code // most, of_cluster**2, self.agents)
+        game = EVEN_GAME * parts.unit
+        freedom = (total + PRIOR_GAMES * game) ** 2 / (squares + PRIOR_GAMES * game**2)
+        wider = stdtrit(freedom, UPPER) / NormalDist().inv_cdf(UPPER)
+        return np.asarray((wider[self.i] + wider[self.j]) / 2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -363,8 +429,10 @@ class Parts:
         return 1.0 if (self.games == self.games.round()).all() else float(self.games.mean())
 
 
-def score_covariance(matches: Matches, totals: PairTotals, x: Floats, curvatures: Floats) -> Score | None:
-    """Return ``M``, or None where it is the Hessian: without draws and clusters."""
+def score_covariance(
+    matches: Matches, totals: PairTotals, x: Floats, curvatures: Floats, V: Floats | None = None
+) -> Score | None:
+    """Return ``M``, or None where it is the Hessian: without draws and clusters; ``V`` the inverse Hessian if known."""
     split, played = matches.clusters, len(matches.pairs)
     if split is None and not matches.shared.any():
         return None
@@ -377,16 +445,16 @@ def score_covariance(matches: Matches, totals: PairTotals, x: Floats, curvatures
         agents=totals.agents, i=totals.i[here], j=totals.j[here], p=win_rates(x[here]), h=curvatures[here],
         won=totals.won[here], lost=totals.lost[here], shared=matches.shared, parts=parts,
     )  # fmt: skip
-    return with_prior_edges(results, totals.i, totals.j, curvatures)
+    return with_prior_edges(results, totals.i, totals.j, curvatures, V)
 
 
-def with_prior_edges(results: Results, i: Ints, j: Ints, curvatures: Floats) -> Score:
+def with_prior_edges(results: Results, i: Ints, j: Ints, curvatures: Floats, V: Floats | None) -> Score:
     """Return the score of rows and, after them, of the prior's edges, whose covariance is their Hessian."""
     variance, played = curvatures.copy(), results.i.size
     if results.parts is None:
         variance[:played] = results.without_draws()
         return Score(i=i, j=j, variance=variance)
-    variance[:played], clusters = results.by_cluster(i.size)
+    variance[:played], clusters = results.by_cluster(i.size, V)
     return Score(i=i, j=j, variance=variance, clusters=clusters)
 
 

@@ -190,11 +190,11 @@ def steihaug(
 
     Conjugate gradients, preconditioned by ``blocks``, until the residual is ``small`` (Steihaug 1983).
     """
-    p, Hp, d = np.zeros(gradient.shape), np.zeros(gradient.shape), np.zeros(gradient.shape)
+    p, Hp, d = np.zeros_like(gradient), np.zeros_like(gradient), np.zeros_like(gradient)
     residual = gradient.copy()
     alpha = beta = before = pp = pd = dd = 0.0
     for step in range(most):
-        z = np.zeros(gradient.shape)
+        z: Floats = np.zeros(gradient.shape)
         for a in range(z.shape[0]):
             for s in range(z.shape[1]):
                 for t in range(z.shape[1]):

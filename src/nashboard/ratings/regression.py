@@ -45,6 +45,7 @@ class Rows:
     wins: Floats
     draws: Floats
     losses: Floats
+    fractions: Floats
     Z: Floats
     names: tuple[str, ...]
     cluster: Ints | None = None
@@ -97,6 +98,7 @@ def rows_by_side(matches: Matches) -> Rows:
             "first_advantage needs to know which agent was first in each game: read a log with one row per game"
         )
     whole = np.stack([matches.wins, matches.draws, matches.losses], axis=1)
+    split = np.zeros(len(whole)) if matches.fractions is None else matches.fractions / matches.games
     neutral = np.maximum(whole - sides.first - sides.second, 0.0)
     counts = np.concatenate([sides.first, sides.second, neutral])
     side = np.repeat([1.0, -1.0, 0.0], len(whole))
@@ -107,8 +109,9 @@ def rows_by_side(matches: Matches) -> Rows:
     i, j = matches.pairs[place[kept]].T
     wins, draws, losses = counts[kept].T
     return Rows(
-        agents=matches.agents, i=i, j=j, wins=wins, draws=draws, losses=losses, Z=side[kept][:, None], names=(FIRST,)
-    )
+        agents=matches.agents, i=i, j=j, wins=wins, draws=draws, losses=losses, Z=side[kept][:, None], names=(FIRST,),
+        fractions=split[place[kept]] * counts[kept].sum(axis=1),
+    )  # fmt: skip
 
 
 def rows_of_games(games: Games, covariates: Sequence[str], *, first_advantage: bool) -> tuple[Matches, Rows]:
@@ -126,16 +129,18 @@ def rows_of_games(games: Games, covariates: Sequence[str], *, first_advantage: b
     flip = i > j  # seen from the lower of the two, so that a pair is grouped whoever was first
     i, j, Z = np.minimum(i, j), np.maximum(i, j), np.where(flip[:, None], -Z, Z) + 0.0
     wins, losses = np.where(flip, losses, wins), np.where(flip, wins, losses)
-    frame = pl.DataFrame({"i": i, "j": j, "wins": wins, "draws": games.draws, "losses": losses})
+    split = np.zeros(i.size) if games.fractions is None else games.fractions
+    frame = pl.DataFrame({"i": i, "j": j, "wins": wins, "draws": games.draws, "losses": losses, "fractions": split})
     frame = frame.with_columns(pl.Series(f"z{k}", column) for k, column in enumerate(Z.T))
     keys = ["i", "j", *(f"z{k}" for k in range(Z.shape[1]))]
     if games.cluster is not None:
         frame, keys = frame.with_columns(cluster=games.cluster), [*keys, "cluster"]
-    rows = add_exactly(frame, keys, COUNTS).sort(keys)
+    summed = (*COUNTS, "fractions")
+    rows = add_exactly(frame, keys, summed).sort(keys)
     names = (*([FIRST] if first_advantage else []), *covariates)
     return matches, Rows(
         agents=matches.agents,
-        **{name: rows[name].to_numpy() for name in ("i", "j", *COUNTS)},
+        **{name: rows[name].to_numpy() for name in ("i", "j", *summed)},
         Z=np.ascontiguousarray(rows.select(keys[2 : 2 + Z.shape[1]]).to_numpy()),
         names=names,
         cluster=None if games.cluster is None else rows["cluster"].to_numpy(),
@@ -148,13 +153,14 @@ def rows_of_pairs(matches: Matches) -> Rows:
     if split is None:
         i, j = matches.pairs.T
         counts = matches.wins, matches.draws, matches.losses
-        cluster = None
+        fractions, cluster = matches.fractions, None
     else:
         i, j = matches.pairs[split.pair].T
         counts, cluster = (split.wins, split.draws, split.losses), split.cluster
+        fractions = None  # clusters show the scatter themselves
     return Rows(
         agents=matches.agents, i=i, j=j, wins=counts[0], draws=counts[1], losses=counts[2], Z=np.zeros((i.size, 0)),
-        names=(), cluster=cluster,
+        fractions=np.zeros(i.size) if fractions is None else fractions, names=(), cluster=cluster,
     )  # fmt: skip
 
 
@@ -323,7 +329,9 @@ def learn_row_prior(problem: Problem, point: Point) -> tuple[LearnedPrior, Point
         return FittedRows(here[0].r, system.solve, rows.i, rows.j, system.h[: rows.i.size], bend)
 
     assert problem.prior.normal is not None
-    return learn_prior(under, problem.prior.normal, close=1e-3, start=2 * float(np.log(problem.prior.sigma))), here[0]
+    start = 2 * float(np.log(problem.prior.sigma))
+    learned = learn_prior(under, problem.prior.normal, close=1e-3, start=start)
+    return learned.for_all_agents(), here[0]
 
 
 def half_point_loss(problem: Problem, lead: Floats, eta: float) -> float:
@@ -370,26 +378,27 @@ class System:
         W = self.solve(self.cross) if self.g_b.size else np.zeros((self.kept.size, 0))
         S = self.own - self.cross.T @ W
         inverse = np.linalg.inv(S) if S.size else S
-        score = self.score(problem) if robust else None
+        few = self.kept.size <= DENSE
+        V = self.solve(np.eye(self.kept.size)) if few else None
+        score = self.score(problem, V) if robust else None
         M = None if score is None else self.score_matrix(problem, score)
         G = np.concatenate([-W, np.eye(W.shape[1])]) @ inverse  # extras move by G' times the score
         extra = np.asarray(inverse if M is None else G.T @ (M @ G), dtype=np.float64)
-        if self.kept.size > DENSE:
+        if V is None:
             zeros = np.zeros(self.i.size)
             edges = replace(problem.prior, i=self.i, j=self.j, won=zeros, lost=zeros)
             league = LinearLeague(totals=edges, curvatures=self.h, kept=self.kept, nodes=self.nodes, solve=self.solve)
             return league.sampled(score, weights), extra
-        V = self.solve(np.eye(self.kept.size))
         top = np.concatenate([V + W @ inverse @ W.T, -W @ inverse], axis=1)
         C = top[:, : self.kept.size] if M is None else top @ (M @ top.T)
         full = np.zeros((self.nodes, self.nodes))
         full[np.ix_(self.kept, self.kept)] = (C + C.T) / 2
         return Covariance.of(full[:n, :n], weights), extra
 
-    def score(self, problem: Problem) -> Score | None:
-        """Return the covariance of the slopes by the leads; None where it is the Hessian."""
+    def score(self, problem: Problem, V: Floats | None) -> Score | None:
+        """Return the covariance of the slopes by the leads; None where it is the Hessian; ``V`` of the free nodes."""
         rows = problem.rows
-        if rows.cluster is None and (problem.davidson or not rows.draws.any()):
+        if rows.cluster is None and (problem.davidson or not (rows.draws.any() or rows.fractions.any())):
             return None
         R, won = rows.i.size, rows.wins + rows.draws / 2
         parts = None
@@ -398,9 +407,13 @@ class System:
             parts = Parts(size=size, cluster=rows.cluster, row=np.arange(R), games=rows.games, won=won)
         results = Results(
             agents=len(rows.agents), i=rows.i, j=rows.j, p=(self.slopes + won) / rows.games, h=self.h[:R], won=won,
-            lost=rows.losses + rows.draws / 2, shared=rows.draws / 4, parts=parts,
+            lost=rows.losses + rows.draws / 2, shared=rows.draws / 4 + rows.fractions, parts=parts,
         )  # fmt: skip
-        return with_prior_edges(results, self.i, self.j, self.h)
+        if V is not None and self.kept.size < self.nodes:
+            full = np.zeros((self.nodes, self.nodes))
+            full[np.ix_(self.kept, self.kept)] = V
+            V = full
+        return with_prior_edges(results, self.i, self.j, self.h, V)
 
     def score_matrix(self, problem: Problem, score: Score) -> csr_array:
         """Return ``M`` of the free nodes and the extras."""

@@ -11,6 +11,7 @@ distances between groups to the games. The games decide which of the two is used
 2. Where scores of opponents agree more than both models explain, pairs were made from results: the average agent.
 3. Else the prior with the larger evidence. Directions between parts that hardly meet (eigenvalues below ``APART``) do
    not count against the opponents' prior for being wider there, by ``sqrt(n)``: their games are too few to judge it.
+   Without such directions the evidence must be strong: few games of a knock-out look like matchmaking.
 """
 
 from dataclasses import replace
@@ -37,12 +38,13 @@ JUDGED = 1_000  # agents who decide for larger leagues: those nearest to one of 
 MOST_EDGES = 20_000_000  # of the opponents' prior: beyond, some agents have met nearly everybody
 OPEN, APART = 0.5, 0.1
 DRAWS = 40
+STRONG = 3.0  # logarithm of a Bayes factor (Kass and Raftery 1995)
 SURPRISING, CLEARLY = 2.0, 3.0  # standard deviations by which scores of opponents agree more than a model expects
 
 
 def learn_prior_of(matches: Matches, r: Floats) -> LearnedPrior:
-    """Return the learned prior of matches; ``r`` (n + 1,) is moved in place to the ratings under it."""
-    return learn_sigma(matches, r, choose_prior(matches))
+    """Return the learned prior of matches; ``r`` (n + 1,) is moved in place to about the ratings under it."""
+    return learn_sigma(matches, r, choose_prior(matches)).for_all_agents()
 
 
 def choose_prior(matches: Matches) -> NormalPrior | None:
@@ -87,7 +89,8 @@ def follows_strength(matches: Matches) -> bool:
         by_results = explained > (1.0 if by_chance > CLEARLY else SURPRISING)
     if by_results:
         return False
-    return bool(models[1].log_evidence + apart * np.log(n) / 2 > models[0].log_evidence)
+    needed = -apart * np.log(n) / 2 if apart else STRONG
+    return bool(models[1].log_evidence > models[0].log_evidence + needed)
 
 
 def spectrum(matches: Matches) -> Floats:
@@ -149,8 +152,11 @@ class Model:
         moves = solver(nodes, totals.i, totals.j, h, np.ones(nodes, dtype=bool), rtol=1e-6, lift=True)(right)
         r = self.r[:, None] + moves
         games = np.rint(matches.games).astype(np.int64)
-        won = rng.binomial(games[:, None], win_rates(r[i] - r[j]))
-        drawn = np.array([agreement(matches, column.astype(np.float64), games.astype(np.float64)) for column in won.T])
+        share = float(matches.draws.sum() / matches.games.sum())  # draws scatter less: as many are simulated
+        halves = rng.binomial(games[:, None], share, size=(games.size, DRAWS))
+        decisive = np.clip((win_rates(r[i] - r[j]) - share / 2) / max(1 - share, 1e-300), 0.0, 1.0)
+        won = rng.binomial(games[:, None] - halves, decisive) + halves / 2
+        drawn = np.array([agreement(matches, column, games.astype(np.float64)) for column in won.T])
         seen = agreement(matches, matches.wins + matches.draws / 2, matches.games)
         spread = float(drawn.std())
         return float((seen - drawn.mean()) / spread) if spread > 0 else 0.0

@@ -49,11 +49,12 @@ def list_games(found: PairCounts, covariates: tuple[str, ...]) -> Games:
         more["cluster"] = as_text(frame, table.cluster)
     more |= {f"covariate {name}": as_number(frame, name) for name in covariates}
     used = (nw.col("left_out") == 0) & (nw.col("ignored") == 0) & (nw.col("first") != nw.col("second"))
-    wanted = [*more, *COUNTS, *(["time"] if table.time else []), *(["neutral"] if table.neutral else [])]
+    summed = COUNTS if found.words is not None and not found.words.fractions else (*COUNTS, "fractions")
+    wanted = [*more, *summed, *(["time"] if table.time else []), *(["neutral"] if table.neutral else [])]
     kept = make_rows(table, found.words, more).filter(used).select(wanted)
     if table.grouped:
-        keys = tuple(name for name in wanted if name not in (*COUNTS, "time"))
-        rows = table.table.sum_up(Totals(rows=kept, keys=keys, sums=(), fractions=COUNTS)).sort(keys).drop("rows")
+        keys = tuple(name for name in wanted if name not in (*summed, "time"))
+        rows = table.table.sum_up(Totals(rows=kept, keys=keys, sums=(), fractions=summed)).sort(keys).drop("rows")
     else:
         rows = table.table.collect(kept, in_order=True)
     rows = rows.filter(pl.sum_horizontal(COUNTS) > 0).with_columns(
