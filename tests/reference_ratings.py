@@ -3,6 +3,8 @@
 import math
 
 import numpy as np
+from scipy import stats
+from scipy.linalg import fractional_matrix_power
 from scipy.optimize import brentq, minimize
 
 from nashboard import Matches
@@ -102,6 +104,11 @@ def robust_errors(matches: Matches, ratings: Floats, prior: float) -> Floats:
         quarter[[i, j]] += draws / 4
         pairs.append((i, j, p, expected))
         H += expected * edge(i, j)
+    for a in range(n):
+        p = 1 / (1 + np.exp(r[n] - r[a]))
+        H += prior * p * (1 - p) * edge(a, n)
+        M += prior * p * (1 - p) * edge(a, n)
+    V = np.linalg.pinv(H)
     split = matches.clusters
     if split is None:
         league = quarter.sum() / 2 / (half_scatter.sum() / 2 + 0.25)
@@ -109,28 +116,36 @@ def robust_errors(matches: Matches, ratings: Floats, prior: float) -> Floats:
         for i, j, _, expected in pairs:
             M += expected * (phi[i] + phi[j]) / 2 * edge(i, j)
     else:
-        scores = np.zeros((split.size, n + 1))
-        for row in range(split.cluster.size):
-            i, j, p, _ = pairs[split.pair[row]]
-            games = split.wins[row] + split.draws[row] + split.losses[row]
-            surprise = split.wins[row] + split.draws[row] / 2 - games * p
-            scores[split.cluster[row], i] += surprise
-            scores[split.cluster[row], j] -= surprise
-        many = split.size > 2 * n
-        B = scores.T @ scores * (split.size / (split.size - n + 1) if many else 1.0)
+        games = split.wins + split.draws + split.losses
+        scores, known = np.zeros((split.size, n + 1)), np.zeros((split.size, n))
+        parts = []
+        for c in range(split.size):
+            rows = [row for row in np.flatnonzero(split.cluster == c) if games[row] > 0]
+            X, surprise, weight = np.zeros((len(rows), n + 1)), np.zeros(len(rows)), np.zeros(len(rows))
+            for k, row in enumerate(rows):
+                i, j, p, _ = pairs[split.pair[row]]
+                X[k, i], X[k, j], weight[k] = 1, -1, games[row] * p * (1 - p)
+                surprise[k] = split.wins[row] + split.draws[row] / 2 - games[row] * p
+                known[c, [i, j]] += weight[k]
+            if not rows:
+                continue
+            root = np.diag(np.sqrt(weight))
+            left = fractional_matrix_power(np.eye(len(rows)) - root @ X @ V @ X.T @ root, -0.5)  # CR2
+            parts.append((c, X, root @ left @ np.linalg.inv(root) @ surprise))
+        freedom = (known.sum(axis=0) + 5) ** 2 / ((known**2).sum(axis=0) + 20 * 0.25**2)
+        wider = stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
+        for c, X, surprise in parts:
+            for row, value in zip(X, surprise, strict=True):
+                scores[c] += row * value * wider[np.flatnonzero(row[:n])].mean()
+        B = scores.T @ scores
         seen = np.diag(B)[:n]
-        league = max(seen.sum() / told.sum(), 0.001 if many else 1.0)
+        league = max(seen.sum() / told.sum(), 0.001)
         expected_scatter = told * (seen + 5 * league) / (np.maximum(told - 0.25, 0) + 5)
         lacking = np.maximum(expected_scatter - seen, 0) / told
         M += B
         for i, j, _, expected in pairs:
             M += expected * max(lacking[i], lacking[j]) * edge(i, j)
-    for a in range(n):
-        p = 1 / (1 + np.exp(r[n] - r[a]))
-        H += prior * p * (1 - p) * edge(a, n)
-        M += prior * p * (1 - p) * edge(a, n)
     T = np.eye(n + 1)[:n] - np.append(information(matches, ratings), 0)
-    V = np.linalg.pinv(H)
     return np.sqrt(np.diag(T @ V @ M @ V @ T.T)) / ALPHA
 
 

@@ -10,11 +10,12 @@ the Hessian. Draws vary less: of the squared residuals, ``draws / 4`` are missin
           win and half a loss + the same),
 
 exactly 1 without draws, and a pair's games have ``phi p (1 - p)`` each, with the mean of its two agents. Where matches
-have clusters (a voter, a prompt, an opening), ``M`` is the sum over clusters of their squared scores, corrected for what
-the fit took up of them (CR2) and, with Student's t, for their number. An agent with few clusters is taken to have the
-league's dispersion, and gets as much more as its own residuals lack: an agent that never lost has surprised nobody, and
-its rating is not known the better for it. The prior's edges have their Hessian as covariance, so that with ``phi = 1`` the whole is ``V``:
-estimates that are drawn together are off by the prior's bias too, and intervals include it.
+have clusters (a voter, a prompt, an opening), ``M`` is the sum over clusters of their squared scores, corrected for
+what the fit took up of them (CR2) and, with Student's t, for their number. An agent with few clusters is taken to have
+the league's dispersion, and gets as much more as its own residuals lack: an agent that never lost has surprised nobody,
+and its rating is not known the better for it. The prior's edges have their Hessian as covariance, so that with
+``phi = 1`` the whole is ``V``: estimates that are drawn together are off by the prior's bias too, and intervals include
+it.
 
 **The origin.** Ratings are known up to a constant. Ratings and errors are those of the distance to the mean of the
 well-measured agents, so that a newcomer with three games moves nobody's rating or error. The error of a difference does
@@ -401,12 +402,11 @@ class Results:
         parts = self.parts
         assert parts is not None
         most = int(parts.cluster.max()) + 1
-        total, squares = np.zeros(self.agents), np.zeros(self.agents)
-        for side in (self.i, self.j):
-            code, place = np.unique(side[parts.row] * most + parts.cluster, return_inverse=True)
-            of_cluster = np.bincount(place, told)
-            total += np.bincount(code // most, of_cluster, self.agents)
-            squares += np.bincount(code // most, of_cluster**2, self.agents)
+        agent = np.concatenate([self.i[parts.row], self.j[parts.row]])
+        code, place = np.unique(agent * most + np.tile(parts.cluster, 2), return_inverse=True)
+        of_cluster = np.bincount(place, np.tile(told, 2))
+        total = np.bincount(code // most, of_cluster, self.agents)
+        squares = np.bincount(code // most, of_cluster**2, self.agents)
         game = EVEN_GAME * parts.unit
         freedom = (total + PRIOR_GAMES * game) ** 2 / (squares + PRIOR_GAMES * game**2)
         wider = stdtrit(freedom, UPPER) / NormalDist().inv_cdf(UPPER)

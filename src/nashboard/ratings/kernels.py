@@ -178,7 +178,8 @@ def hessian(
         for t in range(1, H.shape[1]):
             H[a, t] += mu * D[a, t]
     bend(H, D, pull, normals.shape[0])
-    return tangent(H, average, normals, inverse)
+    out: Floats = tangent(H, average, normals, inverse)
+    return out
 
 
 @compiled(types.Tuple((TABLE, FLOAT, FLOAT))(READ_TABLE, BLOCKS, FLOAT, FLOAT, INT, *LOCAL))
