@@ -184,7 +184,7 @@ def test_clusters_of_equal_votes_widen_the_errors() -> None:
         "losses": [100.0],
     }
     loose, tied = nb.Matches(**counts), nb.Matches(**counts, clusters=clusters)
-    # ten votes of a cluster always agree: ten times the variance, times 20 / 19 for so few clusters, and the quantile of
+    # ten votes of a cluster always agree: ten times the variance, 20 / 19 for so few clusters, and the quantile of
     # Student's t with 24 degrees of freedom (20 clusters, and 20 games that stand for the league) over the normal one
     ratio = nb.elo(tied, prior=0).stderr[0] / nb.elo(loose, prior=0).stderr[0]
     assert ratio == pytest.approx(np.sqrt(10 * 20 / 19) * 2.064 / 1.96, rel=0.005)
