@@ -22,7 +22,7 @@ from scipy.stats import kendalltau
 
 import nashboard as nb
 from nashboard.data.matches import Clusters
-from nashboard.evaluation.posterior.duplicates import find_near_duplicates, pool_matches
+from nashboard.evaluation.posterior.duplicates import find_near_duplicates
 from nashboard.evaluation.posterior.matches import draw_matches, solve_games
 from nashboard.evaluation.posterior.posterior import summarise_draws
 
@@ -321,7 +321,7 @@ def simulate(regime: Regime, copies: int, repeats: int, seed: int, draws: int) -
         gaps, weights = solve_games(x[None, :n, :n])
         truth, at_top = gaps[0], weights[0] > 0
         alike = find_near_duplicates(matches)
-        pooled = draw_matches(pool_matches(matches, alike.label), draws=draws, rng=k, fit=alike.fit)
+        pooled = draw_matches(matches, draws=draws, rng=k, alike=alike)
         posterior = summarise_draws(pooled, matches.agents, alike.label, unit="log-odds", level=0.95)
         low, high = np.quantile(pooled.gaps[:, alike.label[:n]], [0.025, 0.975], axis=0, method="weibull")
         point = posterior.gap[:n]

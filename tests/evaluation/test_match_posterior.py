@@ -13,7 +13,7 @@ from nashboard._types import Floats
 from nashboard.data.matches import Clusters
 from nashboard.equilibrium.nash_average import nash_average
 from nashboard.evaluation.audit.transitivity import ladder_p_value, strongest_triples
-from nashboard.evaluation.posterior.duplicates import find_near_duplicates, pool_matches
+from nashboard.evaluation.posterior.duplicates import find_near_duplicates
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs, solve_among_contenders, solve_games
 from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
 from nashboard.ratings.hierarchical_planes import count_planes
@@ -200,21 +200,21 @@ def enter_copies(x: Floats, copies: int) -> Floats:
 @pytest.mark.parametrize(("sigma", "tau"), [(1.0, 0.3), (0.5, 1.5)])
 def test_noisy_copies_are_found_pooled_and_do_not_raise_the_error(sigma: float, tau: float) -> None:
     alone, crowded, family, answers = [], [], [], []
-    for seed in range(4):
+    for seed in range(12):
         rng = np.random.default_rng([21, seed])
         x = truth_of(10, sigma, tau, rng)
         truth = solve_games(x[None])[0][0]
         alone.append(((draw_matches(play(x, 40, rng), draws=150).point - truth) ** 2).mean())
         matches = play(enter_copies(x, 10), 40, rng)
         found = find_near_duplicates(matches)
-        family.append(np.bincount(found.label[[0, *range(10, 20)]]).max() / 11)
-        drawn = draw_matches(pool_matches(matches, found.label), draws=150, fit=found.fit)
+        family.append(found.probability[np.ix_([0, *range(10, 20)], [0, *range(10, 20)])].mean())
+        drawn = draw_matches(matches, draws=150, alike=found)
         crowded.append(((drawn.point[found.label[:10]] - truth) ** 2).mean())
         answers.append(found.verdict)
     # among strong cycles three planes may predict left-out pairs as well as one agent in place of eleven does
-    assert answers.count("yes") >= (4 if tau < 1 else 3)
+    assert answers.count("yes") >= (12 if tau < 1 else 10)
     assert np.mean(family) > 0.7
-    assert np.sqrt(np.mean(crowded) / np.mean(alone)) < 1.15  # 4 arenas
+    assert np.sqrt(np.mean(crowded) / np.mean(alone)) < 1.1  # 12 arenas
 
 
 def test_different_agents_are_not_pooled_and_thin_data_cannot_tell() -> None:
@@ -223,7 +223,6 @@ def test_different_agents_are_not_pooled_and_thin_data_cannot_tell() -> None:
     assert (clear.groups, clear.verdict) == ((), "no")
     thin = find_near_duplicates(play(truth_of(10, 0.3, 0.0, rng), 2, rng))
     assert (thin.groups, thin.verdict) == ((), "cannot tell")
-    assert thin.unclear > 0
 
 
 def test_one_opponent_keeps_apart_two_agents_that_are_alike_elsewhere() -> None:
@@ -232,7 +231,6 @@ def test_one_opponent_keeps_apart_two_agents_that_are_alike_elsewhere() -> None:
     x[8, 3], x[3, 8] = x[0, 3] + 3, x[3, 0] - 3
     found = find_near_duplicates(play(x, 60, rng))
     assert found.answer(0, 8) != "yes"
-    assert found.largest[0, 8] > 1
 
 
 def test_payoffs_with_errors_have_intervals_and_without_errors_none() -> None:

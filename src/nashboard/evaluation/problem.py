@@ -19,7 +19,7 @@ from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selecti
 from nashboard.errors import InputError
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
 from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores
-from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
+from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
@@ -223,14 +223,12 @@ class Problem:
         if isinstance(data, Matches):
             if self.literal:
                 return literal_matches(data, settings.selection, settings.tolerance)
-            alike = self.alike
-            if alike is not None and alike.groups:
-                data = pool_matches(data, alike.label)
-            if len(data.agents) == 1:
+            if self.alike is not None and not self.alike.label.any():
                 return single_class(data, n)
-            fit = None if alike is None else alike.fit
             with show_progress("Drawing from the posterior ...", total=n, asked=self.plan.progress) as shown:
-                return draw_matches(data, draws=n, rng=rng, workers=self.plan.workers, fit=fit, advance=shown.advance)
+                return draw_matches(
+                    data, draws=n, rng=rng, workers=self.plan.workers, alike=self.alike, advance=shown.advance
+                )
         if isinstance(data, Scores):
             if self.literal:
                 return literal_scores(data, settings.scaling, settings.selection, settings.tolerance)

@@ -191,7 +191,7 @@ def pairs_sentence(problem: Problem) -> str:
         return ""
     compared = problem.draws.facts.get("noise") == "known" or (problem.alike is not None and problem.alike.tested)
     sought = compared and problem.settings.pool and n == len(problem.agents)
-    found = ["no near-duplicates found"] if sought else []
+    found = ["no near-duplicates found"] if sought and "copies" not in problem.draws.facts else []
     unclear, tied = count_unclear(problem.draws.gaps, problem.settings.level)
     if unclear:
         found.append(f"{unclear:,} of {n * (n - 1) // 2:,} pairs of {call} cannot be ordered with these data")
@@ -410,13 +410,19 @@ def mean_warning(data: Any) -> list[str]:
 
 
 def pool_warning(problem: Problem) -> list[str]:
-    """Return which near-duplicates were pooled."""
+    """Return which near-duplicates were pooled, and whether copies were entered of which it is uncertain who they are."""
+    found = []
+    if "copies" in problem.draws.facts:
+        found.append(
+            f"Some {problem.settings.call} are probably the same under several names "
+            f"(P = {problem.draws.facts['copies']:.2f}); all numbers are averages over which ones these are."
+        )
     if not problem.pools:
-        return []
+        return found
     groups = "; ".join(listed(group, 4) for group in problem.pools[:3])
     more = f"; and {len(problem.pools) - 3:,} more groups" if len(problem.pools) > 3 else ""
     apart = "pool=False (--no-pool) keeps them apart."
-    return [f"Near-duplicates are pooled and share their data: {groups}{more}. {apart}"]
+    return [*found, f"Near-duplicates are pooled and share their data: {groups}{more}. {apart}"]
 
 
 def copy_warning(groups: tuple[tuple[str, ...], ...], call: str) -> list[str]:

@@ -47,6 +47,7 @@ from nashboard.ratings.hierarchical_numerics import (
     DENSE,
     RatingPrior,
     System,
+    draw_all_classes,
     draw_all_pairs,
     draw_columns,
     draw_signed_normals,
@@ -183,6 +184,20 @@ class PairCounts(Schedule):
         draw_all_pairs(self.won, self.games, self.i, self.j, tau, seeds, A)
         return A
 
+    def draw_all_classes(self, base: Floats, label: Ints, tau: Floats, seeds: Any) -> Floats:
+        """Draw the log-odds of all pairs of entries, of which those with the same label (b, n) are one agent."""
+        A = np.array(base, order="C")
+        draw_all_classes(*self.tables, label, tau, seeds, A)
+        return A
+
+    @cached_property
+    def tables(self) -> tuple[Floats, Floats]:
+        """Points and games as full matrices, seen from the row."""
+        won, games = np.zeros((2, self.n, self.n))
+        won[self.i, self.j], won[self.j, self.i] = self.won, self.games - self.won
+        games[self.i, self.j] = games[self.j, self.i] = self.games
+        return won, games
+
     def draw_columns(self, ratings: Floats, tau: float, seed: Any, agents: Ints) -> Floats:
         """Draw the log-odds of everybody against some agents given ratings, ``(n, k)``."""
         X = np.empty((len(agents), self.n))
@@ -264,7 +279,8 @@ class ModelDraws:
     """Draws from the posterior; the cyclic parts are drawn when they are asked for, each from a key of its own.
 
     ``ratings`` are (S, n) with mean 0 in each draw, ``sigma`` and ``tau`` (S,), ``seeds`` the keys of the draws.
-    ``planes`` are coordinates (S, n, 2 k) in planes of rotation, where there are any.
+    ``planes`` are coordinates (S, n, 2 k) in planes of rotation, and ``label`` (S, n) the first member of the class of
+    entries that are one agent, where there are any.
     """
 
     ratings: Floats
@@ -273,6 +289,7 @@ class ModelDraws:
     seeds: Any
     counts: Pairs
     planes: Floats | None = None
+    label: Ints | None = None
 
     def payoffs(self, draws: slice) -> Floats:
         """Return the log-odds of all pairs in some draws, ``(b, n, n)``."""
@@ -282,7 +299,10 @@ class ModelDraws:
             u, v = self.planes[draws, :, 0::2], self.planes[draws, :, 1::2]
             turn = u @ v.transpose(0, 2, 1)
             base += turn - turn.transpose(0, 2, 1)
-        return self.counts.draw_all(base, self.tau[draws].copy(), self.seeds[draws].copy())
+        given = self.tau[draws].copy(), self.seeds[draws].copy()
+        if self.label is not None and isinstance(self.counts, PairCounts):
+            return self.counts.draw_all_classes(base, self.label[draws], *given)
+        return self.counts.draw_all(base, *given)
 
     def columns(self, draw: int, agents: Ints) -> Floats:
         """Return the log-odds of everybody against some agents in one draw, ``(n, k)``."""

@@ -415,6 +415,17 @@ def gain_of_sigma(values, weights, weak, squares, old, new, scale):  # type: ign
     return gain
 
 
+@compiled("f8(f8[::1], f8[::1], f8)")
+def interpolated(at, values, x):  # type: ignore[no-untyped-def]
+    """Interpolate a function on an even grid; beyond it, minus infinity."""
+    step = at[1] - at[0]
+    k = int(np.floor((x - at[0]) / step))
+    if x < at[0] or k >= len(at) - 1:
+        return -np.inf
+    t = (x - at[k]) / step
+    return (1 - t) * values[k] + t * values[k + 1]
+
+
 @compiled("void(f8[::1], i8[::1], i8[::1], f8[::1], f8[::1])")
 def deviations_of(r, starts, rows, entries, off):  # type: ignore[no-untyped-def]
     """Write ``D r`` into ``off``, given the columns of ``D``."""
@@ -544,6 +555,34 @@ def draw_all_pairs(won, games, first, second, tau, seeds, A):  # type: ignore[no
                 if not met[i, j]:
                     A[s, i, j] += tau[s] * normal_of(pair_key(seeds[s], i, j))
                     A[s, j, i] = -A[s, i, j]
+
+
+@compiled("void(f8[:,::1], f8[:,::1], i8[:,::1], f8[::1], u8[::1], f8[:,:,::1])")
+def draw_all_classes(won, games, label, tau, seeds, A):  # type: ignore[no-untyped-def]
+    """Add the cyclic parts of all pairs to the log-odds ``A`` of every draw, in which some entries are one agent.
+
+    ``label`` (S, n) is the first member of the class of each entry; ``won`` and ``games`` are (n, n), by entry.
+    """
+    n = A.shape[1]
+    Y, N = np.empty((n, n)), np.empty((n, n))
+    for s in range(len(A)):
+        Y[:], N[:] = 0.0, 0.0
+        for a in range(n):
+            for b in range(n):
+                Y[label[s, a], label[s, b]] += won[a, b]
+                N[label[s, a], label[s, b]] += games[a, b]
+        for i in range(n):
+            for j in range(i + 1, n):
+                a, b = label[s, i], label[s, j]
+                if a == i and b == j:
+                    key, d = pair_key(seeds[s], i, j), A[s, i, j]
+                    c = draw_one(Y[i, j], N[i, j], d, tau[s], key) if N[i, j] > 0 else tau[s] * normal_of(key)
+                    A[s, i, j] = d + c
+                    A[s, j, i] = -A[s, i, j]
+        for i in range(n):
+            for j in range(n):
+                a, b = label[s, i], label[s, j]
+                A[s, i, j] = 0.0 if a == b else A[s, a, b]
 
 
 @compiled("void(f8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8, u8, i8[::1], f8[:,::1])")

@@ -21,6 +21,7 @@ from nashboard.ratings.hierarchical import SIGMA_SCALE, TAU_RANGE, HierarchicalF
 from nashboard.ratings.hierarchical_numerics import (
     deviations_of,
     gain_of_sigma,
+    interpolated,
     mixed,
     normal_of,
     uniform_of,
@@ -118,17 +119,6 @@ def sample_planes(fit: HierarchicalFit, planes: int, draws: int, seed: Any) -> P
         np.array([fit.sigma, fit.tau]), np.uint64(seed), WARM, THIN, places, scales, log_density,
     )  # fmt: skip
     return PlaneDraws(places=places, scales=scales, log_density=log_density)
-
-
-@compiled("f8(f8[::1], f8[::1], f8)")
-def interpolated(at, values, x):  # type: ignore[no-untyped-def]
-    """Interpolate a function on an even grid; beyond it, minus infinity."""
-    step = at[1] - at[0]
-    k = int(np.floor((x - at[0]) / step))
-    if x < at[0] or k >= len(at) - 1:
-        return -np.inf
-    t = (x - at[k]) / step
-    return (1 - t) * values[k] + t * values[k + 1]
 
 
 @compiled("f8(f8[:,::1], i8, i8)")

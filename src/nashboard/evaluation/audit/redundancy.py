@@ -35,6 +35,7 @@ from nashboard._types import Bools, Floats, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
+from nashboard.evaluation.posterior.duplicates import SURE
 from nashboard.evaluation.posterior.scores import holm
 from nashboard.evaluation.problem import Data, Kind, Problem
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
@@ -105,6 +106,8 @@ class Redundancy(Part):
         What merging every group into its representative does to the board of agents, by method.
     unit
         Of distances.
+    copies
+        Probability that any two entries are one agent, where all partitions were averaged over; else NaN.
     """
 
     kind: Kind
@@ -121,6 +124,7 @@ class Redundancy(Part):
     told_apart: int
     merged: tuple[Movement, ...]
     unit: str
+    copies: float = float("nan")
 
     machine_fields = (
         "kind", "rule", "level", "margin", "basis", "compared", "told_apart", "groups", "nearest", "suspected",
@@ -144,8 +148,8 @@ class Redundancy(Part):
             return f"{known}: only exact copies{near} are recognised, and the others cannot be judged"
         if self.basis == "model":
             return (
-                f"near-duplicates are more likely one agent than several, and differ against no opponent; entries are "
-                f"different where the data favour that by more than {1 / self.level:.0f} to 1"
+                "near-duplicates are very likely one agent; entries are different where the data favour that by more "
+                f"than {1 / self.level:.0f} to 1"
             )
         return (
             f"near-duplicates are shown to differ by less than {self.margin:g} of the range; the probability that any "
@@ -158,7 +162,13 @@ class Redundancy(Part):
             return (*self.alike(SHOWN), *self.merging(), *self.doubts())
         if self.told_apart == self.compared:
             return (f"every two {self.kind} differ",)
+        if self.copies >= SURE:
+            return (self.entered_copies(), self.open_pairs(), *self.doubts())
         return (f"no near-duplicates found among {self.kind}; {self.open_pairs()}", *self.doubts())
+
+    def entered_copies(self) -> str:
+        """Return that copies were entered, but not which."""
+        return f"some {self.kind} are the same under several names (P = {self.copies:.2f}), but it is not shown which"
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether entries were entered once (yes, no, cannot tell), and whether first place depends on copies."""
@@ -170,6 +180,9 @@ class Redundancy(Part):
             merging = f"merging them changes the winner by {', '.join(changed) if changed else 'no method'}"
         elif self.told_apart == self.compared:
             once, found, merging = True, (f"every two {self.kind} differ",), "there is nothing to merge"
+        elif self.copies >= SURE:
+            same, found = None, (self.entered_copies(), *self.doubts())
+            merging = "undecided: it is not shown which entries are copies"
         else:
             once, same = None, None
             found = (f"undecided: {self.open_pairs()}", *self.doubts())
@@ -194,7 +207,8 @@ class Redundancy(Part):
     def doubts(self) -> tuple[str, ...]:
         """Name the pairs that are suspected, if any."""
         pairs = tuple(f"{pair.first} = {pair.second}" for pair in self.suspected)
-        among = f"suspected when looked at alone, as chance may make some among {self.compared:,} pairs"
+        alone = "suspected" if self.copies == self.copies else "suspected when looked at alone"
+        among = f"{alone}, as chance may make some among {self.compared:,} pairs"
         return (f"{among}, and not shown to be the same: {shorten(pairs)}",) if pairs else ()
 
     def alike(self, most: int) -> tuple[str, ...]:
@@ -229,7 +243,7 @@ class Redundancy(Part):
         ]
         if self.basis == "model":
             columns.append(
-                Column("P(same)", "probability that the two are one, the pair looked at alone", cell="probability")
+                Column("P(same)", "posterior probability that the two are one", cell="probability")
             )
         elif self.basis == "test":
             same = "chance of so large a difference if they are the same; near 0 they differ"
@@ -328,6 +342,7 @@ def find_redundancy(problem: Problem, kind: Kind, error: float, margin: float | 
         told_apart=int(apart.sum()),
         merged=measure_merging(problem, kind, by_name(groups, exact=True), by_name(groups, exact=False)),
         unit=WIN_RATE if isinstance(data, Matches) else "scaled score",
+        copies=found.copies,
     )
 
 
@@ -353,6 +368,7 @@ class Comparison:
     apart: Bools
     suspect: Bools
     preference: Floats
+    copies: float = float("nan")
 
 
 def unknown(distance: Floats, observed: Floats, preference: Floats) -> dict[str, Any]:
@@ -374,9 +390,10 @@ def compare_matches(problem: Problem, error: float) -> Comparison:
         return Comparison(**found)
     probability = model.probability[np.ix_(label, label)]
     near = (model.label[:, None] == model.label)[np.ix_(label, label)]
-    odds = probability * len(model.agents) / np.maximum(1 - probability, 1e-300)
-    answers = {"near": near, "apart": ~near & (odds < error), "suspect": ~near & (probability >= SUSPECTED)}
-    return Comparison(**{**found, **answers, "basis": "model", "probability": probability})
+    different = model.different[np.ix_(label, label)]
+    answers = {"near": near, "apart": ~near & (different > 1 / error), "suspect": ~near & (probability >= SUSPECTED)}
+    copies = float("nan") if model.partitions is None else 1 - model.partitions.no_copies
+    return Comparison(**{**found, **answers, "basis": "model", "probability": probability, "copies": copies})
 
 
 def compare_scores(problem: Problem, kind: Kind, error: float, margin: float) -> Comparison:

@@ -7,8 +7,13 @@ model
     the same agent:     d_m ~ N(0, v_m),                     d_ab ~ N(0, v_ab)
     different agents:   d_m ~ N(rho, v_m + 2 tau^2),         d_ab ~ N(rho, v_ab + tau^2),      rho ~ N(0, 2 sigma^2)
 
-and the ratio of the two likelihoods says how far the data favour "the same". The prior over partitions is a Chinese
-restaurant process in which two given agents of ``n`` are the same with probability ``1 / (n + 1)``. Entries
+and the ratio of the two likelihoods says how far the data favour "the same". In leagues of up to ``MOST_AVERAGED``
+entries all partitions of the entries into agents are averaged over (`ratings.hierarchical_partitions`), and the
+probability that two are one agent comes from the same draws as the board. Two that are one with probability ``SHARED``
+share a row. Where the probability that all entries differ is ``NO_COPIES`` or more, they are taken as different.
+
+In larger leagues, and where there are planes of rotation or strength decides who meets whom, there is one decision. The prior over partitions is a
+Chinese restaurant process in which two given agents of ``n`` are the same with probability ``1 / (n + 1)``. Entries
 are merged by agglomeration (Bayesian hierarchical clustering, Heller and Ghahramani 2005): a group stays where its
 evidence exceeds that of its parts. One opponent against whom two entries clearly differ keeps them apart, however
 alike they are on average, because the equilibrium looks for exactly such opponents. Where cycles come from traits
@@ -31,14 +36,21 @@ import numpy as np
 from nashboard._compiled import compiled
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.ratings.hierarchical import FEW_PAIRS, HierarchicalFit, PairCounts, count_pairs, fit_hierarchical
+from nashboard.ratings.hierarchical import FEW_PAIRS, HierarchicalFit, PairCounts, fit_hierarchical, fit_pairs
+from nashboard.ratings.hierarchical_partitions import PartitionDraws, pair_prior, sample_partitions
 from nashboard.ratings.hierarchical_planes import count_planes, predict_pairs, sample_planes
+from nashboard.ratings.schedule import choose_prior
 
 Answer = Literal["yes", "no", "cannot tell"]
 
 SURE = 0.95  # posterior probability for an answer of yes, and of no
 DIFFERS = 0.02  # chance of so large a difference, if two entries are the same, that keeps them apart
 MOST_AGENTS = 1500  # up to which all pairs are compared
+MOST_AVERAGED = 100  # entries up to which partitions are averaged over
+SHARED = 0.8  # posterior probability from which entries share a row, where partitions are averaged over
+NO_COPIES = 0.25  # probability that all entries differ from which they are taken as different: less is positive evidence
+HOPELESS = -5.0  # log-likelihood ratio of two entries below which they are never one agent
+TRIAL = 100  # draws of partitions that decide
 MOST_TRAITS = 223  # agents up to which planes of rotation are tried, as for the draws
 ROUNDS = 3  # of fitting the pooled matches and looking for groups again
 WIDER = (0.3, 1.0)  # values of tau that are tried beside the fitted one, which many copies make too small
@@ -58,22 +70,27 @@ class NearDuplicates:
     label
         ``(n,)`` number of the group of each agent; agents that are alike share it.
     probability
-        ``(n, n)`` posterior probability that two entries are the same, each pair looked at alone; 1 in a group.
-    largest
-        ``(n, n)`` upper 95% bound of the largest difference against a common opponent, in log-odds; infinite where
-        there is none.
+        ``(n, n)`` posterior probability that two entries are the same; 1 in a group that was found by one decision.
+    prior
+        The same for any two entries before their results are known.
     tested
         Whether the entries were compared; large leagues are not.
     fit
-        The model of the matches in which the groups are pooled.
+        The model of the matches in which the groups are pooled, or of all entries where partitions are averaged over.
+    partitions
+        Draws of who is one agent with whom, where it is likely that copies were entered.
+    near
+        ``(n, n)`` which entries may be one agent in these draws.
     """
 
     agents: tuple[str, ...]
     label: Ints
     probability: Floats
-    largest: Floats
+    prior: float = 0.0
     tested: bool = True
     fit: HierarchicalFit | None = None
+    partitions: PartitionDraws | None = None
+    near: Bools | None = None
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -83,41 +100,73 @@ class NearDuplicates:
             members.setdefault(int(label), []).append(name)
         return tuple(tuple(group) for group in members.values() if len(group) > 1)
 
+    @property
+    def different(self) -> Floats:
+        """``(n, n)`` how many times less likely than beforehand it is that two entries are the same."""
+        odds = self.probability / np.maximum(1 - self.probability, 1e-300)
+        return np.asarray(self.prior / (1 - self.prior) / np.maximum(odds, 1e-300))
+
     def answer(self, a: int, b: int) -> Answer:
         """Return whether two entries are near-duplicates, as far as the data can tell."""
         if self.label[a] == self.label[b]:
             return "yes"
-        return "no" if self.tested and self.probability[a, b] < 1 - SURE else "cannot tell"
-
-    @property
-    def unclear(self) -> int:
-        """How many pairs of entries cannot be told apart, and cannot be shown to be alike."""
-        apart = self.label[:, None] != self.label
-        return int(np.triu(apart & (self.probability >= 1 - SURE), 1).sum()) if self.tested else 0
+        return "no" if self.tested and self.different[a, b] > 1 / (1 - SURE) else "cannot tell"
 
     @property
     def verdict(self) -> Answer:
         """Whether copies were entered: yes, no, or cannot tell with these data."""
-        if self.groups:
+        if self.groups or (self.partitions is not None and self.partitions.no_copies <= 1 - SURE):
             return "yes"
+        if not self.tested:
+            return "cannot tell"
+        unclear = np.triu(self.different <= 1 / (1 - SURE), 1).sum()
         n = len(self.agents)
-        return "no" if self.tested and self.unclear <= (1 - SURE) * n * (n - 1) / 2 else "cannot tell"
+        return "no" if unclear <= (1 - SURE) * n * (n - 1) / 2 else "cannot tell"
 
 
 def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -> NearDuplicates:
-    """Find groups of entries whose results are those of one agent.
+    """Find groups of entries whose results are those of one agent."""
+    n = len(matches.agents)
+    if n > MOST_AGENTS or n < 3 or not len(matches.pairs):
+        return NearDuplicates(
+            agents=matches.agents, label=np.arange(n), probability=np.zeros((0, 0)), fit=fit, tested=False
+        )
+    fit = fit or fit_hierarchical(matches)
+    planes = count_planes(fit) if n <= MOST_TRAITS else 0
+    if planes or n > MOST_AVERAGED:
+        return decide_groups(matches, fit, planes)
+    plain = fit_pairs(matches.agents, fit.counts) if fit.around_opponents else fit
+    assert isinstance(fit.counts, PairCounts)
+    near = compare_all(*fit.counts.tables, Traits.of(plain, 0, n)) > HOPELESS
+    found = sample_partitions(plain, near, TRIAL, 0)
+    label, averaged = np.arange(n), found.no_copies < NO_COPIES
+    if fit.around_opponents:  # many copies, which have the same opponents, look like a division
+        pooled = pool_matches(matches, np.unique(found.label[-1], return_inverse=True)[1])
+        if not averaged or choose_prior(pooled) is not None:
+            return decide_groups(matches, fit, planes)
+    if averaged:
+        for a, b in np.argwhere(np.triu(found.together >= SHARED, 1)):
+            label[label == label[b]] = label[a]
+    return NearDuplicates(
+        agents=matches.agents,
+        label=np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp),
+        probability=found.together,
+        prior=pair_prior(n),
+        fit=plain,
+        partitions=found if averaged else None,
+        near=near,
+    )
+
+
+def decide_groups(matches: Matches, fit: HierarchicalFit, planes: int) -> NearDuplicates:
+    """Find groups by one decision, where partitions are not averaged over.
 
     Copies make sigma and tau look smaller than they are. So groups are sought with several values of tau, the model is
     fitted to the pooled matches, and the partition with the largest evidence is kept if it is clearly better than none.
     """
+    assert isinstance(fit.counts, PairCounts)
     n = len(matches.agents)
-    single = np.arange(n)
-    if n > MOST_AGENTS or n < 3 or not len(matches.pairs):
-        nothing = np.zeros((0, 0))
-        return NearDuplicates(agents=matches.agents, label=single, probability=nothing, largest=nothing, tested=False)
-    fit = fit or fit_hierarchical(matches)
-    Y, N = tabulate(count_pairs(matches))
-    apart, planes = fit, count_planes(fit) if n <= MOST_TRAITS else 0
+    apart, single, (Y, N) = fit, np.arange(n), fit.counts.tables
     label, fit = search_groups(matches, fit, Y, N)
     traits = Traits.of(fit, 0, n)
     if planes:  # similar traits look like copies, and copies like traits: what predicts left-out pairs best is kept
@@ -130,14 +179,13 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
             score = predict_pairs(apart, found, pooled, count_planes(pooled))
             if score > best + (ENOUGH if label is single else 0.0):
                 label, fit, best = found, pooled, score
-    odds, largest = compare_all(Y, N, traits)
-    probability = 1 / (1 + n * np.exp(-np.clip(odds, -700, 700)))
+    probability = 1 / (1 + n * np.exp(-np.clip(compare_all(Y, N, traits), -700, 700)))
     same = label[:, None] == label
     return NearDuplicates(
         agents=matches.agents,
         label=label,
         probability=np.where(same, 1.0, probability),
-        largest=np.where(np.eye(n, dtype=np.bool_), 0.0, largest),
+        prior=1 / (n + 1),
         fit=fit,
     )
 
@@ -209,20 +257,12 @@ def pool_matches(matches: Matches, label: Ints) -> Matches:
     return matches.renumbered(label, [matches.agents[k] for k in first], "near-duplicates share their games")
 
 
-def tabulate(counts: PairCounts) -> tuple[Floats, Floats]:
-    """Return effective points and games as full matrices, seen from the row."""
-    Y, N = np.zeros((2, counts.n, counts.n))
-    Y[counts.i, counts.j], Y[counts.j, counts.i] = counts.won, counts.games - counts.won
-    N[counts.i, counts.j] = N[counts.j, counts.i] = counts.games
-    return Y, N
-
-
-def compare_all(Y: Floats, N: Floats, traits: Traits) -> tuple[Floats, Floats]:
-    """Return the log-likelihood ratio of "the same" for all pairs, and bounds of their largest difference."""
+def compare_all(Y: Floats, N: Floats, traits: Traits) -> Floats:
+    """Return the log-likelihood ratio of "the same" for all pairs."""
     n = len(Y)
-    odds, largest = np.zeros((n, n)), np.full((n, n), np.inf)
-    compare_entries(Y, N, np.ones(n, dtype=np.bool_), traits.variances, traits.tau, traits.places, odds, largest, -1)
-    return odds, largest
+    odds = np.zeros((n, n))
+    compare_entries(Y, N, np.ones(n, dtype=np.bool_), traits.variances, traits.tau, traits.places, odds, -1)
+    return odds
 
 
 def group_alike(Y: Floats, N: Floats, traits: Traits) -> Ints:
@@ -234,8 +274,8 @@ def group_alike(Y: Floats, N: Floats, traits: Traits) -> Ints:
     given = traits.variances, traits.tau, traits.places
     active = np.ones(n, dtype=np.bool_)
     size = np.ones(n)
-    evidence, largest = np.zeros((n, n)), np.full((n, n), np.inf)
-    compare_entries(Y, N, active, *given, evidence, largest, -1)
+    evidence = np.zeros((n, n))
+    compare_entries(Y, N, active, *given, evidence, -1)
     members: list[list[int]] = [[k] for k in range(n)]
     merged = np.zeros(n)  # evidence for the group as one, against singles
     kept = np.zeros(n)  # the same of the best partition of the group
@@ -259,7 +299,7 @@ def group_alike(Y: Floats, N: Floats, traits: Traits) -> Ints:
         N[:, a] += N[:, b]
         Y[a, a] = N[a, a] = 0.0
         active[b] = False
-        compare_entries(Y, N, active, *given, evidence, largest, int(a))
+        compare_entries(Y, N, active, *given, evidence, int(a))
         prior = gammaln(size[a] + size) - gammaln(size[a]) - gammaln(size) - np.log(n)
         row = np.where(active, evidence[a] + prior, -np.inf)
         gain[a, a + 1 :], gain[:a, a] = row[a + 1 :], row[:a]
@@ -271,8 +311,8 @@ def group_alike(Y: Floats, N: Floats, traits: Traits) -> Ints:
     return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
 
 
-@compiled("void(f8[:,::1], f8[:,::1], b1[::1], f8[::1], f8, f8[:,::1], f8[:,::1], f8[:,::1], i8)")
-def compare_entries(Y, N, active, variances, tau, places, evidence, largest, only):  # type: ignore[no-untyped-def]
+@compiled("void(f8[:,::1], f8[:,::1], b1[::1], f8[::1], f8, f8[:,::1], f8[:,::1], i8)")
+def compare_entries(Y, N, active, variances, tau, places, evidence, only):  # type: ignore[no-untyped-def]
     """Fill in the evidence that two entries are the same, for all pairs, or those of one entry."""
     n, traits = places.shape
     t2 = tau * tau
@@ -281,7 +321,7 @@ def compare_entries(Y, N, active, variances, tau, places, evidence, largest, onl
         for b in range(a + 1, n):
             if not (active[a] and active[b]) or (only >= 0 and a != only and b != only):
                 continue
-            ratio, most, total, bound, shared = 0.0, 0.0, 0.0, 0.0, 0
+            ratio, most, total, shared = 0.0, 0.0, 0.0, 0
             A[:] = 0.0
             B[:] = 0.0
             for m in range(n):
@@ -305,7 +345,6 @@ def compare_entries(Y, N, active, variances, tau, places, evidence, largest, onl
                         A[k, c] += places[m, k] * places[m, c] / u
                 most = max(most, d * d / v)
                 total += d * d / v
-                bound = max(bound, abs(d) + 1.96 * np.sqrt(v))
                 shared += 1
             # integrate the differences of rating and traits: Cholesky of the precision A + 1 / variances
             for k in range(traits):
@@ -326,7 +365,6 @@ def compare_entries(Y, N, active, variances, tau, places, evidence, largest, onl
                 if shared * np.exp(-most / 2) < 0.02 or together > 2.05:  # DIFFERS
                     ratio = -1e3
             evidence[a, b] = evidence[b, a] = ratio
-            largest[a, b] = largest[b, a] = bound if shared > 0 else np.inf
 
 
 def log_evidence(d: Floats, v: Floats, G: Floats) -> Floats:

@@ -17,6 +17,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.equilibrium.batch import cores, nash_averages
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
+from nashboard.evaluation.posterior.duplicates import NearDuplicates, pool_matches
 from nashboard.ratings.errors import origin_weights
 from nashboard.ratings.hierarchical import (
     TAU_SCALE,
@@ -28,6 +29,7 @@ from nashboard.ratings.hierarchical import (
     fit_hierarchical,
     fit_pairs,
 )
+from nashboard.ratings.hierarchical_partitions import draw_with_partitions
 from nashboard.ratings.hierarchical_planes import count_planes, draw_with_planes
 
 MOST_PAYOFFS = 10_000_000  # payoffs of all draws up to which they are kept; beyond, games are solved by columns
@@ -46,7 +48,7 @@ def draw_matches(
     draws: int = 200,
     rng: np.random.Generator | int = 0,
     workers: int | None = None,
-    fit: HierarchicalFit | None = None,
+    alike: NearDuplicates | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Draws:
     """Draw ratings, payoffs and equilibria from the posterior of the hierarchical model.
@@ -59,17 +61,64 @@ def draw_matches(
         How many draws, and the seed or generator that they come from.
     workers
         Threads for large leagues; by default all cores.
-    fit
-        The model, where it was fitted to these matches already.
+    alike
+        Which entries are one agent under several names: one class of the draws for each group. None: all are different.
     advance
         Called with the number of draws that have just been finished.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
-    found = draw_games(fit or fit_hierarchical(matches), draws, rng, workers, advance)
-    origin, ratings = origin_weights(matches), found.ratings
+    label = np.arange(len(matches.agents)) if alike is None else alike.label
+    pooled = matches if alike is None or not alike.groups else pool_matches(matches, label)
+    fit = alike.fit if alike is not None and alike.fit is not None else fit_hierarchical(pooled)
+    if alike is None or alike.partitions is None:
+        found = draw_games(fit, draws, rng, workers, advance)
+    else:
+        found = draw_over_partitions(alike, draws, rng, advance)
+    origin, ratings = origin_weights(pooled), found.ratings
     assert ratings is not None
     facts = found.facts | {"beside_origin": np.flatnonzero(origin == 0).tolist()}
     return replace(found, ratings=ratings - (ratings @ origin)[:, None], facts=facts)
+
+
+def draw_over_partitions(
+    alike: NearDuplicates, draws: int, rng: np.random.Generator, advance: Callable[[int], None] | None
+) -> Draws:
+    """Draw who is one agent with whom, and payoffs and equilibria of all classes of entries that share a row.
+
+    A row is that of the member that is most often one agent with the other members.
+    """
+    fit, near, partitions, label = alike.fit, alike.near, alike.partitions, alike.label
+    assert fit is not None
+    assert near is not None
+    assert partitions is not None
+    model = draw_with_partitions(fit, near, partitions, draws, rng)
+    assert model.label is not None
+    payoffs, gaps, weights = solve_all(model, advance)
+    together = np.where(label[:, None] == label, partitions.together, 0.0).sum(axis=1)
+    order = np.lexsort((-together, label))
+    row = order[np.unique(label[order], return_index=True)[1]]
+    members = np.eye(len(row))[label]
+    low, high = np.quantile(model.tau, [0.025, 0.975])
+    ladder = payoffs.mean(axis=2)
+    cyclic = payoffs - ladder[:, :, None] + ladder[:, None, :]
+    of_model = {
+        "sigma": float(model.sigma.mean()),
+        "tau": float(model.tau.mean()),
+        "tau_low": float(low),
+        "tau_high": float(high),
+        "cyclic_share": float((cyclic**2).sum() / max((payoffs**2).sum(), 1e-300)),
+        "planes": 0,
+        "copies": 1 - partitions.no_copies,
+    }
+    return Draws(
+        gaps=gaps[:, row],
+        weights=weights @ members,
+        point=gaps[:, row].mean(axis=0),
+        ratings=ladder[:, row],
+        payoffs=payoffs[:, row][:, :, row],
+        expected=payoffs.mean(axis=0)[np.ix_(row, row)],
+        facts=model_facts(fit) | of_model,
+    )
 
 
 def draw_payoffs(
@@ -118,18 +167,11 @@ def draw_games(
     small = draws * n * n <= MOST_PAYOFFS
     planes = count_planes(fit) if small else 0
     model = draw_with_planes(fit, planes, draws, rng) if planes else fit.draw(draws, rng)
-    done = advance or (lambda count: None)
     payoffs: Floats | None = None
     if small:
-        payoffs = np.empty((draws, n, n))
-        gaps, weights = np.empty((draws, n)), np.empty((draws, n))
-        for at in range(0, draws, BLOCK):
-            block = slice(at, min(at + BLOCK, draws))
-            payoffs[block] = model.payoffs(block)
-            gaps[block], weights[block] = solve_games(payoffs[block])
-            done(block.stop - at)
+        payoffs, gaps, weights = solve_all(model, advance)
     else:
-        gaps, weights = solve_by_columns(model, workers, done)
+        gaps, weights = solve_by_columns(model, workers, advance or (lambda count: None))
     return Draws(
         gaps=gaps,
         weights=weights,
@@ -179,6 +221,35 @@ def solve_games(A: Floats) -> tuple[Floats, Floats]:
         weights[~pure] = nash_averages(A[~pure]).weights
     averages = (A @ weights[..., None])[..., 0]
     return np.where(weights > 0, 0.0, np.maximum(-averages, 0.0)), weights
+
+
+def solve_all(model: ModelDraws, advance: Callable[[int], None] | None) -> tuple[Floats, Floats, Floats]:
+    """Return payoffs, gaps and weights of all draws, in blocks."""
+    draws, n = model.ratings.shape
+    payoffs, gaps, weights = np.empty((draws, n, n)), np.empty((draws, n)), np.empty((draws, n))
+    for at in range(0, draws, BLOCK):
+        block = slice(at, min(at + BLOCK, draws))
+        payoffs[block] = model.payoffs(block)
+        if model.label is None:
+            gaps[block], weights[block] = solve_games(payoffs[block])
+        else:
+            gaps[block], weights[block] = solve_classes(payoffs[block], model.label[block])
+        if advance:
+            advance(block.stop - at)
+    return payoffs, gaps, weights
+
+
+def solve_classes(A: Floats, label: Ints) -> tuple[Floats, Floats]:
+    """Return gaps and weights of a stack of games ``(b, n, n)`` in which entries with the same label are one agent.
+
+    ``label`` (b, n) is the first member. The other members lose to everybody while the game is solved.
+    """
+    more = label != np.arange(label.shape[1])
+    far = 2 * np.abs(A).max() + 1
+    game = A - far * more[:, :, None] + far * more[:, None, :]
+    gaps, weights = solve_games(np.where(more[:, :, None] & more[:, None, :], 0.0, game))
+    size = (label[:, :, None] == label[:, None, :]).sum(axis=2)
+    return np.take_along_axis(gaps, label, 1), np.take_along_axis(weights, label, 1) / size
 
 
 def solve_by_columns(model: ModelDraws, workers: int | None, advance: Callable[[int], None]) -> tuple[Floats, Floats]:
