@@ -410,7 +410,7 @@ def mean_warning(data: Any) -> list[str]:
 
 
 def pool_warning(problem: Problem) -> list[str]:
-    """Return which near-duplicates were pooled, and whether copies were entered of which it is uncertain who they are."""
+    """Return which near-duplicates were pooled, and whether it is uncertain which entries are copies."""
     found = []
     if "copies" in problem.draws.facts:
         found.append(

@@ -2,9 +2,8 @@
 
 Entries of one class are one agent under several names. They share rating and cyclic parts, and their games with each
 other are tosses of a fair coin. The prior over partitions is a Chinese restaurant process, in which two given entries
-are one agent with probability ``1 / (1 + theta)``. Its concentration theta is learned: log-uniform from ``n / 4``, where
-copies are many, to ``16 n^2``, where there are hardly any. That no two entries are one agent then has a prior
-probability of about 1/2 (``no_copies``).
+are one agent with probability ``1 / (1 + theta)``. Its concentration theta is learned: log-uniform from ``n / 4``,
+where copies are many, to ``16 n^2``, where there are hardly any.
 
 Classes are drawn by Gibbs sampling, entry by entry, as in Neal (2000), algorithm 3: cyclic parts are integrated, and so
 is the rating of a new class. The likelihood of each pair is taken as normal around its fitted log-odds, which makes all
@@ -48,7 +47,7 @@ class PartitionDraws:
 
 
 def concentrations(n: int) -> tuple[Floats, Floats]:
-    """Return values of theta, equally likely beforehand, and the log-probability of all entries apart but ``theta^n``."""
+    """Return values of theta, equally likely beforehand, and the part of the log-prior that depends on theta alone."""
     from scipy.special import gammaln
 
     theta = np.geomspace(n / 4, 16 * n * n, VALUES)

@@ -242,9 +242,7 @@ class Redundancy(Part):
             Column("distance", "root mean square difference, noise taken off where it is known"),
         ]
         if self.basis == "model":
-            columns.append(
-                Column("P(same)", "posterior probability that the two are one", cell="probability")
-            )
+            columns.append(Column("P(same)", "posterior probability that the two are one", cell="probability"))
         elif self.basis == "test":
             same = "chance of so large a difference if they are the same; near 0 they differ"
             apart = "chance of so small a difference if they differ by the margin; near 0 they do not"

@@ -12,13 +12,12 @@ entries all partitions of the entries into agents are averaged over (`ratings.hi
 probability that two are one agent comes from the same draws as the board. Two that are one with probability ``SHARED``
 share a row. Where the probability that all entries differ is ``NO_COPIES`` or more, they are taken as different.
 
-In larger leagues, and where there are planes of rotation or strength decides who meets whom, there is one decision. The prior over partitions is a
-Chinese restaurant process in which two given agents of ``n`` are the same with probability ``1 / (n + 1)``. Entries
-are merged by agglomeration (Bayesian hierarchical clustering, Heller and Ghahramani 2005): a group stays where its
-evidence exceeds that of its parts. One opponent against whom two entries clearly differ keeps them apart, however
-alike they are on average, because the equilibrium looks for exactly such opponents. Where cycles come from traits
-(planes of rotation), different agents also differ in these, ``d_m ~ N(rho + u v_m - v u_m, ...)``, ``u, v ~ N(0, 2
-omega)``.
+In larger leagues, and where there are planes of rotation or strength decides who meets whom, there is one decision.
+The prior over partitions is then a Chinese restaurant process with concentration ``n``. Entries are merged by
+agglomeration (Bayesian hierarchical clustering, Heller and Ghahramani 2005): a group stays where its evidence exceeds
+that of its parts. One opponent against whom two entries clearly differ keeps them apart, however alike they are on
+average, because the equilibrium looks for exactly such opponents. Where cycles come from traits (planes of rotation),
+different agents also differ in these, ``d_m ~ N(rho + u v_m - v u_m, ...)``, ``u, v ~ N(0, 2 omega)``.
 
 **Tables.** Two rows of measured scores differ by ``d``. If they are the same agent, ``d ~ N(0, v)`` with ``v`` the
 noise alone. If not, ``d ~ N(0, v + 2 G)`` with ``G`` the covariance of tasks over agents, learned from the rows of
@@ -48,7 +47,7 @@ DIFFERS = 0.02  # chance of so large a difference, if two entries are the same, 
 MOST_AGENTS = 1500  # up to which all pairs are compared
 MOST_AVERAGED = 100  # entries up to which partitions are averaged over
 SHARED = 0.8  # posterior probability from which entries share a row, where partitions are averaged over
-NO_COPIES = 0.25  # probability that all entries differ from which they are taken as different: less is positive evidence
+NO_COPIES = 0.25  # probability that all entries differ from which they are taken as different
 HOPELESS = -5.0  # log-likelihood ratio of two entries below which they are never one agent
 TRIAL = 100  # draws of partitions that decide
 MOST_TRAITS = 223  # agents up to which planes of rotation are tried, as for the draws
