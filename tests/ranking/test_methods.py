@@ -211,6 +211,18 @@ def test_kemeny_finds_the_cheapest_of_all_orders() -> None:
             assert tuple(np.argsort(found.ranks)) == best[0]
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_kemeny_proves_the_best_order_of_40_agents_in_a_cycle(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    r, c = rng.normal(0, 0.4, 40), rng.normal(size=(2, 40))
+    x = r[:, None] - r + np.outer(c[0], c[1]) - np.outer(c[1], c[0])
+    W = np.triu(rng.binomial(20, 1 / (1 + np.exp(-x))), 1).astype(float)
+    found = nb.rank(nb.Matches.from_counts(W + np.tril(20 - W.T, -1)), "kemeny").certificate
+    assert found["optimal"]
+    assert found["bound"] == pytest.approx(found["disagreement"])
+    assert found["bound"] > 10
+
+
 def test_kemeny_proves_a_bound_where_it_cannot_solve() -> None:
     A = np.random.default_rng(0).normal(size=(130, 130))
     found = nb.rank(A - A.T, "kemeny")
@@ -436,7 +448,7 @@ def test_a_ranking_shows_itself() -> None:
     assert repr(found) == "Ranking(kemeny, 8 agents, 'alpha_rvp' first)"
     assert "optimal yes" in str(found)
     assert found.to_dict()["ranks"][0] == 1
-    assert found.to_polars().columns == ["agent", "rank", "score"]
+    assert found.to_polars().columns == ["rank", "agent", "score"]
     assert nb.rank(nb.load_dataset("alphago"), "nash").to_pandas()["weight"].tolist()[0] == 1
 
 

@@ -102,7 +102,7 @@ def test_noisy_copies_change_a_maximum_and_exact_data_have_none() -> None:
 def test_methods_that_do_not_apply_say_why() -> None:
     found = nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=20).second_opinions(["nash", "iqm"])
     assert found.trials[1].ranking is None
-    assert "iqm: needs scores" in str(found)
+    assert "not ranked by iqm: needs scores" in str(found)
     assert "1 of 1 methods" in found.summary()
 
 

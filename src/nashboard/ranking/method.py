@@ -218,24 +218,6 @@ class Ranking(Tabular):
             "notes": list(self.notes),
         }
 
-    def to_polars(self) -> Any:
-        """Return a Polars frame, a row per agent in the order of the data: agent, rank, score, weight."""
-        import polars as pl
-
-        weight = {} if self.weights is None else {"weight": self.weights}
-        agents = pl.Series(self.agents, dtype=pl.String)
-        return pl.DataFrame({"agent": agents, "rank": self.ranks, "score": self.scores, **weight})
-
-    def to_pandas(self) -> Any:
-        """Return a pandas frame, as `to_polars`."""
-        from nashboard.errors import MissingExtraError
-
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("pandas", "pandas", "a pandas frame") from None
-        return pd.DataFrame(self.to_polars().to_dict(as_series=False))
-
     def __repr__(self) -> str:
         first = f"{len(self.winners):,} tie for first" if len(self.winners) > 1 else f"{self.winners[0]!r} first"
         return f"Ranking({self.method}, {len(self.agents):,} agents, {first})"

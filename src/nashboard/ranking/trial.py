@@ -111,11 +111,11 @@ class Trials(Tabular):
                     f"{trial.dropped} of {trial.dropped_of}" if trial.dropped_of else None,
                 )
             )
-        skipped = tuple(f"{trial.method}: {trial.reason}" for trial in self.trials if trial.ranking is None)
+        skipped = tuple(f"not ranked by {one.method}: {one.reason}" for one in self.trials if one.ranking is None)
         return Table(
             title=repr(self),
             columns=(
-                Column(name="method"),
+                Column(name="method", meaning="its name in `nashboard methods`"),
                 Column(name="first", meaning="agents in first place"),
                 Column(name="P(same)", meaning="share of data simulated from the posterior with the same first place",
                        decimals=2),
@@ -124,8 +124,8 @@ class Trials(Tabular):
                        "those tried"),
                 Column(name="fewest copies", meaning="smallest number of exact copies that changes first place, of 1 "
                        "to 32, or of 1, 4 and 16 for slow methods"),
-                Column(name="noisy copies", meaning=f"share of trials in which {NOISY} noisy copies of one agent "
-                       "change first place", decimals=2),
+                Column(name="noisy copies", meaning=f"share of trials in which {NOISY} copies of one agent, with new "
+                       "results of their own, change first place", decimals=2),
                 Column(name="dropping", meaning="agents not in first place whose absence changes first place, of those "
                        "tried"),
             ),
