@@ -29,7 +29,6 @@ from nashboard.ratings.errors import Covariance, RankIntervals, rank_intervals
 from nashboard.ratings.likelihood import win_rates
 
 NORMAL_95 = 1.959963984540054  # 97.5th percentile of the normal distribution
-MEASURED = "well-measured agents (with a tenth of the average information or more: all but"
 RANKED = 2000  # agents up to which a leaderboard shows intervals of ranks
 
 
@@ -340,4 +339,6 @@ def describe_origin(anchor: Mapping[str, float] | None, agents: Sequence[str], w
     if anchor:
         return f"anchored to {listed(anchor, 3)}"
     left_out = [name for name, weight in zip(agents, weights, strict=True) if weight == 0]
-    return f"mean 0 of the {len(agents) - len(left_out):,} {MEASURED} {listed(left_out, 3)})" if left_out else "mean 0"
+    if not left_out:
+        return "mean 0"
+    return f"mean 0 of the {len(agents) - len(left_out):,} well-measured agents (all but {listed(left_out, 3)})"
