@@ -126,6 +126,8 @@ def evaluation(case: str) -> nb.Evaluation:
         W = np.zeros((5, 5))
         W[0, 1], W[1, 0], W[1, 2], W[2, 0], W[3, 4] = 18, 12, 16, 14, 3
         return nb.evaluate(nb.Matches.from_counts(W), components="largest")
+    if case == "probably":
+        return nb.evaluate(nb.Matches.from_counts([[0, 18, 20], [14, 0, 17], [12, 15, 0]]))
     if case == "small circle":
         return nb.evaluate(nb.Matches.from_counts([[0, 9, 0], [6, 0, 8], [7, 0, 0]]))
     if case == "constant task":
@@ -163,6 +165,7 @@ VERDICT = {
     rf"{WHO}( and {N} alike)? is first with P = {P}; next (is|are) {NAMES}\.( Everybody else is below {P}\.)?": {
         "ladder", "close", "star", "copies",
     },
+    rf"{WHO} is probably first with P = {P}; next (is|are) {NAMES}\.( Everybody else is below {P}\.)?": {"probably"},
     rf"{WHO} \({P}\) is first\. {NAMES} may share it\.": {"groups"},
     rf"First place is undecided: the candidates are {NAMES}\.( Everybody else is below {P}\.)?": {
         "even", "thin", "two alike",
@@ -262,8 +265,11 @@ def test_the_headline_is_true_of_the_board(case: str) -> None:
     if "share first place:" in line and " may share it" not in line:
         assert line.startswith((f"{len(classes)} of ", f"All {len(classes)} "))
     if "undecided: the candidates" in line:
+        assert not likely or len(set(board.classes.tolist())) == 2
+    if " is probably first" in line:
         n, p = len(set(board.classes.tolist())), max(board.probability_top)
-        assert not likely or (len(classes) == 1 and p / (1 - p) < 19 / (n - 1))
+        assert (len(classes), line.split(" is probably")[0]) == (1, *likely)
+        assert p / (1 - p) < 19 / (n - 1)
     if below := re.search(r"Everybody else is below (\d\.\d\d)", line):
         said = re.findall(r"\(\d\.\d\d\)|with P = ", line)
         more = re.search(r"and (\d+) more", line)

@@ -60,20 +60,21 @@ def headline(board: Board) -> str:
         if len(first) == 1:
             return f"{next(iter(first))} is first: it is the only member of the equilibrium."
         return f"{share_of(len(first), len(chances), board.call)} share first place: {listed(list(first), NAMED)}."
-    others = {name: p for name, p in chances.items() if name not in first and p >= MENTIONED}
-    rest = [p for name, p in chances.items() if name not in first and name not in others]
+    leader = first or probably_first(chances)
+    others = {name: p for name, p in chances.items() if name not in leader and p >= MENTIONED}
+    rest = [p for name, p in chances.items() if name not in leader and name not in others]
     below = f" Everybody else is below {floor(100 * max(rest) + 1) / 100:.2f}." if others and rest else ""
-    if not first:
+    if not leader:
         named = others or dict(list(chances.items())[:NAMED])
         return f"First place is undecided: the candidates are {name_most(named)}.{below}"
     if len(first) > 1:
         return shared_headline(first, len(chances), board.call)
-    name, p = next(iter(first.items()))
+    name, p = next(iter(leader.items()))
+    probably = "" if first else "probably "
     if not others:
-        return f"{name} is first (P = {p:.2f})."
-    return (
-        f"{name} is first with P = {p:.2f}; next {'is' if len(others) == 1 else 'are'} {name_most(others, 3)}.{below}"
-    )
+        return f"{name} is {probably}first (P = {p:.2f})."
+    following = f"next {'is' if len(others) == 1 else 'are'} {name_most(others, 3)}"
+    return f"{name} is {probably}first with P = {p:.2f}; {following}.{below}"
 
 
 def few_games_sentence(board: Board) -> str:
@@ -96,8 +97,15 @@ def likely_first(chances: dict[str, float]) -> dict[str, float]:
     return first
 
 
+def probably_first(chances: dict[str, float]) -> dict[str, float]:
+    """Return the only one with P(top) of at least 1/2 where nobody is called first; of two one always has that."""
+    leader = {name: p for name, p in chances.items() if p >= LIKELY}
+    return leader if len(leader) == 1 and len(chances) > 2 else {}
+
+
 def probability_needed(agents: int) -> float:
-    """Return from which P(top) on the only candidate is called first: 0.95 of 2 agents, 0.83 of 5, 1/2 from 20 on.
+    """Return from which P(top) on the only candidate is first without "probably": 0.95 of 2 agents, 0.83 of 5, 1/2
+    from 20 on.
 
     Examples
     --------
@@ -109,10 +117,11 @@ def probability_needed(agents: int) -> float:
 
 
 def brief_headline(board: Board) -> str:
-    """Return who is first in two or three words, no surer than the headline."""
-    first = likely_first(class_chances(board))
-    if len(first) == 1:
-        return f"{board.names[int(np.argmax(board.probability_top))]!r} first"
+    """Return who is first in a few words, no surer than the headline."""
+    chances = class_chances(board)
+    first = likely_first(chances)
+    if len(first) == 1 or probably_first(chances):
+        return f"{board.names[int(np.argmax(board.probability_top))]!r} {'' if first else 'probably '}first"
     if first and min(first.values()) >= SURE:
         return f"{len(first):,} share first place"
     return f"{len(first):,} may share first place" if first else "undecided"
