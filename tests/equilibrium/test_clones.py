@@ -165,6 +165,14 @@ def test_order_and_copies_move_nothing_in_games_of_any_scales(seed: int, family:
     np.testing.assert_allclose(after.averages, before.averages[who], atol=TIGHT * np.abs(A).max())
 
 
+@pytest.mark.parametrize("shape", [(5, 5), (7, 6), (40, 33), (3, 200)])
+def test_in_a_flat_table_all_are_copies_whatever_rounding_does_to_sums(shape: tuple[int, int]) -> None:
+    for seed in range(40):
+        table = nb.nash_average_scores(np.full(shape, 10 * rng_of(seed).random()))
+        assert len(table.agent_clone_groups) == len(table.task_clone_groups) == 1
+        np.testing.assert_allclose(table.task_weights, 1 / shape[1])
+
+
 def test_weights_that_tell_rows_apart_are_the_same_on_every_run() -> None:
     assert irrational_weights(4).tolist() == irrational_weights(4).tolist()
     assert 1 < irrational_weights(100).min() < irrational_weights(100).max() < 2

@@ -109,11 +109,11 @@ def irrational_weights(k: int) -> Floats:
 def identical_rows(rows: Floats, scale: float, largest: float, zero: float = ZERO) -> Classes:
     """Sort rows into classes whose members differ by at most ``zero * scale`` in every cell.
 
-    ``largest`` is the largest absolute value, whose last bit is what rounding can do to a sum.
+    ``largest`` is the largest absolute value: its last bit, for each cell, is what rounding can do to a sum.
     """
     same = zero * scale
     weights = irrational_weights(rows.shape[1])
-    gap = 2 * (same + float(np.spacing(largest))) * float(weights.sum())
+    gap = 2 * (same + rows.shape[1] * float(np.spacing(largest))) * float(weights.sum())
     step = max(1, CELLS // max(rows.shape[1], 1))
     return classes_of(Players(payoffs=lambda k: rows[k], sums=rows @ weights, gap=gap, same=same, step=step))
 
