@@ -404,7 +404,7 @@ def test_equal_scores_share_a_rank() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [method.name for method in METHODS if method.name != "melo"])  # melo: minutes
+@pytest.mark.parametrize("name", METHODS.names)
 def test_a_thousand_agents_are_ranked(name: str) -> None:
     rng = np.random.default_rng(0)
     if "matches" not in [need for method in METHODS if method.name == name for need in method.needs]:
