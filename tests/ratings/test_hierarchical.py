@@ -20,6 +20,8 @@ from nashboard.ratings.hierarchical import (
     measure_dispersion,
 )
 from nashboard.ratings.hierarchical_numerics import DenseSystem, SparseSystem, rating_prior
+from nashboard.ratings.hierarchical_partitions import concentrations, sample_partitions
+from nashboard.ratings.hierarchical_planes import sample_planes
 from nashboard.ratings.likelihood import NormalPrior
 
 
@@ -153,6 +155,101 @@ def test_draws_agree_with_a_long_metropolis_chain(
     assert np.abs(drawn.ratings.mean(axis=0) - slow.mean(axis=0)).max() < 0.12 * spread.max()
     assert drawn.ratings.std(axis=0) == pytest.approx(spread, rel=0.12)
     assert np.log(drawn.tau).mean() == pytest.approx(log_tau.mean(), abs=0.3 * log_tau.std())
+
+
+def sample_planes_slowly(counts: PairCounts, steps: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Sample log-odds without cyclic parts, and log omega, by Metropolis steps on the model of one plane."""
+    n, i, j, chains = counts.n, counts.i, counts.j, 160
+
+    def base(r: Floats, u: Floats, v: Floats, scale: Floats) -> Floats:
+        ladder, turn = r[:, i] - r[:, j], u[:, i] * v[:, j] - v[:, i] * u[:, j]
+        return np.asarray(np.exp(scale[:, :1]) * ladder + np.exp(scale[:, 2:]) * turn)
+
+    def log_posterior(r: Floats, u: Floats, v: Floats, e: Floats, scale: Floats) -> Floats:
+        sigma, tau, omega = np.exp(scale.T)
+        x = base(r, u, v, scale) + tau[:, None] * e
+        size = np.sqrt(2) * omega
+        inside = (tau > TAU_RANGE[0]) & (tau < TAU_RANGE[1]) & (size > TAU_RANGE[0]) & (size < TAU_RANGE[1])
+        prior = -sum((one**2).sum(axis=1) for one in (r, u, v, e)) / 2 - sigma**2 / (2 * 1.5**2) + np.log(sigma)
+        prior = prior + counts.tau_prior(tau) + counts.tau_prior(size)
+        return np.where(inside, prior + (counts.won * x - counts.games * np.logaddexp(0, x)).sum(axis=1), -np.inf)
+
+    state = [rng.normal(size=(chains, k)) for k in (n, n, n, len(i))] + [rng.normal(-1, 0.3, (chains, 3))]
+    now = log_posterior(*state)
+    drawn, log_omega = [], []
+    for step in range(steps):
+        for part, width in zip(state, (0.5, 0.7, 0.7, 1.2, 0.5), strict=True):
+            for k in range(part.shape[1]):
+                old = part[:, k].copy()
+                part[:, k] += rng.normal(0, width, chains)
+                new = log_posterior(*state)
+                taken = np.log(rng.random(chains)) < new - now
+                part[:, k], now = np.where(taken, part[:, k], old), np.where(taken, new, now)
+        if step > steps // 3:
+            drawn.append(base(state[0], state[1], state[2], state[4]))
+            log_omega.append(state[4][:, 2].copy())
+    return np.concatenate(drawn), np.concatenate(log_omega)
+
+
+@pytest.mark.slow
+def test_draws_with_a_plane_agree_with_a_long_metropolis_chain() -> None:
+    rng = np.random.default_rng(3)
+    r, u, v = rng.normal(0, 0.5, 6), *rng.normal(0, 0.7, (2, 6))
+    x = r[:, None] - r + np.outer(u, v) - np.outer(v, u)
+    won = np.triu(rng.binomial(60, expit(x)), 1)
+    matches = nb.Matches.from_counts(won + np.triu(60 - won, 1).T)
+    counts = count_pairs(matches)
+    slow, log_omega = sample_planes_slowly(counts, 700, rng)
+    found = sample_planes(fit_pairs(matches.agents, counts), 1, 4000, 0)
+    of_i, of_j = found.places[:, counts.i], found.places[:, counts.j]
+    drawn = of_i[..., 0] - of_j[..., 0] + of_i[..., 1] * of_j[..., 2] - of_i[..., 2] * of_j[..., 1]
+    spread = slow.std(axis=0)
+    assert np.abs(drawn.mean(axis=0) - slow.mean(axis=0)).max() < 0.2 * spread.max()
+    assert drawn.std(axis=0) == pytest.approx(spread, rel=0.2)
+    assert np.log(found.scales[:, 2]).mean() == pytest.approx(log_omega.mean(), abs=0.3 * log_omega.std())
+
+
+def partitions_of(n: int) -> list[list[int]]:
+    """Return all partitions of n entries, as labels in order of first appearance."""
+    found: list[list[int]] = [[0]]
+    for _ in range(n - 1):
+        found = [[*label, k] for label in found for k in range(max(label) + 2)]
+    return found
+
+
+@pytest.mark.slow
+def test_partitions_agree_with_the_evidence_of_all_partitions() -> None:
+    from scipy.special import gammaln
+
+    n, draws = 4, 200_000
+    x = np.array([0.0, 0.8, -0.6, 0.0])  # the last entry is the first again
+    rng = np.random.default_rng(2)
+    won = np.triu(rng.binomial(12, expit(x[:, None] - x)), 1)
+    matches = nb.Matches.from_counts(won + np.triu(12 - won, 1).T)
+    counts = count_pairs(matches)
+    grid = np.geomspace(*TAU_RANGE, 400)
+    density = np.exp(counts.tau_prior(grid))
+    theta, _ = concentrations(n)
+    log_mass, same = [], []
+    for label in partitions_of(n):
+        size = np.bincount(label)
+        prior = len(size) * np.log(theta) + gammaln(size).sum() + gammaln(theta) - gammaln(theta + n)
+        tau = rng.choice(grid, size=draws, p=density / density.sum())
+        r = 1.5 * np.abs(rng.normal(size=(draws, 1))) * rng.normal(size=(draws, len(size)))
+        c = tau[:, None, None] * rng.normal(size=(draws, len(size), len(size)))
+        total = np.zeros(draws)
+        for i, j, y, games in zip(counts.i, counts.j, counts.won, counts.games, strict=True):
+            a, b = label[i], label[j]
+            odds = 0.0 if a == b else r[:, a] - r[:, b] + (c[:, a, b] if a < b else -c[:, b, a])
+            total += y * odds - games * np.logaddexp(0, odds)
+        log_mass.append(np.log(np.exp(total - total.max()).mean()) + total.max() + np.log(np.exp(prior).mean()))
+        same.append(np.equal.outer(label, label))
+    mass = np.exp(np.array(log_mass) - max(log_mass))
+    exact = np.tensordot(mass / mass.sum(), np.array(same, dtype=float), axes=1)
+    found = sample_partitions(fit_pairs(matches.agents, counts), np.ones((n, n), dtype=np.bool_), 4000, 0)
+    assert found.together == pytest.approx(exact, abs=0.06)
+    assert found.no_copies == pytest.approx((mass / mass.sum())[-1], abs=0.06)
+    assert np.ptp(exact[np.triu_indices(n, 1)]) > 0.12  # not what a sampler of the prior would give
 
 
 def test_a_pair_that_never_met_has_the_cyclic_part_of_the_prior_in_every_draw() -> None:
