@@ -222,7 +222,7 @@ def verdict_is(*verdicts: str) -> Callable[[Any], str]:
 
 def name_checks(checks: Iterable[Any], passed: bool | None) -> str:
     """Return what the checks with this answer say, or nothing."""
-    return "; ".join(check.sentence for check in checks if check.passed is passed)
+    return "; ".join(f"{check.heading}: {check.sentence}" for check in checks if check.passed is passed)
 
 
 def name_agents(text: str, agents: Iterable[str]) -> str:

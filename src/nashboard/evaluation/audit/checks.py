@@ -31,6 +31,40 @@ class Check:
     passed: bool | None
     sentence: str
 
+    @property
+    def heading(self) -> str:
+        """The claim, or what was found instead where it is false."""
+        return self.name if self.passed is not False else REFUTED.get(self.name, self.name)
+
+
+REFUTED = {  # what to call a check that failed
+    "one equilibrium": "several equilibria",
+    "certified": "not certified",
+    "all payoffs measured": "pairs that never met",
+    "known noise": "unknown noise",
+    "coverage": "gaps in the data",
+    "enough games": "few games",
+    "enough games of every pair": "pairs with few games",
+    "one component": "groups that never met",
+    "every agent lost a game": "agents that never lost",
+    "every agent won a game": "agents that never won",
+    "balanced schedules": "one-sided schedules",
+    "every task varies": "tasks with one score for all agents",
+    "distinct names": "names that look alike",
+    "ratings are enough": "cycles that ratings cannot show",
+    "every task separates agents": "tasks that do not separate agents",
+    "no task is saturated": "saturated tasks",
+    "no task points the wrong way": "tasks that point the wrong way",
+} | {
+    name: found
+    for kind in ("agent", "task")
+    for name, found in (
+        (f"{kind}s are entered once", f"{kind}s entered more than once"),
+        (f"same winner without copies of {kind}s", f"copies of {kind}s change the winner"),
+        (f"first place survives the loss of one {kind}", f"first place depends on one {kind}"),
+    )
+}
+
 
 class Part(Result):
     """A part of the audit: what was found about one question."""
