@@ -198,7 +198,8 @@ def rating_covariance(
         unknown = np.where(free[:n], np.nan, 0.0)
         return Covariance(matrix=None, variances=unknown, weights=weights, accuracy=0.0)
     league = LinearLeague(totals=totals, curvatures=curvatures, kept=np.flatnonzero(moving), nodes=nodes, solve=V)
-    inverse = league.embedded(league.inverse) if matches.clusters is not None and league.kept.size <= DENSE else None
+    small = matches.clusters is not None and league.kept.size <= DENSE
+    inverse = embed(league.inverse, league.kept, nodes) if small else None
     score = score_covariance(matches, totals, x, curvatures, inverse) if robust else None
     found = league.dense(score, weights) if league.kept.size <= DENSE else league.sampled(score, weights)
     return found.widened(league.moved_by_prior(x) * np.sqrt(log_variance)) if log_variance else found
@@ -211,6 +212,15 @@ def origin_weights(matches: Matches) -> Floats:
     information = matches.per_agent(of_pairs, of_pairs)
     known = information >= WELL_MEASURED * (1 - 1e-9) * information.mean()  # rounding must not decide
     return np.asarray(known / known.sum())
+
+
+def embed(matrix: Floats, kept: Ints, nodes: int) -> Floats:
+    """Return a matrix of the free nodes as one of all nodes, 0 for anchors."""
+    if kept.size == nodes:
+        return matrix
+    full = np.zeros((nodes, nodes))
+    full[np.ix_(kept, kept)] = matrix
+    return full
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -227,14 +237,6 @@ class LinearLeague:
     def inverse(self) -> Floats:
         """The inverse Hessian of the free nodes."""
         return self.solve(np.eye(self.kept.size))
-
-    def embedded(self, matrix: Floats) -> Floats:
-        """Return a matrix of the free nodes as one of all nodes, 0 for anchors."""
-        if self.loose:
-            return matrix
-        full = np.zeros((self.nodes, self.nodes))
-        full[np.ix_(self.kept, self.kept)] = matrix
-        return full
 
     @property
     def loose(self) -> bool:
@@ -269,7 +271,7 @@ class LinearLeague:
         """Return the exact covariance."""
         n, V = self.totals.agents, self.inverse
         C = V if score is None else V @ (self.scores(score) @ V)
-        return Covariance.of(self.embedded((C + C.T) / 2)[:n, :n], weights)
+        return Covariance.of(embed((C + C.T) / 2, self.kept, self.nodes)[:n, :n], weights)
 
     def sampled(self, score: Score | None, weights: Floats) -> Covariance:
         """Return variances from samples ``y = V z`` of ratings, with ``z`` normal with covariance ``H``.

@@ -28,7 +28,7 @@ from nashboard.data.games import COUNTS, Games
 from nashboard.data.matches import Matches
 from nashboard.data.table.exact_sums import add_exactly
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, incidence, with_prior_edges
+from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, embed, incidence, with_prior_edges
 from nashboard.ratings.likelihood import DENSE, FittedRows, LearnedPrior, PairTotals, learn_prior, pair_totals, solver
 
 MOST_STEPS = 200
@@ -378,8 +378,7 @@ class System:
         W = self.solve(self.cross) if self.g_b.size else np.zeros((self.kept.size, 0))
         S = self.own - self.cross.T @ W
         inverse = np.linalg.inv(S) if S.size else S
-        few = self.kept.size <= DENSE
-        V = self.solve(np.eye(self.kept.size)) if few else None
+        V = self.solve(np.eye(self.kept.size)) if self.kept.size <= DENSE else None
         score = self.score(problem, V) if robust else None
         M = None if score is None else self.score_matrix(problem, score)
         G = np.concatenate([-W, np.eye(W.shape[1])]) @ inverse  # extras move by G' times the score
@@ -391,9 +390,7 @@ class System:
             return league.sampled(score, weights), extra
         top = np.concatenate([V + W @ inverse @ W.T, -W @ inverse], axis=1)
         C = top[:, : self.kept.size] if M is None else top @ (M @ top.T)
-        full = np.zeros((self.nodes, self.nodes))
-        full[np.ix_(self.kept, self.kept)] = (C + C.T) / 2
-        return Covariance.of(full[:n, :n], weights), extra
+        return Covariance.of(embed((C + C.T) / 2, self.kept, self.nodes)[:n, :n], weights), extra
 
     def score(self, problem: Problem, V: Floats | None) -> Score | None:
         """Return the covariance of the slopes by the leads; None where it is the Hessian; ``V`` of the free nodes."""
@@ -409,11 +406,8 @@ class System:
             agents=len(rows.agents), i=rows.i, j=rows.j, p=(self.slopes + won) / rows.games, h=self.h[:R], won=won,
             lost=rows.losses + rows.draws / 2, shared=rows.draws / 4 + rows.fractions, parts=parts,
         )  # fmt: skip
-        if V is not None and self.kept.size < self.nodes:
-            full = np.zeros((self.nodes, self.nodes))
-            full[np.ix_(self.kept, self.kept)] = V
-            V = full
-        return with_prior_edges(results, self.i, self.j, self.h, V)
+        inverse = None if V is None else embed(V, self.kept, self.nodes)
+        return with_prior_edges(results, self.i, self.j, self.h, inverse)
 
     def score_matrix(self, problem: Problem, score: Score) -> csr_array:
         """Return ``M`` of the free nodes and the extras."""
