@@ -150,8 +150,8 @@ class Games(Tabular):
         code, pair = np.unique(low * used.size + high, return_inverse=True)
         won = np.where(flip, self.losses, self.wins), self.draws, np.where(flip, self.wins, self.losses)
 
-        def total(index: Ints, size: int) -> Floats:
-            return np.stack([np.bincount(index, part, minlength=size) for part in won], axis=1)
+        def total(index: Ints, size: int, *parts: Floats) -> Floats:
+            return np.stack([np.bincount(index, part, minlength=size) for part in parts or won], axis=1)
 
         counts = total(pair, code.size)
         sided = ~self.neutral if self.neutral is not None else np.ones(len(flip), dtype=bool)
@@ -171,7 +171,7 @@ class Games(Tabular):
             wins=counts[:, 0],
             draws=counts[:, 1],
             losses=counts[:, 2],
-            fractions=None if self.fractions is None else np.bincount(pair, self.fractions, minlength=code.size),
+            fractions=None if self.fractions is None else total(pair, code.size, self.fractions)[:, 0],
             sides=Sides(first=sides[: code.size], second=sides[code.size : 2 * code.size]),
             clusters=split,
             origin=self.origin,

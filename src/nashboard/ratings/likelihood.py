@@ -321,9 +321,9 @@ def reaches_all(graph: Bools) -> bool:
     """Return whether steps along ``graph[from, to]`` lead from the first node to every other."""
     seen, before = graph[0].copy(), 0
     seen[0] = True
-    while before < (now := np.count_nonzero(seen)) < seen.size:
+    while before < (now := int(seen.sum())) < seen.size:
         seen, before = seen | graph[seen].any(axis=0), now
-    return now == seen.size
+    return now == int(seen.size)
 
 
 def dense_laplacian(nodes: int, i: Ints, j: Ints, h: Floats) -> Floats:
