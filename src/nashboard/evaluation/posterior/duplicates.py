@@ -141,7 +141,7 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
     label, averaged = np.arange(n), found.no_copies < NO_COPIES
     if fit.around_opponents:  # many copies, which have the same opponents, look like a division
         pooled = pool_matches(matches, np.unique(found.label[-1], return_inverse=True)[1])
-        if not averaged or choose_prior(pooled) is not None:
+        if found.no_copies > 1 - SURE or choose_prior(pooled) is not None:
             return decide_groups(matches, fit, planes)
     if averaged:
         for a, b in np.argwhere(np.triu(found.together >= SHARED, 1)):
