@@ -134,9 +134,9 @@ def robust_errors(matches: Matches, ratings: Floats, prior: float) -> Floats:
             parts.append((c, X, root @ left @ np.linalg.inv(root) @ surprise))
         freedom = (known.sum(axis=0) + 5) ** 2 / ((known**2).sum(axis=0) + 20 * 0.25**2)
         wider = stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
-        for c, X, surprise in parts:
-            for row, value in zip(X, surprise, strict=True):
-                scores[c] += row * value * wider[np.flatnonzero(row[:n])].mean()
+        for c, X, corrected in parts:
+            for ends, value in zip(X, corrected, strict=True):
+                scores[c] += ends * value * wider[np.flatnonzero(ends[:n])].mean()
         B = scores.T @ scores
         seen = np.diag(B)[:n]
         league = max(seen.sum() / told.sum(), 0.001)

@@ -262,7 +262,7 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
         return f"No single task tells the {call} apart beyond noise."
     unrelated, alike, unclear = (len(list_tasks(problem, tasks, key)) for key in ("unrelated", "equivalent", "unclear"))
     doubtful = list_tasks(problem, tasks, "doubtful")
-    if aside or unclear or doubtful:
+    if aside or unclear:
         reasons = {
             "{} differ{s} by less than the noise of one score": alike,
             "{} show{s} no difference beyond noise in these data": len(aside) - unrelated - alike,
@@ -271,15 +271,15 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
         said = [text.format(f"{k:,}", s="s" * (k == 1)) for text, k in reasons.items() if k]
         does = f"tell{'s' * (len(told) == 1)} the {call} apart"
         if facts.get("noise") == "residual":
-            told = [task for task in told if task not in doubtful]
             does = f"measure{'s' * (len(told) == 1)} shared skills"
         found = f"{len(told):,} of {n:,} tasks {does}: {listed(told, 3)}."
         if said:
             found += f" Set aside: {'; '.join(said)}."
         if doubtful:
-            share = "shares" if len(doubtful) == 1 else "share"
-            found += f" {number_of(len(doubtful), 'task')} {share} no skill with the others, but differences there are "
-            found += "beyond the noise elsewhere: half of the draws count them, half take them as noise."
+            found += (
+                f" On {number_of(len(doubtful), 'tasks')} without a shared skill the {call} differ by more than the "
+            )
+            found += "noise elsewhere: if that is real, give standard errors or numbers of items."
         if unclear:
             verb = "is uncertain and counts" if unclear == 1 else "are uncertain and count"
             found += f" {unclear:,} {verb} in some of the draws."

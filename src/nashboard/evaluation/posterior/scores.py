@@ -7,7 +7,7 @@
 5. Every drawn table is a game of agents against tasks; its Nash average gives gaps and weights.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -93,15 +93,6 @@ def draw_scores(
     shares = known & find_shares(scores)
     model = fit_model(higher, stderr, known, shares, told, draws, rng, pool=pool)
     doubtful = find_large_differences(model, higher, known)
-    if doubtful.any():  # noise in one half of the draws, and measured as well as the others in the other half
-        shared = model.told & ~known
-        noise = np.exp(np.log(model.facts["noise_by_task"][shared]).mean())
-        stderr = np.where(doubtful & np.isfinite(higher), noise, stderr)
-        counting = fit_model(higher, stderr, known | doubtful, shares, told, draws - draws // 2, rng, pool=pool)
-        tables = model.tables[: draws // 2].copy()
-        useless = counting.kept & (doubtful | ~model.kept)
-        tables[:, :, useless] = tables[:, :, useless].mean(axis=1, keepdims=True)
-        model = replace(counting, tables=np.concatenate([tables, counting.tables]))
     kept = model.kept
     how = scaling if scores.scaling == "raw" else "none"
     sizes = task_sizes(model.tables[:, :, kept], model.floor[kept], how)
