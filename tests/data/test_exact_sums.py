@@ -145,6 +145,7 @@ def test_runs_are_taken_into_memory_only_where_there_is_room(
 
     monkeypatch.setattr(pl.LazyFrame, "collect", spied)
     monkeypatch.setattr(tables, "IN_ORDER", room)
+    monkeypatch.setattr(tables, "SMALL", 0)
     assert nb.read_scores(path).values.tolist() == [[1], [1]]
     assert ("in-memory" in engines) == (room > 0)
     assert engines[-1] == ("in-memory" if room else "streaming")

@@ -57,8 +57,8 @@ def test_a_short_ending_with_large_or_negative_numbers_is_a_task(values: list[fl
     scores = nb.read_scores(wide(mmlu=[0.6, 0.5, 0.7], mmlu_se=values))
     assert scores.tasks == ("mmlu", "mmlu_se")
     assert scores.origin.notes == (
-        "'mmlu_se' may contain standard errors of 'mmlu', but counts as a task: pass ignore=['mmlu_se'] (on the "
-        "command line -r ignore=mmlu_se), or give names that end in _stderr to standard errors",
+        "'mmlu_se' may contain standard errors of 'mmlu', but counts as a task: pass ignore=['mmlu_se'] ("
+        "-r ignore=mmlu_se), or give names that end in _stderr to standard errors",
     )
 
 
@@ -113,7 +113,7 @@ def test_a_long_table_is_told_too_unless_it_says_itself(tmp_path: Path) -> None:
     long.to_csv(tmp_path / "long.csv", index=False)
     for source in (long, tmp_path / "long.csv"):
         assert nb.read_scores(source).origin.notes == (
-            "a high score counts as good on 'a loss': if a low one is, pass lower_is_better=['a loss'] (on the command "
-            "line -r 'lower_is_better=a loss')",
+            "a high score counts as good on 'a loss': if a low one is, pass lower_is_better=['a loss'] ("
+            "-r 'lower_is_better=a loss')",
         )
     assert nb.read_scores(long.assign(lower_is_better=[False, False, True, True])).origin.notes == ()
