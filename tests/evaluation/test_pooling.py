@@ -20,7 +20,7 @@ def test_noisy_copies_are_pooled_with_a_note_and_one_name_in_the_verdict(arena: 
     found = nb.evaluate(copied, n_resamples=50)
     group = next(group for group in found.pooled if best in group)
     assert set(group) == {best, *(f"{best} (copy {k})" for k in range(1, 5))}
-    (note,) = (line for line in found.warnings if line.startswith("Near-duplicates are pooled"))
+    (note,) = (line for line in found.warnings if line.startswith("Probable near-duplicates are pooled"))
     assert "pool=False" in note
     assert "(copy 1)" not in found.verdict[0]
     members = [copied.agents.index(name) for name in group]

@@ -1,5 +1,7 @@
 """Clones and near-clones: planted copies are found, and false claims are as rare as stated."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from nashboard.evaluation.audit.redundancy import (
     find_redundancy,
     likeness_of_rows,
 )
+from nashboard.evaluation.posterior.duplicates import SURE
 from nashboard.evaluation.posterior.scores import holm
 from nashboard.evaluation.problem import Kind
 from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
@@ -79,17 +82,18 @@ def test_where_data_are_too_few_for_proof_a_copy_is_still_suspected() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("games", [60, 100])
+@pytest.mark.parametrize("games", [30, 60])
 def test_a_suspicion_of_one_pair_among_many_is_told_and_fails_no_check(games: int) -> None:
     seen = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         clones = agents_of(arena(copied(styles(9, rng)), games, rng))
         check = clones.checks()[0]
-        if clones.suspected and not clones.groups:
+        if clones.suspected and not clones.groups and not clones.copies >= SURE:  # else copies are sure, but not which
             seen += 1
             assert check.passed is None
-            assert "suspected when looked at alone, as chance may make some among 45 pairs" in check.sentence
+            among = r"suspected( when looked at alone)?, as chance may make some among 45 pairs"
+            assert re.search(among, check.sentence)
             assert clones.sentences()[0].startswith("no near-duplicates found among agents; ")
         if seen > 3:
             return

@@ -221,7 +221,7 @@ WARNINGS = {
         "task twice",
     },
     rf"Some agents are probably the same under several names \(P = {P}\); all numbers are averages .*\.": {"alike"},
-    r"Near-duplicates are pooled and share their data: .*\. pool=False .* keeps them apart\.": {"alike"},
+    r"Probable near-duplicates are pooled and share their data: .*\. pool=False .* keeps them apart\.": {"alike"},
     r".* never lost a game: only the prior limits the rating\.": {"unbeaten"},
     r"The schedule may follow strength \(divisions, matchmaking\): .* may be too narrow\.": {"neighbours"},
     r"50 draws are few: the ends of intervals are rough below 100\.": {"unbeaten"},

@@ -431,7 +431,7 @@ def pool_warning(problem: Problem) -> list[str]:
     groups = "; ".join(listed(group, 4) for group in problem.pools[:3])
     more = f"; and {len(problem.pools) - 3:,} more groups" if len(problem.pools) > 3 else ""
     apart = "pool=False (--no-pool) keeps them apart."
-    return [*found, f"Near-duplicates are pooled and share their data: {groups}{more}. {apart}"]
+    return [*found, f"Probable near-duplicates are pooled and share their data: {groups}{more}. {apart}"]
 
 
 def copy_warning(groups: tuple[tuple[str, ...], ...], call: str) -> list[str]:

@@ -35,7 +35,7 @@ from nashboard._types import Bools, Floats, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
-from nashboard.evaluation.posterior.duplicates import SURE
+from nashboard.evaluation.posterior.duplicates import SHARED, SURE
 from nashboard.evaluation.posterior.scores import holm
 from nashboard.evaluation.problem import Data, Kind, Problem
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
@@ -148,8 +148,8 @@ class Redundancy(Part):
             return f"{known}: only exact copies{near} are recognised, and the others cannot be judged"
         if self.basis == "model":
             return (
-                "near-duplicates are very likely one agent; entries are different where the data favour that by more "
-                f"than {1 / self.level:.0f} to 1"
+                f"near-duplicates are one agent with a probability of at least {SHARED:g}; entries are different where "
+                f"the data favour that by more than {1 / self.level:.0f} to 1"
             )
         return (
             f"near-duplicates are shown to differ by less than {self.margin:g} of the range; the probability that any "
