@@ -32,6 +32,12 @@ def without(matches: nb.Matches, gone: Bools) -> nb.Matches:
     return replace(matches, pairs=matches.pairs[~gone], wins=wins, draws=draws, losses=losses)
 
 
+def test_ratings_that_do_not_settle_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nashboard.data.payoffs.MOST_STEPS", 2)
+    with pytest.raises(nb.ConvergenceError, match="did not settle in 2 steps"):
+        nb.payoffs(unbeaten(), fill="model")
+
+
 def test_those_an_unbeaten_agent_never_met_lose_to_it_about_as_much_as_those_it_beat() -> None:
     A = nb.payoffs(unbeaten(), fill="model").A
     measured = np.log(10.5 / 0.5)

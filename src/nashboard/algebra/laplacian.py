@@ -5,6 +5,7 @@ Symbols: ``y`` flow, ``w`` weights and ``v`` sampling variances of the ``p`` pai
 """
 
 from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -16,6 +17,17 @@ from nashboard.algebra.flows import ObservedFlow
 from nashboard.errors import ConvergenceError
 
 Solve = Callable[..., Floats]  # of the right side, and perhaps what to leave of it
+
+
+class Matrix(Protocol):
+    """A symmetric positive matrix, which need not be written down."""
+
+    def diagonal(self) -> Floats:
+        """Return its diagonal."""
+
+    def __matmul__(self, X: Any, /) -> Any:
+        """Return its products with columns."""
+
 
 # Up to this many agents standard errors come from a dense factor of the Laplacian, and are exact.
 DENSE = 1500
@@ -204,7 +216,7 @@ def iterative(S: "Laplacian | csr_array", rtol: float, *, loose: bool) -> Solve:
     return solve
 
 
-def conjugate_gradients(L: "Laplacian | csr_array", B: Floats, most_steps: int, rtol: float) -> Floats | None:
+def conjugate_gradients(L: Matrix, B: Floats, most_steps: int, rtol: float) -> Floats | None:
     """Solve for all columns at once with the diagonal as preconditioner; nothing if that takes too long."""
     inverse = 1 / L.diagonal()[:, None]
     X = np.zeros_like(B)

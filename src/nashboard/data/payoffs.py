@@ -18,7 +18,7 @@ from nashboard._types import Floats, Ints, frozen_copy, square
 from nashboard.data.matches import Matches
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, positions, refuse_cells
-from nashboard.errors import InputError
+from nashboard.errors import ConvergenceError, InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -366,15 +366,18 @@ def smoothed_ratings(matches: Matches, prior: float) -> Floats:
         np.add.at(gradient, i, slope)
         np.subtract.at(gradient, j, slope)
         if np.linalg.norm(gradient) <= CLOSE * max(1.0, float((won + lost).max()) * EPSILON / CLOSE):
-            break
+            return np.asarray(r[:n] - r[n])
         step = newton_step(i, j, curvature, gradient)
         here = loss(r)
         while loss(r - step) > here and np.abs(step).max() > EPSILON:
             step /= 2  # the loss is convex: a short step of Newton always descends
-        if np.abs(step).max() <= EPSILON:
-            break  # rounding decides
+        if np.abs(step).max() <= EPSILON:  # rounding decides
+            return np.asarray(r[:n] - r[n])
         r = r - step
-    return np.asarray(r[:n] - r[n])
+    raise ConvergenceError(
+        f"the ratings that fill in pairs did not settle in {MOST_STEPS:,} steps: numbers of games that differ by many "
+        "orders of magnitude do that"
+    )
 
 
 def newton_step(i: Ints, j: Ints, curvature: Floats, gradient: Floats) -> Floats:

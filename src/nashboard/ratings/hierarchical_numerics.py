@@ -18,6 +18,7 @@ import numpy as np
 
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
+from nashboard.errors import ConvergenceError
 from nashboard.ratings.likelihood import NormalPrior
 
 DENSE = 2000
@@ -204,8 +205,8 @@ class SparseSystem:
         first, second = (np.bincount(at, x, self.n) for at, x in ((self.i, of_first), (self.j, of_second)))
         return np.asarray(first + second, dtype=np.float64)
 
-    def matrix(self, W: Floats, precision: float) -> tuple[Callable[[Floats], Floats], Floats]:
-        """Return products with ``H``, and its diagonal."""
+    def matrix(self, W: Floats, precision: float) -> "Penalised":
+        """Return ``H``."""
         from scipy.sparse import csr_array
 
         plain = self.prior.deviations is None
@@ -213,29 +214,25 @@ class SparseSystem:
         own = np.arange(self.n)
         rows, columns = np.concatenate([self.i, self.j, own]), np.concatenate([self.j, self.i, own])
         H = csr_array((np.concatenate([-W, -W, diagonal]), (rows, columns)), shape=(self.n, self.n))
-        if plain:
-            return lambda x: H @ x, diagonal
-        return lambda x: H @ x + precision * self.prior.square(x), diagonal + precision * self.prior.diagonal
+        return Penalised(laplacian=H, prior=None if plain else self.prior, precision=precision)
 
     def solve(self, W: Floats, precision: Floats, right: Floats) -> Floats:
         """Solve one system per row."""
         return np.stack(
-            [
-                conjugate_gradients(*self.matrix(w, float(t)), b[:, None])[:, 0]
-                for w, t, b in zip(W, precision, right, strict=True)
-            ]
+            [self.matrix(w, float(t)).solve(b[:, None])[:, 0] for w, t, b in zip(W, precision, right, strict=True)]
         )
 
     def solve_many(self, W: Floats, precision: float, right: Floats) -> Floats:
         """Solve one system for many right sides."""
-        return conjugate_gradients(*self.matrix(W, precision), right)
+        return self.matrix(W, precision).solve(right)
 
     def log_determinants(self, W: Floats, precision: Floats) -> Floats:
         """Return ``log det H`` of each row, by stochastic Lanczos quadrature of the scaled matrix."""
         found = []
         for w, t in zip(W, precision, strict=True):
-            product, diagonal = self.matrix(w, float(t))
-            values, weights = lanczos_quadrature(product, self.probes, 1 / np.sqrt(diagonal)[:, None])
+            H = self.matrix(w, float(t))
+            diagonal = H.diagonal()
+            values, weights = lanczos_quadrature(H.__matmul__, self.probes, 1 / np.sqrt(diagonal)[:, None])
             found.append(np.log(diagonal).sum() + weights @ np.log(np.maximum(values, 1e-12)))
         return np.array(found)
 
@@ -243,7 +240,7 @@ class SparseSystem:
         """Return ``tr H^-1 D'D`` of each row, estimated by Hutchinson's method with the same probes."""
         found = []
         for w, t in zip(W, precision, strict=True):
-            solved = conjugate_gradients(*self.matrix(w, float(t)), self.probes, close=1e-3)
+            solved = self.matrix(w, float(t)).solve(self.probes, close=1e-3)
             found.append((solved * self.prior.square(self.probes)).sum() / PROBES)
         return np.array(found)
 
@@ -257,7 +254,7 @@ class SparseSystem:
             if self.prior.weak:
                 right[:, k] += np.sqrt(self.prior.weak) * rng.standard_normal(self.n)
         right += own if self.prior.deviations is None else self.prior.deviations.T @ own
-        return np.asarray(conjugate_gradients(*self.matrix(W, precision), right).T)
+        return np.asarray(self.matrix(W, precision).solve(right).T)
 
     def pair_variances(self, W: Floats, precision: float) -> Floats | None:
         """Return None: too expensive."""
@@ -272,26 +269,34 @@ def system_for(prior: RatingPrior, i: Ints, j: Ints) -> System:
     return (DenseSystem if prior.n <= DENSE else SparseSystem)(prior=prior, n=prior.n, i=i, j=j)
 
 
-def conjugate_gradients(
-    product: Callable[[Floats], Floats], diagonal: Floats, right: Floats, close: float = CLOSE
-) -> Floats:
-    """Solve ``H X = right`` for several right sides at once, preconditioned by the diagonal."""
-    X = np.zeros_like(right)
-    R = right.copy()
-    Z = R / diagonal[:, None]
-    P, rz = Z.copy(), (R * Z).sum(axis=0)
-    goal = close**2 * np.maximum(rz, 1e-300)
-    for _ in range(10 * len(diagonal)):
-        if (rz <= goal).all():
-            break
-        HP = product(P)
-        alpha = rz / np.maximum((P * HP).sum(axis=0), 1e-300)
-        X += alpha * P
-        R -= alpha * HP
-        Z = R / diagonal[:, None]
-        rz, before = (R * Z).sum(axis=0), rz
-        P = Z + (rz / np.maximum(before, 1e-300)) * P
-    return X
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Penalised:
+    """``H``: a Laplacian with a prior, which is not always written down."""
+
+    laplacian: Any  # sparse
+    prior: RatingPrior | None  # where it is more than a part of the diagonal
+    precision: float
+
+    def diagonal(self) -> Floats:
+        """Return the diagonal of ``H``."""
+        own = self.laplacian.diagonal()
+        return np.asarray(own if self.prior is None else own + self.precision * self.prior.diagonal)
+
+    def __matmul__(self, x: Floats) -> Floats:
+        product = self.laplacian @ x
+        return np.asarray(product if self.prior is None else product + self.precision * self.prior.square(x))
+
+    def solve(self, right: Floats, close: float = CLOSE) -> Floats:
+        """Solve ``H X = right`` for several right sides at once."""
+        from nashboard.algebra.laplacian import conjugate_gradients
+
+        found = conjugate_gradients(self, right, 10 * len(right), close)
+        if found is None:
+            raise ConvergenceError(
+                f"the ratings of {len(right):,} agents did not settle in {10 * len(right):,} steps: "
+                "numbers of games that differ by many orders of magnitude do that"
+            )
+        return found
 
 
 def probe_signs(n: int) -> Floats:
