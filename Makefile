@@ -17,7 +17,7 @@ echo "Installing nashboard ($(1)) ..." >&2; \
 $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(2)" || exit 1; \
 cp pyproject.toml .venv/$(1).toml
 endef
-DEMO_PROOF := import nashboard, altair, jinja2, joblib, numba, numpy, scipy, polars, narwhals, threadpoolctl, typer, rich, vl_convert, zstandard
+DEMO_PROOF := import nashboard, altair, jinja2, numba, numpy, scipy, polars, narwhals, threadpoolctl, typer, rich, vl_convert, zstandard
 DEV_PROOF := import nashboard, chess, distributed, duckdb, hypothesis, ibis, playwright, mypy, pandas, pyarrow, pytest, xdist
 
 DOCS_PROOF := import nashboard, material, mkdocs, mkdocstrings_handlers.python

@@ -21,7 +21,6 @@ SLOW_FILES = {
     "test_browser.py",
     "test_paper.py",
     "test_examples.py",
-    "test_ray.py",
     "test_benchmarks.py",
     "test_gallery.py",
 }

@@ -25,7 +25,7 @@ FAST = {  # settings that make a command quick
     "stress": ["--copies", "1,2", "--draws", "1", "--most", "2"],
     "plan": ["--probability", "0.6"],
 }
-BOOTSTRAP = ("--errors", "bootstrap", "--backend", "threading", "--resamples", "5")
+BOOTSTRAP = ("--errors", "bootstrap", "--resamples", "5")
 STATE = ("--state", "league.npz")
 
 # Options that many commands take as one group: each command refuses what cannot be done, before any work, so that the
@@ -206,7 +206,6 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--resamples": ([LOG, *BOOTSTRAP], ["--resamples", "7"]),
         "--seed": ([LOG, *BOOTSTRAP], ["--seed", "7"]),
         "--workers": ([LOG, *BOOTSTRAP], ["--workers", "0"]),
-        "--backend": ([LOG, *BOOTSTRAP], ["--backend", "nonsense"]),
         "--format": ([LOG], ["--format", "json"]),
     },
     "melo": {

@@ -36,7 +36,6 @@ from .errors import ConvergenceError as ConvergenceError
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import NashboardError as NashboardError
-from .errors import WorkerError as WorkerError
 from .errors import WriteError as WriteError
 from .evaluation.audit.audit import Audit as Audit
 from .evaluation.audit.audit import audit as audit

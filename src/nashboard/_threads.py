@@ -5,6 +5,7 @@ On small systems threads cost more than they bring, and on a busy machine they w
 all there are.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -39,3 +40,8 @@ def threads_for(size: int, *, scipy: bool = True) -> Iterator[None]:
         return
     with controller(scipy).limit(limits=1, user_api="blas"):
         yield
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -6,7 +6,6 @@
     ├── InputError (also a ValueError)         wrong input: a file, a value, an option
     ├── WriteError (also an OSError)           writing failed: a full disk, a read-only folder
     ├── ConvergenceError (also a RuntimeError) a solver missed its tolerance; nothing is returned
-    ├── WorkerError (also a RuntimeError)      a worker process or machine was lost; nothing is returned
     └── MissingExtraError (also an ImportError) an optional package has to be installed first
 """
 
@@ -74,10 +73,6 @@ class WriteError(NashboardError, OSError):
 
 class ConvergenceError(NashboardError, RuntimeError):
     """A solver did not reach its tolerance; the message says what it reached."""
-
-
-class WorkerError(NashboardError, RuntimeError):
-    """A worker of a parallel computation was lost; the same call may succeed another time."""
 
 
 class MissingExtraError(NashboardError, ImportError):

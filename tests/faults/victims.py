@@ -119,7 +119,6 @@ def write_log(path: Path, rows: int) -> None:
     subprocess.run(["gzip", "-kf1", path.name], cwd=path.parent, check=True)
 
 
-BOOTSTRAP = ("--errors", "bootstrap", "--backend", "loky")
 VICTIMS = (
     Victim(
         name="evaluate",
@@ -128,8 +127,8 @@ VICTIMS = (
         whole=is_json,
     ),
     Victim(
-        name="elo with processes",
-        arguments=("elo", "../log.csv.gz", *BOOTSTRAP, "--resamples", "96", "--format", "json"),
+        name="elo by bootstrap",
+        arguments=("elo", "../log.csv.gz", "--errors", "bootstrap", "--resamples", "9600", "--format", "json"),
         whole=is_json,
     ),
     Victim(

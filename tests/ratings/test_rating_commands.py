@@ -76,9 +76,7 @@ def test_elo_takes_errors_by_resampling() -> None:
 
 
 @pytest.mark.thin(2)
-@pytest.mark.parametrize(
-    "option", [["--resamples", "9"], ["--seed", "0"], ["--workers", "2"], ["--backend", "threading"]]
-)
+@pytest.mark.parametrize("option", [["--resamples", "9"], ["--seed", "0"], ["--workers", "2"]])
 def test_options_of_resampling_need_errors_by_resampling(option: list[str]) -> None:
     refused = run("elo", "dataset:alphago", *option).exception
     assert isinstance(refused, InputError)

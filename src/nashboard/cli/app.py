@@ -35,7 +35,7 @@ from nashboard.cli.output import (
 from nashboard.cli.rank import methods, nash, rank
 from nashboard.cli.ratings import elo, melo, online, predict
 from nashboard.cli.reading import TURN, Connecting, Evaluating, Turn, spelling
-from nashboard.errors import ConvergenceError, InputError, NashboardError, WorkerError, WriteError
+from nashboard.errors import ConvergenceError, InputError, NashboardError, WriteError
 
 EXAMPLES = """\b
 Examples:
@@ -196,7 +196,7 @@ def main() -> None:
         raise
     except NashboardError as error:
         typer.echo(f"nashboard: {error}", err=True)
-        sys.exit(1 if isinstance(error, ConvergenceError | WorkerError | WriteError) else 2)
+        sys.exit(1 if isinstance(error, ConvergenceError | WriteError) else 2)
     except KeyboardInterrupt:
         sys.exit(report_interrupt())
     except OSError as error:

@@ -9,9 +9,7 @@ import json
 import os
 import sys
 import tempfile
-import threading
 import traceback
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -192,21 +190,13 @@ def check_streams() -> None:
 
 def report_interrupt() -> int:
     """Print that Ctrl-C stopped the command; return the exit code."""
-    silence_workers()
     typer.echo("nashboard: stopped", err=True)
     return INTERRUPTED
 
 
 def end_on_request(*_: object) -> NoReturn:
     """End as any exit does, so that temporary files are removed: the handler of SIGTERM."""
-    silence_workers()
     sys.exit(TERMINATED)
-
-
-def silence_workers() -> None:
-    """Print nothing about work that was stopped: joblib warns of unfinished tasks, and its threads of lost workers."""
-    warnings.simplefilter("ignore")
-    threading.excepthook = lambda failure: None
 
 
 def discard_output() -> None:

@@ -51,10 +51,6 @@ def elo(
     workers: Annotated[
         int | None, typer.Option(help="With --errors bootstrap: how many workers; all cores unless given.", min=1)
     ] = None,
-    backend: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="With --errors bootstrap: threading, or loky for processes."),
-    ] = None,
 ) -> None:
     """Rate agents by Elo, with 95% intervals of ratings and of ranks.
 
@@ -69,7 +65,7 @@ def elo(
     """
     from nashboard.ratings.elo import elo as fit
 
-    resampling = {"--resamples": resamples, "--seed": seed, "--workers": workers, "--backend": backend}
+    resampling = {"--resamples": resamples, "--seed": seed, "--workers": workers}
     for option, value in resampling.items():
         if value is not None and errors in (None, "hessian", "sandwich"):
             raise InputError(f"{option} is for --errors bootstrap: leave it out, or add --errors bootstrap")
@@ -92,7 +88,6 @@ def elo(
         n_resamples=100 if resamples is None else resamples,
         rng=seed or 0,
         workers=workers,
-        backend=backend,
         progress=True,
     )
     listing.show(found.leaderboard())

@@ -7,7 +7,6 @@ game whose equilibrium is unique, and certified to be right, is finished in the 
 many equilibria, are handed to the solver for single games one by one; every answer is certified alike.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._threads import threads_for
+from nashboard._threads import cores, threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.central_path import Iterate, beginning, could_be_points, newton_step, quiet, stacked_game
 from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
@@ -227,11 +226,6 @@ def solve_singly(unsolved: Ints, solve: Callable[[int], Result], size: int) -> I
     """Yield the games that are left with their solutions, by the solver for single games."""
     with threads_for(size), ThreadPoolExecutor(max_workers=cores()) as pool:
         yield from zip(map(int, unsolved), pool.map(solve, map(int, unsolved)), strict=True)
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @quiet

@@ -8,9 +8,9 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 
 from nashboard._progress import show_progress
+from nashboard._resampling import Plan, plan_of
 from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, Ints
-from nashboard._workers import Plan, plan_of
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scaling, Scores

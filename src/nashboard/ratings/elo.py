@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from nashboard._resampling import Plan
 from nashboard._tables import count
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, frozen_copy
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard._workers import Plan
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
 from nashboard.data.games import Games
@@ -224,7 +224,6 @@ def elo(
     n_resamples: int = 100,
     rng: int | np.random.Generator = 0,
     workers: int | None = None,
-    backend: str | None = None,
     progress: bool = False,
 ) -> EloRatings:
     """Rate agents by the Elo model, ``P(a beats b) = 1 / (1 + 10^((r_b - r_a) / 400))``.
@@ -254,9 +253,9 @@ def elo(
     errors
         ``"sandwich"`` (the default): from the curvature, corrected for draws, and for dependence within clusters where
         the matches have them. ``"hessian"``: from the curvature alone. ``"bootstrap"``: from fits to resampled games.
-    n_resamples, rng, workers, backend, progress
-        For ``errors="bootstrap"``, as in `evaluate`: how often, the seed, who works, and whether to show how far it
-        is. The ratings themselves depend on none of them.
+    n_resamples, rng, workers, progress
+        For ``errors="bootstrap"``, as in `evaluate`: how often, the seed, how many threads, and whether to show
+        progress. The ratings themselves depend on none of them.
 
     Examples
     --------
@@ -278,7 +277,7 @@ def elo(
     if covariates or (first_advantage and isinstance(matches, Games) and matches.cluster is not None):
         return fit_with_rows(matches, prior, first_advantage, draws, covariates or (), anchor, errors)
     matches = require_matches(matches.matches() if isinstance(matches, Games) else matches, "elo")
-    plan = spread_plan(n_resamples, rng, workers, progress, backend) if errors == "bootstrap" else None
+    plan = spread_plan(n_resamples, rng, workers, progress) if errors == "bootstrap" else None
     matches.require_connected()
     if prior == 0:
         require_finite_maximum(matches)

@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nashboard._resampling import Plan, plan_of, spread_out
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
-from nashboard._workers import Plan, plan_of, spread_out
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.likelihood import (
@@ -520,11 +520,9 @@ def critical_value(covariance: Covariance, level: float) -> float:
     return float(np.quantile(largest, level))
 
 
-def spread_plan(
-    n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool, backend: str | None
-) -> Plan:
+def spread_plan(n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool) -> Plan:
     """Check the options of resampling; a spread takes two ratings."""
-    plan = plan_of(n_resamples, rng, workers, progress, backend)
+    plan = plan_of(n_resamples, rng, workers, progress)
     if plan.n_resamples < 2:
         raise InputError("n_resamples is 1: the spread of ratings takes 2 or more (100 is usual)")
     return plan

@@ -40,8 +40,8 @@ import numba
 import numpy as np
 
 from nashboard._compiled import compiled
+from nashboard._threads import cores
 from nashboard._types import Bools, Floats, Ints
-from nashboard.equilibrium.batch import cores
 
 MAX_RANK = 5
 USE_SWEEPS = 3  # from one look at which tasks are useful to the next: it costs more than the rest of a sweep

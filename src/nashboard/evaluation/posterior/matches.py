@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from nashboard._threads import cores
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
-from nashboard.equilibrium.batch import cores, nash_averages
+from nashboard.equilibrium.batch import nash_averages
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, pool_matches
