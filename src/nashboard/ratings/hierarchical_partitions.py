@@ -10,7 +10,8 @@ is the rating of a new class. The likelihood of each pair is taken as normal aro
 integrals exact. Cyclic parts are drawn afterwards from the binomial likelihood.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,13 @@ class PartitionDraws:
     tau: Floats
     together: Floats
     expected: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence["PartitionDraws"]) -> "PartitionDraws":
+        """Return the draws of several chains as one."""
+        arrays = {one.name: [getattr(part, one.name) for part in parts] for one in fields(cls)}
+        means = {name: np.mean(arrays.pop(name), axis=0) for name in ("together", "expected")}
+        return cls(**{name: np.concatenate(values) for name, values in arrays.items()}, **means)
 
     @property
     def no_copies(self) -> float:

@@ -49,7 +49,8 @@ MOST_AVERAGED = 100  # entries up to which partitions are averaged over
 SHARED = 0.8  # posterior probability from which entries share a row, where partitions are averaged over
 NO_COPIES = 0.25  # probability that all entries differ from which they are taken as different
 HOPELESS = -5.0  # log-likelihood ratio of two entries below which they are never one agent
-TRIAL = 100  # draws of partitions that decide
+TRIAL, TRIALS = 100, 5  # draws of partitions that decide, and how often as many more where the first are not clear
+CLEARLY = 0.02  # probability of no copies that decides at once
 MOST_TRAITS = 223  # agents up to which planes of rotation are tried, as for the draws
 ROUNDS = 3  # of fitting the pooled matches and looking for groups again
 WIDER = (0.3, 1.0)  # values of tau that are tried beside the fitted one, which many copies make too small
@@ -137,7 +138,11 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
     plain = fit_pairs(matches.agents, fit.counts) if fit.around_opponents else fit
     assert isinstance(fit.counts, PairCounts)
     near = compare_all(*fit.counts.tables, Traits.of(plain, 0, n)) > HOPELESS
-    found = sample_partitions(plain, near, TRIAL, 0)
+    trials = [sample_partitions(plain, near, TRIAL, 0)]
+    found = trials[0]
+    while CLEARLY < found.no_copies < NO_COPIES and len(trials) < TRIALS:  # a short chain may say so by chance
+        trials.append(sample_partitions(plain, near, TRIAL, len(trials), trials[-1]))
+        found = PartitionDraws.joined(trials)
     label, averaged = np.arange(n), found.no_copies < NO_COPIES
     if fit.around_opponents:  # many copies, which have the same opponents, look like a division
         pooled = pool_matches(matches, np.unique(found.label[-1], return_inverse=True)[1])
