@@ -57,7 +57,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
     "a file with no separator at all": ("log.csv", "hello\nworld\n", "matches", {}, "has a single column 'hello'"),
     "bytes that are not UTF-8": (
         "log.csv",
-        "model_a,model_b,winner\nx,y,tie\nJosé,y,tie\n".encode("latin-1"),
+        b"model_a,model_b,winner\nx,y,tie\n\x81,y,tie\n",
         "matches",
         {},
         r"'log.csv' is not UTF-8 \(line 3\): save it as UTF-8",

@@ -1,5 +1,6 @@
 """Public layouts in miniature, with made-up content, read with no options: one line each says what comes out."""
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,13 @@ READ = {
     "empty_columns.csv": "scores-wide: Scores(2 agents x 2 tasks, raw)",
     "errors_first.csv": "scores-wide: Scores(3 agents x 2 tasks, raw)",
     "wmt_da.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
+    "excel_separator.csv": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "comment_lines.csv": "matches: Matches(3 agents, 2 of 3 pairs met, 2 games)",
+    "rank_header.csv": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "windows_1252.csv": "matches: Matches(3 agents, 2 of 3 pairs met, 2 games)",
+    "pairs_by_name.json": "pair-counts: Matches(3 agents, 2 of 3 pairs met, 11 games)",
+    "score_matrix.json": "scores-wide: Scores(2 agents x 3 tasks, 1 missing, raw)",
+    "pandas_split.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
 }
 NAMED = {
     "aider.yml": "is YAML, which is not read: convert it to json",
@@ -198,6 +206,42 @@ def test_commas_in_numbers_are_decimals_or_thousands_as_the_file_shows(tmp_path:
     path.write_text("model;speed\nx;12,345\ny;1,234\n")
     with pytest.raises(nb.InputError, match="such as '12,345', which may be decimals or thousands: write a point"):
         read(path)
+
+
+NOTED = {
+    "excel_separator.csv": "the first line, 'sep=;', names the separator",
+    "comment_lines.csv": "2 comment lines above the header not used, from '# arena export' on",
+    "windows_1252.csv": "the file is not UTF-8 and is read as Windows-1252",
+    "pairs_by_name.json": "the names of the object are pairs of agents",
+    "score_matrix.json": "rows are those of 'scores', with the names in 'models' and 'tasks'",
+    "pandas_split.json": "rows are those of 'data', with the names in 'index' and 'columns'",
+}
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_what_was_recognised_is_noted_alike_for_paths_addresses_and_objects(name: str) -> None:
+    data = touched(name)
+    assert NOTED[name] in notes(data)
+    assert str(read(f"file://{TOUCH / name}")) == str(data)
+    if name.endswith(".json"):
+        given = read(json.loads((TOUCH / name).read_text()))
+        assert (repr(given), notes(given)) == (repr(data), notes(data))
+
+
+def test_rows_below_comments_keep_their_lines_and_letters_of_windows_are_read(tmp_path: Path) -> None:
+    assert touched("windows_1252.csv").agents == ("Björn", "José", "Zoë")
+    path = tmp_path / "log.csv"
+    path.write_text("# one\n# two\na,b,winner\nx,y,a\ny,z\n")
+    with pytest.raises(nb.InputError, match=r"data row 2 \(line 5, 'y'\) has 2 cells"):
+        read(path)
+    path.write_bytes("a,b,winner\nJosé,y,a\n".encode() + b"Zo\xe9,y,a\n")  # UTF-8 that is damaged
+    with pytest.raises(nb.InputError, match=r"is not UTF-8 \(line 3\)"):
+        read(path)
+
+
+def test_a_matrix_whose_size_is_not_that_of_its_names_is_refused() -> None:
+    with pytest.raises(nb.InputError, match="'scores' must be a list of 1 row, one for each of 'models', with 2 cells"):
+        read({"models": ["x"], "tasks": ["go", "hex"], "scores": np.ones((2, 2))})
 
 
 def test_standard_errors_may_be_named_before_their_task() -> None:
@@ -449,7 +493,9 @@ def test_python_objects_are_read(name: str) -> None:
     assert repr(read(source)) == said
 
 
-@pytest.mark.parametrize("source", [[], {}, [1, 2], {"x": 1}, [("x", "y")], {1: [2]}, np.ones(3), 3.0])
+@pytest.mark.parametrize(
+    "source", [[], {}, [1, 2], {"x": 1}, [("x", "y")], {1: [2]}, {"x": [[1], [1, 2]]}, np.ones(3), 3.0]
+)
 def test_other_objects_are_refused_with_the_shapes_that_are_read(source: Any) -> None:
     with pytest.raises(nb.InputError, match=r"give|matches has 3 or 4 cells"):
         read(source)

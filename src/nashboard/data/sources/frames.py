@@ -9,10 +9,13 @@ Rows of a frame are not moved. Python objects are dictionaries, and lists of tup
     {"model": ["x", "y"], "chess": [0.4, 0.6]}        columns of any table
     {"x": {"chess": 0.4, "go": 0.9}, "y": {...}}      scores by agent and task
     {("x", "y"): 3, ("y", "x"): 1}                    how often the first beat the second
+    {"x vs y": {"wins": 3, "losses": 1}, ...}         cells of a row per pair of agents
+    {"models": ["x", "y"], "tasks": ["chess", "go"], "scores": [[0.4, 0.9], [0.6, 0.1]]}
     {"x": array, "y": array}                          scores of runs x tasks, as rliable has them
 """
 
 import contextlib
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,9 +27,18 @@ import numpy as np
 import polars as pl
 from narwhals.exceptions import DuplicateError
 
-from nashboard._text import first_line, listed
-from nashboard.data.table.columns import AGENT, SCORE, find_agent_pairs, find_usual, find_winner_pairs, split_words
-from nashboard.data.table.json_lines import find_objects
+from nashboard._text import first_line, listed, number_of
+from nashboard.data.table.columns import (
+    AGENT,
+    SCORE,
+    TASK,
+    find_agent_pairs,
+    find_usual,
+    find_winner_pairs,
+    fold,
+    split_words,
+)
+from nashboard.data.table.json_lines import TRIPLE, find_objects
 from nashboard.data.table.table import Table, name_errors
 from nashboard.errors import InputError
 
@@ -181,11 +193,12 @@ def find_duplicates(source: Any) -> list[str]:
     return sorted(name for name, times in Counter(name for name in names if isinstance(name, str)).items() if times > 1)
 
 
-GAME = ("first", "second", "result", "weight")
+GAME = (*TRIPLE, "weight")
 SHAPES = (
     "a list of (agent, agent, outcome), a list of dictionaries, a dictionary of columns, of {agent: {task: score}}, of "
-    "{agent: array of runs x tasks} or of {(winner, loser): times}"
+    "{agent: array of runs x tasks} or of {(winner, loser): times}, or lists of models, of tasks and of rows of scores"
 )
+VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 
 
 def is_python_data(source: Any) -> bool:
@@ -222,8 +235,14 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
     if not all(isinstance(key, str) for key in source):
         raise InputError(f"the keys of a dictionary must be text, or pairs of agents: give {SHAPES}")
     if all(isinstance(value, Mapping) for value in values):
+        if pairs := split_pairs(source):
+            return make_table(pairs, "dictionary of pairs", notes=(OF_PAIRS,))
         return make_table([{"agent": agent, **scores} for agent, scores in source.items()], "dictionary of scores")
-    arrays = [np.asarray(value) for value in values if not isinstance(value, str | int | float | bool | None)]
+    if (found := find_matrix(source, "dictionary")) is not None:
+        return make_table(found[0], "dictionary of lists", notes=found[1:])
+    arrays = []
+    with contextlib.suppress(ValueError):  # rows of different lengths
+        arrays = [np.asarray(value) for value in values if not isinstance(value, str | int | float | bool | None)]
     if len(arrays) == len(values) and all(array.dtype.kind in "biuf" for array in arrays):
         lists = {agent: array.tolist() for agent, array in zip(source, arrays, strict=True)}
         if all(array.ndim in (1, 2) for array in arrays):
@@ -233,13 +252,52 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
     raise InputError(f"cannot read this dictionary: give {SHAPES}")
 
 
-def make_table(content: Any, what: str) -> Table:
-    """Return rows or columns of Python objects as a table."""
+OF_PAIRS = "the names of the object are pairs of agents, such as 'x vs y'"
+
+
+def split_pairs(source: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of an object whose names are all like ``x vs y``; none where they are not."""
+    rows = [(VERSUS.split(name.strip()), cells) for name, cells in source.items()]
+    if not all(len(pair) == 2 and all(pair) for pair, _ in rows):
+        return []
+    return [{"agent_a": pair[0], "agent_b": pair[1], **cells} for pair, cells in rows]
+
+
+def find_matrix(source: Mapping[str, Any], name: str) -> tuple[list[dict[str, Any]], str] | None:
+    """Return the rows of lists of agents, of tasks and of rows, and a note; pandas calls them index, columns, data."""
+    lists = {key: list(value) for key, value in source.items() if is_list(value)}
+    nested = [key for key, value in lists.items() if value and all(map(is_list, value))]
+    rows = [key for key in lists if fold(key) in ("index", *(f"{agent}s" for agent in AGENT)) and key not in nested]
+    columns = [key for key in lists if fold(key) in ("columns", *(f"{task}s" for task in TASK)) and key not in nested]
+    if not len(rows) == len(columns) == len(nested) == 1:
+        return None
+    agents, tasks, cells = lists[rows[0]], list(map(str, lists[columns[0]])), lists[nested[0]]
+    if [len(row) for row in cells] != [len(tasks)] * len(agents) or len(set(tasks)) < len(tasks):
+        raise InputError(
+            f"{name!r}: {nested[0]!r} must be a list of {number_of(len(agents), 'rows')}, one for each of {rows[0]!r}, "
+            f"with {number_of(len(tasks), 'cells')}, one for each of {columns[0]!r}, which must differ"
+        )
+    named = fold(rows[0]) != "index" or all(isinstance(agent, str) for agent in agents)  # pandas numbers rows otherwise
+    note = f"rows are those of {nested[0]!r}, with the names in {rows[0]!r} and {columns[0]!r}"
+    first = [{"agent": str(agent)} if named else {} for agent in agents]
+    return [{**agent, **dict(zip(tasks, row, strict=True))} for agent, row in zip(first, cells, strict=True)], note
+
+
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list, or an array of at least one axis."""
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def make_table(content: Any, what: str, name: str = "", notes: tuple[str, ...] = ()) -> Table:
+    """Return rows or columns of Python objects as a table; those of a json document have its name."""
     try:
         frame = pl.DataFrame(content, infer_schema_length=None, strict=False)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"the {what} is not a table: {first_line(error)}") from None
-    return Table(name=what, engine=what, frame=nw.from_native(frame.lazy()), columns=tuple(frame.columns))
+    rows = nw.from_native(frame.lazy())
+    return Table(
+        name=name or what, engine="json" if name else what, frame=rows, columns=tuple(frame.columns), notes=notes
+    )
 
 
 FEWEST = 2  # records or agents
@@ -249,6 +307,8 @@ def find_records(document: Any, name: str) -> Table | None:
     """Return the records in a document as a table: those of its only list, or of the only one with agents in it."""
     if not isinstance(document, Mapping) or has_agents(document):  # then it is a row itself
         return None
+    if (found := find_matrix(document, name)) is not None:
+        return make_table(found[0], "json object", name, found[1:])
     lists = {key: as_records(value) for key, value in document.items() if is_record_list(value) or is_triples(value)}
     if len(lists) > 1:
         known = {key: rows for key, rows in lists.items() if has_agents(rows[0])}
@@ -258,12 +318,14 @@ def find_records(document: Any, name: str) -> Table | None:
         key, rows = next(iter(lists.items()))
         others = [other for other in document if other != key]
         note = f"records are those of {key!r}" + (f"; not used: {listed(others)}" if others else "")
-        return named(make_table([dict(row) for row in rows], "json list"), name, note)
+        return make_table([dict(row) for row in rows], "json list", name, (note,))
+    if all(isinstance(value, dict) for value in document.values()) and (pairs := split_pairs(document)):
+        return make_table(pairs, "json object", name, (OF_PAIRS,))
     measured, metric = choose_scores(document)
     if is_table_by_agent(measured):
         rows = [{"agent": agent, **scores} for agent, scores in measured.items()]
         note = f"the names of the object are the agents{f', and their scores {metric!r}' if metric else ''}"
-        return named(make_table(rows, "json object"), name, note)
+        return make_table(rows, "json object", name, (note,))
     return None
 
 
@@ -278,11 +340,6 @@ def choose_scores(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str |
         if all(isinstance(cell.get(name), int | float) for cell in cells):
             return {key: {task: cell[name] for task, cell in row.items()} for key, row in document.items()}, name
     return document, None
-
-
-def named(table: Table, name: str, note: str) -> Table:
-    """Return a table under the name of its source, with a note."""
-    return Table(name=name, engine="json", frame=table.frame, columns=table.columns, notes=(note,))
 
 
 def is_triples(value: Any) -> bool:

@@ -8,6 +8,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -22,10 +23,14 @@ from nashboard.errors import InputError
 RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?")  # below the header of a Markdown table
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 FIELD_LIMIT = threading.RLock()
+UTF8 = "utf-8-sig"  # with or without a byte order mark
 SPACE = " "  # any run of spaces and tabs
 SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 NAMES = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "bar": "|", "pipe": "|", "space": SPACE}
 NAMES |= {"spaces": SPACE, "whitespace": SPACE, "white space": SPACE}
+EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # the first line of a table for Excel
+MARKS = re.compile(r"[,\t;|]")
+NOT_WINDOWS = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that mean nothing in Windows-1252
 ALLOWED = "a single character, or one of comma, tab, semicolon, bar and space (any white space)"
 
 
@@ -41,13 +46,13 @@ def parse_separator(separator: str | None) -> str | None:
 
 def scan_delimited(
     files: Sequence[PlainFile], separator: str | None, workspace: Workspace, *, skip_broken: bool
-) -> tuple[list[Part], str, tuple[PlainFile, ...], tuple[LeftOut, ...]]:
-    """Return csv files by their headers, the separator, the files that are scanned, and what was left out.
+) -> tuple[list[Part], str, tuple[PlainFile, ...], tuple[LeftOut, ...], tuple[str, ...]]:
+    """Return csv files by their headers, the separator, the files that are scanned, what was left out, and notes.
 
     All cells are text. ``skip_broken`` leaves out records with more or fewer cells than the header.
     """
-    for file in files:
-        check_lines(file)
+    plain = [as_plain_text(file, workspace, k) for k, file in enumerate(files)]
+    files, separator = [file for file, _, _ in plain], plain[0][1] if separator is None else separator
     if separator is None and is_markdown(files[0]):
         files = [copy_as_tabs(file, workspace, k, split_markdown) for k, file in enumerate(files)]
         separator = "tab"
@@ -71,7 +76,52 @@ def scan_delimited(
         )
         for header, alike in by_header.items()
     ]
-    return parts, separator, tuple(files), tuple(left_out)
+    notes = dict.fromkeys(note for _, _, said in plain for note in said)
+    return parts, separator, tuple(files), tuple(left_out), tuple(notes)
+
+
+def as_plain_text(file: PlainFile, workspace: Workspace, number: int) -> tuple[PlainFile, str | None, list[str]]:
+    """Return a text table as UTF-8 with nothing above its header, the separator that its first line names, and notes.
+
+    Lines that are not used become blank in the copy, so that lines keep their numbers.
+    """
+    check_lines(file)
+    encoding = find_encoding(file)
+    lines = [line.strip("\r\n") for line in io.StringIO(decode_head(file, encoding), newline="")] or [""]
+    excel = EXCEL.fullmatch(lines[0])
+    top = next((k for k, line in enumerate(lines) if line and line[0] != "#" and (k or not excel)), 0)
+    cells = len(MARKS.split(lines[top]))
+    comments = [k for k in range(top) if lines[k].startswith("#")] if cells > 1 else []
+    if comments and len(MARKS.split(lines[comments[-1]])) == cells:
+        comments.pop()  # the header itself: its first column is called # or # model
+    notes = []
+    if excel:
+        notes.append(f"the first line, {excel[0]!r}, names the separator")
+    if comments:
+        said = number_of(len(comments), "comment lines")
+        notes.append(f"{said} above the header not used, from {shortened(lines[comments[0]])!r} on")
+    if encoding != UTF8:
+        notes.append("the file is not UTF-8 and is read as Windows-1252: save it as UTF-8 if names look wrong")
+    if not notes:
+        return file, None, notes
+    unused = {*comments, *([0] if excel else [])}
+
+    def rewrite(k: int, line: str) -> str:
+        return line[len(line.rstrip("\r\n")) :] if k in unused else line
+
+    return copy_lines(file, workspace.path(f"text-{number}"), rewrite, encoding), excel[1] if excel else None, notes
+
+
+def find_encoding(file: PlainFile) -> str:
+    """Return UTF-8, or Windows-1252 for a text that has its letters and none of UTF-8."""
+    try:
+        decode_head(file)
+    except InputError:
+        head = read_head(file)
+        if NOT_WINDOWS & set(head) or not head.decode(errors="ignore").isascii():
+            raise
+        return "cp1252"
+    return UTF8
 
 
 COMMA_DECIMAL = re.compile(r"\s*[+-]?\d+,\d+\s*%?\s*")
@@ -147,12 +197,12 @@ def find_separator(file: PlainFile, text: str) -> str:
     return SPACE if not is_even(found[best]) and is_even(spaced) and len(spaced) > 1 else best
 
 
-def decode_head(file: PlainFile) -> str:
-    """Return the first part of a text file; it must be UTF-8."""
+def decode_head(file: PlainFile, encoding: str = UTF8) -> str:
+    """Return the first part of a text file."""
     head = read_head(file)
     cut = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1] or head
     try:
-        return cut.decode("utf-8-sig", errors="strict" if cut != head or len(head) < HEAD else "ignore")
+        return cut.decode(encoding, errors="strict" if cut != head or len(head) < HEAD else "ignore")
     except UnicodeDecodeError as error:
         raise InputError(describe_not_utf8(file, head[: error.start].count(b"\n") + 1)) from None
 
@@ -198,15 +248,23 @@ def copy_as_tabs(
     file: PlainFile, workspace: Workspace, number: int, split: Callable[[str], Sequence[str]]
 ) -> PlainFile:
     """Return a copy of a table whose lines are split into cells by a function, with one tab between cells."""
-    target = workspace.path(f"tabs-{number}")
-    with file.path.open(encoding="utf-8-sig", newline="") as lines, target.open("w", encoding="utf-8") as copy:
+
+    def rewrite(_: int, line: str) -> str:
+        cells = split(line)  # blank lines stay, so that rows keep their numbers
+        return "\t".join(cell.replace('"', '""') for cell in cells) + "\n" if cells or not line.strip() else ""
+
+    return copy_lines(file, workspace.path(f"tabs-{number}"), rewrite)
+
+
+def copy_lines(file: PlainFile, target: Path, rewrite: Callable[[int, str], str], encoding: str = UTF8) -> PlainFile:
+    """Return a copy of a text file as UTF-8, each line rewritten by a function of its number and text."""
+    with file.path.open(encoding=encoding, newline="") as lines, target.open("w", encoding="utf-8", newline="") as copy:
+        k = 0
         try:
-            for line in lines:
-                cells = split(line)
-                if cells or not line.strip():  # blank lines stay, so that rows keep their numbers
-                    copy.write("\t".join(cell.replace('"', '""') for cell in cells) + "\n")
+            for k, line in enumerate(lines):
+                copy.write(rewrite(k, line))
         except UnicodeDecodeError:
-            raise InputError(f"{file.name!r} is not UTF-8: save it as UTF-8, for example with iconv") from None
+            raise InputError(describe_not_utf8(file, k + 2)) from None
     return PlainFile(path=target, name=file.name)
 
 
@@ -254,7 +312,7 @@ def number_records(reader: Iterable[list[str]]) -> Iterator[tuple[int, list[str]
 def check_records(file: PlainFile, separator: str) -> None:
     """Read a text table record by record and raise an error at the first that is broken."""
     width = len(read_header(file, separator)[1])
-    with allow_long_fields(), file.path.open(encoding="utf-8-sig", newline="") as stream:
+    with allow_long_fields(), file.path.open(encoding=UTF8, newline="") as stream:
         reader = csv.reader(stream, delimiter=separator, strict=True)
         with name_broken_text(file, reader):
             for row, record in number_records(reader):
@@ -297,7 +355,7 @@ def without_broken_records(
     rows = []
     with (
         allow_long_fields(),
-        file.path.open(encoding="utf-8-sig", newline="") as stream,
+        file.path.open(encoding=UTF8, newline="") as stream,
         target.open("w", encoding="utf-8", newline="") as copy,
     ):
         writer = csv.writer(copy, delimiter=separator, lineterminator="\n")

@@ -337,10 +337,10 @@ def open_delimited(
     files: Sequence[PlainFile], workspace: Workspace, separator: str | None, *, skip_broken: bool
 ) -> Table:
     """Return csv or tsv files as a table whose cells are all text."""
-    parts, mark, scanned, left_out = scan_delimited(files, separator, workspace, skip_broken=skip_broken)
+    parts, mark, scanned, left_out, said = scan_delimited(files, separator, workspace, skip_broken=skip_broken)
     frame, notes = unite(parts)
     frame, commas = rewrite_commas(frame, first_records(decode_head(scanned[0]), mark))
-    notes = (*notes, *commas)
+    notes = (*said, *notes, *commas)
     if mark not in ",\t":
         notes = (f"columns are separated by {SEPARATORS.get(mark, repr(mark))}", *notes)
     table = Table(
