@@ -48,6 +48,31 @@ def test_skipped_rows_of_a_file_are_listed_with_their_numbers(tmp_path: Path) ->
     ]
 
 
+@every_local_engine
+def test_matches_of_an_agent_with_itself_are_bad_rows_unless_it_is_said_what_they_are(engine: Engine) -> None:
+    log = engine({"a": ["x", "x", "y", "z"], "b": ["x", "y", "z", "z"], "winner": ["x", "x", "y", "draw"]})
+    matches = nb.read_matches(log, bad_rows="skip")
+    assert (matches.n_games, matches.origin.rows) == (2, 4)
+    assert [(what, count, why[:19]) for what, count, why in left_out(matches)] == [
+        ("bad rows", 2, "an agent met itself")
+    ]
+    assert left_out(nb.read_matches(log, bad_rows="skip", self_matches="drop"))[0][0] == "rows"
+    for chosen in ({}, {"bad_rows": "skip", "self_matches": "error"}):
+        options: Any = chosen
+        with pytest.raises(nb.InputError, match="'x' and 'z' met themselves in 2 rows"):
+            nb.read_matches(log, **options)
+
+
+def test_matches_of_an_agent_with_itself_are_listed_with_their_rows(tmp_path: Path) -> None:
+    pairs = put(tmp_path / "p.csv", "agent_a,agent_b,wins,draws,losses\nx,x,1,1,1\nx,y,1,2,3\n")
+    log = put(tmp_path / "l.csv", "a,b,winner,lang\nx,x,a,en\nx,y,a,en\nz,z,b,de\ny,z,a,en\n")
+    why = "an agent met itself (data row 1)"
+    assert left_out(nb.read_matches(pairs, bad_rows="skip")) == [("bad rows", 1, why)]
+    assert left_out(nb.read_matches(log, bad_rows="skip", where={"lang": "en"}))[0] == ("bad rows", 1, why)
+    segments = nb.read_segments(log, "lang", bad_rows="skip")
+    assert left_out(segments.parts["en"]) == [("bad rows", 1, "an agent met itself")]
+
+
 def test_rows_with_too_few_or_too_many_cells_are_skipped_and_the_first_is_named(tmp_path: Path) -> None:
     path = put(tmp_path / "log.csv", "model_a,model_b,winner\nx,y,model_a\ny,z\nz,x,tie,1,2\n\ny,x,tie\n")
     with pytest.raises(

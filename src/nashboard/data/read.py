@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 from narwhals.exceptions import NarwhalsError
@@ -40,6 +40,7 @@ from nashboard.errors import InputError, WriteError
 
 Kind = TypeVar("Kind", Matches, Scores, Payoffs)
 DATASET = "dataset:"
+CHOICES = {"self_matches": ("error", "drop"), "components": ("all", "largest"), "bad_rows": ("error", "skip")}
 VERB: dict[type, str] = {Matches: "read_matches", Scores: "read_scores", Payoffs: "read_payoffs"}
 
 
@@ -55,7 +56,7 @@ def read_matches(
     cluster: str | Literal[False] | None = None,
     neutral: str | Literal[False] | None = None,
     outcomes: Rules | None = None,
-    self_matches: Literal["error", "drop"] = "error",
+    self_matches: Literal["error", "drop"] | None = None,
     where: Mapping[str, object] | None = None,
     min_games: float = 0,
     components: Literal["all", "largest"] = "all",
@@ -90,7 +91,7 @@ def read_matches(
     outcomes
         Rules for outcome labels: ``{"player one": 1, "stalemate": 0.5, "aborted": None}``; None leaves rows out.
     self_matches
-        ``"error"`` refuses matches of an agent with itself, ``"drop"`` leaves them out.
+        ``"error"`` refuses matches of an agent with itself, ``"drop"`` leaves them out; by default they are bad rows.
     where
         Keep only rows with these values: ``{"language": ["English", "German"], "rated": True}``. They are compared as
         what the column holds (numbers, times, truths, text); None stands for what is missing.
@@ -330,10 +331,9 @@ def read_source(
 
 def check_choices(options: Options) -> None:
     """Raise an error for an option that has only a few values and is given another."""
-    for name in ("self_matches", "components", "bad_rows"):
-        allowed = get_args(Options.__annotations__[name])
+    for name, allowed in CHOICES.items():
         value = getattr(options, name)
-        if value not in allowed:
+        if value not in (*allowed, getattr(Options, name)):
             raise InputError(f"{name}={value!r} is not a choice{nearest(str(value), allowed)}: use {either(allowed)}")
 
 

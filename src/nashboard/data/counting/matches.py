@@ -1,5 +1,6 @@
 """From pair counts to `Matches`: everything that can be wrong is checked here, on the small table."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -29,8 +30,6 @@ SIDES = ("first", "second")
 
 def count_matches(table: MatchTable) -> Counted:
     """Return the matches of a table, or of each of its segments, or its games; what is wrong is one clear sentence."""
-    if table.self_matches not in ("error", "drop"):
-        raise InputError(f"self_matches must be 'error' or 'drop', not {table.self_matches!r}")
     found = count_pairs(table)
     if table.rows is not None:
         return list_games(found, table.rows)
@@ -116,16 +115,12 @@ def make_matches(result: PairCounts) -> Matches:
     refuse_weights(table, kept)
     refuse_neutral(table, kept)
     own = kept.filter(pl.col("first") == pl.col("second"))
-    if len(own) and table.self_matches == "error":
-        times, alone = int(own["rows"].sum()), own["first"].unique().sort()
-        same = as_text(table.frame, table.a) == as_text(table.frame, table.b)
-        where = describe_first(table.describe_first_row(same), times)
-        raise InputError(
-            f"{table.source!r}: {listed(alone, 3)} met {'itself' if len(alone) == 1 else 'themselves'} in "
-            f"{number_of(times, 'rows')}{where}",
-            hint="{option} leaves such rows out",
-            option={"self_matches": "drop"},
-        )
+    times, is_bad = int(own["rows"].sum()), table.self_matches is None and table.skip_bad
+    same = as_text(table.frame, table.a) == as_text(table.frame, table.b)
+    if times and table.self_matches != "drop" and not is_bad:
+        alone = own["first"].unique().sort()
+        what = f": {listed(alone, 3)} met {'itself' if len(alone) == 1 else 'themselves'} in {number_of(times, 'rows')}"
+        refuse_rows(table, same, times, what, "{option} leaves such rows out", {"self_matches": "drop"})
     others = kept.filter(pl.col("first") != pl.col("second"))
     if others.is_empty():
         raise InputError(
@@ -136,11 +131,15 @@ def make_matches(result: PairCounts) -> Matches:
             (rule.why, counts.filter(pl.col("left_out") == k)["rows"].sum())
             for k, rule in enumerate(table.filters, start=1)
         ),
-        ("an agent met itself", own["rows"].sum()),
+        ("an agent met itself", 0 if is_bad else times),
         (describe_ignored(result), kept["ignored"].sum()),
     ]
     of_each = table.games if table.unit == "rows" else 1  # rows of the frame that are one of what is left out
     left_out = tuple(LeftOut(table.unit, int(number) // of_each, why) for why, number in reasons if number)
+    if is_bad and times:
+        number, here = -(-times // table.games), replace(table.table, frame=table.keep(table.frame))
+        where = "" if table.segment else here.describe_rows(same, number)  # they are of all segments
+        left_out = (LeftOut("bad rows", number, f"an agent met itself{where}"), *left_out)
     skipped = sum(entry.count for entry in table.table.left_out)
     agents = pl.concat([others["first"], others["second"]]).unique().sort().to_list()
     pairs = order_pairs(others, agents, sided=table.sided)
@@ -246,42 +245,42 @@ def refuse_nameless(table: MatchTable, kept: pl.DataFrame) -> None:
     """Raise an error where an agent has no name."""
     for side, name in (("first", table.a), ("second", table.b)):
         blank = kept.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
-        if len(blank):
+        if times := int(blank["rows"].sum()):
             if not table.skip_bad:
                 table.table.explain()  # a row that is too short is the likelier mistake
-            times = int(blank["rows"].sum())
-            where = describe_first(table.describe_first_row(is_blank(table.frame, name)), times)
-            raise InputError(
-                f"{table.source!r}, column {name!r}: {rows_have(times)} no agent name{where}",
-                hint="leave such rows out with {option}",
-                option=SKIP,
-            )
+            what = f", column {name!r}: {rows_have(times)} no agent name"
+            refuse_rows(table, is_blank(table.frame, name), times, what)
 
 
 def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
     """Raise an error where a weight is missing, negative or not finite."""
-    if bad := kept["unsound"].sum():
+    if bad := int(kept["unsound"].sum()):
         assert table.weight is not None
         weight = column(table.frame, table.weight).cast(nw.Float64)
-        where = describe_first(table.describe_first_row(weight.is_null() | ~is_sound_weight(weight)), int(bad))
-        raise InputError(
-            f"{table.source!r}, column {table.weight!r}: {rows_have(int(bad))} a weight that is missing, negative or "
-            f"not finite{where}",
-            hint="leave such rows out with {option}",
-            option=SKIP,
-        )
+        what = f", column {table.weight!r}: {rows_have(bad)} a weight that is missing, negative or not finite"
+        refuse_rows(table, weight.is_null() | ~is_sound_weight(weight), bad, what)
 
 
 def refuse_neutral(table: MatchTable, kept: pl.DataFrame) -> None:
     """Raise an error where the column of neutral places holds something else than true and false."""
     if table.neutral is None or not (bad := int(kept.filter(pl.col("neutral") == UNKNOWN)["rows"].sum())):
         return
-    where = describe_first(table.describe_first_row(code_neutral(table.frame, table.neutral) == UNKNOWN), bad)
-    raise InputError(
-        f"{table.source!r}, column {table.neutral!r}: {rows_have(bad)} neither true nor false{where}",
-        hint="write true or false, or leave the column out with {option}",
-        option={"neutral": False},
-    )
+    what = f", column {table.neutral!r}: {rows_have(bad)} neither true nor false"
+    hint = "write true or false, or leave the column out with {option}"
+    refuse_rows(table, code_neutral(table.frame, table.neutral) == UNKNOWN, bad, what, hint, {"neutral": False})
+
+
+def refuse_rows(
+    table: MatchTable,
+    bad: nw.Expr,
+    times: int,
+    what: str,
+    hint: str = "leave such rows out with {option}",
+    option: Mapping[str, Any] = SKIP,
+) -> None:
+    """Raise an error about bad rows that names the first."""
+    where = describe_first(table.describe_first_row(bad), times)
+    raise InputError(f"{table.source!r}{what}{where}", hint=hint, option=option)
 
 
 def note_uneven_weights(table: MatchTable, kept: pl.DataFrame) -> tuple[str, ...]:

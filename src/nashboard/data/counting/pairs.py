@@ -91,7 +91,7 @@ class MatchTable:
     sided: bool = False
     filters: tuple[Filter, ...] = ()
     rules: Rules = field(default_factory=dict)
-    self_matches: Literal["error", "drop"] = "error"
+    self_matches: Literal["error", "drop"] | None = None
     notes: tuple[str, ...] = ()
     certain: bool = False
     games: int = 1
@@ -112,6 +112,10 @@ class MatchTable:
     def frame(self) -> nw.LazyFrame[Any]:
         """The rows."""
         return self.table.frame
+
+    def keep(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Return the rows that the filters keep."""
+        return frame.filter(*(rule.keep for rule in self.filters)) if self.filters else frame
 
     def is_named(self, frame: nw.LazyFrame[Any], side: str) -> nw.Expr:
         """Return where the outcome is the name of the agent on a side."""
@@ -140,10 +144,7 @@ class MatchTable:
 
     def describe_first_row(self, condition: nw.Expr) -> str:
         """Return ``data row 3, 'x' against 'y'``, the first kept row with a condition; not every engine has numbers."""
-        kept = self.frame
-        for rule in self.filters:
-            kept = kept.filter(rule.keep)
-        found = find_cells(replace(self.table, frame=kept), condition, (self.a, self.b))
+        found = find_cells(replace(self.table, frame=self.keep(self.frame)), condition, (self.a, self.b))
         if found is None:
             return ""
         pair = " against ".join(repr(shortened(name or "")) for name in found[1:])
@@ -316,8 +317,7 @@ def has_unknown(table: MatchTable, unknown: Unknown, labels: list[str]) -> nw.Ex
 
 def list_labels(table: MatchTable, frame: nw.LazyFrame[Any]) -> list[SeenLabel]:
     """Return the distinct labels of the rows that are kept, and whether they are names of the agents there."""
-    for rule in table.filters:
-        frame = frame.filter(rule.keep)
+    frame = table.keep(frame)
     labels = frame.select(
         label=label_text(frame, table.outcome),
         is_first=indicate(table.is_named(frame, table.a)),

@@ -44,7 +44,7 @@ class Options:
     cluster: Named = None
     neutral: Named = None
     outcomes: Rules = field(default_factory=dict)
-    self_matches: Literal["error", "drop"] = "error"
+    self_matches: Literal["error", "drop"] | None = None
     where: Mapping[str, object] = field(default_factory=dict)
     segment: str | None = None
     most_segments: int = MOST_SEGMENTS
