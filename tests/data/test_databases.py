@@ -39,8 +39,10 @@ def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_table_or_a_query_of_a_sqlite_file_is_read(tmp_path: Path) -> None:
     address = in_sqlite(LOG, tmp_path)
-    assert repr(nb.read_matches(address)) == EXPECTED  # the only table needs no name
+    only = nb.read_matches(address)  # the only table needs no name
+    assert (repr(only), only.origin.notes) == (EXPECTED, (f"read table 'log', the only one of {address}",))
     matches = nb.read_matches(address, table="log", where={"language": "en"})
+    assert matches.origin.notes == ()
     assert matches.n_games == 3
     assert matches.origin.source == f"{address}, table log"
     assert matches.origin.format == "sqlite table"

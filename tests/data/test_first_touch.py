@@ -270,6 +270,7 @@ def test_a_table_that_is_alone_in_a_zip_file_is_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(TOUCH / "football.csv", "games.csv")
     assert str(read(path)) == str(touched("football.csv"))
+    assert f"read 'games.csv' of the zip file {path}" in notes(read(path))
     whole = path.read_bytes()
     for damaged in (whole[:4] + b"??" + whole[4:], whole[:60] + b"?????" + whole[65:]):  # its header, its content
         path.write_bytes(damaged)

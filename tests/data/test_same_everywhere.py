@@ -123,6 +123,7 @@ def content(data: Any) -> dict[str, Any]:
     """Return everything but where it came from; counts of rows and what was left out must agree, too."""
     whole = everything(data)
     format_name, rows, left, notes, period = whole.pop("origin")
+    notes = tuple(note for note in notes if not note.startswith("read table"))  # which one of a database
     names_format = format_name if format_name in KNOWN else "matches"  # frames are called by their engine
     return whole | {"format": names_format, "rows": rows, "left out": left, "notes": notes, "period": period}
 

@@ -320,13 +320,13 @@ def read_source(
         if options != Options() or format is not None:
             raise InputError(f"{source!r} is read as it is: it takes no options")
         return load_dataset(source.removeprefix(DATASET))
-    with open_source(source, options, wanted) as given, name_library_errors(given):
-        entry, given = (find_format(format), given) if format else recognise(given)
+    with open_source(source, options, wanted) as opened, name_library_errors(opened):
+        entry, given = (find_format(format), opened) if format else recognise(opened)
         if given.opened is not None and not entry.on_frames:
             raise InputError(f"format={format!r} is read from files of this machine, not from {given.name!r}")
         refuse_other_kind(entry, wanted, given)
         entry.refuse_unused(given.options)
-        return choose_agents(entry.read(given), options)
+        return choose_agents(entry.read(given), options, [file.note for file in opened.files if file.note])
 
 
 def check_choices(options: Options) -> None:
@@ -360,7 +360,7 @@ def open_source(source: Any, options: Options, wanted: type[Data] | None) -> Ite
             yield given(files=tuple(stack.enter_context(open_files(source, workspace))))
         elif scheme == "file":
             files = stack.enter_context(open_files(local_path(str(source)), workspace))
-            yield given(files=tuple(PlainFile(path=file.path, name=f"file://{file.name}") for file in files))
+            yield given(files=tuple(replace(file, name=f"file://{file.name}") for file in files))
         else:
             with scrub_errors(str(source)):
                 if is_fetched(str(source)):
@@ -409,19 +409,23 @@ def refuse_other_kind(entry: Format, wanted: type[Data] | None, source: Input) -
     raise InputError(f"{source.name!r} looks like {entry.name} ({entry.holds}): use {verb}")
 
 
-def choose_agents(data: Data | Segments | Games, options: Options) -> Data | Segments | Games:
-    """Leave out rare agents and smaller groups of agents, as asked; in each segment apart."""
+def choose_agents(
+    data: Data | Segments | Games, options: Options, notes: Sequence[str] = ()
+) -> Data | Segments | Games:
+    """Leave out rare agents and smaller groups of agents, as asked, and add notes; in each segment apart."""
     if isinstance(data, Segments):
         parts: dict[str, Matches | Scores] = {}
         refused = dict(data.refused)
         for value, part in data.parts.items():
             try:
-                chosen = choose_agents(part, options)
+                chosen = choose_agents(part, options, notes)
                 assert isinstance(chosen, Matches | Scores)
                 parts[value] = chosen
             except InputError as error:
                 refused[value] = error
         return replace(data, parts=parts, refused=refused)
+    if notes:
+        data = replace(data, origin=data.origin.noting(*notes))
     if not isinstance(data, Matches):
         return data
     if options.min_games:
@@ -432,6 +436,5 @@ def choose_agents(data: Data | Segments | Games, options: Options) -> Data | Seg
 def expect(data: Data | Segments | Games, kind: type[Kind], source: Any) -> Kind:
     """Return the data if it is of the kind asked for."""
     if not isinstance(data, kind):
-        name = hide_secrets(source) if isinstance(source, str) else "frame"
-        raise InputError(f"{str(name)!r} contains {type(data).__name__.lower()}: use {VERB[type(data)]}")
+        raise InputError(f"{describe_source(source)!r} contains {type(data).__name__.lower()}: use {VERB[type(data)]}")
     return data

@@ -197,6 +197,7 @@ def open_database(source: str, table: str | None, query: str | None) -> Iterator
         with contextlib.closing(OPENERS[kind](source, name)) as database, warnings.catch_warnings():
             # ibis sets an option of pandas that newer versions of pandas no longer need
             warnings.filterwarnings("ignore", message="The 'future.infer_string' option")
+            only = table is None and query is None
             if query is None:
                 table = choose_table(table, database.tables(), name)
             elif not (query := END.sub("", query).strip()):
@@ -204,7 +205,8 @@ def open_database(source: str, table: str | None, query: str | None) -> Iterator
             frame: nw.LazyFrame[Any] = nw.from_native(database.relation(table, query))
             what = "query" if query is not None else "table"
             said = f"{name}, {what}" if query is not None else f"{name}, {what} {table}"
-            yield Table(name=said, engine=f"{kind} {what}", frame=frame, columns=tuple(frame.collect_schema().names()))
+            columns, notes = tuple(frame.collect_schema().names()), (f"read table {table!r}, the only one of {name}",)
+            yield Table(name=said, engine=f"{kind} {what}", frame=frame, columns=columns, notes=notes if only else ())
     except InputError as error:
         raise InputError(scrub_secrets(error.message, source), error.hint, error.options) from None
     except (MissingExtraError, MemoryError):

@@ -24,7 +24,7 @@ from typing import IO, Any
 from urllib.parse import unquote, unquote_plus
 
 from nashboard._files import ELSEWHERE, NO_ROOM, Workspace
-from nashboard._text import either, listed, nearest
+from nashboard._text import either, listed, nearest, shortened
 from nashboard.errors import InputError, WriteError
 
 DATABASES = ("sqlite", "duckdb", "postgresql", "postgres")
@@ -151,10 +151,11 @@ GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 @dataclass(frozen=True, kw_only=True)
 class PlainFile:
-    """An uncompressed file, and the name under which the user knows it."""
+    """An uncompressed file, the name under which the user knows it, and a note about where it was found."""
 
     path: Path
     name: str
+    note: str = ""
 
 
 @contextlib.contextmanager
@@ -210,6 +211,7 @@ def find_paths(source: str | Path) -> list[Path]:
 
 def unpack(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:
     """Return the file itself, or its unpacked ``copy`` in the workspace."""
+    note = ""
     if path.is_dir():
         return PlainFile(path=path, name=name)
     try:
@@ -224,6 +226,7 @@ def unpack(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:
                 with gzip.open(stream) as unpacked:
                     copy_chunks(iterate_chunks(unpacked), target := workspace.path(copy), name)
             elif magic == ZIP and (entry := find_packed_table(stream)):
+                note = f"read {shortened(entry)!r} of the zip file {name}"
                 with zipfile.ZipFile(stream) as archive, archive.open(entry) as unpacked:
                     copy_chunks(iterate_chunks(unpacked), target := workspace.path(copy), name)
             elif magic == ZSTD:
@@ -240,7 +243,7 @@ def unpack(path: Path, name: str, workspace: Workspace, copy: str) -> PlainFile:
         raise InputError(f"{name!r} is damaged: {error}") from None
     if not target.stat().st_size:
         raise InputError(f"{name!r} is empty")
-    return PlainFile(path=target, name=name)
+    return PlainFile(path=target, name=name, note=note)
 
 
 def find_packed_table(stream: IO[bytes]) -> str | None:
