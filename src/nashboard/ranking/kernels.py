@@ -16,7 +16,7 @@ types: Any = numba.types
 TABLE, READ_TABLE = (types.Array(types.float64, 2, "C", readonly=closed) for closed in (False, True))
 NUMBERS = types.Array(types.int64, 1, "C")
 BITS = types.Array(types.uint64, 2, "C")
-FLAGS = types.Array(types.boolean, 1, "C")
+FLAGS, FLAG_TABLE = (types.Array(types.boolean, k, "C") for k in (1, 2))
 
 VECTOR = types.Array(types.float64, 1, "C")
 
@@ -120,3 +120,45 @@ def _soft_loss(r: Floats, C: Floats, tau: float, gradient: Floats) -> float:
 
 
 soft_loss = compiled(types.float64(VECTOR, TABLE, types.float64, VECTOR))(_soft_loss)
+
+
+def _compare_orders(cost: Floats, agreed: NDArray[np.bool_]) -> float:
+    """Return what the cheapest order costs, and keep in ``agreed`` the pairs that all such orders place alike.
+
+    ``cost[i, j]`` is what i before j costs. Dynamic programming over the sets of agents that come first (Held and Karp
+    1962): ``first`` is what a set costs at least, ``rest`` what the others cost after it.
+    """
+    n = cost.shape[0]
+    half, last = n // 2, (1 << n) - 1
+    sums = np.zeros((2, n, 1 << (n - half)))  # of the costs against a set, for its lower and upper half
+    for part, start, width in ((0, 0, half), (1, half, n - half)):
+        for i in range(n):
+            for bits in range(1, 1 << width):
+                j = 0
+                while not (bits >> j) & 1:
+                    j += 1
+                sums[part, i, bits] = sums[part, i, bits & (bits - 1)] + cost[i, start + j]
+    lower = (1 << half) - 1
+    first, rest = np.full(last + 1, np.inf), np.full(last + 1, np.inf)
+    first[0] = rest[last] = 0.0
+    for bits in range(last):
+        left = last ^ bits
+        for i in range(n):
+            if (left >> i) & 1:
+                paid = first[bits] + sums[0, i, left & lower] + sums[1, i, left >> half]
+                first[bits | 1 << i] = min(first[bits | 1 << i], paid)
+    limit = first[last] + 1e-9 * max(1.0, first[last])
+    for bits in range(last - 1, -1, -1):
+        left = last ^ bits
+        for i in range(n):
+            if (left >> i) & 1:
+                paid = sums[0, i, left & lower] + sums[1, i, left >> half] + rest[bits | 1 << i]
+                rest[bits] = min(rest[bits], paid)
+                if first[bits] + paid <= limit:  # i comes next in a cheapest order
+                    for j in range(n):
+                        if (left >> j) & 1:
+                            agreed[j, i] = False
+    return float(first[last])
+
+
+compare_orders = compiled(types.float64(TABLE, FLAG_TABLE))(_compare_orders)

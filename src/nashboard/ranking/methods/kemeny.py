@@ -4,19 +4,18 @@ Symbols: ``w`` margins of votes (k, k), antisymmetric; ``x[i, j]`` is 1 if i is 
 ``0 <= x[i, j] + x[j, l] - x[i, l] <= 1`` for all triples; it costs ``sum of w[i, j]`` over pairs it contradicts.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from nashboard._types import Bools, Floats, Ints
+from nashboard._types import Floats, Ints
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise, equal_rows, levels
 
-EXACT = 60  # agents in one cycle for which the integer program is solved
-LINEAR = 120  # and its linear relaxation, for a bound
-NODES = 10_000  # branch and bound nodes: a limit on work that does not depend on the machine
+EXACT = 40  # agents in one cycle for which the integer program is solved
+LINEAR = 60  # and its linear relaxation, for a bound
+NODES = 1  # of branch and bound, a limit that no machine changes: the cuts at the root decide most
 CUTS = 4000  # triples added at a time
 ROUNDS = 60
 COMPARED = 20  # agents in one cycle for which all optimal orders are compared
@@ -29,15 +28,16 @@ COMPARED = 20  # agents in one cycle for which all optimal orders are compared
     title="Kemeny-Young",
     unit="minus the place",
     slow=True,
-    complexity="exponential; a bound beyond 60 agents in a cycle",
+    complexity="exponential; a bound beyond 40 agents in a cycle",
     reference="Kemeny 1959; Young and Levenglick 1978",
 )
-def kemeny(data: Pairwise) -> Outcome:
+def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
     """Find the order of agents that contradicts the smallest total margin.
 
     Agents fall into groups, each of which beats all later groups, so each group is ordered by itself. Groups of up to
-    60 agents are solved exactly unless branch and bound gets too large; otherwise the order is the best found by local
-    search, and ``bound`` is a proved lower bound of ``disagreement``. Exact copies share a place. Where several orders
+    40 agents are solved exactly unless branch and bound needs more than ``nodes`` nodes; then the order is the best
+    found by local search, and ``bound`` is a proved lower bound of ``disagreement``. By default the search ends within
+    half a minute even on pure noise. Exact copies share a place. Where several orders
     are optimal, agents that these place differently share a place; this is checked in groups of up to 20 agents, and
     ``unique`` says whether it was found to be the only one.
     """
@@ -54,7 +54,7 @@ def kemeny(data: Pairwise) -> Outcome:
     cost = bound = 0.0
     unique, at = True, 0
     for block in members:
-        level, paid, least, only = ordered(w[np.ix_(block, block)])
+        level, paid, least, only = ordered(w[np.ix_(block, block)], nodes)
         place[block] = at + level
         at += int(level.max()) + 1
         cost, bound, unique = cost + paid, bound + least, unique and only
@@ -70,24 +70,23 @@ def kemeny(data: Pairwise) -> Outcome:
     )
 
 
-def ordered(w: Floats) -> tuple[Ints, float, float, bool]:
+def ordered(w: Floats, nodes: int) -> tuple[Ints, float, float, bool]:
     """Return the place of each agent of one group, the cost, a lower bound, and whether one order only is optimal."""
     k = len(w)
-    if k == 1:
-        return np.zeros(1, dtype=np.intp), 0.0, 0.0, True
-    order = local_search(w)
-    paid = disagreement(w, order)
+    if k <= COMPARED:
+        from nashboard.ranking.kernels import compare_orders
+
+        agreed = ~np.eye(k, dtype=np.bool_)
+        paid = compare_orders(np.maximum(-w, 0.0), agreed)
+        return levels(agreed), paid, paid, int(agreed.sum()) == k * (k - 1) // 2
+    order = local_search(w, np.argsort(-w.sum(axis=1), kind="stable"))
     if k > LINEAR:
-        return place_of(order), paid, packed_triangles(w), False
-    program = Program.of(w)
-    found, least = program.solve(whole=k <= EXACT)
-    if found is not None and disagreement(w, found) < paid - 1e-12:
-        order, paid = found, disagreement(w, found)
-    if paid - least > 1e-9 * max(1.0, paid) or k > EXACT:
-        return place_of(order), paid, min(least, paid), False
-    if k > COMPARED or not program.has_other(order, paid):
-        return place_of(order), paid, paid, k <= COMPARED
-    return levels(program.agreed(order, paid)), paid, paid, False
+        found, least = order, packed_triangles(w)
+    else:
+        found, least = solve_program(w, nodes)
+    order = min(order, local_search(w, found), key=lambda one: disagreement(w, one))
+    paid = disagreement(w, order)
+    return place_of(order), paid, min(least, paid), False
 
 
 def place_of(order: Ints) -> Ints:
@@ -103,9 +102,8 @@ def disagreement(w: Floats, order: Ints) -> float:
     return float(-np.triu(np.minimum(placed, 0.0), 1).sum())
 
 
-def local_search(w: Floats) -> Ints:
-    """Move single agents to their best places until no move helps, starting from the order of mean margins."""
-    order = np.argsort(-w.sum(axis=1), kind="stable")
+def local_search(w: Floats, order: Ints) -> Ints:
+    """Move single agents to their best places until no move helps."""
     improved = True
     while improved:
         improved = False
@@ -140,95 +138,40 @@ def packed_triangles(w: Floats) -> float:
     return bound
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Program:
-    """The integer program of one group; triples are added as they are violated, and kept for the next solve."""
+def solve_program(w: Floats, nodes: int) -> tuple[Ints, float]:
+    """Return an order and a lower bound of the cost, which is that of the order unless the limit on work was reached.
 
-    w: Floats
-    i: Ints
-    j: Ints
-    number: Ints
-    triples: list[Ints]
+    Triples are added as they are violated. The linear relaxation comes first, and the integer program, of up to 40
+    agents, where its solution is fractional.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
 
-    @staticmethod
-    def of(w: Floats) -> "Program":
-        """Number the pairs."""
-        i, j = np.triu_indices(len(w), 1)
-        number = np.zeros(w.shape, dtype=np.intp)
-        number[i, j] = np.arange(i.size)
-        return Program(w=w, i=i, j=j, number=number, triples=[])
-
-    def solve(self, *, whole: bool = True, low: Floats | None = None, high: Floats | None = None,
-              other: Floats | None = None) -> tuple[Ints | None, float]:  # fmt: skip
-        """Return an optimal order (None if there is none) and a lower bound of the cost.
-
-        ``low`` and ``high`` fix pairs; ``other`` is an order, as pairs, that is not allowed. The linear relaxation
-        comes first, and the integer program (``whole``) where its solution is fractional.
-        """
-        from scipy.optimize import Bounds, LinearConstraint, milp
-        from scipy.sparse import csr_array
-
-        size = self.i.size
-        base = float(np.maximum(self.w[self.i, self.j], 0.0).sum())
-        box = Bounds(np.zeros(size) if low is None else low, np.ones(size) if high is None else high)
-        fixed = []
-        if other is not None:  # at least one pair is placed the other way
-            fixed.append(LinearConstraint(csr_array(np.where(other > 0, 1.0, -1.0)[None]), -np.inf, other.sum() - 1))
-        integral = np.zeros(size, dtype=np.intp)
-        least = packed_triangles(self.w)
-        for _ in range(ROUNDS):
-            matrix = triple_matrix(self.triples, self.number, size)
-            limits = [*fixed, *([LinearConstraint(matrix, 0.0, 1.0)] if matrix is not None else [])]
-            found = milp(
-                -self.w[self.i, self.j], integrality=integral, bounds=box, constraints=limits,
-                options={"node_limit": NODES},
-            )  # fmt: skip
-            if found.status == 2:  # infeasible
-                return None, np.inf
-            bound = found.mip_dual_bound if integral.any() else found.fun
-            least = max(least, base + float(bound)) if bound is not None else least
-            if found.x is None:
-                return None, least
-            X = np.zeros(self.w.shape)
-            X[self.i, self.j], X[self.j, self.i] = found.x, 1 - found.x
-            new = violated(X)
-            if new.size:
-                self.triples.append(new)
-            elif np.abs(found.x - np.round(found.x)).max() < 1e-6:
-                return np.argsort(-np.round(X).sum(axis=1), kind="stable"), least
-            elif not whole or integral.any():
-                return None, least
-            else:
-                integral = np.ones(size, dtype=np.intp)
-        return None, least
-
-    def has_other(self, order: Ints, paid: float) -> bool:
-        """Say whether another order costs no more."""
-        place = place_of(order)
-        _, least = self.solve(other=(place[self.i] < place[self.j]).astype(np.float64))
-        return least <= paid + 1e-9 * max(1.0, paid)
-
-    def agreed(self, order: Ints, paid: float) -> Bools:
-        """Return the pairs that every optimal order places alike, ``(k, k)``: a strict partial order."""
-        place = place_of(order)
-        above = place[:, None] < place
-        for i, j in zip(*np.nonzero(above), strict=True):
-            if not above[i, j]:
-                continue  # an optimal order found meanwhile places them the other way
-            low, high = np.zeros(self.i.size), np.ones(self.i.size)
-            pair = self.number[min(i, j), max(i, j)]
-            low[pair] = high[pair] = float(j < i)
-            found, least = self.solve(low=low, high=high)
-            if least > paid + 1e-9 * max(1.0, paid):
-                continue
-            if found is None:
-                above[i, j] = False  # not settled within the limit on work
-                continue
-            cost = disagreement(self.w, found)
-            if cost <= paid + 1e-9 * max(1.0, paid):
-                new = place_of(found)
-                above &= new[:, None] < new
-        return np.asarray(above, dtype=np.bool_)
+    i, j = np.triu_indices(len(w), 1)
+    number = np.zeros(w.shape, dtype=np.intp)
+    number[i, j] = np.arange(i.size)
+    base = float(np.maximum(w[i, j], 0.0).sum())
+    least, triples = packed_triangles(w), np.zeros((0, 3), dtype=np.intp)
+    integral, X = np.zeros(i.size, dtype=np.intp), (1 + np.sign(w)) / 2
+    for _ in range(ROUNDS):
+        found = milp(
+            -w[i, j], integrality=integral, bounds=Bounds(0.0, 1.0),
+            constraints=LinearConstraint(triple_matrix(triples, number), 0.0, 1.0), options={"node_limit": nodes},
+        )  # fmt: skip
+        bound = found.mip_dual_bound if integral.any() else found.fun
+        least = max(least, base + float(bound)) if bound is not None else least
+        if found.x is None:
+            break
+        X[i, j], X[j, i] = found.x, 1 - found.x
+        new = violated(X)
+        if found.status != 0:  # the limit on work
+            break
+        if new.size:
+            triples = np.unique(np.concatenate([triples, np.sort(new, axis=1)]), axis=0)
+        elif integral.any() or len(w) > EXACT or np.abs(found.x - np.round(found.x)).max() < 1e-6:
+            break
+        else:
+            integral = np.ones(i.size, dtype=np.intp)
+    return np.argsort(-X.sum(axis=1), kind="stable"), least
 
 
 def violated(X: Floats) -> Ints:
@@ -245,14 +188,12 @@ def violated(X: Floats) -> Ints:
     return np.asarray(rows[worst, :3], dtype=np.intp)
 
 
-def triple_matrix(rows: list[Ints], number: Ints, size: int) -> Any:
+def triple_matrix(triples: Ints, number: Ints) -> Any:
     """Return one row per triple: ``x[i, j] + x[j, l] - x[i, l]`` in terms of pairs ``i < j``, between 0 and 1."""
     from scipy.sparse import csr_array
 
-    if not rows:
-        return None
-    triples = np.unique(np.sort(np.concatenate(rows), axis=1), axis=0)
     i, j, l = triples.T  # noqa: E741 - three agents, as in the docstring
     columns = np.stack([number[i, j], number[j, l], number[i, l]], axis=1)
     values = np.tile([1.0, 1.0, -1.0], len(triples))
-    return csr_array((values, columns.ravel(), np.arange(0, 3 * len(triples) + 1, 3)), shape=(len(triples), size))
+    shape = (len(triples), int(number.max()) + 1)
+    return csr_array((values, columns.ravel(), np.arange(0, 3 * len(triples) + 1, 3)), shape=shape)
