@@ -1,12 +1,15 @@
 """Maximal lotteries: mixtures of agents that nobody beats by votes."""
 
+from functools import lru_cache
+from math import isqrt
+
 import numpy as np
 
 from nashboard._types import Floats, Ints
 from nashboard.equilibrium.nash_average import nash_average
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER
 from nashboard.ranking.method import Outcome, register
-from nashboard.ranking.pairwise import Pairwise
+from nashboard.ranking.pairwise import Pairwise, equal_rows
 
 
 @register(
@@ -21,23 +24,36 @@ def maximal_lottery(data: Pairwise) -> Outcome:
 
     Scores are minus the number of lotteries before the one in which an agent has weight; weights are of the first.
     """
-    M = data.margins
-    level = np.zeros(data.size, dtype=np.intp)
-    weights = np.zeros(data.size)
-    left = np.arange(data.size)
+    first, group = equal_rows(data.margins)  # copies share a lottery
+    M = data.margins[np.ix_(first, first)]
+    level = np.zeros(first.size, dtype=np.intp)
+    weights = np.zeros(first.size)
+    left = np.arange(first.size)
     depth, worst = 0, 0.0
     while left.size:
         top = top_cycle(M[np.ix_(left, left)])
-        found = nash_average(M[np.ix_(left[top], left[top])]) if top.size > 1 else None
-        share = np.ones(1) if found is None else found.weights
+        share, exploitability = lottery(M[np.ix_(left[top], left[top])].tobytes())
         winners = left[top][share > 0]
         if depth == 0:
             weights[left[top]] = share
-        worst = max(worst, 0.0 if found is None else found.exploitability)
+        worst = max(worst, exploitability)
         level[winners] = depth
         left = np.setdiff1d(left, winners)
         depth += 1
-    return Outcome(scores=-level.astype(np.float64), weights=weights, certificate={"exploitability": worst})
+    return Outcome(
+        scores=-level[group].astype(np.float64),
+        weights=(weights / np.bincount(group))[group],
+        certificate={"exploitability": worst},
+    )
+
+
+@lru_cache(maxsize=256)  # data with copies have the same lotteries again
+def lottery(margins: bytes) -> tuple[Floats, float]:
+    """Return the lottery of one group, and what the best reply gains against it."""
+    M = np.frombuffer(margins)
+    n = isqrt(M.size)
+    found = nash_average(M.reshape(n, n)) if n > 1 else None
+    return (np.ones(1), 0.0) if found is None else (found.weights, found.exploitability)
 
 
 def top_cycle(M: Floats) -> Ints:
