@@ -1,8 +1,11 @@
-"""Elo ratings by maximum likelihood."""
+"""Elo ratings: Bradley and Terry's model."""
 
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_2, Counterexample
 from nashboard.ranking.method import ROUNDING, Outcome, register
 from nashboard.ranking.pairwise import Pairwise
+from nashboard.ratings.likelihood import Prior
+
+NEARLY_NONE = 0.01  # drawn games of each agent against the average: maximum likelihood, but finite
 
 
 @register(
@@ -16,9 +19,19 @@ from nashboard.ranking.pairwise import Pairwise
     complexity="n^3 per Newton step",
     reference="Bradley and Terry 1952; Elo 1978",
 )
-def elo(data: Pairwise, prior: float = 0.01) -> Outcome:
-    """Fit Elo ratings by maximum likelihood; on a table of scores each task is a game."""
+def elo(data: Pairwise, prior: Prior | None = None) -> Outcome:
+    """Fit Elo ratings as `nashboard.elo` does; on a table of scores each task is a game.
+
+    The prior is learned unless given; payoffs, which do not say how many games they are of, have nearly none.
+    """
     from nashboard.ratings.elo import elo as fit
 
-    found = fit(data.matches, prior=prior)
+    found = fit(data.matches, prior=default_prior(data, prior))
     return Outcome(scores=found.ratings, scale=ROUNDING, certificate={"gradient_norm": found.gradient_norm})
+
+
+def default_prior(data: Pairwise, prior: Prior | None) -> Prior:
+    """Return the prior that was given, or the default for the kind of data."""
+    if prior is not None:
+        return prior
+    return NEARLY_NONE if data.kind == "payoffs" else "learned"

@@ -19,7 +19,10 @@ from nashboard.ratings.likelihood import Prior
     reference="Davidson 1970; Newman 2023, Efficient computation of rankings from pairwise comparisons",
 )
 def newman(data: Pairwise, prior: Prior = 0.01) -> Outcome:
-    """Fit Bradley-Terry with draws (Davidson's model), whose likelihood Newman's iteration maximises too."""
+    """Fit Bradley-Terry with draws (Davidson's model), whose likelihood Newman's iteration maximises too.
+
+    Newman's ratings have no prior. The default is nearly none, so that unbeaten agents have finite ratings.
+    """
     from nashboard.ratings.elo import elo as fit
     from nashboard.ratings.likelihood import check_prior, require_finite_maximum
     from nashboard.ratings.regression import fit_draws
