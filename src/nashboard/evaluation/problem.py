@@ -23,7 +23,7 @@ from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
-from nashboard.evaluation.posterior.scores import draw_scores, known_noise, to_units
+from nashboard.evaluation.posterior.scores import draw_all_tasks, draw_scores, known_noise, to_units
 from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_method
@@ -319,25 +319,38 @@ class Problem:
 
     def simulation(self) -> Simulation | None:
         """Return what simulates new data from the draws; None where the noise is not known."""
-        payoffs, data = self.drawn_payoffs(), self.data
+        data = self.data
         if self.literal or (isinstance(data, Scores) and data.scaling == "raw" and self.settings.scaling == "rank"):
             return None
-        columns = self.classes.label if self.tasks is None else self.tasks.label
-        entered, size, noise, dispersion = np.ix_(self.classes.label, columns), np.ones(1), None, 1.0
         if isinstance(data, Scores):
-            facts, known = self.draws.facts, known_noise(data)
-            size = np.nan_to_num(facts["sizes"])[columns]  # agents do not differ on tasks that are set aside
-            noise = np.where(np.isnan(known), facts["noise_by_task"][columns], known)
-        elif isinstance(data, Payoffs):
-            noise = data.errors()
-        else:
-            dispersion = measure_dispersion(data)
+            return self.simulate_scores(data)
+        drawn, entered = self.drawn_payoffs(), np.ix_(self.classes.label, self.classes.label)
         return Simulation(
             data=self.pairwise(),
-            truths=lambda k: np.asarray(payoffs[k][entered] * size),
-            count=len(payoffs),
-            noise=noise,
-            dispersion=dispersion,
+            truths=lambda k: drawn[k][entered],
+            count=len(drawn),
+            noise=data.errors() if isinstance(data, Payoffs) else None,
+            dispersion=measure_dispersion(data) if isinstance(data, Matches) else 1.0,
+        )
+
+    def simulate_scores(self, data: Scores) -> Simulation:
+        """Return what simulates new tables, with differences on tasks that the board sets aside."""
+        assert self.tasks is not None
+        facts, known = self.draws.facts, known_noise(data)
+        rows, noise = self.classes.label, facts["noise_by_task"]
+        if set(facts["set_aside"]) > set(facts["unrelated"]):
+            assert isinstance(self.merged, Scores)
+            rng = np.random.default_rng(np.random.SeedSequence([self.plan.seed, 1]))
+            rows, count, pool = self.exact.label, self.plan.n_resamples, self.settings.pool
+            tables, noise = draw_all_tasks(self.merged, draws=count, rng=rng, pool=pool)
+        else:
+            tables = self.drawn_payoffs() * np.nan_to_num(facts["sizes"])
+        entered = np.ix_(rows, self.tasks.label)
+        return Simulation(
+            data=self.pairwise(),
+            truths=lambda k: np.asarray(tables[k][entered]),
+            count=len(tables),
+            noise=np.where(np.isnan(known), noise[self.tasks.label], known),
         )
 
     def drawn_data(self) -> list[Pairwise]:

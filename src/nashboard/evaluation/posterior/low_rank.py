@@ -24,6 +24,9 @@ learned from each other.) That no skill is shared, by none or one task alone, ha
 all numbers of useful tasks from 2 to n have the same. Where no skill is shared the scores say nothing: agents then
 differ by a random ability, the same on all tasks, so that each may be the best.
 
+A task of known noise may be doubted too (`doubted`): whether agents differ on it is then drawn in the same manner, and
+on a useless one all true scores are equal. A board does without: it sets such tasks aside.
+
 A task may come in several versions, one for each level of guessing (`scores.FLOORS`). The version is drawn with
 difficulty and loadings integrated out.
 
@@ -205,12 +208,40 @@ def _weigh_use(
 weigh_use = compiled(types.void(*3 * [MATRIX], INT, VECTOR, VECTOR, VECTOR, OUT1, OUT1))(_weigh_use)
 
 
+def _weigh_known_use(
+    Y: Floats,
+    V: Floats,
+    seen: Floats,
+    A: Floats,
+    j: int,
+    tau2s: Floats,
+    mu: Floats,
+    omega2: Floats,
+    fits: Floats,
+    off: Floats,
+) -> None:
+    """Fill log densities of a task of known noise, for each tau: with loadings (``fits``), and of equal agents."""
+    K = A.shape[1]
+    P, x = np.zeros((K + 1, K + 1)), np.zeros(K + 1)
+    none = np.zeros(0)
+    prior = 0.0
+    for k in range(K):
+        prior -= 0.5 * (log(omega2[k]) + mu[k] ** 2 / omega2[k])
+    for g in range(len(tau2s)):
+        fits[g] = prior + regress(Y, V, seen, A, j, tau2s[g], mu, omega2, P, x)
+    off[:] = regress(Y, V, seen, np.zeros((len(A), 0)), j, tau2s[0], none, none, P[:1, :1].copy(), x[:1].copy())
+
+
+weigh_known_use = compiled(types.void(*4 * [MATRIX], INT, VECTOR, VECTOR, VECTOR, OUT1, OUT1))(_weigh_known_use)
+
+
 def _sample(
     Y: Floats,
     V: Floats,
     prior: Floats,
     seen: Floats,
     known: Bools,
+    doubted: Bools,
     taus: Floats,
     local: Floats,
     alone: Floats,
@@ -252,19 +283,32 @@ def _sample(
         use_prior[k] = use_prior[k - 1] + log(k / (n - k + 1.0)) + (log(2.0 / (n - 1.0)) if k == 2 else 0.0)
     uses, fits, off_ = np.zeros(2 * G), np.zeros(G), np.zeros(G)
     ability = np.zeros(m)
+    equal = np.zeros(G)  # on a useless task of known noise tau is the smallest, 0
+    equal[0] = 1.0
+    no_skills, no_loadings, P0, b0 = np.zeros((m, 0)), np.zeros(0), np.zeros((1, 1)), np.zeros(1)
     tau0 = at[n]
     for sweep in range(burn + thin * len(tables)):
         # Difficulty and loadings of each task, and its version.
         for j in range(n):
-            if unknown[j] and K > 0 and sweep % USE_SWEEPS == 0:
+            useless = equal if doubted[j] else alone
+            if (unknown[j] or doubted[j]) and K > 0 and sweep % USE_SWEEPS == 0:
                 rest = useful.sum() - useful[j]
-                weigh_use(Y[0], seen, A, j, tau2s, mu, omega2, fits, off_)
+                if doubted[j]:
+                    weigh_known_use(Y[version[j]], V[version[j]], seen, A, j, tau2s, mu, omega2, fits, off_)
+                else:
+                    weigh_use(Y[0], seen, A, j, tau2s, mu, omega2, fits, off_)
                 for g in range(G):
                     uses[g] = fits[g] + log(max(local[tau0, g], 1e-300)) + use_prior[rest + 1]
-                    uses[G + g] = off_[g] + log(max(alone[g], 1e-300)) + use_prior[rest]
+                    uses[G + g] = off_[g] + log(max(useless[g], 1e-300)) + use_prior[rest]
                 chosen = pick(uses, rng)
                 useful[j], at[j] = int(chosen < G), chosen % G
             tau2 = tau2s[at[j]]
+            if useful[j] == 0 and doubted[j]:
+                regress(Y[version[j]], V[version[j]], seen, no_skills, j, tau2, no_loadings, no_loadings, P0, b0)
+                draw_normal(P0, b0, rng)
+                b[j] = b0[0]
+                L[j] = 0.0
+                continue
             if useful[j] == 0:
                 precision, total = 1.0 / DIFFICULTY_VARIANCE, 0.0
                 for i in range(m):
@@ -345,14 +389,15 @@ def _sample(
         tau0 = at[n] = pick(logs, rng)
         for j in range(n):
             for g in range(G):
-                logs[g] = ll[j, g] + log(max(local[tau0, g] if useful[j] == 1 else alone[g], 1e-300))
+                useless_at = equal[g] if doubted[j] else alone[g]
+                logs[g] = ll[j, g] + log(max(local[tau0, g] if useful[j] == 1 else useless_at, 1e-300))
             at[j] = pick(logs, rng)
         # Keep a draw: true scores, and how well unseen cells are predicted.
         if sweep >= burn and (sweep - burn) % thin == thin - 1:
             s = (sweep - burn) // thin
             talent = sin(0.5 * pi * rng.random()) ** 2 if rng.random() < 0.5 else 0.0  # of variance of unknown origin
             tau_draws[s, n] = taus[tau0]
-            nothing = useful.sum() < min(2, n)
+            nothing = useful.sum() < min(2, n) and not (known & (useful == 1)).any()
             for i in range(m):
                 ability[i] = HIDDEN * rng.standard_normal() if nothing else 0.0
             for j in range(n):
@@ -376,7 +421,7 @@ def _sample(
 
 sample = compiled(
     types.void(
-        *2 * [CUBE], *2 * [MATRIX], FLAGS, VECTOR, MATRIX, *4 * [VECTOR], INT, INT, RNG,
+        *2 * [CUBE], *2 * [MATRIX], *2 * [FLAGS], VECTOR, MATRIX, *4 * [VECTOR], INT, INT, RNG,
         OUT2, OUT1, OUT2, OUT1, OUT1, *3 * [PLACES], OUT3, OUT2, *2 * [PLACES2], *2 * [OUT2],
     )
 )(_sample)  # fmt: skip
@@ -391,6 +436,7 @@ def draw_tables(
     draws: int,
     rng: np.random.Generator,
     prior: Floats | None = None,
+    doubted: Bools | None = None,
 ) -> TableDraws:
     """Draw true tables from the posterior.
 
@@ -399,7 +445,7 @@ def draw_tables(
     """
     Y, V = (table.reshape(-1, *table.shape[-2:]) for table in (Y, V))
     seen = np.isfinite(Y[0])
-    tables, tau, version, useful, talent, _ = run_chain(Y, V, known, seen, rank, draws, BURN, THIN, rng, prior)
+    tables, tau, version, useful, talent, _ = run_chain(Y, V, known, seen, rank, draws, BURN, THIN, rng, prior, doubted)
     if not known.all():
         explained = np.einsum("sij,sj->ij", tables, useful) / np.maximum(useful.sum(axis=0), 1)
         rest = np.where(seen, Y[0] - explained, 0.0)
@@ -420,6 +466,7 @@ def run_chain(
     thin: int,
     rng: np.random.Generator,
     prior: Floats | None = None,
+    doubted: Bools | None = None,
 ) -> tuple[Floats, Floats, Ints, Ints, Floats, Floats]:
     """Run the sampler on the cells ``seen``.
 
@@ -447,6 +494,7 @@ def run_chain(
         sample(
             filled, V, np.zeros((H, n)) if prior is None else prior,
             np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(known),
+            np.zeros(n, np.bool_) if doubted is None else np.ascontiguousarray(doubted),
             taus, local, alone, tau_prior, OMEGAS, half_cauchy(OMEGAS, OMEGA_SCALE),
             0 if start else burn, thin, rng, *state, at, version, useful,
             tables[part], tau[part], versions[part], uses[part], talents[part], density,

@@ -127,6 +127,22 @@ def draw_scores(
     )
 
 
+def draw_all_tasks(scores: Scores, *, draws: int, rng: np.random.Generator, pool: bool = True) -> tuple[Floats, Floats]:
+    """Draw true tables (S, m, n), higher better, with the tasks that a board sets aside; and the noise of each task.
+
+    Differences that no single task shows may be shown by many together. Whether agents differ on such a task at all is
+    drawn with everything else.
+    """
+    higher = np.where(scores.lower_is_better, -scores.values, scores.values) + 0.0
+    stderr = fill_noise(scores)
+    known: Bools = np.asarray((stderr > 0).any(axis=0))
+    doubted = known & (np.array(judge_tasks(scores.values, stderr).state) != "tells agents apart")
+    every = np.ones(known.size, dtype=np.bool_)
+    shares = known & find_shares(scores)
+    model = fit_model(higher, stderr, known, shares, every, draws, rng, pool=pool, doubted=doubted)
+    return model.tables, model.facts["noise_by_task"]
+
+
 def central_mean(gaps: Floats, level: float = 0.95) -> Floats:
     """Return the posterior mean; draws outside the central interval count as its ends, so the mean lies inside."""
     low, high = np.quantile(gaps, [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -265,11 +281,12 @@ def fit_model(
     rng: np.random.Generator,
     *,
     pool: bool,
+    doubted: Bools | None = None,
 ) -> TableModel:
     """Fit the tasks that tell agents apart and draw true tables, in the units of ``S``.
 
     Shares of known noise are modelled as log-odds beyond guessing, in which a skill is a straight line. Tasks of
-    unknown noise are set aside if they hardly ever share a skill with the others.
+    unknown noise are set aside if they hardly ever share a skill with the others. Tasks of ``doubted`` may be useless.
     """
     from nashboard.evaluation.posterior.low_rank import TableDraws, draw_tables, weigh_ranks  # compiled at first use
 
@@ -290,7 +307,8 @@ def fit_model(
 
     def draw(rank: int, count: int) -> TableDraws:
         Y, V, prior = (np.ascontiguousarray(part[..., kept]) for part in (data.Y, data.V, data.prior))
-        return draw_tables(Y, V, known[kept], rank=rank, draws=count, rng=rng, prior=prior)
+        doubt = None if doubted is None else doubted[kept]
+        return draw_tables(Y, V, known[kept], rank=rank, draws=count, rng=rng, prior=prior, doubted=doubt)
 
     expected = S.copy()
     for _ in range(ROUNDS if shares[kept].any() else 0):
