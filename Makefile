@@ -46,7 +46,7 @@ test: dev-environment
 
 # Coverage is that of the fast tests: measuring it makes browsers, servers and other programs only slower.
 test-all: coverage
-	@$(PYTEST) -m slow --hypothesis-profile thorough
+	@$(PYTEST) -m slow --hypothesis-profile thorough --durations=50 --durations-min=5
 
 coverage: dev-environment
 	@$(PYTEST) -m "not slow" --hypothesis-profile thorough --cov=nashboard --cov-report=term:skip-covered --cov-report=html:out/coverage
