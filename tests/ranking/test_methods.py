@@ -206,7 +206,7 @@ def test_kemeny_finds_the_cheapest_of_all_orders() -> None:
         assert found.certificate["optimal"]
         assert found.certificate["unique"] == (len(best) == 1)
         places = np.array([np.argsort(order) for order in best])
-        agreed = (places[:, :, None] < places[:, None]).all(axis=0)
+        agreed = np.asarray((places[:, :, None] < places[:, None]).all(axis=0))
         np.testing.assert_array_equal(-found.scores, levels(agreed))
 
 
