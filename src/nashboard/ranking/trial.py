@@ -229,7 +229,6 @@ def try_method(
     """Return the trial of one method, or an error if it does not apply to the data."""
     if data.kind not in method.needs:
         raise InputError(f"needs {' or '.join(method.needs)}")
-    method = method.learned(data)
     ranking = method.rank(data)
     everybody = np.arange(data.size)
     first = winners_of(ranking, everybody)
