@@ -17,6 +17,8 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, checked_prior, log_odds, payoffs, smoothed_counts
 from nashboard.data.scores import Scaling, Scores
 from nashboard.data.segments import Segments
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
 
 KINDS = ("matches", "payoffs", "scores")
@@ -127,6 +129,11 @@ class Pairwise:
         """The counts as `Matches`, for methods that fit a likelihood."""
         W, D = self.counts
         return Matches.from_counts(W, self.agents, draws=D)
+
+    @cached_property
+    def equilibrium(self) -> NashAverage | ScoreNashAverage:
+        """Nash average of the table, or of the payoffs, which several methods start from."""
+        return nash_average(self.payoffs) if self.table is None else nash_average_scores(self.table)
 
     def take(self, kept: Sequence[int] | Ints) -> "Pairwise":
         """Return the agents at these positions; a position that occurs again is an exact copy.

@@ -6,6 +6,7 @@ agent stand for the agent.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ NOISY_TRIALS, NOISY_FEW = 50, 10
 
 Winners = frozenset[int]
 Entry = tuple[str, int]  # "agent" or "task", and its position
+WithCopies = Callable[
+    [int, int], tuple[Pairwise, Ints]
+]  # draw and agent: new data with noisy copies, and their originals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,12 +208,20 @@ def try_methods(
     rng = np.random.default_rng([seed, data.size])
     most = REPEATED_FEW if quick else REPEATED
     again = [] if simulation is None else [simulation.draw(k, rng) for k in spread_over(simulation.count, most)]
+
+    @cache  # methods share new data
+    def with_copies(k: int, agent: int) -> tuple[Pairwise, Ints]:
+        assert simulation is not None
+        kept = np.append(np.arange(data.size), np.repeat(agent, NOISY))
+        return simulation.draw(k, np.random.default_rng([seed, k, agent]), kept), kept
+
+    count = 0 if simulation is None else simulation.count
     trials = []
     for method in chosen:
         progress(method.name)
         few = quick or method.slow or data.size > 200 or (method.name == "alpha_rank" and data.table is not None)
         try:
-            trials.append(try_method(method, data, board_ranks, simulation, again, seed, few=few))
+            trials.append(try_method(method, data, board_ranks, again, with_copies, count, few=few))
         except (InputError, ConvergenceError) as error:
             trials.append(Trial(method=method.name, ranking=None, reason=str(error)))
     first = first or tuple(data.agents[k] for k in np.flatnonzero(board_ranks == board_ranks.min()))
@@ -220,13 +232,16 @@ def try_method(
     method: Method,
     data: Pairwise,
     board_ranks: Ints,
-    simulation: Simulation | None,
     again: Sequence[Pairwise],
-    seed: int,
+    with_copies: WithCopies,
+    count: int,
     *,
     few: bool,
 ) -> Trial:
-    """Return the trial of one method, or an error if it does not apply to the data."""
+    """Return the trial of one method, or an error if it does not apply to the data.
+
+    New data are ``again``, and those of ``count`` draws with noisy copies ``with_copies``.
+    """
     if data.kind not in method.needs:
         raise InputError(f"needs {' or '.join(method.needs)}")
     ranking = method.rank(data)
@@ -250,7 +265,7 @@ def try_method(
         tried=len(entries),
         copies=copies,
         copied="" if copied is None else name_of(data, copied),
-        noisy=noisy_copies(method, simulation, best, first, seed, noisy) if simulation else np.nan,
+        noisy=noisy_copies(method, with_copies, spread_over(count, noisy), best[:5], first) if count else np.nan,
         dropped=len(changed),
         dropped_of=len(others),
     )
@@ -310,14 +325,13 @@ def drop(method: Method, data: Pairwise, agent: int) -> Winners | None:
         return None
 
 
-def noisy_copies(method: Method, simulation: Simulation, agents: Ints, first: Winners, seed: int, trials: int) -> float:
-    """Return how often noisy copies of one of the five best agents change first place."""
-    rng = np.random.default_rng([seed, len(agents)])
+def noisy_copies(method: Method, with_copies: WithCopies, draws: Ints, agents: Ints, first: Winners) -> float:
+    """Return how often noisy copies of one of these agents, in turn, change first place."""
     changed = 0
-    for trial, k in enumerate(np.linspace(0, simulation.count - 1, trials).astype(np.intp)):
-        kept = np.append(np.arange(simulation.data.size), np.repeat(agents[trial % min(len(agents), 5)], NOISY))
-        changed += winners_of(method.rank(simulation.draw(int(k), rng, kept)), kept) != first
-    return changed / trials
+    for trial, k in enumerate(draws.tolist()):
+        data, kept = with_copies(k, int(agents[trial % len(agents)]))
+        changed += winners_of(method.rank(data), kept) != first
+    return changed / len(draws)
 
 
 def kendall(a: Ints, b: Ints) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._types import Floats
-from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import ScoreNashAverage
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER
 from nashboard.ranking.method import Outcome, register
@@ -34,19 +34,18 @@ def deviation(data: Pairwise) -> Outcome:
     """
     if data.prompts is not None:
         return Outcome(scores=prompt_gains(data.prompts), unit="gain of deviating (margin)", scale=1.0)
-    if data.table is not None:
-        of_scores = nash_average_scores(data.table)
-        averages = of_scores.skills - of_scores.value
-        gain = of_scores.exploitability
-        if np.count_nonzero(of_scores.task_weights > 0) > 1:
-            averages = strictest(data.table, of_scores.task_weights, of_scores.agent_weights) - of_scores.value
+    found = data.equilibrium
+    if isinstance(found, ScoreNashAverage):
+        assert data.table is not None
+        averages = found.skills - found.value
+        if np.count_nonzero(found.task_weights > 0) > 1:
+            averages = strictest(data.table, found.task_weights, found.agent_weights) - found.value
         return Outcome(
             scores=averages,
             unit="scaled score behind the best",
-            scale=of_scores.scale,
-            certificate={"exploitability": gain},
+            scale=found.scale,
+            certificate={"exploitability": found.exploitability},
         )
-    found = nash_average(data.payoffs)
     averages = strictest(data.payoffs, found.weights, found.weights)
     return Outcome(
         scores=averages,

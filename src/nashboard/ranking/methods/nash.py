@@ -1,6 +1,6 @@
 """Nash averaging: the average over the opponents, or tasks, that matter."""
 
-from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import ScoreNashAverage
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_EVEN, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
@@ -17,20 +17,20 @@ from nashboard.ranking.pairwise import Pairwise
 )
 def nash(data: Pairwise) -> Outcome:
     """Average over the opponents (or tasks) that matter: the maximum-entropy equilibrium."""
-    if data.table is not None:
-        of_scores = nash_average_scores(data.table)
+    found = data.equilibrium
+    certificate = {"exploitability": found.exploitability, "residual": found.residual}
+    if isinstance(found, ScoreNashAverage):
         return Outcome(
-            scores=of_scores.skills - of_scores.value,
-            weights=of_scores.agent_weights,
+            scores=found.skills - found.value,
+            weights=found.agent_weights,
             unit="scaled score behind the best",
-            scale=of_scores.scale,
-            certificate={"exploitability": of_scores.exploitability, "residual": of_scores.residual},
+            scale=found.scale,
+            certificate=certificate,
         )
-    found = nash_average(data.payoffs)
     return Outcome(
         scores=found.averages,
         weights=found.weights,
         unit=f"payoff against the equilibrium ({data.unit})",
         scale=data.largest,
-        certificate={"exploitability": found.exploitability, "residual": found.residual},
+        certificate=certificate,
     )
