@@ -337,7 +337,7 @@ class Problem:
         """Return what simulates new tables, with differences on tasks that the board sets aside."""
         assert self.tasks is not None
         facts, known = self.draws.facts, known_noise(data)
-        rows, noise = self.classes.label, facts["noise_by_task"]
+        rows, noise = self.classes.label, facts["drawn_noise"]
         if set(facts["set_aside"]) > set(facts["unrelated"]):
             assert isinstance(self.merged, Scores)
             rng = np.random.default_rng(np.random.SeedSequence([self.plan.seed, 1]))
@@ -350,7 +350,9 @@ class Problem:
             data=self.pairwise(),
             truths=lambda k: np.asarray(tables[k][entered]),
             count=len(tables),
-            noise=np.where(np.isnan(known), noise[self.tasks.label], known),
+            noise=np.where(np.isnan(known), noise[:, None, self.tasks.label], known)
+            if np.isnan(known).any()
+            else known,
         )
 
     def drawn_data(self) -> list[Pairwise]:

@@ -29,7 +29,7 @@ class Simulation:
     count
         Number of draws.
     noise
-        Standard errors of payoffs (n, n) or scores (n, t); games have their own.
+        Standard errors of payoffs (n, n) or scores (n, t), or of every draw (count, n, t); games have their own.
     dispersion
         ``phi``, below 1 with draws, above 1 where games of one cluster are alike.
     """
@@ -49,7 +49,9 @@ class Simulation:
         fresh = np.array([kept is None or k in rows[:at] for at, k in enumerate(rows)])
         old = self.data.take(rows)
         if self.data.table is not None:
-            return self.draw_scores(old, self.truths(k), rows, fresh, rng)
+            assert self.noise is not None
+            noise = self.noise if self.noise.ndim == 2 else self.noise[k]
+            return self.draw_scores(old, self.truths(k), noise, rows, fresh, rng)
         x = self.truths(k)[np.ix_(rows, rows)]
         new = (fresh[:, None] | fresh) & (rows[:, None] != rows)
         if self.data.kind == "matches":
@@ -60,13 +62,14 @@ class Simulation:
         limit = 1.0 if self.data.unit == "margin" else np.inf
         return pairwise(Payoffs(agents=old.agents, A=np.clip(A, -limit, limit), scale=self.data.unit))
 
-    def draw_scores(self, old: Pairwise, truth: Floats, rows: Ints, fresh: Bools, rng: np.random.Generator) -> Pairwise:
+    def draw_scores(
+        self, old: Pairwise, truth: Floats, noise: Floats, rows: Ints, fresh: Bools, rng: np.random.Generator
+    ) -> Pairwise:
         """Return a table with new scores of these rows, scaled as the observed table was."""
-        assert self.noise is not None
         given = self.data.compared_raw
         truth = truth + (given - truth).mean(axis=0)
         raw = np.where(
-            fresh[:, None], truth[rows] + rng.normal(size=(rows.size, truth.shape[1])) * self.noise[rows], given[rows]
+            fresh[:, None], truth[rows] + rng.normal(size=(rows.size, truth.shape[1])) * noise[rows], given[rows]
         )
         S = raw if self.data.scaling == "given" else comparable(raw, self.data.scaling)
         return from_table(old.agents, S, raw, scaling=self.data.scaling, notes=self.data.notes)

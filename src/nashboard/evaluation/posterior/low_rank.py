@@ -79,6 +79,7 @@ class TableDraws:
     tau0: Floats  # (S,)
     version: Ints  # (S, n)
     useful: Bools  # (S, n)
+    noise: Floats  # (S, n), of tasks of unknown noise: what of tau is not talent
 
 
 def _factor(P: Floats, x: Floats) -> float:
@@ -452,7 +453,9 @@ def draw_tables(
         for k in range(draws):
             own = tau[k, :-1] * np.sqrt(talent[k] * (1 - talent[k] * seen))
             tables[k] += talent[k] * rest + own * rng.standard_normal(seen.shape)
-    return TableDraws(tables=tables, tau=tau[:, :-1], tau0=tau[:, -1], version=version, useful=useful == 1)
+    tau, tau0 = tau[:, :-1], tau[:, -1]
+    noise = tau * np.sqrt(1 - talent)
+    return TableDraws(tables=tables, tau=tau, tau0=tau0, version=version, useful=useful == 1, noise=noise)
 
 
 def run_chain(

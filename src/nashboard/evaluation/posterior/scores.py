@@ -128,7 +128,7 @@ def draw_scores(
 
 
 def draw_all_tasks(scores: Scores, *, draws: int, rng: np.random.Generator, pool: bool = True) -> tuple[Floats, Floats]:
-    """Draw true tables (S, m, n), higher better, with the tasks that a board sets aside; and the noise of each task.
+    """Draw true tables (S, m, n), higher better, with the tasks that a board sets aside; and their noise (S, n).
 
     Differences that no single task shows may be shown by many together. Whether agents differ on such a task at all is
     drawn with everything else.
@@ -140,7 +140,7 @@ def draw_all_tasks(scores: Scores, *, draws: int, rng: np.random.Generator, pool
     every = np.ones(known.size, dtype=np.bool_)
     shares = known & find_shares(scores)
     model = fit_model(higher, stderr, known, shares, every, draws, rng, pool=pool, doubted=doubted)
-    return model.tables, model.facts["noise_by_task"]
+    return model.tables, model.facts["drawn_noise"]
 
 
 def central_mean(gaps: Floats, level: float = 0.95) -> Floats:
@@ -327,6 +327,8 @@ def fit_model(
     use[kept] = np.concatenate([one.useful for one in found]).mean(axis=0)
     noise = np.where(known, typical, unit)
     noise[kept] = np.where(known[kept], noise[kept], np.sqrt((tau**2).mean(axis=0)) * unit[kept])
+    drawn = np.broadcast_to(noise, (draws, n)).copy()
+    drawn[:, kept & ~known] = (np.concatenate([one.noise for one in found]) * unit[kept])[:, ~known[kept]]
     cells = np.where(known, given, noise)
     told = told & (use >= LIKELY)
     kept = kept & (use >= USELESS) if (use[kept] >= USELESS).any() else kept
@@ -336,6 +338,7 @@ def fit_model(
         "ranks": tuple(np.repeat(ranks, counts).tolist()),
         "tau": float(np.concatenate([one.tau0 for one in found]).mean()),
         "noise_by_task": noise,
+        "drawn_noise": drawn,
         "unit": unit,
         "useful": use,
     }
