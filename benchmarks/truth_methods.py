@@ -118,8 +118,13 @@ def run_regime(name: str, repeats: int, again: int, seed: int) -> dict[str, tupl
     rows = {}
     for column, part in columns.items():
         off = (said - true)[:, part].mean(axis=1)
-        rows[column] = (said[:, part].mean(), true[:, part].mean(), off.mean(), off.std(ddof=1) / np.sqrt(repeats))
-    return {column: tuple(map(float, row)) for column, row in rows.items()}  # type: ignore[misc]
+        rows[column] = (
+            float(said[:, part].mean()),
+            float(true[:, part].mean()),
+            float(off.mean()),
+            float(off.std(ddof=1) / np.sqrt(repeats)),
+        )
+    return rows
 
 
 def main() -> None:

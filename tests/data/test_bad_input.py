@@ -116,7 +116,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         "matches",
         {},
         r"column 'winner' has an unknown outcome: 'modelb' in 2 rows \(first in data row 3, 'x' against 'z'\) \(did you mean 'model_b'\?\): "
-        r"pass a rule such as outcomes={'modelb': 0}$",
+        r"pass a rule such as outcomes={'modelb': 0}, or leave such rows out with bad_rows='skip'$",
     ),
     "a missing outcome": ("log.csv", LOG + "x,z,\n", "matches", {}, r"unknown outcome: nothing in 1 row \(data row 3, 'x' against 'z'\)"),
     "an unknown outcome among rows that are left out and rows that are kept": (

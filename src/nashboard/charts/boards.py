@@ -30,6 +30,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.board import Board
 from nashboard.evaluation.decide.changes import History
 from nashboard.evaluation.evaluation import Evaluation
+from nashboard.evaluation.verdict import LIKELY, SURE, describe_first
 from nashboard.online.held_out import Calibrations
 from nashboard.online.models import RatingHistory
 from nashboard.ratings.held_out import Calibration, calibration_of, held_out_calibration
@@ -84,29 +85,28 @@ def board_chart(board: Board, top: int) -> Chart:
     _, unit = second_name(board)
     fields = ("other", "other_low", "other_high")
     panels.append(forest(base, rows, fields, [unit], ["other"], bare, tips).properties(width=150))
-    at_top = describe_top(board, first)
+    at_top = describe_top(board)
     note = "Blue is at the top with a probability of at least 1/2."
     said = [note, interval_sentence(board)]
     return titled(
         alt.hconcat(*(panel.properties(height=alt.Step(ROW)) for panel in panels), spacing=12),
-        f"{at_top} by Nash average",
+        at_top,
         said,
-        f"Forest plot of {number_of(len(board.names), board.kind)}: {at_top} by Nash average. {said[-1]}",
+        f"Forest plot of {number_of(len(board.names), board.kind)}: {at_top}. {said[-1]}",
     )
 
 
-def describe_top(board: Board, first: str) -> str:
-    """Return who is at the top, copies as one."""
-    at = [k for k in board.order if board.probability_top[k] >= 0.5]
+def describe_top(board: Board) -> str:
+    """Return who is first by the rule of the verdict, or which tasks are hardest; copies are one."""
+    if board.kind == "agent":
+        return describe_first(board)
+    at = [k for k in board.order if board.probability_top[k] >= LIKELY]
     classes = len(set(board.classes[at].tolist()))
     if not at:
-        return f"No {board.kind} is {first} with a probability of at least 1/2"
-    sure = "" if board.probability_top[at].min() >= 0.95 else "perhaps "
-    return (
-        f"{shortened(board.names[at[0]], 40)} is {sure}{first}"
-        if classes == 1
-        else f"{classes:,} {board.kind}s are {sure}{first}"
-    )
+        return "No task is hardest with a probability of at least 1/2"
+    sure = "" if board.probability_top[at].min() >= SURE else "probably "
+    named = f"{shortened(board.names[at[0]], 40)} is" if classes == 1 else f"{classes:,} tasks are"
+    return f"{named} {sure}hardest"
 
 
 def chance_name(board: Board) -> str:

@@ -17,7 +17,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.board import Board, Contribution, Mover
 from nashboard.evaluation.posterior.posterior import Posterior
 from nashboard.evaluation.problem import Data, Problem
-from nashboard.evaluation.verdict import brief_headline
+from nashboard.evaluation.verdict import describe_first
 
 if TYPE_CHECKING:
     import pandas
@@ -276,7 +276,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         tasks = f" x {len(self.task_board.names):,} tasks" if self.task_board is not None else ""
-        return f"Evaluation({len(self.board.names):,} agents{tasks}, {brief_headline(self.board)})"
+        return f"Evaluation({len(self.board.names):,} agents{tasks}: {describe_first(self.board)})"
 
     def __str__(self) -> str:
         return "\n".join([*self.verdict, "", plain(self.screen().head(20).explained())])

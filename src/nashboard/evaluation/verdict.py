@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import count
-from nashboard._text import listed, number_of, plural
+from nashboard._text import listed, number_of, plural, shortened
 from nashboard._types import Floats
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
@@ -18,7 +18,7 @@ from nashboard.evaluation.posterior.matches import LARGE_CYCLES
 from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.posterior.scores import holm
 from nashboard.evaluation.problem import LOG_ODDS, Problem
-from nashboard.ratings.hierarchical_numerics import DENSE
+from nashboard.ratings.hierarchical.systems import DENSE
 from nashboard.ratings.schedule import choose_prior
 
 FEW = 100  # draws below which the ends of intervals are rough
@@ -116,15 +116,19 @@ def probability_needed(agents: int) -> float:
     return max(odds / (1 + odds), LIKELY)
 
 
-def brief_headline(board: Board) -> str:
+def describe_first(board: Board) -> str:
     """Return who is first in a few words, no surer than the headline."""
     chances = class_chances(board)
     first = likely_first(chances)
-    if len(first) == 1 or probably_first(chances):
-        return f"{board.names[int(np.argmax(board.probability_top))]!r} {'' if first else 'probably '}first"
-    if first and min(first.values()) >= SURE:
-        return f"{len(first):,} share first place"
-    return f"{len(first):,} may share first place" if first else "undecided"
+    leader = first or probably_first(chances)
+    if len(chances) == 1 < len(board.names):
+        return f"All {len(board.names):,} {board.call} are alike"
+    if not leader:
+        return "First place is undecided"
+    if len(leader) == 1:
+        return f"{shortened(next(iter(leader)), 40)} is {'' if first else 'probably '}first"
+    may = "" if min(first.values()) >= SURE else "may "
+    return f"{len(first):,} {board.call} {may}share first place"
 
 
 def shared_headline(first: dict[str, float], size: int, call: str) -> str:
@@ -194,13 +198,13 @@ def ladder_sentence(problem: Problem, board: Board) -> str:
 
 
 def pairs_sentence(problem: Problem) -> str:
-    """Return whether near-duplicates were found, and of how many pairs it is open who is better."""
+    """Return whether near-duplicates are shown, and of how many pairs it is open who is better."""
     n, call = len(problem.classes.first), problem.settings.call
     if problem.literal or not 3 <= n <= MOST_COMPARED:
         return ""
     compared = problem.draws.facts.get("noise") == "known" or (problem.alike is not None and problem.alike.tested)
     sought = compared and problem.settings.pool and n == len(problem.agents)
-    found = ["no near-duplicates found"] if sought and "copies" not in problem.draws.facts else []
+    found = ["no near-duplicates are shown"] if sought and "copies" not in problem.draws.facts else []
     unclear, tied = count_unclear(problem.draws.gaps, problem.settings.level)
     if unclear:
         found.append(f"{unclear:,} of {n * (n - 1) // 2:,} pairs of {call} cannot be ordered with these data")

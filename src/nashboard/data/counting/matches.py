@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from nashboard._text import listed, number_of, rows_have, shortened
-from nashboard.data.counting.outcomes import UNFINISHED, describe_first
+from nashboard.data.counting.outcomes import SKIP, UNFINISHED, describe_first
 from nashboard.data.counting.pairs import UNKNOWN, MatchTable, PairCounts, code_neutral, count_pairs, make_rows
 from nashboard.data.games import Games
 from nashboard.data.matches import Clusters, Matches, Sides
@@ -23,7 +23,6 @@ from nashboard.data.validation import look_alikes
 from nashboard.errors import InputError
 
 Counted = Matches | Segments | Games
-SKIP = {"bad_rows": "skip"}
 COUNTS = ("wins", "draws", "losses")
 SIDES = ("first", "second")
 

@@ -18,6 +18,8 @@ from nashboard.errors import InputError
 # What a label means can be given by the user: a share in [0, 1], or None to leave such rows out.
 Rules = Mapping[Any, float | None]
 
+SKIP = {"bad_rows": "skip"}  # the option that leaves out rows which cannot be used
+
 FIRST_WINS = ("win", "won", "w", "1-0", "1", "true", "leftvote", "a>b", "a>>b", "b<a", "b<<a", "[[a]]")
 SECOND_WINS = (
     "loss", "lost", "lose", "l", "0-1", "0", "false", "rightvote", "b>a", "b>>a", "a<b", "a<<b", "[[b]]"
@@ -44,7 +46,7 @@ DASH = re.compile(r"(?<=[\d½]) ?[-–:] ?(?=[\d½])")  # between two results: 1
 NAMED = [
     word for word in WORDS if re.fullmatch("[a-z_12]+", word) and word not in SIDE_WORDS
 ]  # what a label may be a slip of
-ALLOWED = "model_a, model_b, tie, the winner's name or 0 to 1"
+ALLOWED = "model_a, model_b, tie, the winner's name, 1-0, 0-1, 1/2-1/2 or 0 to 1"
 MOST_COMPARED = 1000  # labels that a misspelt one is compared with: those of winners' names are many
 
 
@@ -297,7 +299,7 @@ def describe_absent_winners(absent: Sequence[str], unknown: Unknown, asked: Ques
     return InputError(
         f"{asked.source!r}, column {asked.outcome!r} names a winner who did not play there: {shown}{more}",
         hint="leave such rows out with {option}" if asked.skippable else None,
-        option={"bad_rows": "skip"} if asked.skippable else None,
+        option=SKIP if asked.skippable else None,
     )
 
 
@@ -326,14 +328,16 @@ def describe_unknown(
     said = None if near is None else find_meaning(near, sides)
     share = 0.5 if said is None else said
     hint, rule = advise_first_and_second(labels, known) or (
-        ("divide by the largest, or " if numbers else "") + "pass a rule such as {option}",
+        ("divide by the largest, or " if numbers else "") + "pass a rule such as {outcomes}",
         {first: share},
     )
-    return InputError(
-        f"{source!r}, column {column!r} has {what}: {shown}{more}{allowed}",
-        hint,
-        {"outcomes": {shortened(label): int(meant) if meant in (0, 1) else meant for label, meant in rule.items()}},
-    )
+    option: dict[str, Any] = {
+        "outcomes": {shortened(label): int(meant) if meant in (0, 1) else meant for label, meant in rule.items()}
+    }
+    if asked.skippable:
+        hint += ", or leave such rows out with {bad_rows}"
+        option |= SKIP
+    return InputError(f"{source!r}, column {column!r} has {what}: {shown}{more}{allowed}", hint, option)
 
 
 def describe_first(row: str, count: int) -> str:
@@ -352,7 +356,7 @@ def advise_first_and_second(
     said = {ones[0]: 1.0, next(iter(labels)): 0.0} | dict.fromkeys(noughts[:1], 0.5)
     drawn = f", and {noughts[0]} that neither did" if noughts else ""
     first, second = ones[0], next(iter(labels))
-    return f"if {first} and {second} say that the first or the second agent won{drawn}, pass {{option}}", said
+    return f"if {first} and {second} say that the first or the second agent won{drawn}, pass {{outcomes}}", said
 
 
 def is_number(label: str) -> bool:

@@ -11,7 +11,7 @@ import polars as pl
 from nashboard._files import Workspace
 from nashboard._text import listed
 from nashboard.data.counting.cells import Cell, frame_cells, make_scores
-from nashboard.data.counting.outcomes import Rules
+from nashboard.data.counting.outcomes import SKIP, Rules
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.origin import LeftOut, Origin
@@ -244,7 +244,6 @@ def has(*columns: str) -> Callable[[Input], bool]:
 # What readers of evaluation harnesses share: the files of a folder, how one is recognised, and what is left out.
 LARGEST_RESULT = 64 << 20  # bytes; a result file is far smaller, a log of json lines may be far larger
 MOST_LOOKED_AT = 20  # files of a folder that are looked at to tell what it holds
-SKIP = {"bad_rows": "skip"}
 
 
 @dataclass
