@@ -210,10 +210,15 @@ def test_kemeny_finds_the_cheapest_of_all_orders() -> None:
         np.testing.assert_array_equal(-found.scores, levels(agreed))
 
 
-def test_elo_has_the_learned_prior_of_its_own_function() -> None:
+@pytest.mark.parametrize("name", ["elo", "melo"])
+def test_ratings_have_the_learned_prior_of_their_own_functions(name: str) -> None:
     W = np.array([[0, 6, 4, 9], [4, 0, 7, 8], [6, 3, 0, 9], [1, 2, 1, 0.0]])
     for data in (nb.Matches.from_counts(W), nb.Matches.from_counts(np.pad(W, (0, 1)) + np.eye(5, k=-4))):  # unbeaten
-        np.testing.assert_allclose(nb.rank(data, "elo").scores, nb.elo(data).ratings, atol=1e-6)
+        expected = getattr(nb, name)(data).ratings
+        found = nb.rank(data, name)
+        np.testing.assert_allclose(found.scores, expected, atol=1e-6)
+        once = nb.methods()[name].learned(pairwise(data)).rank(pairwise(data))
+        np.testing.assert_allclose(once.scores, expected, atol=1e-6)
     exact = nb.Payoffs.from_array(
         np.log(3) * (np.triu(np.ones((3, 3)), 1) - np.tril(np.ones((3, 3)), -1)), scale="logit"
     )

@@ -2,8 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,6 +75,8 @@ class Method:
         Whether it uses the results on each prompt; other methods pool all games.
     slow
         Whether trials of many copies are shortened.
+    learn
+        ``learn(pairwise) -> options`` that are learned once where a method is fitted to many similar data.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Method:
     counts_games: bool = False
     by_prompt: bool = False
     slow: bool = False
+    learn: Callable[[Pairwise], dict[str, Any]] | None = None
 
     @property
     def clone_proof(self) -> bool:
@@ -99,6 +102,10 @@ class Method:
     def options(self) -> tuple[str, ...]:
         """Names of the method's own options."""
         return tuple(inspect.signature(self.function).parameters)[1:]
+
+    def learned(self, data: Pairwise) -> "Method":
+        """Return the method with what it learns from these data, for many data like them."""
+        return self if self.learn is None else replace(self, function=partial(self.function, **self.learn(data)))
 
     def rank(self, data: Pairwise, **options: Any) -> "Ranking":
         """Rank agents by it."""

@@ -128,7 +128,7 @@ def rank(data: Any, method: str = "nash", *, scaling: Scaling = "range", **optio
     scaling
         How raw scores are put in comparable units, as in `Scores.scale`.
     options
-        The method's own: ``prior`` for elo, melo and newman, ``k`` for melo, ``nodes`` for kemeny,
+        The method's own: ``prior`` for elo, melo and newman, ``k`` and ``cyclic_prior`` for melo, ``nodes`` for kemeny,
         ``damping`` for pagerank, ``temperature`` for soft_condorcet, ``alpha``, ``population`` and ``populations`` for
         alpha_rank.
 

@@ -244,6 +244,7 @@ def try_method(
     """
     if data.kind not in method.needs:
         raise InputError(f"needs {' or '.join(method.needs)}")
+    method = method.learned(data)
     ranking = method.rank(data)
     everybody = np.arange(data.size)
     first = winners_of(ranking, everybody)

@@ -8,11 +8,12 @@ so a curve through (1/2, 1/2) is no finding: the finding is its slope.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nashboard._types import Floats, Ints
+from nashboard._types import Bools, Floats, Ints
 from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
@@ -29,6 +30,7 @@ EXACT = 200
 FEW_PAIRS = 5_000  # up to which every game is held out once; beyond, one part in five
 # Of the coordinates of planes, in logits: from planes that vanish unless they are strong, to hardly any prior.
 PRECISIONS = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.3, 0.03)
+REFINEMENTS = 2  # of the hashes that tell agents apart
 PATIENCE = 2  # numbers of planes in a row that must fail to help before the search ends
 Fit = Callable[[Matches], Rating]
 
@@ -141,7 +143,8 @@ def held_out_loss(splits: Sequence[HeldOut], k: int, *, rough: bool) -> Candidat
 def dealt(matches: Matches, rng: np.random.Generator) -> Floats:
     """Return the games dealt into parts: ``(FOLDS, 3, pairs)``, wins, draws and losses.
 
-    Pairs are dealt in the order of names, so that the order of agents does not matter.
+    They are dealt in an order that the results decide: neither the order of agents nor their names matter, except
+    between pairs that nobody could tell apart.
     """
     counts = np.stack([matches.wins, matches.draws, matches.losses])
     parts = np.zeros((FOLDS, *counts.shape))
@@ -151,11 +154,7 @@ def dealt(matches: Matches, rng: np.random.Generator) -> Floats:
         for outcome, weights in enumerate((split.wins, split.draws, split.losses)):
             np.add.at(parts[:, outcome], (fold, split.pair), weights)
         return parts
-    rank = np.empty(len(matches.agents), dtype=np.intp)
-    rank[sorted(range(rank.size), key=matches.agents.__getitem__)] = np.arange(rank.size)
-    sides = rank[matches.pairs]
-    turned = sides[:, 0] > sides[:, 1]
-    order = np.lexsort((sides.max(axis=1), sides.min(axis=1)))
+    turned, order = order_pairs(matches)
     counts = np.where(turned, counts[::-1], counts)[:, order]
     whole = np.floor(counts)
     found = np.moveaxis(rng.multinomial(whole.astype(np.int64), np.full(FOLDS, 1 / FOLDS)), -1, 0).astype(np.float64)
@@ -164,6 +163,38 @@ def dealt(matches: Matches, rng: np.random.Generator) -> Floats:
         found[k] += np.where(fold == k, counts - whole, 0.0)
     parts[:, :, order] = found
     return np.where(turned, parts[:, ::-1], parts)
+
+
+def order_pairs(matches: Matches) -> tuple[Bools, Ints]:
+    """Return which pairs are turned around, and in which order they come, by their results and those of their agents.
+
+    Every agent is known by a hash of its results, then of its results and its opponents' hashes (the refinement of
+    Weisfeiler and Leman); where these are equal, names decide.
+    """
+    i, j = matches.pairs.T
+    won = mix_bits(matches.wins, matches.draws, matches.losses)
+    lost = mix_bits(matches.losses, matches.draws, matches.wins)
+    known = np.zeros(len(matches.agents), dtype=np.uint64)
+    for _ in range(REFINEMENTS):
+        seen = known
+        known = np.zeros_like(seen)
+        np.add.at(known, i, mix_bits(won, seen[j], seen[i]))
+        np.add.at(known, j, mix_bits(lost, seen[i], seen[j]))
+    rank = np.empty(known.size, dtype=np.intp)
+    rank[sorted(range(known.size), key=lambda k: (known[k], matches.agents[k]))] = np.arange(known.size)
+    sides = rank[matches.pairs]
+    return sides[:, 0] > sides[:, 1], np.lexsort((sides.max(axis=1), sides.min(axis=1)))
+
+
+def mix_bits(*parts: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return a hash of each row of columns of numbers of 64 bits (the finaliser of SplitMix64)."""
+    mixed = np.zeros(parts[0].shape, dtype=np.uint64)
+    for part in parts:
+        mixed = (mixed + np.ascontiguousarray(part).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(31)
+    return mixed
 
 
 def points_of(counts: Floats) -> tuple[Floats, Floats]:

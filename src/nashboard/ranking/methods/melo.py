@@ -2,28 +2,42 @@
 
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_2, WINS_7, Counterexample
 from nashboard.ranking.method import ROUNDING, Outcome, register
+from nashboard.ranking.methods.elo import default_prior
 from nashboard.ranking.pairwise import Pairwise
+from nashboard.ratings.likelihood import Prior
+
+
+def learn_planes(data: Pairwise) -> dict[str, float]:
+    """Return the prior of the planes that predicts held-out games best, as games."""
+    from nashboard.ratings.held_out import Landscapes
+
+    if data.kind == "payoffs":
+        return {}
+    return {"cyclic_prior": 4 * Landscapes.of(data.matches, "learned", "learned").mu}
 
 
 @register(
     Counterexample("clones", WINS_1, 0, copies=2),
     Counterexample("condorcet", WINS_2, 1),
     Counterexample("irrelevant", WINS_1, 2),
-    Counterexample("monotone", WINS_7, 2, against=1, more=9),
+    Counterexample("monotone", WINS_7, 2, against=1, more=540),
     LUCKY_NEWCOMER,
     title="mElo",
     unit="Elo points",
     counts_games=True,
     slow=True,
+    learn=learn_planes,
     complexity="pairs x planes per step",
     reference="Balduzzi et al. 2018, section 3",
 )
-def melo(data: Pairwise, k: int = 1, prior: float = 0.01) -> Outcome:
-    """Fit mElo with ``k`` cyclic planes; agents are ordered by their ratings.
+def melo(data: Pairwise, k: int = 1, prior: Prior | None = None, cyclic_prior: Prior | None = None) -> Outcome:
+    """Fit mElo with ``k`` cyclic planes as `nashboard.melo` does; agents are ordered by their ratings.
 
-    The prior is fixed: a learned one is chosen by held-out games, which depend on the order of agents.
+    Priors as of Elo. Trials learn how strongly planes are held small once, from the data that they are about.
     """
     from nashboard.ratings.melo import melo as fit
 
-    found = fit(data.matches, k=min(k, (data.size - 1) // 2), prior=prior, stderr=False)
+    prior = default_prior(data, prior)
+    planes = min(k, (data.size - 1) // 2)
+    found = fit(data.matches, k=planes, prior=prior, cyclic_prior=cyclic_prior, stderr=False)
     return Outcome(scores=found.ratings, scale=ROUNDING)
