@@ -15,8 +15,8 @@ from nashboard.equilibrium.nash_average import nash_average
 from nashboard.evaluation.audit.transitivity import ladder_p_value, strongest_triples
 from nashboard.evaluation.posterior.duplicates import find_near_duplicates
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs, solve_among_contenders, solve_games
-from nashboard.ratings.hierarchical import HierarchicalFit, fit_hierarchical
-from nashboard.ratings.hierarchical_planes import count_planes
+from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical
+from nashboard.ratings.hierarchical.planes import count_planes
 
 
 def truth_of(n: int, sigma: float, tau: float, rng: np.random.Generator) -> Floats:

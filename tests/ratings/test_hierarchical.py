@@ -11,17 +11,11 @@ from scipy.stats import binom, cauchy
 import nashboard as nb
 from nashboard._types import Floats
 from nashboard.data.matches import Clusters
-from nashboard.ratings.hierarchical import (
-    TAU_RANGE,
-    PairCounts,
-    count_pairs,
-    fit_hierarchical,
-    fit_pairs,
-    measure_dispersion,
-)
-from nashboard.ratings.hierarchical_numerics import DenseSystem, SparseSystem, rating_prior
-from nashboard.ratings.hierarchical_partitions import concentrations, sample_partitions
-from nashboard.ratings.hierarchical_planes import sample_planes
+from nashboard.ratings.hierarchical.model import fit_hierarchical, fit_pairs
+from nashboard.ratings.hierarchical.pairs import TAU_RANGE, PairCounts, count_pairs, measure_dispersion
+from nashboard.ratings.hierarchical.partitions import concentrations, sample_partitions
+from nashboard.ratings.hierarchical.planes import sample_planes
+from nashboard.ratings.hierarchical.systems import DenseSystem, SparseSystem, rating_prior
 from nashboard.ratings.likelihood import NormalPrior
 
 
@@ -218,38 +212,44 @@ def partitions_of(n: int) -> list[list[int]]:
 
 
 @pytest.mark.slow
-def test_partitions_agree_with_the_evidence_of_all_partitions() -> None:
+@pytest.mark.parametrize(("n", "games", "spread"), [(4, 12, 1.0), (5, 1, 2.0), (4, 2, 3.0)])
+def test_partitions_agree_with_the_evidence_of_all_partitions(n: int, games: int, spread: float) -> None:
     from scipy.special import gammaln
 
-    n, draws = 4, 200_000
-    x = np.array([0.0, 0.8, -0.6, 0.0])  # the last entry is the first again
+    draws = 200_000
+    x = spread * np.array([0.0, 0.8, -0.6, 0.0, 0.3][:n])  # the fourth entry is the first again
     rng = np.random.default_rng(2)
-    won = np.triu(rng.binomial(12, expit(x[:, None] - x)), 1)
-    matches = nb.Matches.from_counts(won + np.triu(12 - won, 1).T)
+    won = np.triu(rng.binomial(games, expit(x[:, None] - x)), 1)
+    matches = nb.Matches.from_counts(won + np.triu(games - won, 1).T)
     counts = count_pairs(matches)
     grid = np.geomspace(*TAU_RANGE, 400)
     density = np.exp(counts.tau_prior(grid))
     theta, _ = concentrations(n)
-    log_mass, same = [], []
+    log_mass, same, spreads = [], [], []
     for label in partitions_of(n):
         size = np.bincount(label)
         prior = len(size) * np.log(theta) + gammaln(size).sum() + gammaln(theta) - gammaln(theta + n)
         tau = rng.choice(grid, size=draws, p=density / density.sum())
-        r = 1.5 * np.abs(rng.normal(size=(draws, 1))) * rng.normal(size=(draws, len(size)))
+        sigma = 1.5 * np.abs(rng.normal(size=(draws, 1)))
+        r = sigma * rng.normal(size=(draws, len(size)))
         c = tau[:, None, None] * rng.normal(size=(draws, len(size), len(size)))
         total = np.zeros(draws)
-        for i, j, y, games in zip(counts.i, counts.j, counts.won, counts.games, strict=True):
+        for i, j, y, played in zip(counts.i, counts.j, counts.won, counts.games, strict=True):
             a, b = label[i], label[j]
             odds = 0.0 if a == b else r[:, a] - r[:, b] + (c[:, a, b] if a < b else -c[:, b, a])
-            total += y * odds - games * np.logaddexp(0, odds)
-        log_mass.append(np.log(np.exp(total - total.max()).mean()) + total.max() + np.log(np.exp(prior).mean()))
+            total += y * odds - played * np.logaddexp(0, odds)
+        likelihood = np.exp(total - total.max())
+        log_mass.append(np.log(likelihood.mean()) + total.max() + np.log(np.exp(prior).mean()))
+        spreads.append(likelihood @ sigma[:, 0] / likelihood.sum())
         same.append(np.equal.outer(label, label))
     mass = np.exp(np.array(log_mass) - max(log_mass))
-    exact = np.tensordot(mass / mass.sum(), np.array(same, dtype=float), axes=1)
-    found = sample_partitions(fit_pairs(matches.agents, counts), np.ones((n, n), dtype=np.bool_), 4000, 0)
-    assert found.together == pytest.approx(exact, abs=0.06)
-    assert found.no_copies == pytest.approx((mass / mass.sum())[-1], abs=0.06)
-    assert np.ptp(exact[np.triu_indices(n, 1)]) > 0.12  # not what a sampler of the prior would give
+    mass /= mass.sum()
+    exact = np.tensordot(mass, np.array(same, dtype=float), axes=1)
+    found = sample_partitions(fit_pairs(matches.agents, counts), np.ones((n, n), dtype=np.bool_), 20_000, 0)
+    assert found.together == pytest.approx(exact, abs=0.02)
+    assert found.no_copies == pytest.approx(mass[-1], abs=0.03)
+    assert found.sigma.mean() == pytest.approx(mass @ np.array(spreads), rel=0.05)
+    assert games < 12 or np.ptp(exact[np.triu_indices(n, 1)]) > 0.12  # not what a sampler of the prior would give
 
 
 def test_a_pair_that_never_met_has_the_cyclic_part_of_the_prior_in_every_draw() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from nashboard.ratings.hierarchical import fit_hierarchical
+from nashboard.ratings.hierarchical.model import fit_hierarchical
 
 AGENTS = 40
 OFF = ~np.eye(AGENTS, dtype=bool)

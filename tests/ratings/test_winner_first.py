@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 import nashboard as nb
-from nashboard.ratings.hierarchical import fit_hierarchical
+from nashboard.ratings.hierarchical.model import fit_hierarchical
 
 
 def test_a_log_that_lists_the_winner_first_is_not_explained_by_sides() -> None:

@@ -27,7 +27,7 @@ from nashboard.evaluation.posterior.scores import draw_all_tasks, draw_scores, k
 from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_method
-from nashboard.ratings.hierarchical import measure_dispersion
+from nashboard.ratings.hierarchical.pairs import measure_dispersion
 from nashboard.ratings.rating import checked_anchor
 
 Data = Matches | Scores | Payoffs

@@ -15,7 +15,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.validation import positions
 from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.errors import Covariance, origin_weights
-from nashboard.ratings.hierarchical import fit_hierarchical
+from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.likelihood import loss, require_matches
 from nashboard.ratings.rating import Rating, check_fields, null_for_nan
 

@@ -36,8 +36,9 @@ from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.problem import Problem, task_games
-from nashboard.ratings.hierarchical import PairCounts, fit_hierarchical, measure_dispersion, signed_sums
-from nashboard.ratings.hierarchical_numerics import System
+from nashboard.ratings.hierarchical.model import fit_hierarchical
+from nashboard.ratings.hierarchical.pairs import PairCounts, measure_dispersion, signed_sums
+from nashboard.ratings.hierarchical.systems import System
 
 CYCLES = 5
 GAMES, TASKS = "games", "tasks, each a game between every two agents"

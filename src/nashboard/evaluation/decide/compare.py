@@ -30,8 +30,8 @@ from nashboard.evaluation.decide.significance import (
     run_paired_t,
     run_welch,
 )
-from nashboard.ratings.hierarchical import HierarchicalFit
-from nashboard.ratings.hierarchical_planes import PlaneDraws
+from nashboard.ratings.hierarchical.model import HierarchicalFit
+from nashboard.ratings.hierarchical.planes import PlaneDraws
 
 MEANING_OF_P = (
     "probability that a has the higher mean; evaluate weighs tasks, so that its P(top) can differ",

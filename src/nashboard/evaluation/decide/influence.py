@@ -29,7 +29,7 @@ from nashboard.evaluation.decide.compare import comparable_values
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.ratings.errors import incidence
-from nashboard.ratings.hierarchical import fit_hierarchical
+from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.likelihood import (
     LearnedPrior,
     PairTotals,

@@ -25,8 +25,9 @@ from nashboard.errors import InputError
 from nashboard.evaluation.decide.significance import fit_as_evaluate, head_to_head
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.evaluation.verdict import SMALL_CYCLES
-from nashboard.ratings.hierarchical import FEW_GAMES, HierarchicalFit, fit_hierarchical
-from nashboard.ratings.hierarchical_numerics import RatingPrior
+from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical
+from nashboard.ratings.hierarchical.pairs import FEW_GAMES
+from nashboard.ratings.hierarchical.systems import RatingPrior
 
 UNITS = {"pairs": "games", "cells": "items", "items": "items"}
 MEANINGS = {"pairs": "games to play next", "cells": "items to run next", "items": "new items to run on both"}

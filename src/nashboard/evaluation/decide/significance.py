@@ -22,8 +22,9 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.duplicates import MOST_TRAITS
-from nashboard.ratings.hierarchical import HierarchicalFit, PairCounts, fit_hierarchical
-from nashboard.ratings.hierarchical_planes import PlaneDraws, count_planes, sample_planes
+from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical
+from nashboard.ratings.hierarchical.pairs import PairCounts
+from nashboard.ratings.hierarchical.planes import PlaneDraws, count_planes, sample_planes
 
 EQUAL = 1e-9  # of the mean difference: a smaller standard error is rounding, and all differences are equal
 POWER = 0.8  # of the design behind `Estimate.needed`

@@ -8,7 +8,7 @@ model
     different agents:   d_m ~ N(rho, v_m + 2 tau^2),         d_ab ~ N(rho, v_ab + tau^2),      rho ~ N(0, 2 sigma^2)
 
 and the ratio of the two likelihoods says how far the data favour "the same". In leagues of up to ``MOST_AVERAGED``
-entries all partitions of the entries into agents are averaged over (`ratings.hierarchical_partitions`), and the
+entries all partitions of the entries into agents are averaged over (`ratings.hierarchical.partitions`), and the
 probability that two are one agent comes from the same draws as the board. Two that are one with probability ``SHARED``
 share a row. Where the probability that all entries differ is ``NO_COPIES`` or more, they are taken as different.
 
@@ -35,9 +35,10 @@ import numpy as np
 from nashboard._compiled import compiled
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.ratings.hierarchical import FEW_PAIRS, HierarchicalFit, PairCounts, fit_hierarchical, fit_pairs
-from nashboard.ratings.hierarchical_partitions import PartitionDraws, pair_prior, sample_partitions
-from nashboard.ratings.hierarchical_planes import count_planes, predict_pairs, sample_planes
+from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical, fit_pairs
+from nashboard.ratings.hierarchical.pairs import FEW_PAIRS, PairCounts
+from nashboard.ratings.hierarchical.partitions import PartitionDraws, pair_prior, sample_partitions
+from nashboard.ratings.hierarchical.planes import count_planes, predict_pairs, sample_planes
 from nashboard.ratings.schedule import choose_prior
 
 Answer = Literal["yes", "no", "cannot tell"]

@@ -20,18 +20,10 @@ from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, pool_matches
 from nashboard.ratings.errors import origin_weights
-from nashboard.ratings.hierarchical import (
-    TAU_SCALE,
-    TELLING,
-    HierarchicalFit,
-    MeasuredPairs,
-    ModelDraws,
-    PairCounts,
-    fit_hierarchical,
-    fit_pairs,
-)
-from nashboard.ratings.hierarchical_partitions import draw_with_partitions
-from nashboard.ratings.hierarchical_planes import count_planes, draw_with_planes
+from nashboard.ratings.hierarchical.model import HierarchicalFit, ModelDraws, fit_hierarchical, fit_pairs
+from nashboard.ratings.hierarchical.pairs import TAU_SCALE, TELLING, MeasuredPairs, PairCounts
+from nashboard.ratings.hierarchical.partitions import draw_with_partitions
+from nashboard.ratings.hierarchical.planes import count_planes, draw_with_planes
 
 MOST_PAYOFFS = 10_000_000  # payoffs of all draws up to which they are kept; beyond, games are solved by columns
 MOST_EXPECTED = 4_000  # agents up to which the matrix of expected payoffs is made

@@ -6,8 +6,8 @@ are one agent with probability ``1 / (1 + theta)``. Its concentration theta is l
 where copies are many, to ``16 n^2``, where there are hardly any.
 
 Classes are drawn by Gibbs sampling, entry by entry, as in Neal (2000), algorithm 3: cyclic parts are integrated, and so
-is the rating of a new class. The likelihood of each pair is taken as normal around its fitted log-odds, which makes all
-integrals exact. Cyclic parts are drawn afterwards from the binomial likelihood.
+is the rating of a new class. Given a Polya-Gamma number for each pair (Polson, Scott and Windle 2013), drawn in every
+sweep, the binomial likelihood is normal in the log-odds, which makes all integrals exact.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,9 @@ import numpy as np
 
 from nashboard._compiled import compiled
 from nashboard._types import Bools, Floats, Ints
-from nashboard.ratings.hierarchical import SIGMA_SCALE, TAU_RANGE, HierarchicalFit, ModelDraws, PairCounts
-from nashboard.ratings.hierarchical_numerics import interpolated, mixed, normal_of, uniform_of
+from nashboard.ratings.hierarchical.kernels import interpolated, mixed, normal_of, pair_key, polya_gamma_of, uniform_of
+from nashboard.ratings.hierarchical.model import HierarchicalFit, ModelDraws
+from nashboard.ratings.hierarchical.pairs import SIGMA_SCALE, TAU_RANGE, PairCounts
 
 WARM, THIN = 150, 4  # sweeps before the first draw, and from one draw to the next
 VALUES = 13  # of the concentration
@@ -30,8 +31,7 @@ HUGE = 1e100  # from which a product is replaced by its logarithm
 class PartitionDraws:
     """Draws of the class of each entry (S, n), named by its first member, of ratings (S, n), sigma and tau (S,).
 
-    ``together`` (n, n) is the probability that two entries are one agent, ``no_copies`` that no two are. ``expected``
-    (p,) are the posterior means of the log-odds of all pairs that met.
+    ``together`` (n, n) is the probability that two entries are one agent, ``no_copies`` that no two are.
     """
 
     label: Ints
@@ -39,14 +39,13 @@ class PartitionDraws:
     sigma: Floats
     tau: Floats
     together: Floats
-    expected: Floats
 
     @classmethod
     def joined(cls, parts: Sequence["PartitionDraws"]) -> "PartitionDraws":
         """Return the draws of several chains as one."""
         arrays = {one.name: [getattr(part, one.name) for part in parts] for one in fields(cls)}
-        means = {name: np.mean(arrays.pop(name), axis=0) for name in ("together", "expected")}
-        return cls(**{name: np.concatenate(values) for name, values in arrays.items()}, **means)
+        together = np.mean(arrays.pop("together"), axis=0)
+        return cls(**{name: np.concatenate(values) for name, values in arrays.items()}, together=together)
 
     @property
     def no_copies(self) -> float:
@@ -75,20 +74,20 @@ def sample_partitions(
     ``start`` are draws of the same model, of which the last is where this chain begins.
     """
     counts, n = fit.counts, fit.counts.n
-    z, noise = counts.normal(fit.expected if start is None else start.expected)
-    score, weight = np.zeros((n, n)), np.zeros((n, n))
-    weight[counts.i, counts.j] = weight[counts.j, counts.i] = 1 / noise
-    score[counts.i, counts.j], score[counts.j, counts.i] = z / noise, -z / noise
+    assert isinstance(counts, PairCounts)
+    won, games = counts.tables
+    log_odds = np.zeros((n, n))
+    log_odds[counts.i, counts.j], log_odds[counts.j, counts.i] = fit.expected, -fit.expected
     label, ratings, scales = np.empty((draws, n), dtype=np.int64), np.empty((draws, n)), np.empty((draws, 2))
-    together, means = np.zeros((n, n)), np.zeros((n, n))
+    together = np.zeros((n, n))
     tau = np.geomspace(*TAU_RANGE, 100)
     if start is None:
         begin, scale = np.arange(n), np.array([fit.sigma, fit.tau])
     else:
         begin, scale = start.label[-1].copy(), np.array([start.sigma[-1], start.tau[-1]])
     sweep_partitions(
-        score, weight, near, begin, *concentrations(n), np.log(tau), counts.tau_prior(tau), SIGMA_SCALE, scale,
-        np.uint64(seed), WARM, THIN, label, ratings, scales, together, means,
+        won - games / 2, games, log_odds, near, begin, *concentrations(n), np.log(tau), counts.tau_prior(tau),
+        SIGMA_SCALE, scale, np.uint64(seed), WARM, THIN, label, ratings, scales, together,
     )  # fmt: skip
     return PartitionDraws(
         label=label,
@@ -96,7 +95,6 @@ def sample_partitions(
         sigma=scales[:, 0],
         tau=scales[:, 1],
         together=(together + together.T) / 2,
-        expected=means[counts.i, counts.j],
     )
 
 
@@ -157,28 +155,45 @@ def move_entry(S, W, size, k, by, own_s, own_w):  # type: ignore[no-untyped-def]
 
 
 @compiled(
-    "void(f8[:,::1], f8[:,::1], b1[:,::1], i8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8, f8[::1], u8, i8, i8, "
-    "i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])"
+    "void(f8[:,::1], f8[:,::1], f8[:,::1], b1[:,::1], i8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8, f8[::1], u8, "
+    "i8, i8, i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])"
 )
 def sweep_partitions(  # type: ignore[no-untyped-def]
-    s, w, near, label, theta, constant, prior_at, prior, sigma_scale, scale, seed, warm, thin, labels, ratings, scales,
-    together, means,
+    s, games, x, near, label, theta, constant, prior_at, prior, sigma_scale, scale, seed, warm, thin, labels, ratings,
+    scales, together,
 ):  # fmt: skip
-    """Sample ratings of classes, the class of each entry, the concentration, sigma and tau."""
+    """Sample ratings of classes, the class of each entry, the concentration, sigma and tau.
+
+    The likelihood of the log-odds ``x`` of two entries is ``exp(s x - w x^2 / 2)`` given a Polya-Gamma number ``w``.
+    """
     count, n = labels.shape
     size, r = np.zeros(n, dtype=np.int64), np.zeros(n)
-    S, W = np.zeros((n, n)), np.zeros((n, n))  # sums over the games of two classes
+    S, W, w = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))  # S, W: sums over the games of two classes
     for a in range(n):
         size[label[a]] += 1
-        for b in range(n):
-            S[label[a], label[b]] += s[a, b]
-            W[label[a], label[b]] += w[a, b]
     own_s, own_w, allowed = np.empty(n), np.empty(n), np.empty(n, dtype=np.bool_)
     log_mass, of_theta = np.empty(n + 1), np.empty(len(theta))
     sigma, tau, at = scale[0], scale[1], 0  # many copies at first: groups form sooner than they break up
     clock = np.uint64(0)
     for sweep in range(warm + count * thin):
-        t2 = tau * tau
+        t2, key = tau * tau, mixed(seed, clock)
+        for a in range(n):
+            for b in range(a):
+                if games[a, b] > 0:
+                    k, m = label[a], label[b]
+                    if sweep > 0:  # the cyclic part of two classes is the same for all their members
+                        d, sign = r[k] - r[m], 1.0 if k > m else -1.0
+                        middle = t2 * (S[k, m] - W[k, m] * d) / (1 + t2 * W[k, m])
+                        noise = normal_of(pair_key(key, k, m)) * tau / np.sqrt(1 + t2 * W[k, m])
+                        x[a, b] = d + middle + sign * noise if k != m else 0.0
+                    w[a, b] = w[b, a] = polya_gamma_of(games[a, b], x[a, b], pair_key(mixed(key, np.uint64(8)), a, b))
+        clock += np.uint64(1)
+        S[:] = 0.0
+        W[:] = 0.0
+        for a in range(n):
+            for b in range(n):
+                S[label[a], label[b]] += s[a, b]
+                W[label[a], label[b]] += w[a, b]
         for k in range(n):
             if size[k] > 0:
                 A, B = 1 / sigma**2, 0.0
@@ -275,15 +290,9 @@ def sweep_partitions(  # type: ignore[no-untyped-def]
                 ratings[q, a] = r[label[a]]
                 labels[q, a] = a
                 for b in range(a):
-                    k, m = label[a], label[b]
-                    if k == m:
+                    if label[a] == label[b]:
                         labels[q, a] = min(labels[q, a], labels[q, b])
-                    else:
-                        d = r[k] - r[m]
-                        means[a, b] += (d + tau * tau * (S[k, m] - W[k, m] * d) / (1 + tau * tau * W[k, m])) / count
             scales[q, 0], scales[q, 1] = sigma, tau
     for a in range(n):
         for b in range(n):
             together[a, b] /= count * thin
-            if b < a:
-                means[b, a] = -means[a, b]

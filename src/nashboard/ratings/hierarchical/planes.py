@@ -17,8 +17,7 @@ import numpy as np
 
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
-from nashboard.ratings.hierarchical import SIGMA_SCALE, TAU_RANGE, HierarchicalFit, ModelDraws
-from nashboard.ratings.hierarchical_numerics import (
+from nashboard.ratings.hierarchical.kernels import (
     deviations_of,
     gain_of_sigma,
     interpolated,
@@ -26,6 +25,8 @@ from nashboard.ratings.hierarchical_numerics import (
     normal_of,
     uniform_of,
 )
+from nashboard.ratings.hierarchical.model import HierarchicalFit, ModelDraws
+from nashboard.ratings.hierarchical.pairs import SIGMA_SCALE, TAU_RANGE
 
 MOST_PLANES = 3
 WARM, THIN = 400, 5  # sweeps before the first draw, and from one draw to the next
