@@ -1,4 +1,4 @@
-"""How many threads the linear algebra may use.
+"""How many threads the linear algebra may use, and long calls that Ctrl-C can end.
 
 On small systems threads cost more than they bring, and on a busy machine they wait for each other: a game of
 200 agents can take a hundred times as long with two threads as with one. So small systems use one, and large ones
@@ -6,13 +6,16 @@ all there are.
 """
 
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+T = TypeVar("T")
+WAKE = 0.2  # seconds between looks for Ctrl-C
 ALONE = 1500  # systems up to this size are solved by one thread
 
 
@@ -45,3 +48,23 @@ def threads_for(size: int, *, scipy: bool = True) -> Iterator[None]:
 def cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def interruptible(work: Callable[[], T]) -> T:
+    """Return what a long call of a library returns; Ctrl-C does not wait for its end."""
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(WAKE)  # a signal that another thread of the process takes does not end a wait without end
+    if failed:
+        raise failed[0]
+    return found[0]

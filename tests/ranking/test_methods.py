@@ -1,6 +1,10 @@
 """Ways to rank: laws that all keep, promises that are kept or broken by a stored example, and slow twins."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -237,12 +241,41 @@ def test_kemeny_proves_the_best_order_of_40_agents_in_a_cycle(seed: int) -> None
     assert found["bound"] > 10
 
 
-@pytest.mark.parametrize("n", [31, 130])
-def test_kemeny_proves_a_bound_where_it_cannot_solve(n: int) -> None:
+def noise(n: int) -> Floats:
+    """Return payoffs that are noise alone, in which everybody is in one cycle."""
     A = np.triu(np.random.default_rng(1).binomial(20, 0.5, size=(n, n)), 1) / 10 - np.triu(np.ones((n, n)), 1)
-    found = nb.rank(A - A.T, "kemeny")
+    return np.asarray(A - A.T)
+
+
+@pytest.mark.parametrize(("n", "nodes"), [(31, 1), (130, 200)])
+def test_kemeny_proves_a_bound_where_it_cannot_solve(n: int, nodes: int) -> None:
+    found = nb.rank(noise(n), "kemeny", nodes=nodes)
     assert 0 < found.certificate["bound"] <= found.certificate["disagreement"]
     assert not found.certificate["optimal"]
+
+
+@pytest.mark.slow
+def test_kemeny_solves_31_agents_of_pure_noise() -> None:
+    assert nb.rank(noise(31), "kemeny").certificate["optimal"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
+def test_ctrl_c_ends_kemeny_while_its_program_is_solved() -> None:
+    script = (
+        "import signal, numpy as np, nashboard as nb\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "A = np.triu(np.random.default_rng(1).integers(-10, 11, (40, 40)), 1)\n"
+        "print('ready', flush=True)\n"
+        "nb.rank((A - A.T) / 10, 'kemeny', nodes=100_000)\n"
+    )
+    running = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stdout is not None
+    running.stdout.readline()
+    time.sleep(5)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=30)
+    assert said.strip().endswith(b"KeyboardInterrupt")
 
 
 def test_alpha_rank_at_finite_alpha_is_the_chain_of_fixation_probabilities() -> None:

@@ -149,6 +149,25 @@ def test_relabelling_agents_permutes_the_answer() -> None:
     np.testing.assert_allclose(after.stderr, before.stderr[order], rtol=1e-4)
 
 
+@pytest.mark.parametrize("games", [1, 3, 40])
+def test_held_out_games_are_dealt_alike_whatever_agents_are_called(games: int) -> None:
+    rng = np.random.default_rng(games)
+    W = np.tril(rng.integers(0, games + 1, (9, 9)), -1) * 1.0
+    W += np.triu(games - W.T, 1)
+    new = rng.permutation(9)
+    tables = []
+    for wins in (W, W[np.ix_(new, new)]):
+        matches = nb.Matches.from_counts(wins)
+        parts = np.zeros((5, 9, 9))
+        part = dealt(matches, np.random.default_rng(0))
+        i, j = matches.pairs.T
+        parts[:, i, j], parts[:, j, i] = part[:, 0], part[:, 2]
+        assert parts.sum(axis=0) == pytest.approx(wins)
+        tables.append(parts)
+    assert len({row.tobytes() for row in np.sort(W, axis=1)}) > 1
+    np.testing.assert_array_equal(tables[0][:, new][:, :, new], tables[1])
+
+
 def test_the_same_matches_give_the_same_bytes() -> None:
     first, second = (nb.melo(alphago(), k=2) for _ in range(2))
     assert first.to_dict() == second.to_dict()

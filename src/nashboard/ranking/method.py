@@ -76,7 +76,7 @@ class Method:
     slow
         Whether trials of many copies are shortened.
     learn
-        ``learn(pairwise) -> options`` that are learned once where a method is fitted to many similar data.
+        ``learn(pairwise) -> options`` where a method is used on many similar data: what is learned once, or less work.
     """
 
     name: str

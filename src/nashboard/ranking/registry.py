@@ -164,6 +164,7 @@ def rank_draws(
 def score_draws(method: Method, draws: Sequence[Pairwise], **options: Any) -> tuple[Floats, str]:
     """Return the scores of a method in every draw, ``(draws, n)``, and their unit."""
     refuse(method, draws[0], options)
+    method = method.learned(draws[0])
     outcomes = [method.function(draw, **options) for draw in draws]
     return np.stack([outcome.scores for outcome in outcomes]), outcomes[0].unit or method.unit
 

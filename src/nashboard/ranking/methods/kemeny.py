@@ -4,10 +4,12 @@ Symbols: ``w`` margins of votes (k, k), antisymmetric; ``x[i, j]`` is 1 if i is 
 ``0 <= x[i, j] + x[j, l] - x[i, l] <= 1`` for all triples; it costs ``sum of w[i, j]`` over pairs it contradicts.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from nashboard._threads import interruptible
 from nashboard._types import Floats, Ints
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, Counterexample
 from nashboard.ranking.method import Outcome, register
@@ -15,7 +17,8 @@ from nashboard.ranking.pairwise import Pairwise, equal_rows, levels
 
 EXACT = 40  # agents in one cycle for which the integer program is solved
 LINEAR = 60  # and its linear relaxation, for a bound
-NODES = 1  # of branch and bound, a limit that no machine changes: the cuts at the root decide most
+NODES = 200  # of branch and bound, a limit that no machine changes
+ROOT = 1  # where many orders are wanted: the cuts at the root decide most
 CUTS = 4000  # triples added at a time
 ROUNDS = 60
 COMPARED = 20  # agents in one cycle for which all optimal orders are compared
@@ -28,6 +31,7 @@ COMPARED = 20  # agents in one cycle for which all optimal orders are compared
     title="Kemeny-Young",
     unit="minus the place",
     slow=True,
+    learn=lambda data: {"nodes": ROOT},
     complexity="exponential; a bound beyond 40 agents in a cycle",
     reference="Kemeny 1959; Young and Levenglick 1978",
 )
@@ -36,10 +40,10 @@ def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
 
     Agents fall into groups, each of which beats all later groups, so each group is ordered by itself. Groups of up to
     40 agents are solved exactly unless branch and bound needs more than ``nodes`` nodes; then the order is the best
-    found by local search, and ``bound`` is a proved lower bound of ``disagreement``. By default the search ends within
-    half a minute even on pure noise. Exact copies share a place. Where several orders
-    are optimal, agents that these place differently share a place; this is checked in groups of up to 20 agents, and
-    ``unique`` says whether it was found to be the only one.
+    found by local search, and ``bound`` is a proved lower bound of ``disagreement``. Leagues are solved in seconds, 35
+    agents of pure noise in a minute or so; trials of copies and columns of a board use one node. Exact copies share a
+    place. Where several orders are optimal, agents that these place differently share a place; this is checked in
+    groups of up to 20 agents, and ``unique`` says whether it was found to be the only one.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -153,9 +157,10 @@ def solve_program(w: Floats, nodes: int) -> tuple[Ints, float]:
     least, triples = packed_triangles(w), np.zeros((0, 3), dtype=np.intp)
     integral, X = np.zeros(i.size, dtype=np.intp), (1 + np.sign(w)) / 2
     for _ in range(ROUNDS):
-        found = milp(
-            -w[i, j], integrality=integral, bounds=Bounds(0.0, 1.0),
-            constraints=LinearConstraint(triple_matrix(triples, number), 0.0, 1.0), options={"node_limit": nodes},
+        constraints = LinearConstraint(triple_matrix(triples, number), 0.0, 1.0)
+        found = interruptible(
+            partial(milp, -w[i, j], integrality=integral, bounds=Bounds(0.0, 1.0), constraints=constraints,
+                    options={"node_limit": nodes})
         )  # fmt: skip
         bound = found.mip_dual_bound if integral.any() else found.fun
         least = max(least, base + float(bound)) if bound is not None else least
