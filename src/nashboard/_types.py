@@ -1,5 +1,6 @@
 """Array types, and the one place where arrays from outside become ours."""
 
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -60,3 +61,17 @@ def frozen_copy(values: Any, dtype: type[Any] = np.float64) -> NDArray[Any]:
         if flags.owndata and flags.c_contiguous and not flags.writeable:
             return values
     return read_only(np.array(values, dtype=dtype, order="C"))
+
+
+@lru_cache
+def spacing_of(dtype: np.dtype[Any]) -> float:
+    """Return the distance from 1 to the next number of a type of floats; 0 for other types.
+
+    ``numpy.finfo`` does not know the types of other libraries, such as bfloat16.
+    """
+    if dtype.kind not in "fV" or dtype.names:
+        return 0.0
+    one, eps = dtype.type(1), 1.0
+    while one + dtype.type(eps / 2) != one:
+        eps /= 2
+    return eps

@@ -1,5 +1,6 @@
 """Every input becomes one checked game: what is no game is refused, and what is the same game has the same answer."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, dense, rng_of, seeds
+from nashboard._types import Floats
 from nashboard.equilibrium.certificate import certify
 from nashboard.equilibrium.clones import identical_rows
 from nashboard.equilibrium.face import SideSolution
@@ -24,10 +26,11 @@ def test_a_hodge_decomposition_is_not_taken_for_a_model() -> None:
             nb.nash_average(nb.hodge(dense(0, n)))
 
 
-def test_a_matrix_named_cyclic_is_not_taken_for_coordinates() -> None:
+@pytest.mark.parametrize("rounding", [0.0, 1e-15])
+def test_a_matrix_named_cyclic_is_not_taken_for_coordinates(rounding: float) -> None:
     class Parts:
         ratings = np.zeros(4)
-        cyclic = CIRCLE
+        cyclic = CIRCLE + rounding * np.arange(16).reshape(4, 4)
 
     with pytest.raises(nb.InputError, match="matrix of payoffs, not coordinates"):
         nb.nash_average(Parts())
@@ -60,6 +63,20 @@ def test_copies_in_a_large_model_change_nothing(seed: int) -> None:
     np.testing.assert_allclose(np.bincount(who, weights=after.weights, minlength=n), before.weights, atol=1e-9)
     assert before.clone_groups == ()
     assert sum(map(len, after.clone_groups)) >= 2 * len(best)
+
+
+@pytest.mark.parametrize("n", [5, 60, SMALL + 10])
+def test_where_the_centre_of_a_model_is_changes_its_equilibrium_by_rounding_alone(n: int) -> None:
+    rng = rng_of(n)
+    r, C, m = 0.3 * rng.normal(size=n), rng.normal(size=(n, 2)), np.array([1e4, -3e3])
+    near = nb.nash_average(RatingsModel.from_arrays(r, C))
+    moved = RatingsModel.from_arrays(r - C @ swapped(m), C + m)
+    far = nb.nash_average(moved)
+    np.testing.assert_allclose(far.weights, near.weights, atol=1e-7)
+    r_far, C_far = moved.ratings.astype(np.longdouble), moved.cyclic.astype(np.longdouble)
+    turning = np.outer(C_far[:, 0], C_far[:, 1])
+    gains = (r_far[:, None] - r_far + turning - turning.T) @ far.weights
+    assert float(gains.max()) < 1e-9 * far.scale  # in more digits than doubles have
 
 
 def test_the_scale_of_a_model_is_its_largest_payoff_wherever_its_centre_is() -> None:
@@ -251,6 +268,14 @@ def test_the_certificate_sees_players_with_weight_that_do_not_tie() -> None:
     assert claimed.complementarity > COMPLEMENTARY  # but no equilibrium
     assert certify(CIRCLE, [uniform_side(4)], [np.zeros(4)]).complementarity < 1e-15
     np.testing.assert_allclose(nb.nash_average(A).weights, [0.5, 0, 0.5, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize(("A", "weights"), [(CIRCLE, [0.5, 0, 0.5, 0]), (np.zeros((3, 3)), [1.0, 0, 0])])
+def test_the_certificate_sees_players_that_should_have_weight(A: Floats, weights: list[float]) -> None:
+    x = np.array(weights)
+    claimed = certify(A, [replace(uniform_side(len(A)), weights=x, inner=x)], [np.zeros(len(A))])
+    assert claimed.complementarity < 1e-15  # an equilibrium
+    assert claimed.residual > 0.2  # but not the most even one
 
 
 @given(seed=seeds, n=st.integers(3, 25))

@@ -8,7 +8,7 @@ import pytest
 
 import nashboard as nb
 from equilibrium_games import Matrix, rng_of
-from nashboard.equilibrium.game import spacing_of
+from nashboard._types import spacing_of
 
 Convert = Callable[[Matrix], Any]
 BYTES = {"float64": 1e-9, "float32": 1e-5}  # precision, and how far weights may be from those of doubles
@@ -92,6 +92,31 @@ def test_rows_and_frames_in_single_precision_are_seen_as_such() -> None:
     expected = nb.nash_average(A)
     for same in (list(A), pandas.DataFrame(A)):
         assert nb.nash_average(same).tolerance == expected.tolerance > 0
+
+
+class Columns:
+    """A model whose payoffs are given in single precision."""
+
+    def __init__(self, A: Any) -> None:
+        self.A, self.size = A, len(A)
+
+    def columns(self, indices: Any) -> Any:
+        return self.A[:, indices]
+
+    def product(self, weights: Any) -> Any:
+        return self.A @ weights
+
+
+@pytest.mark.parametrize("wrap", [nb.Payoffs.from_array, Columns], ids=["payoffs", "a model"])
+def test_single_precision_is_known_of_payoffs_and_models(wrap: Any) -> None:
+    A = rank_six(60)
+    exact, single = nb.nash_average(A), nb.nash_average(wrap(A.astype(np.float32)))
+    assert single.tolerance > 0
+    np.testing.assert_allclose(single.weights, exact.weights, atol=1e-5)
+    if wrap is not Columns:
+        grown = nb.MetaGame(wrap(A.astype(np.float32))).nash
+        np.testing.assert_allclose(grown.weights, single.weights, atol=1e-12)
+        assert wrap(A).spacing < 1e-15
 
 
 @pytest.mark.parametrize(("dtype", "eps"), [("f8", 2.0**-52), ("f4", 2.0**-23), ("f2", 2.0**-10), ("i8", 0), ("O", 0)])

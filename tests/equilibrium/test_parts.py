@@ -139,13 +139,13 @@ def test_a_margin_that_touches_without_pressing_is_harmless() -> None:
 def test_the_residual_sees_an_equilibrium_that_is_not_the_most_even(shift: float) -> None:
     K = disjoint_cycles(0, 3) / 4
     side = solve(K, [np.zeros(len(K))]).sides[0]
-    assert entropy_residual(K, side, side, np.zeros(len(K)), 0.0) < 1e-15
+    assert entropy_residual(K, side, side, np.zeros(len(K)), 0.0, side.weights > 0) < 1e-15
     other = side.weights.copy()
     other[:3] *= 1 + shift
     other /= other.sum()
     assert (K @ other).max() < 1e-15  # still an equilibrium
     moved = replace(side, weights=other)
-    assert entropy_residual(K, moved, side, np.zeros(len(K)), 0.0) > shift / 100
+    assert entropy_residual(K, moved, side, np.zeros(len(K)), 0.0, other > 0) > shift / 100
 
 
 def test_wrong_multipliers_cannot_make_a_residual_small() -> None:
@@ -153,7 +153,8 @@ def test_wrong_multipliers_cannot_make_a_residual_small() -> None:
     side = solve(K, [np.zeros(9)]).sides[0]
     for y in (np.zeros(9), -side.y + 1):
         if side.support.sum() > 1 and np.ptp(side.weights[side.support]) > 1e-3:
-            assert entropy_residual(K, replace(side, y=y, y_low=0 * y), side, np.zeros(9), 0.0) > 1e-4
+            wrong = replace(side, y=y, y_low=0 * y)
+            assert entropy_residual(K, wrong, side, np.zeros(9), 0.0, side.weights > 0) > 1e-4
 
 
 def certificate(residual: float) -> Certificate:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular
 from nashboard._text import either, nearest
-from nashboard._types import Floats, Ints, frozen_copy, square
+from nashboard._types import Floats, Ints, frozen_copy, spacing_of, square
 from nashboard.data.matches import Matches
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, positions, refuse_cells
@@ -54,6 +54,8 @@ class Payoffs(Tabular):
     games
         ``(n, n)`` numbers of games behind the payoffs, symmetric, 0 for a pair that was not measured. They give
         standard errors where payoffs are log-odds (``scale="logit"``) or margins in [-1, 1].
+    spacing
+        Distance from 1 to the next number of the type in which payoffs were given: single precision knows less.
 
     Without ``stderr`` and ``games`` nothing is known of the noise, and the payoffs are taken as exact.
 
@@ -72,8 +74,10 @@ class Payoffs(Tabular):
     origin: Origin = MEMORY
     stderr: Floats | None = None
     games: Floats | None = None
+    spacing: float = 0.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "spacing", max(self.spacing, spacing_of(np.asarray(self.A).dtype)))
         A = square(self.A, "the payoff matrix")
         if not len(A):
             raise InputError("the payoff matrix is empty: it needs at least one agent")
@@ -152,7 +156,7 @@ class Payoffs(Tabular):
         >>> nb.Payoffs.from_array([[0, 0.4], [-0.4, 0]], games=50).errors().round(2).tolist()
         [[0.0, 0.13], [0.13, 0.0]]
         """
-        A = square(A, "the payoff matrix")
+        given, A = A, square(A, "the payoff matrix")
         names = checked_names(agents, size=len(A), kind="agent")
         refuse_cells(~np.isfinite(A), A, names, "a payoff must be finite")
         made = "given as a matrix"
@@ -179,7 +183,15 @@ class Payoffs(Tabular):
             errors = np.hypot(errors, errors.T) / 2
         if symmetrise and counts is not None:
             counts = counts + counts.T
-        return Payoffs(agents=names, A=A, made=made, scale=scale, stderr=errors, games=counts)
+        return Payoffs(
+            agents=names,
+            A=A,
+            made=made,
+            scale=scale,
+            stderr=errors,
+            games=counts,
+            spacing=spacing_of(np.asanyarray(given).dtype),
+        )
 
     def select(self, agents: Iterable[str]) -> "Payoffs":
         """Return the payoffs among the named agents, in the order given."""
@@ -193,6 +205,7 @@ class Payoffs(Tabular):
             origin=self.origin.noting(f"{len(kept):,} of {len(self.agents):,} agents selected"),
             stderr=None if self.stderr is None else self.stderr[np.ix_(kept, kept)],
             games=None if self.games is None else self.games[np.ix_(kept, kept)],
+            spacing=self.spacing,
         )
 
     def to_frame(self) -> "pl.DataFrame":

@@ -6,17 +6,19 @@ One side of a game is ``F``, what each opponent (row) gets against each own play
 *Exploitability*: what the best deviation gains, ``max(F x) - v``. Zero at an equilibrium.
 
 *Complementarity*: rows with weight in ``q`` have to be tight, ``F x = v``, and ``q`` has to be an equilibrium of the
-opponents, ``q'F >= v``. Then every equilibrium ``x'`` makes the same rows tight, because ``q'F x' = v``.
+opponents, ``q'F >= v``. Then every equilibrium ``x'`` makes the same rows tight, because ``q'F x' = v``, and no player
+with ``q'F > v`` has weight in any: such players are *excluded*.
 
 *Residual*: whether the equilibrium is the one of maximum entropy. Take any multipliers ``y``, not negative outside the
 rows just shown to be tight (there they are clipped). For every equilibrium ``x'``,
 
-    H(x') <= log sum m exp(-F'y) + v sum(y)        (weak duality)
+    H(x') <= log sum m exp(-F'y) + v sum(y)        (weak duality, a sum over all players that are not excluded)
 
-and the bound is reached only by ``s = softmax(log m - F'y)``. So the weights are right when ``x = s`` and
-rows with ``y > 0`` are tight. The residual is the larger of ``max |x - s|`` and ``sum y (v - F x)`` over the
-other rows, in twice the working precision. A slack that the last bits of the weights and of the value could have made
-counts as zero: the residual is then that of a mixture which rounds to this one.
+and the bound is reached only by ``s = softmax(log m - F'y)``. So the weights are right when ``x = s``, and
+rows with ``y > 0`` are tight. Players without weight that are not excluded count as well: their ``s`` has to be 0. The
+residual is the larger of ``max |x - s|`` and ``sum y (v - F x)`` over the other rows, in twice the working precision. A
+slack that the last bits of the weights and of the value could have made counts as zero: the residual is then that of a
+mixture which rounds to this one.
 
 *Condition*: how far a weight moves, at most and to first order, when every payoff changes by a small share of the
 largest one. On the support, ``M x = v, 1'x = 1`` is a square system ``B``, and ``|dx| <= |B^-1| |dM x|``. It is
@@ -29,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dgecon, dgetrf, dgetri
 
-from nashboard._types import Floats
+from nashboard._types import Bools, Floats
 from nashboard.equilibrium import precision
 from nashboard.equilibrium.face import SideSolution
 from nashboard.equilibrium.precision import COMPLEMENTARY, EPS, LEAST, ROUNDING, TOLERANCE
@@ -56,9 +58,14 @@ def certify(F: Floats, sides: Sequence[SideSolution], log_m: Sequence[Floats]) -
         v = value_between(F, agents, tasks)
         parts = [(F, tasks, agents, log_m[1], v), (-F.T, agents, tasks, log_m[0], -v)]
     unique = all(side.unique for side in sides)
+    residuals, misses = [], []
+    for G, x, q, log_own, value in parts:
+        missed, possible = complementarity(G, x.weights, q.inner, value)
+        misses.append(missed)
+        residuals.append(entropy_residual(G, x, q, log_own, value, possible))
     return Certificate(
-        residual=max(entropy_residual(*part) for part in parts),
-        complementarity=max(complementarity(F, x.weights, q.inner, v) for F, x, q, _, v in parts),
+        residual=max(residuals),
+        complementarity=max(misses),
         condition=condition(F, sides[-1].weights, sides[0].weights, v) if unique else float("inf"),
     )
 
@@ -92,9 +99,13 @@ def value_between(S: Floats, agents: SideSolution, tasks: SideSolution) -> float
     return float(p @ high + p @ low)
 
 
-def entropy_residual(F: Floats, side: SideSolution, opponents: SideSolution, log_m: Floats, value: float) -> float:
-    """Return the residual of one side; rows with weight in ``opponents.inner`` may have multipliers of any sign."""
-    own = side.weights > 0
+def entropy_residual(
+    F: Floats, side: SideSolution, opponents: SideSolution, log_m: Floats, value: float, own: Bools
+) -> float:
+    """Return the residual of one side, whose players ``own`` are those that are not excluded.
+
+    Rows with weight in ``opponents.inner`` may have multipliers of any sign.
+    """
     tight = opponents.inner > 0
     x = side.weights[own]
     y = np.where(tight, side.y, np.maximum(side.y, 0.0))
@@ -115,14 +126,18 @@ def entropy_residual(F: Floats, side: SideSolution, opponents: SideSolution, log
     return max(apart, float(y[used][loose] @ np.maximum(slack, 0.0)))
 
 
-def complementarity(F: Floats, x: Floats, q: Floats, value: float) -> float:
-    """Return by how much rows with weight in ``q`` miss being tight, or ``q`` an equilibrium; beyond rounding."""
+def complementarity(F: Floats, x: Floats, q: Floats, value: float) -> tuple[float, Bools]:
+    """Return by how much rows with weight in ``q`` miss being tight, or ``q`` an equilibrium, beyond rounding.
+
+    And which players have weight, or are not excluded beyond rounding.
+    """
     own, tight = x.nonzero()[0], q.nonzero()[0]
     M = F.take(tight, axis=0)
     block = M.take(own, axis=1)
     missed = np.abs(block @ x[own] - value) - len(own) * EPS * (abs(value) + np.abs(block) @ x[own])
-    gains = (value - q[tight] @ M) - len(tight) * EPS * (abs(value) + q[tight] @ np.abs(M))
-    return max(float(missed.max(initial=0.0)), float(gains.max(initial=0.0)))
+    gains, rounded = value - q[tight] @ M, len(tight) * EPS * (abs(value) + q[tight] @ np.abs(M))
+    most = max(float(missed.max(initial=0.0)), float((gains - rounded).max(initial=0.0)))
+    return most, (x > 0) | (-gains <= rounded)
 
 
 def condition(F: Floats, x: Floats, q: Floats, value: float) -> float:

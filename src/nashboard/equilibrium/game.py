@@ -16,13 +16,13 @@ in full; of larger ones samples, and every payoff that takes part in a solve, ar
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._types import Floats, Ints, floats, frozen_copy, refuse_unreal
+from nashboard._types import Floats, Ints, floats, frozen_copy, refuse_unreal, spacing_of
 from nashboard.algebra.flows import antisymmetric_array, antisymmetric_part, largest
 from nashboard.algebra.hodge import Hodge
 from nashboard.data.matches import Matches
@@ -159,6 +159,15 @@ class RatingsModel:
             self.ratings * w.sum() - w @ self.ratings[held] + self.cyclic @ swapped(w @ self.cyclic[held])
         )
 
+    def near_zero(self) -> "RatingsModel":
+        """Return the model itself or, where its numbers are further from zero than from each other, centred.
+
+        Payoffs are differences, and products of numbers far from zero are rounded by more than these differ.
+        """
+        far = any(np.abs(part.mean(axis=0)).max(initial=0.0) > np.ptp(part, axis=0).max(initial=0.0)
+                  for part in (self.ratings[:, None], self.cyclic))  # fmt: skip
+        return self.centred() if far else self
+
     def centred(self) -> "RatingsModel":
         """Return the same payoffs with cyclic coordinates and ratings of mean 0.
 
@@ -226,10 +235,10 @@ def swapped(C: Floats) -> Floats:
     return other
 
 
-def written_out(model: PayoffModel, agents: Sequence[str]) -> Matrix:
-    """Return the matrix of a small model, checked in full."""
+def written_out(model: PayoffModel, agents: Sequence[str], precision: float) -> Matrix:
+    """Return the matrix of a small model, checked in full, up to the precision of its numbers."""
     A = columns_of(model, np.arange(model.size))
-    refuse_one_way(A, agents)
+    refuse_one_way(A, agents, share=max(ROUNDING, 4 * precision))
     return Matrix(A=A / 2 - A.T / 2 + 0.0)
 
 
@@ -246,10 +255,10 @@ def sampled_scale(model: PayoffModel, agents: Sequence[str]) -> float:
     return scale
 
 
-def refuse_one_way(A: Floats, agents: Sequence[str], scale: float | None = None) -> None:
+def refuse_one_way(A: Floats, agents: Sequence[str], scale: float | None = None, share: float = ROUNDING) -> None:
     """Raise an error that names two agents whose payoffs against each other do not cancel."""
     gap = np.abs(A / 2 + A.T / 2)
-    allowed = ROUNDING * (largest(A) if scale is None else scale)
+    allowed = share * (largest(A) if scale is None else scale)
     if not (np.isfinite(A).all() and gap.max(initial=0.0) <= allowed):
         i, j = map(int, np.unravel_index(int(np.nan_to_num(gap, nan=np.inf).argmax()), gap.shape))
         raise InputError(
@@ -287,8 +296,12 @@ class AgentsGame:
         model: PayoffModel, agents: tuple[str, ...], unit: str = "given", made: str = "", precision: float = 0.0
     ) -> "AgentsGame":
         """Check a model, and find its scale and its classes; ``precision`` is what its payoffs are known to."""
+        if isinstance(model, RatingsModel):
+            model = model.near_zero()
+        elif not isinstance(model, Matrix):
+            precision = max(precision, known_to(spacing_of(np.asarray(model.columns(np.arange(1))).dtype)))
         if not isinstance(model, Matrix) and model.size <= SMALL:
-            model = written_out(model, agents)
+            model = written_out(model, agents, precision)
         same = max(ZERO, precision)
         if isinstance(model, Matrix):
             scale = largest(model.A)
@@ -421,7 +434,7 @@ def game_of(data: Any) -> Game:
     if isinstance(data, Matches):
         data = payoffs(data, fill="model")  # pairs that never met; `made` says how many
     if isinstance(data, Payoffs):
-        return AgentsGame.of(Matrix(A=data.A), data.agents, data.scale, data.made)
+        return AgentsGame.of(Matrix(A=data.A), data.agents, data.scale, data.made, known_to(data.spacing))
     if isinstance(data, Scores):
         data.require_complete()
         scores = data.scale("range") if data.scaling == "raw" else data
@@ -488,22 +501,12 @@ def array_of(data: Any) -> tuple[Any, float]:
         array = np.asanyarray(data)
     except (TypeError, ValueError, RuntimeError):
         return data, 0.0  # `floats` says what is wrong
-    eps = spacing_of(array.dtype)
-    return array, NARROW * eps if eps > EPS else 0.0
+    return array, known_to(spacing_of(array.dtype))
 
 
-@lru_cache
-def spacing_of(dtype: np.dtype[Any]) -> float:
-    """Return the distance from 1 to the next number of a type of floats; 0 for other types.
-
-    ``numpy.finfo`` does not know the types of other libraries, such as bfloat16.
-    """
-    if dtype.kind not in "fV" or dtype.names:
-        return 0.0
-    one, eps = dtype.type(1), 1.0
-    while one + dtype.type(eps / 2) != one:
-        eps /= 2
-    return eps
+def known_to(spacing: float) -> float:
+    """Return what numbers of a type with this spacing are known to as a share of the largest: 0 for doubles."""
+    return NARROW * spacing if spacing > EPS else 0.0
 
 
 def matrix_of(data: ArrayLike, precision: float = 0.0) -> Matrix:
@@ -522,7 +525,8 @@ def ratings_model(data: Any) -> RatingsModel:
         return data
     cyclic: Any = getattr(data, "cyclic", None)
     n = len(data.ratings)
-    if getattr(cyclic, "shape", None) == (n, n) and n > 1 and np.array_equal(cyclic, -cyclic.T):
+    square = getattr(cyclic, "shape", None) == (n, n) and n > 1
+    if square and np.abs(cyclic + cyclic.T).max() <= ROUNDING * np.abs(cyclic).max():
         raise InputError(
             f"the cyclic part of this {type(data).__name__} is a matrix of payoffs, not coordinates in planes: "
             f"pass payoffs, or ratings with (n, 2k) coordinates"

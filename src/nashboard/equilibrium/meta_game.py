@@ -30,7 +30,15 @@ from nashboard.equilibrium.certificate import Certificate, certify
 from nashboard.equilibrium.clones import Classes
 from nashboard.equilibrium.entropy import most_even_mixtures
 from nashboard.equilibrium.face import Face, SideFace, SideSolution, Terms, solve_side
-from nashboard.equilibrium.game import AgentsGame, Matrix, array_of, frame_names, log_multiplicities, matrix_of
+from nashboard.equilibrium.game import (
+    AgentsGame,
+    Matrix,
+    array_of,
+    frame_names,
+    known_to,
+    log_multiplicities,
+    matrix_of,
+)
 from nashboard.equilibrium.nash_average import (
     Mixtures,
     describe_agents,
@@ -77,6 +85,7 @@ class MetaGame:
         self._precision = 0.0  # of the narrowest type in which payoffs were given
         if isinstance(payoffs, Payoffs):
             A, names, self._unit = payoffs.A, payoffs.agents, payoffs.scale
+            self._precision = known_to(payoffs.spacing)
         elif payoffs is not None:
             array, self._precision = array_of(payoffs)
             A, self._unit = matrix_of(array, self._precision).A, "given"

@@ -394,9 +394,10 @@ def is_certain(sides: Sequence[Side], found: Solution, log_m: Sequence[Floats]) 
         x, opponents = found.sides[side.own], found.sides[side.opponents]
         if (side.F @ x.weights).max() - v > TOLERANCE / 2:
             return False
-        if complementarity(side.F, x.weights, opponents.inner, v) > COMPLEMENTARY:
+        missing, possible = complementarity(side.F, x.weights, opponents.inner, v)
+        if missing > COMPLEMENTARY:
             return False
-        if not x.unique and not entropy_residual(side.F, x, opponents, log_m[side.own], v) <= TOLERANCE:
+        if not x.unique and not entropy_residual(side.F, x, opponents, log_m[side.own], v, possible) <= TOLERANCE:
             return False
     return True
 
