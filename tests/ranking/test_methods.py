@@ -1,13 +1,16 @@
 """Ways to rank: laws that all keep, promises that are kept or broken by a stored example, and slow twins."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import nashboard as nb
@@ -28,15 +31,18 @@ from reference_ranking import (
     tideman_order,
 )
 
+CYCLE = np.array([[0, 1, -2], [-1, 0, 1], [2, -1, 0.0]])
 METHODS = nb.methods()
 PAIRS = [method for method in METHODS if "matches" in method.needs]
 NAMED = [method.name for method in PAIRS]
 SCORES = [method.name for method in METHODS if "scores" in method.needs]
 
 
-def random_wins(rng: np.random.Generator, n: int, games: int = 12) -> Floats:
+def random_wins(rng: np.random.Generator, n: int) -> Floats:
+    """Return wins of agents who all met, of whom half the tables have as many games of every pair."""
     W = np.zeros((n, n))
     i, j = np.triu_indices(n, 1)
+    games = 12 if rng.random() < 0.5 else rng.integers(2, 30, i.size)
     W[i, j] = rng.integers(1, games, i.size)
     W[j, i] = games - W[i, j]
     return W
@@ -180,7 +186,7 @@ def test_schulze_compares_the_strongest_of_all_paths() -> None:
     for seed in range(20):
         W = random_wins(np.random.default_rng(seed), 5)
         ranks = nb.rank(nb.Matches.from_counts(W), "schulze").ranks
-        beats = schulze_beats((W - W.T) / 12)
+        beats = schulze_beats((W - W.T) / np.maximum(W + W.T, 1))
         assert all(ranks[i] < ranks[j] for i, j in zip(*np.nonzero(beats), strict=True))
         assert set(np.flatnonzero(ranks == 1)) == set(np.flatnonzero(~beats.any(axis=0)))
 
@@ -202,7 +208,7 @@ def test_kemeny_finds_the_cheapest_of_all_orders() -> None:
     for seed in range(25):
         rng = np.random.default_rng(seed)
         W = random_wins(rng, int(rng.integers(3, 7)))
-        costs = kemeny_costs((W - W.T) / 12)
+        costs = kemeny_costs((W - W.T) / np.maximum(W + W.T, 1))
         found = nb.rank(nb.Matches.from_counts(W), "kemeny")
         least = min(costs.values())
         best = [order for order, cost in costs.items() if cost <= least + 1e-9]
@@ -519,3 +525,30 @@ def test_the_command_says_that_results_are_taken_as_exact_and_who_played_few_gam
         assert "observed results are taken as exact" in said
         assert "in first place with few games: new played 1\n" in said
     assert "few games" not in command("rank", "dataset:atari").stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"population": 20}, "a population has no effect on infinitely strong selection: pass alpha="),
+        ({"alpha": 1.0, "population": 1}, "population is 1: it must be a whole number of at least 2"),
+        ({"alpha": 1.0, "population": 2.5}, "population is 2.5: it must be a whole number of at least 2"),
+    ],
+)
+def test_alpha_rank_refuses_populations_that_cannot_be(options: Any, message: str) -> None:
+    with pytest.raises(nb.InputError, match=re.escape(message)):
+        nb.rank(CYCLE, "alpha_rank", **options)
+
+
+def test_infinite_alpha_may_be_spelled_out() -> None:
+    np.testing.assert_array_equal(
+        nb.rank(CYCLE, "alpha_rank", alpha=np.inf).scores, nb.rank(CYCLE, "alpha_rank").scores
+    )
+
+
+def test_the_interquartile_mean_of_averaged_runs_says_so() -> None:
+    rows = [("x", "t1", 1.0), ("x", "t1", 3.0), ("x", "t2", 2.0), ("y", "t1", 1.0), ("y", "t2", 0.0)]
+    frame = pl.DataFrame(rows, schema=["agent", "task", "score"], orient="row").with_row_index("seed")
+    scores = nb.read_scores(frame)
+    assert any("means of up to 2 runs" in note for note in nb.rank(scores, "iqm").notes)
+    assert not nb.rank(scores, "median").notes

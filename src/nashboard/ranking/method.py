@@ -33,6 +33,8 @@ class Outcome:
         Size of the numbers that scores are computed from: differences below 1e-9 of it are rounding.
     certificate
         What was proved about the result: exploitability, gradient norm, optimality.
+    notes
+        What a user should know about it.
     """
 
     scores: Floats
@@ -40,6 +42,7 @@ class Outcome:
     unit: str | None = None
     scale: float = 0.0
     certificate: Mapping[str, float | bool] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 Function = TypeVar("Function", bound=Callable[..., Outcome])
@@ -119,7 +122,7 @@ class Method:
             unit=found.unit or self.unit,
             method=self.name,
             certificate=dict(found.certificate),
-            notes=data.notes,
+            notes=(*data.notes, *found.notes),
         )
 
     def __repr__(self) -> str:

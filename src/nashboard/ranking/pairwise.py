@@ -48,6 +48,8 @@ class Pairwise:
         ``(n, t)`` scores in their own units, higher better.
     runs
         For each agent ``(runs, t)`` scores, where single runs are known.
+    averaged
+        Of how many runs a score of the table is the mean, at most, where they are not.
     scaling
         How the table was scaled, as in `Scores.scale`; ``"given"`` if it came in comparable units.
     prompts
@@ -67,6 +69,7 @@ class Pairwise:
     table: Floats | None = None
     raw: Floats | None = None
     runs: tuple[Floats, ...] | None = None
+    averaged: int = 1
     scaling: str = "given"
     prompts: Floats | None = None
     tasks: tuple[str, ...] = ()
@@ -313,7 +316,7 @@ def from_scores(data: Scores, scaling: Scaling) -> Pairwise:
     else:
         raw = data.scale("none").values
         found = from_table(data.agents, used.scale(scaling).values, raw, scaling=scaling, notes=notes)
-    return replace(found, tasks=used.tasks)
+    return replace(found, tasks=used.tasks, averaged=int(data.runs.max(initial=1)))
 
 
 def comparable(raw: Floats, scaling: str) -> Floats:

@@ -32,7 +32,7 @@ NOISE = 1e-10  # where the chain has several closed classes: chance of a step to
     reference="Omidshafiei et al. 2019, alpha-rank: multi-agent evaluation by evolution",
 )
 def alpha_rank(
-    data: Pairwise, alpha: float | None = None, population: int = POPULATION, populations: int | None = None
+    data: Pairwise, alpha: float | None = None, population: int | None = None, populations: int | None = None
 ) -> Outcome:
     """Find the stationary distribution of a population in which better strategies take over.
 
@@ -42,14 +42,21 @@ def alpha_rank(
         Payoffs of agents against agents (one population), or scores of agents on tasks (a population of agents and one
         of tasks, which gains what agents lose).
     alpha
-        Strength of selection; None for the limit of infinite strength, in which only better strategies take over.
+        Strength of selection; None for infinite strength: a better strategy always takes over, an equally good one with
+        probability 1/2, as in the reference. Where no two payoffs are equal, that is the limit of finite strengths.
     population
-        Individuals per population, for a finite alpha.
+        Individuals per population, for a finite alpha: 50 by default.
     populations
         1 or 2; by default 2 for scores. With 1, a table of scores is reduced to margins of tasks won.
     """
     if alpha is not None and not alpha >= 0:
-        raise InputError(f"alpha is {alpha:g}: it must be at least 0, or None for its infinite limit")
+        raise InputError(f"alpha is {alpha:g}: it must be at least 0, or None for infinite strength")
+    alpha = None if alpha == np.inf else alpha
+    if population is not None and alpha is None:
+        raise InputError("a population has no effect on infinitely strong selection", "pass {option}", "alpha")
+    if population is not None and not (isinstance(population, int | np.integer) and population >= 2):
+        raise InputError(f"population is {population}: it must be a whole number of at least 2")
+    population = POPULATION if population is None else int(population)
     if populations not in (None, 1, 2):
         raise InputError(f"populations is {populations}: it must be 1 or 2")
     two = data.table is not None if populations is None else populations == 2

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nashboard.errors import InputError
-from nashboard.ranking.counterexamples import WINS_1, WINS_5, Counterexample
+from nashboard.ranking.counterexamples import WINS_1, WINS_5, WINS_UNEQUAL, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 
@@ -14,6 +14,7 @@ STEPS, CHANGE = 20_000, 1e-14
     Counterexample("clones", WINS_1, 0),
     Counterexample("condorcet", WINS_5, 0),
     Counterexample("irrelevant", WINS_1, 2),
+    Counterexample("monotone", WINS_UNEQUAL, 0, against=3, more=2),
     Counterexample("noise", ((0, 1, 0), (0, 0, 1), (1, 0, 0)), 0),
     title="eigenvector",
     unit="eigenvector, norm 1",

@@ -21,12 +21,17 @@ from nashboard.ranking.pairwise import Pairwise
     reference="Agarwal et al. 2021, Deep RL at the edge of the statistical precipice (rliable)",
 )
 def iqm(data: Pairwise) -> Outcome:
-    """Average the middle half of each agent's scores over runs and tasks, in comparable units."""
+    """Average the middle half of each agent's scores over tasks, and over runs where single ones are given."""
     if data.runs is not None:
         return Outcome(scores=np.array([trimmed_mean(runs.ravel()) for runs in data.runs]))
     if data.table is None:
         raise InputError("the interquartile mean needs scores of agents on tasks")
-    return Outcome(scores=np.array([trimmed_mean(row) for row in data.table]))
+    note = (
+        f"scores are means of up to {data.averaged:,} runs; over single runs, as in rliable, it needs a mapping from "
+        f"each agent to its runs x tasks"
+    )
+    scores = np.array([trimmed_mean(row) for row in data.table])
+    return Outcome(scores=scores, notes=(note,) if data.averaged > 1 else ())
 
 
 def trimmed_mean(values: Floats, share: float = 0.25) -> float:
