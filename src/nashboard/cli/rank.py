@@ -12,6 +12,7 @@ from nashboard.cli.reading import Connecting, Reading, varied
 from nashboard.errors import InputError
 
 MOST_PROMPTS = 100_000  # each is counted apart, in a millisecond or two
+EXACT = "observed results are taken as exact, and `nashboard evaluate` accounts for their noise"
 
 
 def rank(
@@ -65,7 +66,7 @@ def rank(
     note_exact(data, ranking.winners)
 
 
-def note_exact(data: Any, first: Sequence[str]) -> None:
+def note_exact(data: Any, first: Sequence[str], how: str = EXACT) -> None:
     """Say that a ranking takes the observed results as exact, and how few games those in first place played."""
     from nashboard.data.matches import NO_COUNTS, Matches
     from nashboard.evaluation.verdict import FEW_GAMES
@@ -75,7 +76,7 @@ def note_exact(data: Any, first: Sequence[str]) -> None:
         games = dict(zip(data.agents, data.games_per_agent.tolist(), strict=True))
         few = [f"{name} played {games[name]:,g}" for name in dict.fromkeys(first) if games[name] < FEW_GAMES]
     said = f"; in first place with few games: {', '.join(few[:3])}" if few else ""
-    note(f"note: observed results are taken as exact, and `nashboard evaluate` accounts for their noise{said}")
+    note(f"note: {how}{said}")
 
 
 def method_options(pairs: list[str] | None) -> dict[str, Any]:
@@ -135,7 +136,8 @@ def methods(
     with show_progress("Ranking by every method ...") as progress:
         trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."))
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
-    note_exact(data, [name for one in trials.ranked if one.ranking for name in one.ranking.winners])
+    winners = [name for one in trials.ranked if one.ranking for name in one.ranking.winners]
+    note_exact(data, winners, "first places are those of the observed results; P(same) says what noise does to them")
 
 
 def nash(
