@@ -77,8 +77,8 @@ class Payoffs(Tabular):
     spacing: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "spacing", max(self.spacing, spacing_of(np.asarray(self.A).dtype)))
         A = square(self.A, "the payoff matrix")
+        object.__setattr__(self, "spacing", max(self.spacing, spacing_of(np.asarray(self.A).dtype)))
         if not len(A):
             raise InputError("the payoff matrix is empty: it needs at least one agent")
         agents = checked_names(self.agents, size=len(A), kind="agent")
