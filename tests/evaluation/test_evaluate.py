@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -238,6 +239,34 @@ def test_agents_are_called_what_the_caller_wants(arena: nb.Matches) -> None:
     assert "7 players, 525 games" in nb.evaluate(arena, call="players", **FEW).verdict[-1]
 
 
+def assert_same_elo(found: nb.Evaluation, elo: nb.EloRatings) -> None:
+    """Assert that a board shows the ratings, intervals and rank intervals of `elo`."""
+    board, ranks = found.board.rating, elo.rank_intervals
+    assert board is not None
+    assert ranks is not None
+    np.testing.assert_allclose(board.values, elo.ratings, atol=1e-6)
+    np.testing.assert_allclose([board.low, board.high], elo.interval, atol=1e-6)
+    np.testing.assert_array_equal([board.rank_low, board.rank_high], [ranks.low, ranks.high])
+
+
+def test_evaluate_and_elo_give_the_same_intervals_and_the_bootstrap_agrees() -> None:
+    rng = np.random.default_rng(12)
+    rows = []
+    strength = rng.normal(size=9)
+    for cluster in range(150):  # three games each that end alike, a third of them drawn
+        a, b = rng.choice(9, 2, replace=False)
+        win = float(rng.random() < 1 / (1 + np.exp(strength[b] - strength[a]))) if cluster % 3 else 0.5
+        rows += [(f"m{a}", f"m{b}", win, cluster)] * 3
+    log = pd.DataFrame(rows, columns=["model_a", "model_b", "outcome", "prompt"])
+    for matches in (nb.read_matches(log), nb.read_matches(log, cluster="prompt")):
+        elo = nb.elo(matches)
+        assert_same_elo(nb.evaluate(matches, pool=False, **FEW), elo)
+        resampled = nb.elo(matches, errors="bootstrap", n_resamples=400)
+        np.testing.assert_allclose(resampled.stderr.mean() / elo.stderr.mean(), 1, atol=0.1)
+        anchor = {"m3": 1500.0}
+        assert_same_elo(nb.evaluate(matches, pool=False, anchor=anchor, **FEW), nb.elo(matches, anchor=anchor))
+
+
 def test_a_newcomer_with_one_win_is_not_the_champion() -> None:
     rng = np.random.default_rng(4)
     matches = played(rng, leads(rng, 8, spread=0.8, cyclic=0.0), 40)
@@ -246,10 +275,8 @@ def test_a_newcomer_with_one_win_is_not_the_champion() -> None:
     W[i, j], W[j, i] = matches.wins, matches.losses
     W[8, 0] = 1
     found = nb.evaluate(nb.Matches.from_counts(W))
-    elo, board = nb.elo(nb.Matches.from_counts(W)), found.board.rating
-    assert board is not None
-    for ends, of_board in zip(elo.interval, (board.low, board.high), strict=True):
-        np.testing.assert_allclose(of_board[:8], ends[:8], atol=elo.stderr[:8].mean())
+    elo = nb.elo(nb.Matches.from_counts(W))
+    assert_same_elo(found, elo)
     assert "mean 0 of the 8 well-measured agents" in str(found)
     assert found.posterior.probability_top[8] < 0.2
     assert found.board.rank_high[8] - found.board.rank_low[8] > 4

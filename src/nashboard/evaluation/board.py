@@ -18,18 +18,20 @@ from nashboard.errors import InputError
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Second:
-    """Another number per agent, from the same draws as the gaps: a rating, a plain mean, the score of a method.
+    """Another number per agent: Elo as `elo` has it; a plain mean or the score of a method from the same draws.
 
     Parameters
     ----------
     name, meaning
         The heading of the column and what it shows.
     values, low, high
-        Posterior mean and interval, in the order of the board.
+        Estimate and interval, in the order of the board.
     rank_low, rank_high
         Interval of the ranks by this number; equal ends where there is one draw.
     decimals
         How many decimals the values deserve.
+    simultaneous
+        Whether the intervals of ranks hold for all agents at once; otherwise each holds for itself.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Second:
     rank_low: Ints
     rank_high: Ints
     decimals: int = 0
+    simultaneous: bool = False
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -285,7 +288,8 @@ def second_columns(board: Board, combine: bool) -> Built:
         found += interval_column(
             one.name, one.meaning, one.values, one.low, one.high, board, combine=combine, decimals=one.decimals
         )
-        meaning = ("place" if board.exact else f"{board.level:.0%} interval of the place") + f" by {one.name}"
+        meaning = "place" if board.exact else f"{board.level:.0%} interval of the place"
+        meaning = f"{'simultaneous ' if one.simultaneous else ''}{meaning} by {one.name}"
         found.append((Column(f"{one.name} rank", meaning), ranges(one.rank_low, one.rank_high)))
     return found
 

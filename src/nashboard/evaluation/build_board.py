@@ -8,6 +8,7 @@ averaged over the draws. From the plain average to the Nash average an agent mov
 """
 
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.board import Board, Contribution, Mover, Second, places
-from nashboard.evaluation.posterior.draws import Draws
+from nashboard.evaluation.posterior.draws import ELO_PRIOR, Draws
 from nashboard.evaluation.posterior.posterior import TIE, Posterior, draw_ranks, rank_interval, summarise_draws
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
 from nashboard.ranking.registry import find_method, score_draws
+from nashboard.ratings.elo import elo
+from nashboard.ratings.errors import rank_intervals
 from nashboard.ratings.rating import checked_anchor, describe_origin
 
 OWN_METHODS = ("nash", "elo", "uniform", "mean")  # which the board has columns for
@@ -80,21 +83,47 @@ def count_games(data: Data) -> Floats:
 
 
 def rating(problem: Problem) -> Second | None:
-    """Return the Elo ratings of the draws in points, mean 0 as in `elo`, or such that anchors keep their mean."""
-    draws = problem.draws.ratings
-    if draws is None or "elo" not in problem.settings.methods:
+    """Return the Elo ratings that `elo` gives, with its intervals; exact copies and pooled agents are one agent."""
+    classes, level = problem.classes, problem.settings.level
+    if not isinstance(problem.merged, Matches) or "elo" not in problem.settings.methods:
         return None
-    points = draws * POINTS_PER_LOGIT
-    held = checked_anchor(problem.settings.anchor or None, problem.agents)
-    if held:
-        at = [int(problem.classes.label[k]) for k in held]
-        points = points + (np.array(list(held.values())) - points[:, at]).mean(axis=1, keepdims=True)
-    beside = np.isin(problem.classes.label, problem.draws.facts.get("beside_origin", ()))
-    counting = (~beside).astype(float)
-    meaning = "Elo rating in points" + ("" if held else f", {describe_origin(None, problem.agents, counting)}")
-    if not held and (problem.classes.size > 1).any():
+    anchor = class_anchor(problem)
+    if len(classes.first) == 1:
+        held = next(iter(anchor.values()), 0.0)
+        return summarise_second("Elo", "Elo rating in points", np.full((1, 1), held), problem, decimals=0)
+    fit = elo(problem.pooled(), prior=ELO_PRIOR if problem.literal else "learned", anchor=anchor or None)
+    assert fit.covariance is not None
+    meaning = "Elo rating in points" + (
+        "" if anchor else f", {describe_origin(None, fit.agents, fit.covariance.weights)}"
+    )
+    if not anchor and (classes.size > 1).any():
         meaning += ", agents that are pooled count once"
-    return summarise_second("Elo", meaning, points, problem, decimals=0)
+    if problem.literal:
+        return summarise_second("Elo", meaning, fit.ratings[None], problem, decimals=0)
+    half = NormalDist().inv_cdf((1 + level) / 2) * fit.stderr
+    ranks = rank_intervals(fit.ratings / POINTS_PER_LOGIT, fit.covariance, level)
+    assert ranks is not None
+    label = classes.label
+    return Second(
+        name="Elo",
+        meaning=meaning,
+        values=fit.ratings[label],
+        low=(fit.ratings - half)[label],
+        high=(fit.ratings + half)[label],
+        rank_low=ranks.low[label],
+        rank_high=ranks.high[label],
+        simultaneous=True,
+    )
+
+
+def class_anchor(problem: Problem) -> dict[str, float]:
+    """Return anchored ratings by the name of the class; members of a class that are held keep their mean."""
+    held = checked_anchor(problem.settings.anchor or None, problem.agents)
+    found: dict[str, list[float]] = {}
+    for agent, points in held.items():
+        first = problem.classes.first[problem.classes.label[agent]]
+        found.setdefault(problem.agents[first], []).append(points)
+    return {name: sum(points) / len(points) for name, points in found.items()}
 
 
 def mean(problem: Problem) -> Second | None:

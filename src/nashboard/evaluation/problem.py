@@ -19,7 +19,7 @@ from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selecti
 from nashboard.errors import InputError
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
 from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores
-from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates
+from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
@@ -311,6 +311,14 @@ class Problem:
         kept = np.flatnonzero(np.isin(self.tasks.label, self.kept_tasks))
         table = Scores.from_array(A[:, kept], self.agents, [self.data.tasks[k] for k in kept]).scale("none")
         return nash_average_scores(table, selection=selection, tolerance=tolerance)
+
+    def pooled(self) -> Matches:
+        """Return the matches between classes, each under the name of its first agent."""
+        assert isinstance(self.merged, Matches)
+        if not self.pools:
+            return self.merged
+        assert self.alike is not None
+        return pool_matches(self.merged, self.alike.label)
 
     def pairwise(self) -> Pairwise:
         """Return the data as the methods of ranking take them, with all copies; missing scores as the model expects."""

@@ -479,7 +479,7 @@ def rank_intervals(ratings: Floats, covariance: Covariance, level: float = 0.95)
     variances, n = covariance.variances, ratings.size
     if not np.isfinite(variances).all() or n < 2:
         return None
-    critical = critical_value(covariance, level)
+    critical = critical_value(ratings, covariance, level)
     low, high = np.ones(n, dtype=np.intp), np.full(n, n)
     for start in range(0, n, BLOCK):
         rows = np.arange(start, min(start + BLOCK, n))
@@ -500,15 +500,19 @@ def variances_of_differences(rows: Floats, own: Floats, others: Floats) -> Float
     return np.asarray(np.maximum(own[:, None] + others[None, :] - 2 * rows, 0.0))
 
 
-def critical_value(covariance: Covariance, level: float) -> float:
-    """Return how many standard errors all differences stay within, at once, with this probability."""
+def critical_value(ratings: Floats, covariance: Covariance, level: float) -> float:
+    """Return how many standard errors all differences stay within, at once, with this probability.
+
+    It is simulated with the agents in the order of their ratings, so that the order of the data does not matter.
+    """
     n = covariance.variances.size
-    C = covariance.matrix
-    if C is None or n > SIMULATED:
+    if covariance.matrix is None or n > SIMULATED:
         return -NormalDist().inv_cdf((1 - level) / (n * (n - 1)))
+    order = np.argsort(-ratings, kind="stable")
+    C = covariance.matrix[np.ix_(order, order)]
     with threads_for(n, scipy=False):
         bends, axes = np.linalg.eigh(C)
-        root = axes * np.sqrt(np.maximum(bends, 0.0))
+        root = axes * np.sqrt(np.maximum(bends, 0.0)) @ axes.T
         drawn = root @ np.random.default_rng(0).standard_normal((n, DRAWS))
     errors = np.sqrt(variances_of_differences(C, np.diag(C), np.diag(C)))
     scale = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)

@@ -17,7 +17,6 @@ from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import Selection
 from nashboard.ratings.elo import elo
-from nashboard.ratings.errors import origin_weights
 
 ELO_PRIOR = 0.01  # drawn games of each agent with the average: maximum likelihood, but finite
 
@@ -82,9 +81,7 @@ def literal_matches(matches: Matches, selection: Selection, tolerance: float | N
     """Return the equilibrium of the smoothed log-odds; pairs that never met as Elo predicts."""
     game = payoffs(matches, fill="model")
     ratings = elo(matches, prior=ELO_PRIOR).ratings / POINTS_PER_LOGIT
-    beside = np.flatnonzero(origin_weights(matches) == 0).tolist()
-    facts = {"filled": game.filled, "payoffs": game.made, "beside_origin": beside}
-    return literal_game(game, selection, tolerance, ratings, facts)
+    return literal_game(game, selection, tolerance, ratings, {"filled": game.filled, "payoffs": game.made})
 
 
 def literal_payoffs(given: Payoffs, selection: Selection, tolerance: float | None = None) -> Draws:

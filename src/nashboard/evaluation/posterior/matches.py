@@ -67,10 +67,8 @@ def draw_matches(
         found = draw_games(fit, draws, rng, workers, advance)
     else:
         found = draw_over_partitions(alike, draws, rng, advance)
-    origin, ratings = origin_weights(pooled), found.ratings
-    assert ratings is not None
-    facts = found.facts | {"beside_origin": np.flatnonzero(origin == 0).tolist()}
-    return replace(found, ratings=ratings - (ratings @ origin)[:, None], facts=facts)
+    assert found.ratings is not None
+    return replace(found, ratings=found.ratings - (found.ratings @ origin_weights(pooled))[:, None])
 
 
 def draw_over_partitions(
