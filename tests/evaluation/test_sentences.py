@@ -182,10 +182,10 @@ VERDICT = {
     r"A ladder explains these results: no cycles .*, so the order is close to that of (Elo|plain averages)\.": {
         "ladder", "steep", "copies", "payoffs with errors",
     },
-    r"No cycles were found beyond noise, but these data could miss them; the order is close to that of Elo\.": {
+    r"No cycles of more than 9 Elo points are shown, but these data could miss them; the order is close to .* Elo\.": {
         "thin", "even",
     },
-    r"No cycles were found beyond noise, but these data could miss them\.": {"small circle"},
+    r"No cycles of more than 9 Elo points are shown, but these data could miss them\.": {"small circle"},
     r"These results cannot show cycles, since no matches close a circle: the order is that of a ladder\.": {"star"},
     r"A ladder explains most of these results; cycles are \d+% of the variance of the payoffs\.": {"weak cycles"},
     r"Cycles matter here: they are \d+% of the variance of the payoffs, and one rating cannot show them\.": {"cycle"},
@@ -310,7 +310,8 @@ CHECKS: dict[str, dict[bool | None, tuple[str, set[str]]]] = {
     "ratings are enough": {
         True: (r"ratings explain .*; what they leave over is no more than noise would leave \(p = .*\)", {"ladder"}),
         False: (r"ratings explain .*; what they leave over is more than noise \(p = .*\)", {"cycle", "weak cycles"}),
-        None: (r"ratings explain .*; it is unknown whether the rest is noise: .*", {"star", "rates", "two"}),
+        None: (r"ratings .*; it is unknown whether the rest is noise: .*|ratings .*, but no cycles of more than .*",
+               {"star", "rates", "two"}),
     },
     "coverage": {
         True: (r"every pair .* met: 28 of 28 pairs .*|the table is complete: 72 of 72 scores .*", {"ladder", "plain"}),

@@ -123,6 +123,23 @@ def test_a_ladder_of_weighted_or_dependent_votes_is_called_cyclic_at_most_at_the
     assert sum(chance_of_the_rest(arena) <= 0.05 for arena in whole) > 6  # as if votes were games of their own
 
 
+def test_the_check_and_the_verdict_agree_on_cycles_too_small_to_matter() -> None:
+    n, games = 8, 40_000
+    upper = np.triu_indices(n, 1)
+    rng = np.random.default_rng(8)
+    strength, cyclic = rng.normal(0, 0.7, n), 0.02 * rng.choice([-1, 1], size=len(upper[0]))
+    wins = np.zeros((n, n))
+    wins[upper] = np.rint(games / (1 + np.exp(strength[upper[1]] - strength[upper[0]] - cyclic)))
+    wins.T[upper] = games - wins[upper]
+    found = nb.evaluate(nb.Matches.from_counts(wins), n_resamples=20)
+    said = "no cycles of more than 9 Elo points are shown"
+    assert said in found.verdict[1]
+    ratings = check(found.audit(), "ratings are enough")
+    assert ratings.passed is None
+    assert "what they leave over is more than noise" in ratings.sentence
+    assert said in ratings.sentence
+
+
 def test_where_weights_hide_the_noise_nobody_says_that_ratings_are_enough() -> None:
     weighted = replace(voted(np.random.default_rng(2), 200, 1, 0.0, [0.5, 2.0]), clusters=None)
     found = check(audit(weighted, n_resamples=2), "ratings are enough")

@@ -8,6 +8,7 @@ import numpy as np
 from nashboard._tables import count
 from nashboard._text import listed, number_of, plural, shortened
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.origin import CHOSEN
 from nashboard.data.payoffs import Payoffs
@@ -184,17 +185,33 @@ def ladder_sentence(problem: Problem, board: Board) -> str:
     spread = min(np.ptp(averages), np.ptp(board.gaps)) > 0
     close = bool(spread and np.corrcoef(averages, -board.gaps)[0, 1] > CLOSE)
     order = f"the order is close to that of {'Elo' if isinstance(data, Matches) else 'plain averages'}"
-    share = float(facts["cyclic_share"])
-    unit = 1.0 if problem.unit == LOG_ODDS else float(facts.get("sigma", 1.0))
-    if facts.get("tau_low", 0.0) <= SMALL_CYCLES * unit:
-        if facts.get("tau_high", 0.0) > LARGE_CYCLES * unit or not facts["shows_cycles"]:
-            return f"No cycles were found beyond noise, but these data could miss them{f'; {order}' * close}."
-        return f"A ladder explains these results: no cycles were found beyond noise{f', so {order}' * close}."
-    if isinstance(data, Matches) and problem.data.dependent:  # type: ignore[union-attr]
+    share, small = float(facts["cyclic_share"]), f"no cycles of more than {small_cycles(problem)} are shown"
+    if not shows_cycles(problem):
+        if facts.get("tau_high", 0.0) > LARGE_CYCLES * cycle_unit(problem) or not facts["shows_cycles"]:
+            return f"N{small[1:]}, but these data could miss them{f'; {order}' * close}."
+        return f"A ladder explains these results: {small}{f', so {order}' * close}."
+    if isinstance(data, Matches) and data.dependent:
         return "It is unknown whether there are cycles: rows that may be alike were not taken as clusters."
     if share < SMALL_SHARE:
         return f"A ladder explains most of these results; cycles are {share:.0%} of the variance of the payoffs."
     return f"Cycles matter here: they are {share:.0%} of the variance of the payoffs, and one rating cannot show them."
+
+
+def shows_cycles(problem: Problem) -> bool:
+    """Return whether the posterior of a model with ratings and cycles excludes that cycles are small."""
+    return bool(problem.draws.facts.get("tau_low", 0.0) > SMALL_CYCLES * cycle_unit(problem))
+
+
+def cycle_unit(problem: Problem) -> float:
+    """Return what sizes of cycles are measured in: log-odds, or the spread of ratings for payoffs of another unit."""
+    return 1.0 if problem.unit == LOG_ODDS else float(problem.draws.facts.get("sigma", 1.0))
+
+
+def small_cycles(problem: Problem) -> str:
+    """Return the standard deviation below which cycles are called small."""
+    if problem.unit == LOG_ODDS:
+        return f"{SMALL_CYCLES * POINTS_PER_LOGIT:.0f} Elo points"
+    return f"{SMALL_CYCLES:.0%} of the spread of ratings"
 
 
 def pairs_sentence(problem: Problem) -> str:

@@ -20,7 +20,7 @@ fitted ratings, rated again, and compared. A chi-square approximation would be w
 are the rule in public logs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.problem import Problem, task_games
+from nashboard.evaluation.verdict import shows_cycles, small_cycles
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.hierarchical.pairs import PairCounts, measure_dispersion, signed_sums
 from nashboard.ratings.hierarchical.systems import System
@@ -86,6 +87,8 @@ class Transitivity(Part):
         How many triples met, all three pairs, among which the strongest were looked for.
     untold
         Why ``p_noise`` is not known; empty where it is.
+    unshown
+        What the posterior of the board says against cycles; empty where it shows them, or was not asked.
     basis
         What the results are: games, or tasks counted as games.
     """
@@ -97,6 +100,7 @@ class Transitivity(Part):
     basis: str
     triples: int
     untold: str
+    unshown: str = ""
 
     machine_fields = ("share", "p_noise", "cyclic", "basis", "level", "triples", "luck", "cycles")
 
@@ -119,6 +123,8 @@ class Transitivity(Part):
         """Return how far ratings go, and the strongest cycle."""
         rest = "more than noise" if self.cyclic else "no more than noise would leave"
         known = f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
+        if self.cyclic and self.unshown:
+            known += f", but {self.unshown}"
         if self.untold:
             known = f"; it is unknown whether the rest is noise: {self.untold}"
         line = f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"
@@ -137,7 +143,7 @@ class Transitivity(Part):
         """Check whether one rating per agent is enough."""
         if self.basis != GAMES:
             return ()
-        passed = None if self.untold else not self.cyclic
+        passed = None if self.untold or (self.cyclic and self.unshown) else not self.cyclic
         return (Check(name="ratings are enough", passed=passed, sentence=self.sentences()[0]),)
 
     def tables(self) -> dict[str, Table]:
@@ -179,7 +185,10 @@ class Transitivity(Part):
 def measure_transitivity(problem: Problem, level: float) -> Transitivity:
     """Split the results of a problem into ratings and cycles."""
     data = problem.data
-    return transitivity(data if isinstance(data, Matches) else problem.scaled, level)
+    found = transitivity(data if isinstance(data, Matches) else problem.scaled, level)
+    if not isinstance(data, Matches) or problem.literal or shows_cycles(problem):
+        return found
+    return replace(found, unshown=f"no cycles of more than {small_cycles(problem)} are shown by the board's model")
 
 
 def transitivity(data: Matches | Scores, level: float) -> Transitivity:
