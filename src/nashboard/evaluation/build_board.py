@@ -279,7 +279,8 @@ def column_names(problem: Problem) -> tuple[str, ...]:
     """Return the name of each class of opponents or tasks."""
     if problem.tasks is None:
         return problem.classes.names(problem.agents)
-    return problem.tasks.names(problem.data.tasks)  # type: ignore[union-attr]
+    assert isinstance(problem.data, Scores)
+    return problem.tasks.names(problem.data.tasks)
 
 
 def find_movers(problem: Problem, board: Board, other: Second | None) -> tuple[Mover, ...]:

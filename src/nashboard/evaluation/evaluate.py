@@ -7,7 +7,7 @@ import numpy as np
 
 from nashboard._threads import threads_for
 from nashboard._version import __version__
-from nashboard.data.scores import Scaling
+from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.build_board import build_board, build_task_board, find_contributions, find_movers
 from nashboard.evaluation.document import describe_input
@@ -95,7 +95,7 @@ def evaluate(
 def evaluate_problem(problem: Problem) -> Evaluation:
     """Return the boards and the verdict of a prepared problem."""
     board, tasks = build_board(problem), build_task_board(problem)
-    movers = find_movers(problem, board, board.rating)
+    movers, scores = find_movers(problem, board, board.rating), problem.data
     return Evaluation(
         kind=problem.kind,
         board=board,
@@ -104,7 +104,7 @@ def evaluate_problem(problem: Problem) -> Evaluation:
         movers=movers,
         contributions=find_contributions(problem),
         clone_groups=problem.exact.groups(problem.agents),
-        task_clone_groups=() if problem.tasks is None else problem.tasks.groups(problem.data.tasks),  # type: ignore[union-attr]
+        task_clone_groups=problem.tasks.groups(scores.tasks) if problem.tasks and isinstance(scores, Scores) else (),
         pooled=problem.pools,
         verdict=write_verdict(problem, board, tasks, movers),
         warnings=write_warnings(problem),
