@@ -116,14 +116,15 @@ draw_normal = compiled(types.void(OUT2, OUT1, RNG))(_draw_normal)
 
 
 def _pick(logs: Floats, rng: np.random.Generator) -> int:
-    """Draw an index with probabilities proportional to ``exp(logs)``."""
+    """Draw an index with probabilities proportional to ``exp(logs)``; ``logs`` is overwritten."""
     top = logs.max()
     total = 0.0
     for k in range(len(logs)):
-        total += exp(logs[k] - top)
+        logs[k] = exp(logs[k] - top)
+        total += logs[k]
     u = rng.random() * total
     for k in range(len(logs)):
-        u -= exp(logs[k] - top)
+        u -= logs[k]
         if u <= 0.0:
             return k
     return len(logs) - 1
@@ -271,11 +272,12 @@ def _sample(
     H, m, n = Y.shape
     K = A.shape[1]
     G = len(taus)
-    ll = np.zeros((n, G))
+    ll, likely, tops = np.zeros((n, G)), np.zeros((n, G)), np.zeros(n)
     P, x = np.zeros((K + 1, K + 1)), np.zeros(K + 1)
     PA, xa = np.zeros((K, K)), np.zeros(K)
     logs, logw, logv = np.zeros(G), np.zeros(len(omegas)), np.zeros(H)
     tau2s, product = taus**2, np.ones(G)
+    log_tau2s, log_local = np.log(tau2s), np.log(np.maximum(local, 1e-300))
     unknown = np.zeros(n, dtype=np.bool_)
     for j in range(n):
         unknown[j] = V[0, :, j].max() == 0.0
@@ -299,7 +301,7 @@ def _sample(
                 else:
                     weigh_use(Y[0], seen, A, j, tau2s, mu, omega2, fits, off_)
                 for g in range(G):
-                    uses[g] = fits[g] + log(max(local[tau0, g], 1e-300)) + use_prior[rest + 1]
+                    uses[g] = fits[g] + log_local[tau0, g] + use_prior[rest + 1]
                     uses[G + g] = off_[g] + log(max(useless[g], 1e-300)) + use_prior[rest]
                 chosen = pick(uses, rng)
                 useful[j], at[j] = int(chosen < G), chosen % G
@@ -374,24 +376,26 @@ def _sample(
                             product[g] = 1.0
             for g in range(G):
                 if unknown[j]:
-                    ll[j, g] = -0.5 * (count * log(tau2s[g]) + square_sum / tau2s[g])
+                    ll[j, g] = -0.5 * (count * log_tau2s[g] + square_sum / tau2s[g])
                 else:
                     ll[j, g] -= 0.5 * log(product[g])
+            tops[j] = ll[j].max()
+            for g in range(G):
+                likely[j, g] = exp(ll[j, g] - tops[j])
         for h in range(G):
             logs[h] = tau_prior[h]
             for j in range(n):
                 if useful[j] == 0:
                     continue
-                top = ll[j, :].max()
                 total = 0.0
                 for g in range(G):
-                    total += local[h, g] * exp(ll[j, g] - top)
-                logs[h] += log(max(total, 1e-300)) + top
+                    total += local[h, g] * likely[j, g]
+                logs[h] += log(max(total, 1e-300)) + tops[j]
         tau0 = at[n] = pick(logs, rng)
         for j in range(n):
             for g in range(G):
                 useless_at = equal[g] if doubted[j] else alone[g]
-                logs[g] = ll[j, g] + log(max(local[tau0, g] if useful[j] == 1 else useless_at, 1e-300))
+                logs[g] = ll[j, g] + (log_local[tau0, g] if useful[j] == 1 else log(max(useless_at, 1e-300)))
             at[j] = pick(logs, rng)
         # Keep a draw: true scores, and how well unseen cells are predicted.
         if sweep >= burn and (sweep - burn) % thin == thin - 1:
