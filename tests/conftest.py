@@ -27,7 +27,35 @@ SLOW_FILES = {
 SLOW_SERVERS = {"postgresql", "spark", "dask cluster"}
 
 
-FIRST = ("report", "evaluation", "ratings")  # whose tests take longest, so that no process is left with them at the end
+# Files and servers whose tests take longest in all, the longest first: no process is left with them at the end.
+FIRST = (
+    "ranking/test_trial.py",
+    "spark",
+    "faults/test_outputs.py",
+    "faults/test_temporary.py",
+    "evaluation/test_score_posterior.py",
+    "evaluation/test_board_columns.py",
+    "faults/test_faults.py",
+    "pages",
+    "dask cluster",
+    "ranking/test_methods.py",
+    "ratings/test_schedule.py",
+    "evaluation/test_decisions.py",
+    "test_docs.py",
+    "examples",
+    "test_options.py",
+    "evaluation/test_match_posterior.py",
+    "faults/test_kill.py",
+    "evaluation/test_compare.py",
+    "faults/test_compiling.py",
+    "faults/test_shrinking.py",
+    "evaluation/test_any_data.py",
+    "fuzz/test_bombs.py",
+    "data/test_elsewhere.py",
+    "data/test_layouts_everywhere.py",
+    "data/test_values.py",
+    "data/test_engines.py",
+)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -41,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     cases: Counter[tuple[Path, str]] = Counter()
     for item in items:
         path = Path(item.path)
-        servers = {str(mark.args[0]) for mark in item.iter_markers("xdist_group") if mark.args}
+        servers = groups_of(item)
         if path.name in SLOW_FILES or path.parent.name in SLOW_FOLDERS or servers & SLOW_SERVERS:
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("thin") and not item.get_closest_marker("slow"):
@@ -52,8 +80,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not servers and config.getoption("dist", "no") == "loadgroup":
             # a file in one process: what its tests share, by fixtures or by caches, is made once
             item.add_marker(pytest.mark.xdist_group(path.relative_to(Path(__file__).parent).as_posix()))
-    rooms = {room: place for place, room in enumerate(FIRST)}
-    items.sort(key=lambda item: rooms.get(Path(item.path).parent.name, len(FIRST)))
+    places = {group: place for place, group in enumerate(FIRST)}
+    items.sort(key=lambda item: min(places.get(group, len(FIRST)) for group in groups_of(item) or {""}))
+
+
+def groups_of(item: pytest.Item) -> set[str]:
+    """Return the groups of tests that a test is marked to share a process with."""
+    return {str(mark.args[0]) for mark in item.iter_markers("xdist_group") if mark.args}
 
 
 @pytest.fixture

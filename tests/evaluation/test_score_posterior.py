@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import comb, logsumexp
+from scipy.special import comb
 from scipy.stats import kendalltau, multivariate_normal
 
 import nashboard as nb
@@ -30,6 +30,12 @@ run_regime = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "trut
 # --- the sampler
 
 
+def log_sum(logs: Floats, axis: int) -> Floats:
+    """Return the logarithm of a sum of exponentials; that of scipy takes three times as long."""
+    top = logs.max(axis=axis, keepdims=True)
+    return np.asarray(np.log(np.exp(logs - top).sum(axis=axis)) + np.squeeze(top, axis=axis))
+
+
 def slow_posterior(
     Y: Floats, V: Floats, prior: Floats, known: bool, steps: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats]:
@@ -48,6 +54,7 @@ def slow_posterior(
     local /= local.sum(axis=1, keepdims=True)
     alone = np.where(taus == 1, 0.0, -690.0)
     v = V[..., None] + taus**2
+    weight, log_v = 1 / v, np.log(v).sum(axis=1)
     uses = np.array([one for one in product([0, 1], repeat=n) if all(one) or not known])
     count = uses.sum(axis=1)
     of_use = np.log(np.where(count < 2, 1 / 4, 1 / (2 * n - 2)) / comb(n, count))
@@ -56,23 +63,23 @@ def slow_posterior(
         b, a, load, mu = x[:, :n], x[:, n : n + m], x[:, n + m : -1], x[:, -1:]
         fit = b[:, None] + a[:, :, None] * load[:, None]
         each, apart = (
-            -0.5 * (np.log(v) + (Y - t[:, None])[..., None] ** 2 / v).sum(axis=2) + prior[..., None]
+            -0.5 * (log_v + np.einsum("chij,hijt->chjt", (Y - t[:, None]) ** 2, weight)) + prior[..., None]
             for t in (fit, b[:, None] + 0 * fit)
         )  # chain, version, task, tau
-        by_tau = logsumexp(each, axis=1)
+        by_tau = log_sum(each, axis=1)
         top = by_tau.max(axis=2, keepdims=True)
         useful = np.log(np.exp(by_tau - top) @ local.T + 1e-300) + top  # chain, task, tau0
-        useless = logsumexp(apart[:, 0] + alone, axis=2)
-        by_use = np.einsum("uj,cjt->cut", uses, useful) + ((1 - uses) @ useless.T).T[..., None]
+        useless = log_sum(apart[:, 0] + alone, axis=2)
+        by_use = uses @ useful + ((1 - uses) @ useless.T).T[..., None]
         by_use += of_use[:, None] + tau_prior
         spread = ((load - mu) ** 2).sum(axis=1, keepdims=True)
-        of_omega = logsumexp(half_cauchy(OMEGAS, 0.5) - n * np.log(OMEGAS) - spread / (2 * OMEGAS**2), axis=1)
+        of_omega = log_sum(half_cauchy(OMEGAS, 0.5) - n * np.log(OMEGAS) - spread / (2 * OMEGAS**2), axis=1)
         rest = (b**2).sum(axis=1) / 200 + (a**2).sum(axis=1) / 2 + mu[:, 0] ** 2 / 2
         return fit, each, apart, by_use, of_omega - rest
 
     def total(x: Floats) -> Floats:
         *_, by_use, rest = parts(x)
-        return np.asarray(logsumexp(by_use, axis=(1, 2)) + rest)
+        return log_sum(by_use.reshape(chains, -1), axis=1) + rest
 
     x = np.column_stack([np.zeros((chains, n)), np.tile(Y[0].mean(axis=1), (chains, 1)), np.ones((chains, n + 1))])
     now = total(x)

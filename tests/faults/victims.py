@@ -15,13 +15,13 @@ from nashboard.online.models import load
 ROOT = Path(__file__).parents[2]
 OLD = "what stood there before\n"
 NO_ROWS = '{"title": "", "about": "", "rows": []}\n'
-# Commands write for an instant of their time; this one writes nearly all of it, so that kills fall into writing.
+# Commands write for an instant of their time; this one writes most of it, so that kills fall into writing.
 SAVES = """
 import nashboard as nb, polars as pl
 model = nb.OnlineMelo(2, rng=0)
 names = [f"agent {k}" for k in range(20_000)]
 model.update_many(pl.DataFrame({"model_a": names, "model_b": names[1:] + names[:1], "winner": "tie"}))
-for _ in range(150):
+for _ in range(40):
     model.save("saved.npz")
 """
 # The real benchmark of start-up, on next to nothing, in a copy of the benchmarks: their results stand beside them. Its
