@@ -1,6 +1,7 @@
 """Logs that are many files, files elsewhere, or larger than memory."""
 
 import http.server
+import io
 import os
 import re
 import subprocess
@@ -108,7 +109,7 @@ def test_a_command_that_follows_a_file_takes_no_address(tmp_path: Path) -> None:
 class Ranges(http.server.BaseHTTPRequestHandler):
     """A web server on loopback that answers byte ranges, as object stores do, and keeps what it was asked."""
 
-    content: bytes
+    files: dict[str, bytes]
     asked: list[str]
 
     def do_HEAD(self) -> None:
@@ -120,10 +121,11 @@ class Ranges(http.server.BaseHTTPRequestHandler):
     def answer(self, *, body: bool) -> None:
         self.asked.append(self.path)
         wanted = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
-        size = len(self.content)
-        if not self.path.startswith("/games.parquet"):
+        content = self.files.get(self.path.partition("?")[0]) if "list-type" not in self.path else self.list_bucket()
+        if content is None:
             self.send_error(404)
             return
+        size = len(content)
         first, last = 0, size - 1
         if wanted:
             first = int(wanted[1]) if wanted[1] else max(size - int(wanted[2]), 0)
@@ -136,16 +138,25 @@ class Ranges(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {first}-{last}/{size}")
         self.end_headers()
         if body:
-            self.wfile.write(self.content[first : last + 1])
+            self.wfile.write(content[first : last + 1])
+
+    def list_bucket(self) -> bytes:
+        """Return the names of all files, as S3 gives them."""
+        moment = "<LastModified>2024-01-01T00:00:00.000Z</LastModified>"
+        entries = (
+            f"<Contents><Key>{path.removeprefix('/bucket/')}</Key><Size>{len(data)}</Size>{moment}</Contents>"
+            for path, data in self.files.items()
+        )
+        return f"<ListBucketResult><IsTruncated>false</IsTruncated>{''.join(entries)}</ListBucketResult>".encode()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 
 
-@pytest.fixture
-def web(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
-    LOG.write_parquet(tmp_path / "games.parquet")
-    Ranges.content, Ranges.asked = (tmp_path / "games.parquet").read_bytes(), []
+@pytest.fixture(scope="module")  # Polars keeps the connection to a bucket, and waits long for one that is gone
+def web() -> Iterator[tuple[str, list[str]]]:
+    LOG.write_parquet(games := io.BytesIO())
+    Ranges.files, Ranges.asked = {"/games.parquet": games.getvalue()}, []
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ranges)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -166,6 +177,69 @@ def test_a_web_address_is_read_and_its_signature_never_shown(web: tuple[str, lis
     with pytest.raises(nb.InputError, match=re.escape(f"'{host}/none.parquet?***' cannot be read")) as caught:
         nb.read_matches(f"{host}/none.parquet?signature=verysecret")
     assert "verysecret" not in str(caught.value)
+
+
+@pytest.fixture
+def bucket(web: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """The files of ``s3://bucket``: the web server takes the place of the service."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": web[0], "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    return Ranges.files
+
+
+TEXTS = {
+    "games.csv": "sep=;\r\nmodel_a;model_b;winner\r\n\r\nx;\"y\";model_a\r\ny;z;tie",
+    "notes.csv": "# made up\n# in 2024\nmodel,chess,go\nx,1,2\ny,3,4\n",
+    "spaces.txt": "# made up\nmodel chess go\nx 1 2\ny 3 4\n",
+    "numpy.txt": "# model chess go\nx 1 2\ny 3 4\n",
+    "comma.csv": "model;chess;go\nx;1,5;2\ny;3;4,25\n",
+    "log.jsonl": '{"model_a": "x", "model_b": "y", "winner": "x"}\n{"model_a": "x", "model_b": "z", "winner": "tie"}\n',
+    "records.json": '{"made": 2024, "rows": [{"model": "x", "go": 1}, {"model": "y", "go": 3}]}',
+    "table.md": "| model | go | chess |\n|---|---|---|\n| x | 1 | 2 |\n| y | 2 | 3 |\n",
+    "short.csv": "model_a,model_b,winner\nx,y,model_a\nx\ny,z,tie\n",
+}
+
+
+def read_or_refuse(source: str, here: str) -> tuple[object, ...]:
+    """Return what was read, or the error, without the name of the source."""
+    try:
+        data = nb.read(source)
+    except nb.InputError as error:
+        return (str(error).replace(source, here),)
+    return str(data), data.origin.notes, data.origin.left_out, data.origin.format, data.origin.rows
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_in_a_store_or_on_the_web_is_read_as_on_disk(
+    name: str, web: tuple[str, list[str]], bucket: dict[str, bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(TEXTS[name], newline="")
+    bucket[f"/bucket/{name}"] = bucket[f"/{name}"] = path.read_bytes()
+    here = read_or_refuse(str(path), name)
+    assert read_or_refuse(f"s3://bucket/{name}", name) == here
+    assert read_or_refuse(f"{web[0]}/{name}", name) == here
+    assert read_or_refuse(f"file://{path}", name) == here
+
+
+def test_a_pattern_names_several_files_of_a_store(bucket: dict[str, bytes]) -> None:
+    bucket["/bucket/part-1.csv"] = b"model_a,model_b,winner\nx,y,model_a\n"
+    bucket["/bucket/part-2.csv"] = b"model_a,model_b,winner,weight\ny,z,tie,2\n"
+    matches = nb.read_matches("s3://bucket/part-*.csv", weight=False)
+    assert (matches.n_games, matches.origin.source) == (2, "s3://bucket/part-1.csv and 1 more")
+    assert "columns that some of the files do not have are empty there: 'weight'" in matches.origin.notes
+
+
+def test_windows_letters_are_read_from_the_web_and_named_in_a_store(
+    web: tuple[str, list[str]], bucket: dict[str, bytes]
+) -> None:
+    bucket["/bucket/old.csv"] = bucket["/old.csv"] = "model,go,chess\nJosé,1,2\ny,3,4\n".encode("cp1252")
+    assert nb.read_scores(f"{web[0]}/old.csv").agents == ("José", "y")
+    with pytest.raises(nb.InputError, match="'s3://bucket/old.csv' is not UTF-8: fetch it, and read the file"):
+        nb.read_scores("s3://bucket/old.csv")
 
 
 PEAK = """

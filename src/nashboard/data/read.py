@@ -24,9 +24,9 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments, drop_rare_agents, split_components
 from nashboard.data.sources.elsewhere import (
-    fetch_file,
+    fetch_files,
     find_address,
-    is_fetched,
+    is_parquet,
     local_path,
     open_database,
     open_remote,
@@ -363,10 +363,10 @@ def open_source(source: Any, options: Options, wanted: type[Data] | None) -> Ite
             yield given(files=tuple(replace(file, name=f"file://{file.name}") for file in files))
         else:
             with scrub_errors(str(source)):
-                if is_fetched(str(source)):
-                    yield given(files=(fetch_file(str(source), workspace),))
+                if is_parquet(str(source)):
+                    yield given(opened=open_remote(str(source)))
                 else:
-                    yield given(opened=open_remote(str(source), options.separator))
+                    yield given(files=fetch_files(str(source), workspace))
 
 
 @contextlib.contextmanager

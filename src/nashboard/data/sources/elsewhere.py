@@ -1,8 +1,8 @@
 """Tables elsewhere: in object stores, on web servers, and in databases that count them themselves.
 
 Nothing is fetched unless a user gives such an address. Parquet is read by byte ranges, only the columns that are
-needed. Text in an object store is streamed by Polars; a file on a web server is fetched, and then read like a file of
-this machine. Credentials come from where each service keeps them (environment, configuration files).
+needed. Text is fetched, and then read like a file of this machine. Credentials come from where each service keeps them
+(environment, configuration files).
 
     sqlite:///games.db                  a file (four slashes for an absolute path)
     duckdb:///games.duckdb              a file
@@ -38,20 +38,12 @@ from nashboard.data.sources.paths import (
     scrub_secrets,
     unpack,
 )
-from nashboard.data.table.delimited import SEPARATORS, parse_separator
-from nashboard.data.table.files import Kind, Part, find_database, folder_values, unite
-from nashboard.data.table.json_lines import FIRST_LINES, scan_objects
+from nashboard.data.table.files import Part, find_database, folder_values, unite
 from nashboard.data.table.table import Table
 from nashboard.errors import InputError, MissingExtraError
 
-# There are no first bytes to look at before the file is fetched, so in a store the name has to tell the kind.
-ENDINGS: dict[str, Kind] = {
-    ".parquet": "parquet",
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".jsonl": "json lines",
-    ".ndjson": "json lines",
-}
+PARQUET = ".parquet"
+TEXTS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".pgn", ".md")  # what a store is asked for line by line
 MOST_FOOTERS = 100  # files whose columns are compared one by one
 # Of more files the columns of the first count, whole numbers may be fractions there, and further columns are an error.
 ALIKE: dict[str, Any] = {
@@ -71,10 +63,55 @@ def local_path(address: str) -> str:
     return unquote(address.partition("://")[2].removeprefix("localhost"))
 
 
-def is_fetched(address: str) -> bool:
-    """Return whether the file at an address is fetched whole: on a web server, and not parquet."""
-    scheme, _, rest = address.partition("://")
-    return scheme.lower() in ("http", "https") and not rest.partition("?")[0].lower().endswith(".parquet")
+def is_parquet(address: str) -> bool:
+    """Return whether an address names parquet files, which are read where they are."""
+    path = address.partition("?")[0] if address.lower().startswith("http") else address
+    return path.lower().endswith(PARQUET)
+
+
+def fetch_files(address: str, workspace: Workspace) -> tuple[PlainFile, ...]:
+    """Fetch a file from a web server, or the files of text that an address of an object store names."""
+    if address.lower().startswith("http"):
+        return (fetch_file(address, workspace),)
+    name = hide_secrets(address)
+    if not address.lower().endswith(TEXTS):
+        raise InputError(
+            f"{name!r} must end in {either((PARQUET, *TEXTS))}, which tells what a file in a store is: fetch it first "
+            f"if it is something else"
+        )
+    try:
+        targets = fetch_lines(address, workspace)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ImportError) as error:
+        reason = first_line(error)
+        if "invalid utf-8" in reason:
+            raise InputError(f"{name!r} is not UTF-8: fetch it, and read the file") from None
+        raise InputError(scrub_secrets(f"{name!r} cannot be read: {reason}", address)) from None
+    return tuple(PlainFile(path=target, name=hide_secrets(path)) for path, target in sorted(targets.items()))
+
+
+def fetch_lines(address: str, workspace: Workspace) -> dict[str, Path]:
+    """Copy files of text from an object store; return where the copy of each is.
+
+    Polars has the credentials of every service. It gives no bytes, but lines: those of a table of one column.
+    """
+    lines = pl.scan_csv(
+        address,
+        has_header=False,
+        separator="\x01",
+        quote_char=None,
+        infer_schema=False,
+        new_columns=["line"],
+        include_file_paths="file",
+    )
+    targets: dict[str, Path] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the store's library says on the way to an error of its own
+        for batch in lines.collect_batches(maintain_order=True):
+            for (path,), part in batch.group_by("file", maintain_order=True):
+                target = targets.setdefault(str(path), workspace.path(f"fetched-{len(targets)}"))
+                with target.open("a", encoding="utf-8", newline="") as copy:
+                    copy.writelines(f"{line or ''}\n" for line in part["line"])
+    return targets
 
 
 def fetch_file(address: str, workspace: Workspace) -> PlainFile:
@@ -91,20 +128,13 @@ def fetch_file(address: str, workspace: Workspace) -> PlainFile:
     return unpack(target, name, workspace, "fetched-unpacked")
 
 
-def open_remote(address: str, separator: str | None = None) -> Table:
-    """Return a lazy table of what an address names: a file, or a glob of files of one kind."""
+def open_remote(address: str) -> Table:
+    """Return a lazy table of the parquet files that an address names."""
     name = hide_secrets(address)
-    path = address.partition("?")[0] if address.startswith("http") else address
-    kind = next((kind for ending, kind in ENDINGS.items() if path.lower().endswith(ending)), None)
-    if kind is None:
-        raise InputError(
-            f"{name!r} must end in {either(ENDINGS)}, which tells what a file in a store is: fetch it first if it is "
-            f"something else"
-        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the store's library says on the way to an error of its own
-            frame, mark, notes, folders = scan_remote(address, path, kind, parse_separator(separator))
+            frame, notes, folders = scan_remote_parquet(address)
             columns = tuple(frame.collect_schema().names())
     except (pl.exceptions.SchemaError, pl.exceptions.SchemaFieldNotFoundError) as error:
         message = (
@@ -115,37 +145,13 @@ def open_remote(address: str, separator: str | None = None) -> Table:
         raise InputError(scrub_secrets(f"{name!r} cannot be read: {first_line(error)}", address)) from None
     return Table(
         name=name,
-        engine=kind,
-        kind=kind,
+        engine="parquet",
+        kind="parquet",
         frame=nw.from_native(frame),
         columns=columns,
-        separator=mark,
         notes=notes,
         folders=folders,
-        address=address,
     )
-
-
-def scan_remote(
-    address: str, path: str, kind: Kind, separator: str | None
-) -> tuple[pl.LazyFrame, str, tuple[str, ...], frozenset[str]]:
-    """Return the lazy frame over an address, the separator, notes, and the columns that are folders."""
-    if kind == "parquet":
-        frame, notes, folders = scan_remote_parquet(address)
-        return frame, ",", notes, folders
-    if kind == "json lines":
-        seen = pl.scan_ndjson(address, infer_schema_length=FIRST_LINES).collect_schema()
-        return scan_objects(address, plain_columns(seen)), ",", (), frozenset()
-    mark = separator or ("\t" if path.lower().endswith(".tsv") else ",")
-    frame = pl.scan_csv(address, separator=mark, infer_schema=False)
-    names = frame.collect_schema().names()
-    if separator is None and len(names) == 1:  # another separator, as programs of other countries write it
-        mark = max(SEPARATORS, key=names[0].count)
-        frame = pl.scan_csv(address, separator=mark, infer_schema=False)
-    stripped = {name: name.strip() for name in frame.collect_schema().names()}
-    if len(set(stripped.values())) == len(stripped):
-        frame = frame.rename(stripped)
-    return frame, mark, (), frozenset()
 
 
 def scan_remote_parquet(address: str) -> tuple[pl.LazyFrame, tuple[str, ...], frozenset[str]]:
@@ -168,11 +174,6 @@ def scan_remote_parquet(address: str) -> tuple[pl.LazyFrame, tuple[str, ...], fr
         parts.append(Part(file=file, frame=frame, kinds={**dict(kinds), **types}))
     frame, notes = unite(parts)
     return frame, notes, frozenset(named)
-
-
-def plain_columns(schema: pl.Schema) -> dict[str, Any]:
-    """Return a schema whose plain columns are text: what they mean is decided by us, as for files."""
-    return {name: pl.String for name, kind in schema.items() if not kind.is_nested()}
 
 
 # PostgreSQL's types that every engine knows; all others (enumerations, citext, uuid, json) are taken as their text.

@@ -30,6 +30,7 @@ NAMES = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "bar": "|", "
 NAMES |= {"spaces": SPACE, "whitespace": SPACE, "white space": SPACE}
 EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # the first line of a table for Excel
 MARKS = re.compile(r"[,\t;|]")
+NUMBER = re.compile(r"[+-]?\d*\.?\d+%?")
 NOT_WINDOWS = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that mean nothing in Windows-1252
 ALLOWED = "a single character, or one of comma, tab, semicolon, bar and space (any white space)"
 
@@ -90,10 +91,8 @@ def as_plain_text(file: PlainFile, workspace: Workspace, number: int) -> tuple[P
     lines = [line.strip("\r\n") for line in io.StringIO(decode_head(file, encoding), newline="")] or [""]
     excel = EXCEL.fullmatch(lines[0])
     top = next((k for k, line in enumerate(lines) if line and line[0] != "#" and (k or not excel)), 0)
-    cells = len(MARKS.split(lines[top]))
-    comments = [k for k in range(top) if lines[k].startswith("#")] if cells > 1 else []
-    if comments and len(MARKS.split(lines[comments[-1]])) == cells:
-        comments.pop()  # the header itself: its first column is called # or # model
+    comments = [k for k in range(top) if lines[k].startswith("#")] if len(split_cells(lines[top])) > 1 else []
+    header = comments.pop() if comments and is_header(lines[comments[-1]], lines[top]) else None
     notes = []
     if excel:
         notes.append(f"the first line, {excel[0]!r}, names the separator")
@@ -102,14 +101,33 @@ def as_plain_text(file: PlainFile, workspace: Workspace, number: int) -> tuple[P
         notes.append(f"{said} above the header not used, from {shortened(lines[comments[0]])!r} on")
     if encoding != UTF8:
         notes.append("the file is not UTF-8 and is read as Windows-1252: save it as UTF-8 if names look wrong")
-    if not notes:
+    spaced = header is not None and not MARKS.search(lines[header])
+    if not notes and not spaced:
         return file, None, notes
     unused = {*comments, *([0] if excel else [])}
 
     def rewrite(k: int, line: str) -> str:
-        return line[len(line.rstrip("\r\n")) :] if k in unused else line
+        if k in unused:
+            return line[len(line.rstrip("\r\n")) :]
+        return line.lstrip("#") if spaced and k == header else line
 
     return copy_lines(file, workspace.path(f"text-{number}"), rewrite, encoding), excel[1] if excel else None, notes
+
+
+def split_cells(line: str) -> list[str]:
+    """Return the cells of a line that is cut at any separator, or else at white space."""
+    return MARKS.split(line) if MARKS.search(line) else line.split()
+
+
+def is_header(comment: str, row: str) -> bool:
+    """Return whether a line that begins with ``#`` is the header of the row below it.
+
+    Its first column may be called # or # model; and numpy writes ``# model chess go`` above rows with numbers.
+    """
+    if MARKS.search(row):
+        return len(MARKS.split(comment)) == len(MARKS.split(row))
+    cells = row.split()
+    return len(comment.lstrip("#").split()) == len(cells) and any(NUMBER.fullmatch(cell) for cell in cells)
 
 
 def find_encoding(file: PlainFile) -> str:

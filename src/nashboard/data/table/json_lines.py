@@ -341,6 +341,6 @@ def late_columns(file: PlainFile, names: Sequence[str]) -> list[str]:
     return [name for name in there.columns if there[name].item()]
 
 
-def scan_objects(source: str | Sequence[Path], schema: dict[str, Any]) -> pl.LazyFrame:
+def scan_objects(paths: Sequence[Path], schema: dict[str, Any]) -> pl.LazyFrame:
     """Return a scan of json lines whose plain cells are all text."""
-    return pl.scan_ndjson(source if isinstance(source, str) else list(source), schema=schema)
+    return pl.scan_ndjson(list(paths), schema=schema)

@@ -75,8 +75,6 @@ class Table:
         Of a text table.
     folders
         The columns that are names of folders, and so text.
-    address
-        Of an object store, as far as the rows are in one.
     left_out
         Bad rows that were skipped as asked.
     """
@@ -90,7 +88,6 @@ class Table:
     files: tuple[PlainFile, ...] = ()
     separator: str = ","
     folders: frozenset[str] = frozenset()
-    address: str = ""
     left_out: tuple[LeftOut, ...] = ()
 
     @property
@@ -224,8 +221,8 @@ class Table:
         if self.kind not in ("json lines", "json list"):
             return self.frame
         flat = dict.fromkeys(self.schema.names(), pl.String)
-        where = self.address or [file.path for file in self.files]
-        return nw.from_native(scan_objects(where, {**flat, **types}).with_row_index(ROW, offset=1))
+        rows = scan_objects([file.path for file in self.files], {**flat, **types})
+        return nw.from_native(rows.with_row_index(ROW, offset=1))
 
 
 def describe_rows(rows: Sequence[int], count: int) -> str:
