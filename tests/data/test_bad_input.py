@@ -204,7 +204,6 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         r"data row 2 \('y' on 'go'\), column 'score' is 'good', not a number",
     ),
     "an infinite score": ("s.csv", "agent,go\nx,1\ny,inf\n", "scores", {}, "row 'y', column 'go' is inf: a score must be finite"),
-    "a task without any score": ("s.csv", "agent,go,chess\nx,1,\ny,2,\n", "scores", {}, "task 'chess' has no score at all"),
     "an agent without any score": ("s.csv", "agent,go,chess\nx,1,2\ny,,-\n", "scores", {}, "agent 'y' has no score at all"),
     "an empty agent name in scores": ("s.csv", "agent,go\nx,1\n,2\n", "scores", {}, "data row 2, column 'agent' is empty"),
     "scores of one agent": ("s.csv", "agent,go,chess\nx,1,2\n", "scores", {}, "one agent only .'x'.: a comparison needs"),

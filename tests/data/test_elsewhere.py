@@ -191,7 +191,7 @@ def bucket(web: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch) -> dict[
 
 
 TEXTS = {
-    "games.csv": "sep=;\r\nmodel_a;model_b;winner\r\n\r\nx;\"y\";model_a\r\ny;z;tie",
+    "games.csv": 'sep=;\r\nmodel_a;model_b;winner\r\n\r\nx;"y";model_a\r\ny;z;tie',
     "notes.csv": "# made up\n# in 2024\nmodel,chess,go\nx,1,2\ny,3,4\n",
     "spaces.txt": "# made up\nmodel chess go\nx 1 2\ny 3 4\n",
     "numpy.txt": "# model chess go\nx 1 2\ny 3 4\n",
@@ -238,7 +238,7 @@ def test_windows_letters_are_read_from_the_web_and_named_in_a_store(
 ) -> None:
     bucket["/bucket/old.csv"] = bucket["/old.csv"] = "model,go,chess\nJosé,1,2\ny,3,4\n".encode("cp1252")
     assert nb.read_scores(f"{web[0]}/old.csv").agents == ("José", "y")
-    with pytest.raises(nb.InputError, match="'s3://bucket/old.csv' is not UTF-8: fetch it, and read the file"):
+    with pytest.raises(nb.InputError, match=r"'s3://bucket/old\.csv' is not UTF-8: fetch it, and read"):
         nb.read_scores("s3://bucket/old.csv")
 
 

@@ -131,6 +131,11 @@ READ = {
     "pairs_by_name.json": "pair-counts: Matches(3 agents, 2 of 3 pairs met, 11 games)",
     "score_matrix.json": "scores-wide: Scores(2 agents x 3 tasks, 1 missing, raw)",
     "pandas_split.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "white_space_comments.txt": "scores-wide: Scores(3 agents x 3 tasks, raw)",
+    "numpy_header.txt": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "payoff_matrix.json": "payoff-matrix (payoffs): Payoffs(3 agents, given, largest 0.3)",
+    "mteb_board.csv": "scores-wide: Scores(3 agents x 6 tasks, raw)",
+    "bigcodebench.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
 }
 NAMED = {
     "aider.yml": "is YAML, which is not read: convert it to json",
@@ -142,6 +147,8 @@ NAMED = {
     "nba_box.csv": "several columns that may be the agent: 'TEAM_ID' and 'TEAM_NAME'",
     "wmt_pairs.csv": "has no column for the outcome",
     "bigbench.json": "is a json document in no known layout",
+    "saved_page.csv": "is a web page or XML, which is not read: download the file itself",
+    "without_header.csv": "closest is a log of matches without column names: 'beta' stands in the first line and below",
     "finished_arena.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
 }
 
@@ -211,6 +218,8 @@ def test_commas_in_numbers_are_decimals_or_thousands_as_the_file_shows(tmp_path:
 NOTED = {
     "excel_separator.csv": "the first line, 'sep=;', names the separator",
     "comment_lines.csv": "2 comment lines above the header not used, from '# arena export' on",
+    "white_space_comments.txt": "2 comment lines above the header not used, from '# made-up results of spring' on",
+    "payoff_matrix.json": "rows are those of 'payoffs', with the names in 'agents' and 'agents'",
     "windows_1252.csv": "the file is not UTF-8 and is read as Windows-1252",
     "pairs_by_name.json": "the names of the object are pairs of agents",
     "score_matrix.json": "rows are those of 'scores', with the names in 'models' and 'tasks'",

@@ -7,8 +7,9 @@
 Three cases of four are damaged files, the fourth is a structured input drawn by hypothesis. A case fails where it ends
 in anything but an answer or an error of our own in one sentence, where it takes more than ``--limit`` seconds of CPU
 time (or stands still for twenty times as long) or more than ``--memory`` MB, and where the process dies. What failed is
-kept in ``--keep``, up to three inputs of a kind, with the stack of a case that hangs. With ``--record`` what was found
-is added to ``tests/long_runs.jsonl``.
+kept in ``--keep``, up to three inputs of a kind, with the stack of a case that hangs. A file on which Polars or DuckDB
+ends the process without any code of ours is counted as aborted, not as failed. With ``--record`` what was found is
+added to ``tests/long_runs.jsonl``.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -38,6 +40,16 @@ from long_runs import recorded  # noqa: E402 - as above
 
 BATCH = 10_000  # a new process now and then: what one case leaves behind must not decide the next million
 KEPT = 3  # inputs of one kind of failure
+# Reading a file by its library alone, to tell whose fault it is that a process died.
+ALONE = {
+    "Polars": (b"PAR1", 0, "import polars, sys; polars.read_parquet(sys.argv[1])"),
+    "DuckDB": (
+        b"DUCK",
+        8,
+        "import duckdb, sys; duckdb.connect(sys.argv[1], read_only=True).execute('select * from log').fetchall()",
+    ),
+}
+ABORTS = "ends the process without nashboard"
 PATIENCE = 20  # times the limit that a case may take by the clock: on a busy machine others have the CPU
 
 
@@ -94,6 +106,18 @@ def kind_of_failure(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "nashboard" in frame.filename] or list(frames)
     return f"{type(error).__name__} {Path(ours[-1].filename).name}:{ours[-1].lineno} {str(error)[:60]!r}"
+
+
+def describe_death(files: Path, exit_code: int) -> str:
+    """Return how a process died, and of which library if that dies on the same file alone."""
+    for path in files.rglob("*"):
+        head = path.read_bytes()[:16] if path.is_file() else b""
+        for library, (mark, at, code) in ALONE.items():
+            if head[at : at + len(mark)] == mark:
+                done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True)
+                if done.returncode < 0:
+                    return f"{library} {ABORTS}"
+    return f"died with {exit_code}"
 
 
 def cpu_time(pid: int) -> float:
@@ -242,7 +266,8 @@ def main() -> int:
                 read = worker.at.value
                 if worker.process.exitcode and (hanging or not late):
                     if not (hanging and not worker.began.value):  # it may have ended meanwhile, and told so itself
-                        why = "hang" if hanging else f"died with {worker.process.exitcode}"
+                        dead = worker.folder / "input", worker.process.exitcode
+                        why = "hang" if hanging else describe_death(*dead)
                         told_why = f"{why} after {read} cases of the batch at {worker.start}"
                         keep(worker.folder / "input", limits, why, f"{told_why}\n\n{stack}")
                         read += 1
@@ -256,8 +281,18 @@ def main() -> int:
                 report(given.keep, done + running[0], refused + running[1], told - began)
     seconds = time.monotonic() - began
     if given.record:
-        failed = len((given.keep / "failures.txt").read_text(encoding="utf-8").splitlines())
-        recorded("fuzz", first=given.start, cases=done, refused=refused, failed=failed, seconds=round(seconds))
+        failures = (given.keep / "failures.txt").read_text(encoding="utf-8").splitlines()
+        aborted = sum(ABORTS in why for why in failures)
+        recorded(
+            "fuzz",
+            first=given.start,
+            cases=done,
+            refused=refused,
+            failed=len(failures) - aborted,
+            aborted=aborted,
+            seconds=round(seconds),
+            processes=given.processes,
+        )
     return report(given.keep, done, refused, seconds)
 
 

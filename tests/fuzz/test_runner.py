@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import nashboard as nb
+from fuzz import run
 from long_runs import recorded
 
 RUN = Path(__file__).with_name("run.py")
@@ -32,6 +33,15 @@ def test_a_long_run_is_recorded(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
     assert [(line["run"], line["nashboard"]) for line in lines] == [("fuzz", nb.__version__), ("kill", nb.__version__)]
     assert (lines[0]["cases"], lines[1]["kills"]) == (8, {"report": 3})
+
+
+@pytest.mark.parametrize(("code", "why"), [("os.abort()", f"Polars {run.ABORTS}"), ("1 / 0", "died with -6")])
+def test_a_death_is_blamed_on_a_library_that_dies_alone(
+    code: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log.parquet").write_bytes(b"PAR1")
+    monkeypatch.setitem(run.ALONE, "Polars", (b"PAR1", 0, f"import os; {code}"))
+    assert run.describe_death(tmp_path, -6) == why
 
 
 LARGE = """

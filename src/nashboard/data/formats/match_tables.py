@@ -149,8 +149,9 @@ def find_repeated(table: Table, taken: set[str | None]) -> tuple[str | None, tup
     for repeated in (found[name] for name in REPEATED if name in found):
         each = table.frame.select(value=as_key(table.frame, repeated)).head(MOST_ROWS + 1)
         counts = each.filter(~nw.col("value").is_null()).group_by("value").agg(rows=nw.len())
-        values, rows = table.collect(counts.select(values=nw.len(), rows=nw.col("rows").sum())).row(0)
-        if not LEAST_CLUSTERS <= values <= REPEATS * (rows or 0):
+        totals = table.collect(counts.select(values=nw.len(), rows=nw.col("rows").sum())).row(0)
+        values, rows = (int(total or 0) for total in totals)  # a database adds up whole numbers as decimals
+        if not LEAST_CLUSTERS <= values <= REPEATS * rows:
             continue
         alike = f"column {repeated!r} has repeated values, and {MAY_BE_ALIKE}: "
         if rows > MOST_ROWS:

@@ -49,7 +49,7 @@ from nashboard.data.table.columns import (
     spell_option,
     split_words,
 )
-from nashboard.data.table.delimited import COMMA_DECIMAL
+from nashboard.data.table.delimited import COMMA_DECIMAL, LINK
 from nashboard.data.table.table import ROW, Table
 from nashboard.data.table.values import MISSING, NO_SCORE, TRUTHS, is_number, is_number_or_missing, parse_number, spell
 from nashboard.errors import InputError
@@ -187,7 +187,9 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     books = [name for name in open_ones if is_bookkeeping(head[name]) and name not in asked]
     words = [name for name in open_ones if name not in (*books, *asked) and is_text(head[name])]
     refuse_words(head, agent, words, source)
-    rest = [name for name in open_ones if name not in (*books, *words)]
+    numbers = [name for name in open_ones if name not in (*books, *words)]
+    empty = [name for name in numbers if name not in asked and np.isnan(as_numbers(head[name], source)).all()]
+    rest = [name for name in numbers if name not in empty]
     errors = {name: task for name, task in find_error_columns(head, [*rest, *ignored], source).items() if name in rest}
     details = {name: what for name, what in find_metadata(rest).items() if name not in asked and name not in errors}
     details |= {name: "ranks" for name in rest if is_rank(name) and name not in asked}
@@ -214,6 +216,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
         "they tell rows apart and are not scores": [name for name in books if head[name].null_count() < len(head)],
         "they contain lists or objects, not numbers": table.nested,
         "they contain text, not numbers": words,
+        "they are empty": empty,
         "ignored as asked": ignored,
         "standard errors of what is left out": stray,
         "metadata by their names": [name for name in details if details[name] != "ranks"],
@@ -244,6 +247,9 @@ def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: s
     if results and not find_usual(AGENT, [agent]):
         raise describe_layout(source, list_columns(head), f"a log of matches by {results[0]!r}, but without two agents")
     names = set(head[agent].drop_nulls())
+    if headless := [name for name in words if name in names and not find_usual(AGENT, [agent])]:
+        closest = f"a log of matches without column names: {headless[0]!r} stands in the first line and below it"
+        raise describe_layout(source, list_columns(head), closest)
     for name in words:
         if len(names) > 1 and 2 * len(names & set(head[name].drop_nulls())) > len(names):
             pair = f"{agent!r} and {name!r}"
@@ -314,7 +320,7 @@ def find_averages(head: pl.DataFrame, tasks: Sequence[str], ignored: Sequence[st
     """Return the columns called averages whose numbers are the mean, median or sum of the others, as far as printed.
 
     Others are all other tasks, with or without those that are ignored, or those on which a high score is good; of a
-    row with holes, what is there.
+    row with holes, what is there. An average may have been taken before the others were rounded.
     """
     named = [name for name in tasks if is_average(name)]
     plain = [name for name in tasks if name not in named]
@@ -324,13 +330,16 @@ def find_averages(head: pl.DataFrame, tasks: Sequence[str], ignored: Sequence[st
         values = as_numbers(head[name], source)
         rounding = 0.5001 * 10.0 ** -count_decimals(head[name]) + 1e-9 * np.abs(values)
         for subset in subsets:
+            units = [0.5 * 10.0**-places if (places := count_decimals(head[other])) else 0.0 for other in subset]
             others = np.array([as_numbers(head[other], source) for other in subset])
             known = ~np.isnan(values) & ~np.isnan(others).all(axis=0) if subset else np.zeros(len(head), dtype=bool)
             if known.sum() < 2:
                 continue
-            candidates = (np.nanmean, np.nanmedian, np.nansum)
-            gaps = [np.abs(values[known] - average(others[:, known], axis=0)) for average in candidates]
-            if any((gap <= rounding[known]).all() for gap in gaps):
+            candidates = ((np.nanmean, max(units)), (np.nanmedian, max(units)), (np.nansum, sum(units)))
+            if any(
+                (np.abs(values[known] - average(others[:, known], axis=0)) <= rounding[known] + unit).all()
+                for average, unit in candidates
+            ):
                 found.append(name)
                 break
     return found
@@ -479,7 +488,7 @@ def is_unnamed_index(column: pl.Series) -> bool:
 
 def name_agents(head: pl.DataFrame, column: str, source: str) -> list[str]:
     """Return the names in a column, none of them empty."""
-    names = ["" if name is None else str(name) for name in spell(head[column])]
+    names = [LINK.sub(r"\1", name or "") for name in spell(head[column])]
     for row, name in zip(head[ROW], names, strict=True):
         if not name.strip():
             raise InputError(

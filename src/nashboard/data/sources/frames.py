@@ -264,11 +264,16 @@ def split_pairs(source: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]
 
 
 def find_matrix(source: Mapping[str, Any], name: str) -> tuple[list[dict[str, Any]], str] | None:
-    """Return the rows of lists of agents, of tasks and of rows, and a note; pandas calls them index, columns, data."""
+    """Return the rows of lists of agents, of tasks and of rows, and a note; pandas calls them index, columns, data.
+
+    A square of agents by agents needs no second list of names.
+    """
     lists = {key: list(value) for key, value in source.items() if is_list(value)}
     nested = [key for key, value in lists.items() if value and all(map(is_list, value))]
     rows = [key for key in lists if fold(key) in ("index", *(f"{agent}s" for agent in AGENT)) and key not in nested]
     columns = [key for key in lists if fold(key) in ("columns", *(f"{task}s" for task in TASK)) and key not in nested]
+    if len(rows) == len(nested) == 1 and len(lists) == 2 and len(lists[rows[0]]) == len(lists[nested[0]][0]):
+        columns = rows  # agents by agents
     if not len(rows) == len(columns) == len(nested) == 1:
         return None
     agents, tasks, cells = lists[rows[0]], list(map(str, lists[columns[0]])), lists[nested[0]]

@@ -100,10 +100,10 @@ Named = str | Literal[False] | None  # a column, False for none at all, None to 
 # Names of averages. Such a column is left out if its numbers are the averages of the others, see `wide_scores`.
 AVERAGE = re.compile(
     r"((naive|weighted|unweighted|macro|micro|overall|total|global) )?(average|avg|mean|median|overall|total|sum|score)"
-    r"( (score|scores|accuracy|acc|performance|result|points|return|reward|win ?rate))?"
+    r"( (score|scores|accuracy|acc|performance|result|points|return|reward|win ?rate|tasks?|task ?type))?"
     r"( \d+ (datasets|tasks|benchmarks))?"
 )
-RANK = re.compile(r"(overall |mean |average )?(rank|ranking|position|place|rk|#)( ub| lb)?|index")
+RANK = re.compile(r"(overall |mean |average )?(rank|ranking|position|place|rk|#)( ub| lb| borda)?|index")
 WIN_RATE = re.compile(r"(mean )?(elo|win ?rate)")
 
 

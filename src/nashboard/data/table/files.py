@@ -33,6 +33,7 @@ NOT_READ = {
         b"\x80\x05",
     ): "a pickle, which may run any code and is never opened: save it as csv or json",
     (b"\xd0\xcf\x11\xe0",): "an Excel workbook, which is not read: save its sheet as csv",
+    (b"<!DOCTYPE", b"<!doctype", b"<html", b"<?xml"): "a web page or XML, which is not read: download the file itself",
 }
 YAML_NAMES = (".yml", ".yaml")
 YAML = re.compile(r"(---\s*\n|#[^\n]*\n|\s*\n)*- +[\w .\-]+:( |\n)")  # a list of mappings
