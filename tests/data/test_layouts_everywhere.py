@@ -205,6 +205,19 @@ def test_the_leaderboard_of_alpaca_eval_names_its_agents_in_every_engine(engine:
     assert scores.n.tolist() == [[805], [805]]
 
 
+@every_local_engine
+def test_rows_with_the_same_question_are_one_cluster_in_every_engine(engine: Engine) -> None:
+    log: Columns = {
+        "question_id": [f"q{k // 3}" for k in range(60)],
+        "model_a": ["x", "y", "z"] * 20,
+        "model_b": ["y", "z", "x"] * 20,
+        "winner": ["model_a", "model_b", "tie", "model_a"] * 15,
+    }
+    clusters = nb.read_matches(engine(log)).clusters
+    assert clusters is not None
+    assert clusters.size == 20
+
+
 # A cluster of Dask runs what Dask's threads run: that expressions reach its workers is shown with logs and scores.
 @pytest.mark.parametrize("engine", [one for one in SERVERS if one.values[0] != "dask cluster"], indirect=True)
 def test_every_layout_is_counted_by_servers(engine: Engine, request: pytest.FixtureRequest) -> None:

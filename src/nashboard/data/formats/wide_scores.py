@@ -488,7 +488,7 @@ def is_unnamed_index(column: pl.Series) -> bool:
 
 def name_agents(head: pl.DataFrame, column: str, source: str) -> list[str]:
     """Return the names in a column, none of them empty."""
-    names = [LINK.sub(r"\1", name or "") for name in spell(head[column])]
+    names = [LINK.sub(r"\1", name or "") if "](http" in (name or "") else name or "" for name in spell(head[column])]
     for row, name in zip(head[ROW], names, strict=True):
         if not name.strip():
             raise InputError(

@@ -109,8 +109,8 @@ def fetch_lines(address: str, workspace: Workspace) -> dict[str, Path]:
         for batch in lines.collect_batches(maintain_order=True):
             for (path,), part in batch.group_by("file", maintain_order=True):
                 target = targets.setdefault(str(path), workspace.path(f"fetched-{len(targets)}"))
-                with target.open("a", encoding="utf-8", newline="") as copy:
-                    copy.writelines(f"{line or ''}\n" for line in part["line"])
+                with target.open("ab") as copy:
+                    part.select("line").write_csv(copy, include_header=False, quote_style="never")
     return targets
 
 

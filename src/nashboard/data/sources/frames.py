@@ -198,6 +198,7 @@ SHAPES = (
     "a list of (agent, agent, outcome), a list of dictionaries, a dictionary of columns, of {agent: {task: score}}, of "
     "{agent: array of runs x tasks} or of {(winner, loser): times}, or lists of models, of tasks and of rows of scores"
 )
+SQUARES = ("payoffs", "payoff_matrix", "matrix", "wins", "win_rates", "counts")  # rows of agents by agents
 VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 
 
@@ -272,8 +273,8 @@ def find_matrix(source: Mapping[str, Any], name: str) -> tuple[list[dict[str, An
     nested = [key for key, value in lists.items() if value and all(map(is_list, value))]
     rows = [key for key in lists if fold(key) in ("index", *(f"{agent}s" for agent in AGENT)) and key not in nested]
     columns = [key for key in lists if fold(key) in ("columns", *(f"{task}s" for task in TASK)) and key not in nested]
-    if len(rows) == len(nested) == 1 and len(lists) == 2 and len(lists[rows[0]]) == len(lists[nested[0]][0]):
-        columns = rows  # agents by agents
+    if len(rows) == len(nested) == 1 and not columns and fold(nested[0]) in SQUARES:
+        columns = rows
     if not len(rows) == len(columns) == len(nested) == 1:
         return None
     agents, tasks, cells = lists[rows[0]], list(map(str, lists[columns[0]])), lists[nested[0]]
