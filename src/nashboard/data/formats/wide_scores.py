@@ -188,7 +188,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     words = [name for name in open_ones if name not in (*books, *asked) and is_text(head[name])]
     refuse_words(head, agent, words, source)
     numbers = [name for name in open_ones if name not in (*books, *words)]
-    empty = [name for name in numbers if name not in asked and np.isnan(as_numbers(head[name], source)).all()]
+    empty = [name for name in numbers if name not in asked and is_empty(head[name], source)]
     rest = [name for name in numbers if name not in empty]
     errors = {name: task for name, task in find_error_columns(head, [*rest, *ignored], source).items() if name in rest}
     details = {name: what for name, what in find_metadata(rest).items() if name not in asked and name not in errors}
@@ -314,6 +314,11 @@ def is_text(column: pl.Series) -> bool:
         return True
     there = [cell for cell in column if cell is not None and cell.strip().casefold() not in MISSING]
     return 2 * sum(map(is_number, there)) < len(there) if there else False
+
+
+def is_empty(column: pl.Series, source: str) -> bool:
+    """Return whether a column of a table with rows has no number at all."""
+    return len(column) > 0 and bool(np.isnan(as_numbers(column, source)).all())
 
 
 def find_averages(head: pl.DataFrame, tasks: Sequence[str], ignored: Sequence[str], source: str) -> list[str]:
