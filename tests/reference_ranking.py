@@ -1,6 +1,8 @@
 """Slow twins of the methods: definitions written down, for a handful of agents."""
 
 import itertools
+import statistics
+from collections.abc import Mapping
 
 import numpy as np
 from scipy.optimize import linprog
@@ -127,3 +129,17 @@ def prompt_deviation_gains(M: Floats) -> Floats:
         tight = [int(k) for k in np.flatnonzero(free) if found.ineqlin.marginals[k] < -1e-9]
         fixed.update(dict.fromkeys(tight, float(found.fun or 0.0)))
     return np.array([fixed[k] for k in range(n)])
+
+
+def rliable_aggregates(runs: Mapping[str, Floats]) -> dict[str, list[float]]:
+    """Return rliable's aggregates of runs x tasks, number by number: the middle half of all, and of means of tasks."""
+    found: dict[str, list[float]] = {"iqm": [], "median": [], "mean": []}
+    for one in runs.values():
+        everything = sorted(float(score) for line in one for score in line)
+        cut = len(everything) // 4
+        middle = everything[cut : len(everything) - cut]
+        means = [sum(float(line[task]) for line in one) / len(one) for task in range(len(one[0]))]
+        found["iqm"].append(sum(middle) / len(middle))
+        found["median"].append(statistics.median(means))
+        found["mean"].append(sum(means) / len(means))
+    return found

@@ -9,7 +9,7 @@ import pytest
 
 import nashboard as nb
 from data.conftest import Engine, every_engine, every_local_engine
-from nashboard.data.formats import wide_scores
+from nashboard.data.formats import long_scores, wide_scores
 from nashboard.data.table.table import Table
 
 LOG: dict[str, list[Any]] = {
@@ -292,7 +292,7 @@ def test_a_log_that_passes_for_a_wide_table_is_not_fetched(engine: Engine, monke
 
 
 @every_local_engine
-def test_a_long_table_of_scores_comes_back_as_one_row_per_agent_and_task(
+def test_a_long_table_comes_back_as_one_row_per_agent_and_task_and_its_runs_if_they_are_few(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     came: list[int] = []
@@ -305,7 +305,12 @@ def test_a_long_table_of_scores_comes_back_as_one_row_per_agent_and_task(
     }
     scores = nb.read_scores(engine(table))
     assert (scores.values.shape, scores.runs.sum()) == ((agents, tasks), rows)
-    assert came == [agents * tasks]
+    assert came == [agents * tasks, rows]
+    assert scores.single_runs is not None
+    np.testing.assert_allclose(scores.single_runs.mean(axis=0), scores.values)
+    monkeypatch.setattr(long_scores, "MOST_RUNS", rows - 1)
+    assert nb.read_scores(engine(table)).single_runs is None
+    assert came[2:] == [agents * tasks]
 
 
 def test_integer_agents_and_booleans_are_understood() -> None:

@@ -27,6 +27,7 @@ from reference_ranking import (
     deviation_gains,
     kemeny_costs,
     prompt_deviation_gains,
+    rliable_aggregates,
     schulze_beats,
     tideman_order,
 )
@@ -546,9 +547,88 @@ def test_infinite_alpha_may_be_spelled_out() -> None:
     )
 
 
+def single_runs(seed: int = 0) -> dict[str, Floats]:
+    """Return runs x tasks of four agents; on the last task all agents are equal, and one agent ran twice as often."""
+    rng = np.random.default_rng(seed)
+    runs = {f"a{k}": rng.normal(k / 4, 1.0, size=(10 if k == 2 else 5, 7)) for k in range(4)}
+    for one in runs.values():
+        one[:, 6] = 0.25
+    return runs
+
+
+def long_table(runs: dict[str, Floats]) -> pl.DataFrame:
+    """Return a row per agent, task and seed, in no order."""
+    rows = [
+        (agent, f"t{task}", seed, float(score))
+        for agent, one in runs.items()
+        for seed, line in enumerate(one)
+        for task, score in enumerate(line)
+    ]
+    frame = pl.DataFrame(rows, schema=["agent", "task", "seed", "score"], orient="row")
+    return frame.sample(fraction=1, shuffle=True, seed=3)
+
+
+def test_runs_in_a_file_give_the_aggregates_of_rliable(command: Run, tmp_path: Path) -> None:
+    for seed in range(5):
+        runs = single_runs(seed)
+        expected = rliable_aggregates(runs)
+        long_table(runs).write_csv(tmp_path / "long.csv")
+        wide = [{"agent": name, **{f"t{k}": x for k, x in enumerate(line)}} for name in runs for line in runs[name]]
+        (tmp_path / "dictionary.json").write_text(json.dumps({name: one.tolist() for name, one in runs.items()}))
+        for scores in (
+            nb.read_scores(tmp_path / "long.csv"),
+            nb.read_scores(pl.DataFrame(wide), repeats="runs"),
+            nb.read_scores(tmp_path / "dictionary.json", format="rliable"),
+        ):
+            for name, values in expected.items():
+                found = nb.rank(scores, name, scaling="none").scores
+                np.testing.assert_allclose(found, values, rtol=0, atol=1e-9)
+                np.testing.assert_allclose(nb.rank(scores.scale("none"), name).scores, values, rtol=0, atol=1e-9)
+    done = command("rank", str(tmp_path / "long.csv"), "-m", "iqm", "--scaling", "none", "--format", "json")
+    np.testing.assert_allclose(json.loads(done.stdout)["scores"], expected["iqm"], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("scaling", ["range", "zscore"])
+def test_single_runs_are_scaled_as_their_means_are(scaling: Any) -> None:
+    runs = single_runs()
+    means = np.array([one.mean(axis=0) for one in runs.values()])[:, :6]
+    zero, unit = (means.min(axis=0), np.ptp(means, axis=0)) if scaling == "range" else (means.mean(0), means.std(0))
+    expected = rliable_aggregates({name: (one[:, :6] - zero) / unit for name, one in runs.items()})
+    scores = nb.read_scores(long_table(runs))
+    for name in ("iqm", "median"):
+        found = nb.rank(scores, name, scaling=scaling)
+        np.testing.assert_allclose(found.scores, expected[name], rtol=0, atol=1e-9)
+        other = nb.rank(scores.without_constant_tasks().scale(scaling), name)
+        np.testing.assert_allclose(other.scores, expected[name], rtol=0, atol=1e-9)
+    low = nb.read_scores(long_table({name: -one for name, one in runs.items()}), lower_is_better=True)
+    np.testing.assert_allclose(nb.rank(low, "iqm", scaling=scaling).scores, expected["iqm"], rtol=0, atol=1e-9)
+
+
+def test_single_runs_stay_with_their_agents_and_tasks() -> None:
+    runs = single_runs()
+    some = {name: runs[name][:, [5, 1, 2]] for name in ("a3", "a0")}
+    scores = nb.read_scores(long_table(runs)).select(["a3", "a0"], ["t5", "t1", "t2"])
+    np.testing.assert_allclose(nb.rank(scores, "iqm", scaling="none").scores, rliable_aggregates(some)["iqm"])
+    data = pairwise(nb.read_scores(long_table(runs)), scaling="none")
+    copied = {name: np.hstack([one, one[:, [4, 4]]]) for name, one in runs.items()}
+    np.testing.assert_allclose(METHODS["iqm"].rank(data.copy_task(4, 2)).scores, rliable_aggregates(copied)["iqm"])
+    twice = METHODS["iqm"].rank(data.take([2, 0, 2]))
+    np.testing.assert_allclose(twice.scores, [rliable_aggregates(runs)["iqm"][k] for k in (2, 0, 2)])
+
+
 def test_the_interquartile_mean_of_averaged_runs_says_so() -> None:
     rows = [("x", "t1", 1.0), ("x", "t1", 3.0), ("x", "t2", 2.0), ("y", "t1", 1.0), ("y", "t2", 0.0)]
     frame = pl.DataFrame(rows, schema=["agent", "task", "score"], orient="row").with_row_index("seed")
     scores = nb.read_scores(frame)
     assert any("means of up to 2 runs" in note for note in nb.rank(scores, "iqm").notes)
     assert not nb.rank(scores, "median").notes
+    full = nb.read_scores(long_table(single_runs()))
+    assert any("means of up to 10 runs" in note for note in nb.rank(full, "iqm", scaling="rank").notes)
+    assert any("scaled by range" in note for note in nb.rank(full, "iqm").notes)
+
+
+def test_aggregates_in_own_units_say_that_constant_tasks_count() -> None:
+    scores = nb.read_scores(long_table(single_runs()))
+    for name in ("iqm", "median", "mean"):
+        assert "tasks with one score for everybody count" in nb.rank(scores, name, scaling="none").notes[-1]
+    assert "left out" in nb.rank(scores, "median").notes[-1]

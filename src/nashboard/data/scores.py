@@ -26,15 +26,12 @@ Scaling = Literal["range", "rank", "zscore", "none", "reference"]
 SCALINGS: tuple[str, ...] = get_args(Scaling)
 
 
-def scaled(
-    S: Floats, E: Floats, lower_is_better: Bools, tasks: Sequence[str], method: Scaling, reference: Sequence[int] | None
-) -> tuple[Floats, Floats]:
-    """Return scores and standard errors in the units of ``method``, higher better throughout."""
-    S = np.where(lower_is_better, -S, S) + 0.0
+def find_units(
+    S: Floats, tasks: Sequence[str], method: Scaling, reference: Sequence[int] | None
+) -> tuple[Floats | float, Floats | float]:
+    """Return the zero and the unit of every task by ``method``, for scores of which higher ones are better."""
     if method == "none":
-        return S, E
-    if method == "rank":
-        return beaten_share(S), np.full_like(E, np.nan)  # ranks have no standard error
+        return 0.0, 1.0
     if method == "range":
         zero, unit = np.nanmin(S, axis=0), np.ptp(np.where(np.isnan(S), np.nanmin(S, axis=0), S), axis=0)
         trouble = "every agent has the same score, so there is no range to divide by"
@@ -53,7 +50,7 @@ def scaled(
             f"cannot scale {listed(names)} by {method}: {trouble}; "
             f"leave such tasks out (without_constant_tasks() does), or use scale('rank') or scale('none')"
         )
-    return (S - zero) / unit, E / np.abs(unit)
+    return zero, unit
 
 
 def beaten_share(S: Floats) -> Floats:
@@ -94,6 +91,9 @@ class Scores(Tabular):
         ``(m, n)`` where a score was not measured but filled in by `fill`.
     groups
         ``(n,)`` for a table of items (questions, samples): the task that each column belongs to; None for tasks.
+    single_runs
+        ``(r, m, n)`` the scores of single runs, in any order, NaN after the last run of a cell; None where scores are
+        no means of runs, or only their means are known.
 
     Examples
     --------
@@ -118,6 +118,7 @@ class Scores(Tabular):
     origin: Origin = MEMORY
     filled: Bools = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
     groups: tuple[str, ...] | None = None
+    single_runs: Floats | None = None
 
     def __post_init__(self) -> None:
         values = floats(self.values, "the scores", ndim=2)
@@ -157,6 +158,7 @@ class Scores(Tabular):
             ("runs", frozen_copy(runs, np.intp)),
             ("groups", None if self.groups is None else tuple(map(str, self.groups))),
             ("filled", frozen_copy(np.broadcast_to(self.filled, values.shape), np.bool_)),
+            ("single_runs", None if self.single_runs is None else frozen_copy(self.single_runs)),
         ):
             object.__setattr__(self, name, value)
 
@@ -246,11 +248,20 @@ class Scores(Tabular):
         if (method == "reference") != (reference is not None):
             raise InputError("the scaling 'reference' and only it needs reference=(agent at 0, agent at 1)")
         at = None if reference is None else positions(reference, self.agents, kind="agent")
-        values, stderr = scaled(self.values, self.stderr, self.lower_is_better, self.tasks, method, at)
+        sign = np.where(self.lower_is_better, -1.0, 1.0)
+        S, single = self.values * sign + 0.0, None
+        if method == "rank":
+            values, stderr = beaten_share(S), np.full_like(S, np.nan)  # ranks have no standard error
+        else:
+            zero, unit = find_units(S, self.tasks, method, at)
+            values, stderr = (S - zero) / unit, self.stderr / np.abs(unit)
+            if self.single_runs is not None:
+                single = (self.single_runs * sign - zero) / unit
         label = method if reference is None else f"reference ({reference[0]} = 0, {reference[1]} = 1)"
         return replace(
-            self, values=values, stderr=stderr, lower_is_better=np.zeros(len(self.tasks), np.bool_), scaling=label
-        )
+            self, values=values, stderr=stderr, lower_is_better=np.zeros(len(self.tasks), np.bool_), scaling=label,
+            single_runs=single,
+        )  # fmt: skip
 
     def select(self, agents: Iterable[str] | None = None, tasks: Iterable[str] | None = None) -> "Scores":
         """Return the scores of the named agents on the named tasks, in the order given."""
@@ -268,6 +279,7 @@ class Scores(Tabular):
             runs=self.runs[cut],
             filled=self.filled[cut],
             groups=None if self.groups is None else tuple(self.groups[k] for k in columns),
+            single_runs=None if self.single_runs is None else self.single_runs[:, cut[0], cut[1]],
         )
 
     def drop(self, what: Literal["agents", "tasks"]) -> "Scores":

@@ -5,7 +5,7 @@ games that are independent: new points are ``N B / C`` with ``B ~ Binomial(C, s(
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -65,14 +65,23 @@ class Simulation:
     def draw_scores(
         self, old: Pairwise, truth: Floats, noise: Floats, rows: Ints, fresh: Bools, rng: np.random.Generator
     ) -> Pairwise:
-        """Return a table with new scores of these rows, scaled as the observed table was."""
+        """Return a table with new scores of these rows, scaled as the observed table was.
+
+        Single runs keep their deviations from the mean, which moves.
+        """
         given = self.data.compared_raw
         truth = truth + (given - truth).mean(axis=0)
         raw = np.where(
             fresh[:, None], truth[rows] + rng.normal(size=(rows.size, truth.shape[1])) * noise[rows], given[rows]
         )
         S = raw if self.data.scaling == "given" else comparable(raw, self.data.scaling)
-        return from_table(old.agents, S, raw, scaling=self.data.scaling, notes=self.data.notes)
+        assert old.raw is not None
+        every = np.array(old.raw)
+        every[:, self.data.compared_tasks] = raw
+        new = from_table(old.agents, S, every, scaling=self.data.scaling, notes=self.data.notes)
+        if old.runs is None:
+            return new
+        return replace(new, runs=tuple(one + shift for one, shift in zip(old.runs, every - old.raw, strict=True)))
 
 
 def draw_games(old: Pairwise, x: Floats, new: Bools, dispersion: float, rng: np.random.Generator) -> Pairwise:

@@ -22,6 +22,7 @@ from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
 
 KINDS = ("matches", "payoffs", "scores")
+COUNTED = "scores keep their units here, so tasks with one score for everybody count after all"
 EQUAL = 1e-12  # margins closer than this are equal
 
 
@@ -47,9 +48,9 @@ class Pairwise:
     raw
         ``(n, t)`` scores in their own units, higher better.
     runs
-        For each agent ``(runs, t)`` scores, where single runs are known.
+        For each agent ``(runs, t)`` scores in their own units, higher better, where single runs are known.
     averaged
-        Of how many runs a score of the table is the mean, at most, where they are not.
+        Of how many runs a score of the table is the mean, at most.
     scaling
         How the table was scaled, as in `Scores.scale`; ``"given"`` if it came in comparable units.
     prompts
@@ -171,15 +172,53 @@ class Pairwise:
     def copy_task(self, task: int, copies: int) -> "Pairwise":
         """Return a table in which a task, by its position in ``table``, is entered again so many times."""
         assert self.table is not None
+        assert self.raw is not None
         again = np.append(np.arange(self.table.shape[1]), np.repeat(task, copies))
-        return from_table(self.agents, self.table[:, again], self.compared_raw[:, again], notes=self.notes)
+        of_raw = np.append(np.arange(self.raw.shape[1]), np.repeat(self.compared_tasks[task], copies))
+        new = from_table(self.agents, self.table[:, again], self.raw[:, of_raw], scaling=self.scaling, notes=self.notes)
+        return new if self.runs is None else replace(new, runs=tuple(one[:, of_raw] for one in self.runs))
+
+    @property
+    def compared_tasks(self) -> Ints:
+        """Columns of the raw scores that are in the table, which leaves out tasks on which all agents are equal."""
+        assert self.raw is not None
+        assert self.table is not None
+        every = np.arange(self.raw.shape[1])
+        return every if self.raw.shape == self.table.shape else every[np.ptp(self.raw, axis=0) > 0]
 
     @property
     def compared_raw(self) -> Floats:
-        """``(n, t)`` raw scores on the tasks of the table, which leaves out those on which all agents are equal."""
+        """``(n, t)`` raw scores on the tasks of the table."""
         assert self.raw is not None
-        assert self.table is not None
-        return self.raw if self.raw.shape == self.table.shape else self.raw[:, np.ptp(self.raw, axis=0) > 0]
+        return self.raw[:, self.compared_tasks]
+
+    @property
+    def in_own_units(self) -> bool:
+        """Whether scores are not scaled here, so that a task on which all agents are equal has a unit too."""
+        return self.scaling in ("given", "none")
+
+    @property
+    def aggregated(self) -> Floats | None:
+        """``(n, t)`` scores to aggregate: in comparable units, or on all tasks in their own; None without tasks."""
+        return self.raw if self.in_own_units else self.table
+
+    @property
+    def aggregated_runs(self) -> tuple[Floats, ...] | None:
+        """Single runs of each agent in the units of ``aggregated``; None where they are unknown or scaled to ranks."""
+        if self.runs is None or self.in_own_units:
+            return self.runs
+        if self.scaling == "rank" or self.table is None:
+            return None
+        raw, each = self.compared_raw, np.arange(self.table.shape[1])
+        low, high = raw.argmin(axis=0), raw.argmax(axis=0)
+        zero, unit = raw[low, each], (raw[high, each] - raw[low, each]) / np.ptp(self.table, axis=0)
+        return tuple((one[:, self.compared_tasks] - zero) / unit + self.table[low, each] for one in self.runs)
+
+    @property
+    def counted_tasks(self) -> tuple[str, ...]:
+        """A note for methods that count tasks on which all agents are equal, where there are any."""
+        equal = self.raw is not None and self.table is not None and self.raw.shape != self.table.shape
+        return (COUNTED,) if equal else ()
 
 
 def in_margins(A: Floats, unit: str) -> Floats:
@@ -316,7 +355,18 @@ def from_scores(data: Scores, scaling: Scaling) -> Pairwise:
     else:
         raw = data.scale("none").values
         found = from_table(data.agents, used.scale(scaling).values, raw, scaling=scaling, notes=notes)
-    return replace(found, tasks=used.tasks, averaged=int(data.runs.max(initial=1)))
+    return replace(found, tasks=used.tasks, averaged=int(data.runs.max(initial=1)), runs=full_runs(data))
+
+
+def full_runs(data: Scores) -> tuple[Floats, ...] | None:
+    """Return for each agent ``(runs, t)`` scores, higher better; None unless it ran every task as often."""
+    if data.single_runs is None:
+        return None
+    runs = np.where(data.lower_is_better, -data.single_runs, data.single_runs) + 0.0
+    count = np.isfinite(runs).sum(axis=0)
+    if (count != count[:, :1]).any() or data.filled.any():
+        return None
+    return tuple(runs[: count[k, 0], k] for k in range(len(data.agents)))
 
 
 def comparable(raw: Floats, scaling: str) -> Floats:

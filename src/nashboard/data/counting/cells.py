@@ -13,11 +13,13 @@ import numpy as np
 import polars as pl
 
 from nashboard._text import listed, rows_have
+from nashboard._types import Floats, Ints
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import Directions, list_names, match_names
 from nashboard.errors import InputError
 
+MOST_RUNS = 1_000_000  # single scores that are kept beside their means
 CELL = {
     "agent": pl.String,
     "task": pl.String,
@@ -59,10 +61,12 @@ def make_scores(
     agents: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     groups: Mapping[str, str] | None = None,
+    single: pl.DataFrame | None = None,
 ) -> Scores:
     """Put cells, one per agent and task, into a table; names are sorted unless an order is given.
 
-    ``groups`` is, for a table of items, the task that each of them belongs to.
+    ``groups`` is, for a table of items, the task that each of them belongs to; ``single`` has the scores of single
+    runs, a row each.
     """
     for side in ("agent", "task"):
         blank = cells.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
@@ -77,8 +81,7 @@ def make_scores(
     if len(agents) < 2:
         only = f" ({agents[0]!r})" if agents else ""
         raise InputError(f"{source!r} has scores of one agent only{only}: a comparison needs at least two")
-    row = cells["agent"].cast(pl.Enum(agents)).to_physical().to_numpy()
-    column = cells["task"].cast(pl.Enum(tasks)).to_physical().to_numpy()
+    row, column = find_cells(cells, agents, tasks)
     shape = (len(agents), len(tasks))
     table = {name: np.full(shape, np.nan) for name in ("score", "stderr", "n", "runs")}
     for name, values in table.items():
@@ -97,7 +100,26 @@ def make_scores(
             runs=np.nan_to_num(table["runs"]).astype(np.intp),
             origin=origin,
             groups=None if groups is None else tuple(groups[task] for task in tasks),
+            single_runs=None if single is None else stack_runs(single, agents, tasks),
         )
+
+
+def find_cells(rows: pl.DataFrame, agents: Sequence[str], tasks: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return the row and the column in the table of each score."""
+    row = rows["agent"].cast(pl.Enum(agents)).to_physical().to_numpy().astype(np.intp)
+    return row, rows["task"].cast(pl.Enum(tasks)).to_physical().to_numpy().astype(np.intp)
+
+
+def stack_runs(single: pl.DataFrame, agents: Sequence[str], tasks: Sequence[str]) -> Floats | None:
+    """Return the scores of single runs, ``(r, m, n)``, lowest first; None for one run of each cell, or too many."""
+    number = pl.int_range(pl.len()).over("agent", "task")
+    rows = single.sort("agent", "task", "score").with_columns(number=number)  # in no engine's own order
+    most = int(rows["number"].max() or 0) + 1 if len(rows) else 0  # type: ignore[arg-type]
+    if most < 2 or most * len(agents) * len(tasks) > MOST_RUNS:
+        return None
+    found = np.full((most, len(agents), len(tasks)), np.nan)
+    found[rows["number"].to_numpy(), *find_cells(rows, agents, tasks)] = rows["score"].to_numpy()
+    return found
 
 
 @contextlib.contextmanager

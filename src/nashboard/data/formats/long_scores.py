@@ -8,7 +8,7 @@ import narwhals as nw
 import polars as pl
 
 from nashboard._text import listed, rows_have
-from nashboard.data.counting.cells import make_scores
+from nashboard.data.counting.cells import MOST_RUNS, make_scores
 from nashboard.data.formats.format import Input, Options
 from nashboard.data.formats.match_tables import check_numbers, check_segment
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
@@ -100,7 +100,7 @@ def read_long_table(
     segment = check_segment(long.all_rows, options)
     found, used = sum_cells(long, segment)
     if segment is None:
-        return finish_scores(long, found, used)
+        return finish_scores(long, found, used, single=list_runs(long, found))
     parts, rest = split_by_value(found)
     measured = split_by_value(used)[0] if used is not None else {}
     made: dict[str, Scores] = {}
@@ -201,8 +201,27 @@ def sum_cells(long: LongTable, segment: str | None) -> tuple[pl.DataFrame, pl.Da
     return found, spell_columns(table.collect(cells.group_by(*keys, "metric").agg(rows=nw.len())), kinds)
 
 
-def finish_scores(long: LongTable, found: pl.DataFrame, used: pl.DataFrame | None, *notes: str) -> Scores:
-    """Return the scores of sums by agent and task; ``used`` has the metrics of each."""
+def list_runs(long: LongTable, found: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the score of each row, where agents ran tasks several times and the rows are not too many."""
+    known = found.filter(pl.col("missing") == 0)
+    if long.group or not (known["rows"] > 1).any() or known["rows"].sum() > MOST_RUNS:
+        return None
+    frame, names = long.table.frame, {role: long.roles[role] for role in ("agent", "task")}
+    score = as_number(frame, long.roles["score"])
+    rows = frame.select(*(as_key(frame, name).alias(role) for role, name in names.items()), score.alias("score"))
+    rows = rows.filter(nw.col("score") <= float("inf"))
+    schema = long.table.schema
+    return spell_columns(long.table.collect(rows), {role: schema[name] for role, name in names.items()})
+
+
+def finish_scores(
+    long: LongTable,
+    found: pl.DataFrame,
+    used: pl.DataFrame | None,
+    *notes: str,
+    single: pl.DataFrame | None = None,
+) -> Scores:
+    """Return the scores of sums by agent and task; ``used`` has the metrics of each, ``single`` the single runs."""
     options, source = long.options, long.name
     rows, holes = int(found["rows"].sum()), int(found.filter(pl.col("missing") == 1)["rows"].sum())
     wanted = " and ".join(f"{name} is {show_values(values)}" for name, values in options.where.items())
@@ -250,6 +269,7 @@ def finish_scores(long: LongTable, found: pl.DataFrame, used: pl.DataFrame | Non
         ),
         lower_is_better=options.lower_is_better,
         groups=groups,
+        single=single,
     )
 
 

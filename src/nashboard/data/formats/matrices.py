@@ -242,6 +242,9 @@ def read_arrays(source: Input) -> Scores:
         )
     values = np.stack(list(mean.values()))
     tasks = tuple(f"task {k + 1}" for k in range(values.shape[1]))
+    single = np.full((max(map(len, arrays.values())), *values.shape), np.nan)
+    for k, array in enumerate(arrays.values()):
+        single[: len(array), k] = np.sort(array, axis=0)  # missing ones last
     with name_source(source.name):
         return Scores(
             agents=tuple(arrays),
@@ -258,6 +261,7 @@ def read_arrays(source: Input) -> Scores:
                 left_out=left.entries(),
                 notes=("tasks have no names in this format: they are numbered",),
             ),
+            single_runs=single if len(single) > 1 else None,
         )
 
 

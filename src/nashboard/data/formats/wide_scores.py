@@ -106,7 +106,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         head, skipped = skip_bad_cells(head, roles)
         left_out += skipped
     names = name_agents(head, roles.agent, table.name)
-    cells = make_cells(head, names, roles, table.name)
+    cells = single = make_cells(head, names, roles, table.name)
     if len(set(names)) < len(names):
         if options.repeats != "runs":
             refuse_repeats(names, head[ROW], table.name)
@@ -141,6 +141,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
             ),
         ),
         lower_is_better=options.lower_is_better,
+        single=single,
     )
 
 

@@ -309,6 +309,7 @@ def enter_in_scores(
         n=np.take(scores.n, index, axis=axis),
         runs=np.take(scores.runs, index, axis=axis),
         filled=np.take(scores.filled, index, axis=axis),
+        single_runs=None,
         lower_is_better=scores.lower_is_better if axis == 0 else scores.lower_is_better[index],
         groups=scores.groups if axis == 0 or scores.groups is None else tuple(scores.groups[k] for k in index),
         origin=scores.origin.noting(f"{len(originals):,} copies entered"),

@@ -1,5 +1,7 @@
 """The interquartile mean of the scaled scores."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from nashboard._types import Floats
@@ -7,6 +9,12 @@ from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import SCORES_1, SCORES_3, SCORES_4, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
+
+SCALED = "single runs are scaled by {}, as rliable expects; for scores that are normalised already use the scaling none"
+AVERAGED = (
+    "scores are means of up to {:,} runs; over single runs, as in rliable, it needs as many of them on every task, "
+    "and no scaling to ranks"
+)
 
 
 @register(
@@ -22,16 +30,17 @@ from nashboard.ranking.pairwise import Pairwise
 )
 def iqm(data: Pairwise) -> Outcome:
     """Average the middle half of each agent's scores over tasks, and over runs where single ones are given."""
-    if data.runs is not None:
-        return Outcome(scores=np.array([trimmed_mean(runs.ravel()) for runs in data.runs]))
-    if data.table is None:
+    values: Sequence[Floats] | None = data.aggregated_runs
+    if values is not None:
+        notes: tuple[str, ...] = () if data.in_own_units else (SCALED.format(data.scaling),)
+    else:
+        values = None if data.aggregated is None else list(data.aggregated)
+        notes = (AVERAGED.format(data.averaged),) if data.averaged > 1 else ()
+    if values is None:
         raise InputError("the interquartile mean needs scores of agents on tasks")
-    note = (
-        f"scores are means of up to {data.averaged:,} runs; over single runs, as in rliable, it needs a mapping from "
-        f"each agent to its runs x tasks"
-    )
-    scores = np.array([trimmed_mean(row) for row in data.table])
-    return Outcome(scores=scores, notes=(note,) if data.averaged > 1 else ())
+    notes += data.counted_tasks if data.in_own_units else ()
+    unit = "mean of the middle half of the scores" if data.in_own_units else None
+    return Outcome(scores=np.array([trimmed_mean(one.ravel()) for one in values]), unit=unit, notes=notes)
 
 
 def trimmed_mean(values: Floats, share: float = 0.25) -> float:

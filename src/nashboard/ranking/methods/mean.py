@@ -20,4 +20,4 @@ def mean(data: Pairwise) -> Outcome:
     """Average the raw scores, as published tables do; with single runs, the mean over tasks of the mean over runs."""
     if data.raw is None:
         raise InputError("the mean score needs scores of agents on tasks")
-    return Outcome(scores=data.raw.mean(axis=1))
+    return Outcome(scores=data.raw.mean(axis=1), notes=data.counted_tasks)

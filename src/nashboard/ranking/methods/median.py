@@ -21,6 +21,11 @@ from nashboard.ranking.pairwise import Pairwise
 )
 def median(data: Pairwise) -> Outcome:
     """Take the median over tasks of each agent's comparable score (its mean over runs)."""
-    if data.table is None:
+    if data.aggregated is None:
         raise InputError("the median needs scores of agents on tasks")
-    return Outcome(scores=np.median(data.table, axis=1))
+    own = data.in_own_units
+    return Outcome(
+        scores=np.median(data.aggregated, axis=1),
+        unit="median of the scores" if own else None,
+        notes=data.counted_tasks if own else (),
+    )
