@@ -77,6 +77,25 @@ def alpha_rank_finite(A: Floats, alpha: float, m: int) -> Floats:
     return np.asarray(pi / pi.sum())
 
 
+def alpha_rank_two_populations(S: Floats, alpha: float, m: int) -> Floats:
+    """Return the shares of agents, from the chain over profiles (agent, task) written down move by move.
+
+    One population changes at a time: the agent's gains what the score gains, the task's what it loses. The fixation
+    probability is a sum over the individuals that have changed.
+    """
+    n, t = S.shape
+    profiles = list(itertools.product(range(n), range(t)))
+    C = np.zeros((n * t, n * t))
+    for (x, (a, k)), (y, (b, j)) in itertools.permutations(enumerate(profiles), 2):
+        if k == j or a == b:
+            u = alpha * (S[b, k] - S[a, k] if k == j else S[a, k] - S[a, j])
+            C[x, y] = 1 / (1 + sum(np.exp(-u * step) for step in range(1, m))) / (n + t - 2)
+    C += np.diag(1 - C.sum(axis=1))
+    rows = np.vstack([C.T - np.eye(n * t), np.ones(n * t)])
+    pi = np.linalg.lstsq(rows, np.append(np.zeros(n * t), 1.0), rcond=None)[0]
+    return np.asarray(pi.reshape(n, t).sum(axis=1))
+
+
 def deviation_gains(A: Floats) -> Floats:
     """Lower the largest gain of deviating over all coarse correlated equilibria, then the next, by linear programs.
 

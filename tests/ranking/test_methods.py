@@ -1,5 +1,6 @@
 """Ways to rank: laws that all keep, promises that are kept or broken by a stored example, and slow twins."""
 
+import itertools
 import json
 import re
 import signal
@@ -23,6 +24,7 @@ from nashboard.ranking.methods import alpha_rank
 from nashboard.ranking.pairwise import levels, pairwise
 from reference_ranking import (
     alpha_rank_finite,
+    alpha_rank_two_populations,
     davidson_gradient,
     deviation_gains,
     kemeny_costs,
@@ -307,6 +309,18 @@ def test_alpha_rank_of_two_populations_is_uniform_in_matching_pennies() -> None:
     np.testing.assert_allclose(found.scores, [0.5, 0.5])
 
 
+def test_alpha_rank_of_two_populations_is_the_chain_of_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By elimination and by iteration; a task on which all agents are equal takes part in the chain."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        S = rng.normal(size=(int(rng.integers(2, 6)), int(rng.integers(2, 5)))).round(1)
+        S[:, 0] = S[0, 0] if seed % 2 else S[:, 0]
+        for alpha, dense in itertools.product((0.01, 0.3, 2.0), (2500, 1)):
+            monkeypatch.setattr(alpha_rank, "DENSE", dense)
+            found = nb.rank(nb.Scores.from_array(S), "alpha_rank", scaling="none", alpha=alpha, population=20)
+            np.testing.assert_allclose(found.scores, alpha_rank_two_populations(S, alpha, 20), atol=1e-7)
+
+
 def test_alpha_rank_of_large_tables_is_that_of_the_whole_chain(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -424,15 +438,29 @@ def test_soft_condorcet_is_no_worse_than_a_fine_grid() -> None:
     assert found.certificate["contradicted_votes"] <= (W * wrong).sum(axis=(1, 2)).min() + 1e-6
 
 
-def test_soft_condorcet_leaves_the_saddle_between_agents_in_a_cycle() -> None:
-    """Three votes in which the last three agents beat each other 2 to 1: one vote of each cycle is contradicted."""
-    votes = [[1, 5, 2, 4, 0, 3], [5, 1, 0, 4, 3, 2], [0, 5, 3, 1, 2, 4]]
-    W = np.zeros((6, 6))
+def wins_of_votes(votes: list[list[int]]) -> Floats:
+    W = np.zeros((len(votes[0]), len(votes[0])))
     for vote in votes:
         for at, k in enumerate(vote):
             W[k, vote[at + 1 :]] += 1
+    return W
+
+
+def test_soft_condorcet_leaves_the_saddle_between_agents_in_a_cycle() -> None:
+    """Three votes in which the last three agents beat each other 2 to 1: one vote of each cycle is contradicted."""
+    W = wins_of_votes([[1, 5, 2, 4, 0, 3], [5, 1, 0, 4, 3, 2], [0, 5, 3, 1, 2, 4]])
     found = nb.rank(nb.Matches.from_counts(W), "soft_condorcet")
     assert found.certificate["contradicted_votes"] < 10.01
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [3, 1, 4, 0, 2]])
+def test_soft_condorcet_leaves_the_saddle_of_a_cycle_of_equals(order: list[int]) -> None:
+    """Three agents beat each other in turn and the rest alike: equal ratings are worse than each of three orders."""
+    W = wins_of_votes([[3, 4, 2, 1, 0], [4, 0, 3, 2, 1], [0, 1, 2, 3, 4]])
+    found = nb.rank(nb.Matches.from_counts(W[np.ix_(order, order)]), "soft_condorcet")
+    assert found.certificate["contradicted_votes"] < 11.001
+    np.testing.assert_array_equal(found.ranks, np.array([1, 5, 4, 1, 1])[order])
+    assert "as good as each other" in found.notes[0]
 
 
 def test_runs_give_the_aggregates_of_rliable() -> None:

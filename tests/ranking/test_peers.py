@@ -1,5 +1,9 @@
 """The same answers as rliable and OpenSpiel, where they are installed; elsewhere slow twins stand in for them."""
 
+import importlib
+from pathlib import Path
+from types import ModuleType
+
 import numpy as np
 import pytest
 
@@ -22,3 +26,33 @@ def test_the_twin_and_our_aggregates_are_those_of_rliable() -> None:
             theirs = [float(getattr(metrics, f"aggregate_{name}")(one)) for one in runs.values()]
             np.testing.assert_allclose(nb.rank(runs, name).scores, theirs, rtol=0, atol=1e-9)
             np.testing.assert_allclose(twin[name], theirs, rtol=0, atol=1e-9)
+
+
+@pytest.fixture
+def voting(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The comparisons of benchmarks/voting.py, which stop at a difference that has no reason."""
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    return importlib.import_module("voting")
+
+
+@pytest.mark.parametrize(
+    ("name", "fewest"),
+    [("borda", 200), ("copeland", 200), ("schulze", 120), ("ranked_pairs", 120), ("kemeny", 120)],
+)
+def test_winners_and_scores_are_those_of_open_spiel(name: str, fewest: int, voting: ModuleType) -> None:
+    found = voting.compare_profiles(name, 200)
+    assert found[voting.SAME] >= fewest
+    assert sum(found.values()) == 200
+
+
+@pytest.mark.parametrize(("name", "count"), [("maximal_lottery", 200), ("soft_condorcet", 40)])
+@pytest.mark.slow
+def test_lotteries_and_losses_are_those_of_open_spiel(name: str, count: int, voting: ModuleType) -> None:
+    found = voting.compare_profiles(name, count)
+    assert sum(found.values()) == count
+
+
+@pytest.mark.parametrize("populations", [1, 2])
+def test_alpha_rank_at_finite_alpha_is_that_of_open_spiel(populations: int, voting: ModuleType) -> None:
+    assert voting.compare_games(populations, 200)["largest difference"] < 1e-6

@@ -198,13 +198,13 @@ class Pairwise:
         return self.scaling in ("given", "none")
 
     @property
-    def aggregated(self) -> Floats | None:
-        """``(n, t)`` scores to aggregate: in comparable units, or on all tasks in their own; None without tasks."""
+    def scores(self) -> Floats | None:
+        """``(n, t)`` scores in comparable units, or on all tasks in their own; None without tasks."""
         return self.raw if self.in_own_units else self.table
 
     @property
-    def aggregated_runs(self) -> tuple[Floats, ...] | None:
-        """Single runs of each agent in the units of ``aggregated``; None where they are unknown or scaled to ranks."""
+    def single_scores(self) -> tuple[Floats, ...] | None:
+        """Single runs of each agent in the units of ``scores``; None where they are unknown or scaled to ranks."""
         if self.runs is None or self.in_own_units:
             return self.runs
         if self.scaling == "rank" or self.table is None:

@@ -59,16 +59,18 @@ def alpha_rank(
     population = POPULATION if population is None else int(population)
     if populations not in (None, 1, 2):
         raise InputError(f"populations is {populations}: it must be 1 or 2")
-    two = data.table is not None if populations is None else populations == 2
-    if two and data.table is None:
+    S = data.scores
+    two = S is not None if populations is None else populations == 2
+    if two and S is None:
         raise InputError("two populations need scores of agents on tasks")
-    if two and data.table is not None:
-        pi, residual = two_populations(data.table, alpha, population)
-        weights = pi.reshape(data.table.shape).sum(axis=1)
+    if two and S is not None:
+        pi, residual = two_populations(S, alpha, population)
+        weights = pi.reshape(S.shape).sum(axis=1)
     else:
-        A = data.margins if data.table is not None else data.payoffs
+        A = data.margins if S is not None else data.payoffs
         weights, residual = one_population(A, alpha, population)
-    return Outcome(scores=weights, weights=weights, certificate={"residual": residual})
+    notes = data.counted_tasks if two and data.in_own_units else ()
+    return Outcome(scores=weights, weights=weights, certificate={"residual": residual}, notes=notes)
 
 
 def one_population(A: Floats, alpha: float | None, m: int) -> tuple[Floats, float]:

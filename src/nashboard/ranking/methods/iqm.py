@@ -30,11 +30,11 @@ AVERAGED = (
 )
 def iqm(data: Pairwise) -> Outcome:
     """Average the middle half of each agent's scores over tasks, and over runs where single ones are given."""
-    values: Sequence[Floats] | None = data.aggregated_runs
+    values: Sequence[Floats] | None = data.single_scores
     if values is not None:
         notes: tuple[str, ...] = () if data.in_own_units else (SCALED.format(data.scaling),)
     else:
-        values = None if data.aggregated is None else list(data.aggregated)
+        values = None if data.scores is None else list(data.scores)
         notes = (AVERAGED.format(data.averaged),) if data.averaged > 1 else ()
     if values is None:
         raise InputError("the interquartile mean needs scores of agents on tasks")

@@ -21,11 +21,11 @@ from nashboard.ranking.pairwise import Pairwise
 )
 def median(data: Pairwise) -> Outcome:
     """Take the median over tasks of each agent's comparable score (its mean over runs)."""
-    if data.aggregated is None:
+    if data.scores is None:
         raise InputError("the median needs scores of agents on tasks")
     own = data.in_own_units
     return Outcome(
-        scores=np.median(data.aggregated, axis=1),
+        scores=np.median(data.scores, axis=1),
         unit="median of the scores" if own else None,
         notes=data.counted_tasks if own else (),
     )

@@ -4,17 +4,19 @@ from itertools import product
 
 import numpy as np
 
-from nashboard._types import Floats
+from nashboard._types import Floats, Ints
 from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_4, Counterexample, crowded_ladder
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.methods.copeland import copeland
 from nashboard.ranking.methods.ranked_pairs import ranked_pairs
 from nashboard.ranking.methods.schulze import schulze
-from nashboard.ranking.pairwise import Pairwise
+from nashboard.ranking.pairwise import Pairwise, equal_rows
 
 LOW, HIGH = 0.0, 100.0  # ratings
-DIRECT = 200  # agents up to which the search starts at the last temperature too
+DIRECT = 200  # agents up to which the search starts at the last temperature too, and moves ties apart
+SAME, TIED = 1e-9, 1e-6  # losses, as shares of all votes, and ratings that differ by less are equal
+ROUNDS, MOST = 3, 30  # of moving ties apart, and solutions that are kept in each
 
 
 @register(
@@ -35,7 +37,9 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
 
     As ``tau`` goes to 0 this counts contradicted votes, as Kemeny-Young does. The loss has several minima: the search
     starts from equal ratings and from the orders of four other methods, at falling temperatures and, of up to 200
-    agents, at the last one at once (falling temperatures can end between agents in a cycle), and keeps the best.
+    agents, at the last one at once (falling temperatures can end between agents in a cycle), and keeps the best. Agents
+    in a cycle that are alike can still end with equal ratings, at a saddle: of up to 200 agents, each of those that tie
+    is then moved apart. Where several ratings are as good as each other, the result is their mean.
     """
     from scipy.optimize import minimize  # takes a fifth of a second to import
 
@@ -46,23 +50,50 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
     total = float(B.sum()) or 1.0
     C, against = (B - B.T) / total, float(np.triu(B.T, 1).sum()) / total
     bounds = [(LOW, HIGH)] * data.size
+
+    def descend(r: Floats, tau: float) -> tuple[float, Floats]:
+        done = minimize(
+            loss, r, (C, against, tau), "L-BFGS-B", jac=True, bounds=bounds,
+            options={"maxiter": 3000, "maxfun": 6000, "ftol": 1e-15, "gtol": 1e-10},
+        )  # fmt: skip
+        return float(done.fun), np.asarray(done.x)
+
     found = []
     falling = tuple(tau for tau in (50.0, 10.0) if tau > 2 * temperature)  # the loss is nearly convex at first
     ways = [(*falling, temperature), *([(temperature,)] if data.size <= DIRECT else [])]
     for start, way in product(starts(data), ways):
         r = start
         for tau in way:
-            done = minimize(
-                loss, r, (C, against, tau), "L-BFGS-B", jac=True, bounds=bounds,
-                options={"maxiter": 3000, "maxfun": 6000, "ftol": 1e-15, "gtol": 1e-10},
-            )  # fmt: skip
-            r = np.asarray(done.x)
-        found.append((float(done.fun), r))
+            value, r = descend(r, tau)
+        found.append((value, r))
     best = min(value for value, _ in found)
-    r = next(r for value, r in found if value <= best + 1e-9)  # the first start that does as well as any
-    _, gradient = loss(r, C, against, temperature)
-    projected = float(np.abs(np.clip(r - gradient, LOW, HIGH) - r).max())
-    return Outcome(scores=r, certificate={"contradicted_votes": best * total, "gradient_norm": projected})
+    minima = [next(r for value, r in found if value <= best + SAME)]  # the first start that does as well as any
+    _, alike = equal_rows(C)
+    for _ in range(ROUNDS if data.size <= DIRECT else 0):
+        tried = [descend(r, temperature) for one in minima for r in move_apart(one, alike, temperature)]
+        if not tried or (lower := min(value for value, _ in tried)) > best - SAME:
+            break
+        best = lower
+        minima = list({r.round(3).tobytes(): r for value, r in tried if value <= best + SAME}.values())[:MOST]
+    _, gradient = loss(minima[0], C, against, temperature)
+    projected = float(np.abs(np.clip(minima[0] - gradient, LOW, HIGH) - minima[0]).max())
+    return Outcome(
+        scores=np.mean(minima, axis=0),
+        certificate={"contradicted_votes": best * total, "gradient_norm": projected},
+        notes=(f"ratings are means of {len(minima)} solutions that are as good as each other",)
+        if len(minima) > 1
+        else (),
+    )
+
+
+def move_apart(r: Floats, alike: Ints, step: float) -> list[Floats]:
+    """Return ratings in which one agent that ties with another is moved up, or down, with its exact copies."""
+    moved = []
+    for group in np.unique(alike):
+        own = alike == group
+        if (np.abs(r[~own] - r[own][0]) < TIED).any():
+            moved += [np.clip(r + sign * step * own, LOW, HIGH) for sign in (1, -1)]
+    return moved
 
 
 def starts(data: Pairwise) -> list[Floats]:
