@@ -40,7 +40,7 @@ Without a tolerance there is no such bound: where equilibria are many, or nearly
 Payoffs in single precision are such a change, so their default is a tolerance of a few units in their last place.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -163,22 +163,41 @@ def independent_equations(E: Floats, count: int) -> Floats:
 
 
 def solve_dual(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:
-    """Return ``y`` and the logarithms: follow the path until the tight margins can be told, then solve on those."""
+    """Return ``y`` and the logarithms: follow the path until the tight margins can be told, then solve on those.
+
+    Margins that are tight for two aims one after the other nearly always are to the end, and what is solved with them
+    shows it: then the rest of the path, most of its steps, is not needed.
+    """
     if len(y) == dual.across:
         return solve_on_tight(dual, y, np.zeros(0, dtype=np.bool_))
-    end, t, steps = follow_multipliers(dual, y)
-    tight = end[dual.across :] * dual.inside > t
-    while True:  # a margin that would have to pull is not tight
-        exact, log_x, more = solve_on_tight(dual, end, tight)
-        steps += more
-        pulling = exact[dual.across :] < 0
-        if not pulling.any():
-            break
-        tight &= ~pulling
+    before = tried = np.zeros(0, dtype=np.bool_)
+    more = 0
+    for end, t, steps in follow_multipliers(dual, y):
+        tight = end[dual.across :] * dual.inside > t
+        if np.array_equal(tight, before) and not np.array_equal(tight, tried):
+            exact, log_x, count = release_pulling(dual, end, tight)
+            more += count
+            if measure_error(dual, exact, log_x) <= min(NEAR, SETTLED * float(dual.inside.min())):
+                return exact, log_x, steps + more
+            tried = tight
+        before = tight
+    exact, log_x, count = release_pulling(dual, end, tight)
     rough = dual.log_x(end)
     if measure_error(dual, exact, log_x) > max(measure_error(dual, end, rough), NEAR):
-        return end, rough, steps
-    return exact, log_x, steps
+        exact, log_x = end, rough
+    return exact, log_x, steps + more + count
+
+
+def release_pulling(dual: Dual, y: Floats, tight: Bools) -> tuple[Floats, Floats, int]:
+    """Solve on tight margins; one that would have to pull is not tight."""
+    tight, steps = tight.copy(), 0
+    while True:
+        exact, log_x, count = solve_on_tight(dual, y, tight)
+        steps += count
+        pulling = exact[dual.across :] < 0
+        if not pulling.any():
+            return exact, log_x, steps
+        tight &= ~pulling
 
 
 def measure_error(dual: Dual, y: Floats, log_x: Floats) -> float:
@@ -189,8 +208,8 @@ def measure_error(dual: Dual, y: Floats, log_x: Floats) -> float:
     return max(float(part.max(initial=0.0)) for part in parts)
 
 
-def follow_multipliers(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, Floats, int]:
-    """Follow the path ``z t = aim * inside`` to its end; return ``y`` and ``t`` there, and the steps it took.
+def follow_multipliers(dual: Dual, y: Floats, most: int = 400) -> Iterator[tuple[Floats, Floats, int]]:
+    """Follow the path ``z t = aim * inside`` to its end; yield ``y``, ``t`` and the steps so far, for each aim.
 
     A step minimises ``sum(x) - goal'y - aim inside'log(z)``, which is convex, along Newton's direction. Each
     margin has its own measure, what it is inside the face, because all margins of a thin face may be tiny: one
@@ -220,9 +239,10 @@ def follow_multipliers(dual: Dual, y: Floats, most: int = 400) -> tuple[Floats, 
         if -float(slope @ dy) < 0.1 * aim.min() or since == 30:  # on the path, or as near as rounding allows
             if aim[0] < PATH_END * dual.inside[0]:
                 break
+            yield y, t, step
             aim, since = 0.1 * aim, 0
             t = np.clip(t, 0.01 * aim / y[across:], 100 * aim / y[across:])
-    return y, t, step
+    yield y, t, step
 
 
 def solve_on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tuple[Floats, Floats, int]:
