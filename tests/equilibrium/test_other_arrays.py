@@ -1,9 +1,11 @@
 """Arrays of PyTorch and JAX, in every precision, are the same games as arrays of numpy."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import nashboard as nb
@@ -122,3 +124,45 @@ def test_single_precision_is_known_of_payoffs_and_models(wrap: Any) -> None:
 @pytest.mark.parametrize(("dtype", "eps"), [("f8", 2.0**-52), ("f4", 2.0**-23), ("f2", 2.0**-10), ("i8", 0), ("O", 0)])
 def test_the_spacing_of_types_is_that_of_numpy(dtype: str, eps: float) -> None:
     assert spacing_of(np.dtype(dtype)) == eps
+
+
+def scores_in_single_precision(kind: str, S: Matrix, folder: Path) -> nb.Scores:
+    """Return the table as scores, given in single precision in some way."""
+    single = S.astype(np.float32)
+    wide = pl.DataFrame({"agent": [f"a{k}" for k in range(len(S))], **{f"t{k}": x for k, x in enumerate(single.T)}})
+    if kind == "array":
+        return nb.Scores.from_array(single)
+    if kind == "wide":
+        return nb.read_scores(wide)
+    if kind == "pandas":
+        return nb.read_scores(pytest.importorskip("pandas").DataFrame(wide.to_dict(as_series=False)).astype(
+            {f"t{k}": "float32" for k in range(S.shape[1])}))  # fmt: skip
+    long = wide.unpivot(index="agent", variable_name="task", value_name="score")
+    if kind == "long":
+        return nb.read_scores(long)
+    long.write_parquet(folder / "scores.parquet")
+    return nb.read_scores(folder / "scores.parquet")
+
+
+@pytest.mark.parametrize("kind", ["array", "wide", "long", "pandas", "parquet"])
+def test_single_precision_is_known_of_scores(kind: str, tmp_path: Path) -> None:
+    S = 50 + rank_six(60)  # many equilibria: the exact one of rounded scores is far from that of doubles
+    exact = nb.nash_average(nb.Scores.from_array(S).scale("none"))
+    given = scores_in_single_precision(kind, S, tmp_path)
+    found = nb.nash_average(given.scale("none"))
+    assert found.tolerance == pytest.approx(2 * 2.0**-23 * S.max())
+    order = [given.tasks.index(f"t{k}" if kind != "array" else f"task {k + 1}") for k in range(60)]
+    np.testing.assert_allclose(found.task_weights[order], exact.task_weights, atol=2e-3)
+    rounded = nb.nash_average(given.scale("none"), tolerance=0)
+    assert np.abs(rounded.task_weights[order] - exact.task_weights).max() > 0.01
+    assert given.select(given.agents[:5]).spacing == given.spacing
+    assert nb.nash_average(given).tolerance > found.tolerance / np.ptp(S)  # scaled to a range, a task has more rounding
+    assert nb.evaluate(given, noise="none").model["tolerance"] == nb.nash_average(given).tolerance
+    assert nb.Scores.from_array(S).spacing == given.scale("rank").spacing == 0
+
+
+def test_rounding_of_scores_far_from_zero_is_a_larger_share_of_their_spread() -> None:
+    S = rng_of(0).random((6, 9))
+    near, far = (nb.nash_average_scores((S + shift).astype(np.float32)) for shift in (0, 1000))
+    assert far.tolerance == pytest.approx(1001 * near.tolerance, rel=0.1)
+    assert nb.Scores.from_array((S + 1000).astype(np.float32)).scale().spacing > 1000 * 2.0**-23

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular
 from nashboard._text import either, listed, nearest
-from nashboard._types import Bools, Floats, Ints, floats, frozen_copy
+from nashboard._types import Bools, Floats, Ints, floats, frozen_copy, spacing_of
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, identical_rows, positions, refuse_cells
 from nashboard.errors import InputError
@@ -94,6 +94,8 @@ class Scores(Tabular):
     single_runs
         ``(r, m, n)`` the scores of single runs, in any order, NaN after the last run of a cell; None where scores are
         no means of runs, or only their means are known.
+    spacing
+        What scores in single precision are known to, as a share of the largest; 0 for doubles and integers.
 
     Examples
     --------
@@ -119,9 +121,11 @@ class Scores(Tabular):
     filled: Bools = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
     groups: tuple[str, ...] | None = None
     single_runs: Floats | None = None
+    spacing: float = 0.0
 
     def __post_init__(self) -> None:
         values = floats(self.values, "the scores", ndim=2)
+        object.__setattr__(self, "spacing", max(self.spacing, narrow_spacing(self.values)))
         if 0 in values.shape:
             raise InputError(f"scores need at least one agent and one task, not {values.shape[0]} x {values.shape[1]}")
         m, n = values.shape
@@ -180,6 +184,7 @@ class Scores(Tabular):
             agents=checked_names(agents, size=len(values), kind="agent"),
             tasks=checked_names(tasks, size=values.shape[1], kind="task"),
             values=values,
+            spacing=narrow_spacing(S),
             lower_is_better=np.asarray(lower_is_better, dtype=np.bool_),
             stderr=unknown if stderr is None else floats(stderr, "the standard errors", ndim=2),
             n=unknown if n is None else floats(n, "the numbers of items", ndim=2),
@@ -260,7 +265,7 @@ class Scores(Tabular):
         label = method if reference is None else f"reference ({reference[0]} = 0, {reference[1]} = 1)"
         return replace(
             self, values=values, stderr=stderr, lower_is_better=np.zeros(len(self.tasks), np.bool_), scaling=label,
-            single_runs=single,
+            single_runs=single, spacing=0.0 if method == "rank" else self.spacing * stretch(self.values, values),
         )  # fmt: skip
 
     def select(self, agents: Iterable[str] | None = None, tasks: Iterable[str] | None = None) -> "Scores":
@@ -380,6 +385,24 @@ class Scores(Tabular):
     def __repr__(self) -> str:
         holes = f", {self.missing.sum():,} missing" if self.missing.any() else ""
         return f"Scores({len(self.agents):,} agents x {len(self.tasks):,} tasks{holes}, {self.scaling})"
+
+
+def narrow_spacing(values: Any) -> float:
+    """Return the spacing of numbers in a type narrower than doubles, such as single precision; 0 for all others."""
+    spacing = spacing_of(np.asanyarray(values).dtype)
+    return spacing if spacing > np.finfo(np.float64).eps else 0.0
+
+
+def stretch(before: Floats, after: Floats) -> float:
+    """Return by how much rounding grew as a share of the largest number, on the task where it grew most.
+
+    A task of scores from 90 to 100 that now go from 0 to 1 has ten times the rounding that it had.
+    """
+    largest, unit = np.nanmax(np.abs(before), axis=0), np.ptp(np.nan_to_num(before - np.nanmin(before, axis=0)), axis=0)
+    span = np.ptp(np.nan_to_num(after - np.nanmin(after, axis=0)), axis=0)
+    moved = largest[unit > 0] * span[unit > 0] / unit[unit > 0]
+    top = float(np.nanmax(np.abs(after)))
+    return float(moved.max(initial=0.0)) / top if top else 1.0
 
 
 def worst(holes: Any, names: tuple[str, ...]) -> str:

@@ -382,8 +382,9 @@ class ScoresGame:
     def of(
         S: Floats, agents: tuple[str, ...], tasks: tuple[str, ...], scaling: str, precision: float = 0.0
     ) -> "ScoresGame":
-        """Find the classes of agents and of tasks, and scale the scores."""
+        """Find the classes of agents and of tasks, and scale the scores; ``precision`` is a share of the largest."""
         spread, top = float(np.ptp(S)), float(np.abs(S).max())
+        precision *= top / spread if spread else 0.0  # from here on a share of the spread, as all that counts as zero
         same = max(ZERO, precision)
         classes = identical_rows(S, spread, top, same), identical_rows(S.T, spread, top, same)
         K, exponent = near_one(collapse(S, *classes))
@@ -438,7 +439,7 @@ def game_of(data: Any) -> Game:
     if isinstance(data, Scores):
         data.require_complete()
         scores = data.scale("range") if data.scaling == "raw" else data
-        return ScoresGame.of(scores.values, scores.agents, scores.tasks, scores.scaling)
+        return ScoresGame.of(scores.values, scores.agents, scores.tasks, scores.scaling, known_to(scores.spacing))
     if isinstance(data, Hodge):
         raise InputError(
             "a Hodge decomposition is not a game: pass the data that it was made from, or its transitive or cyclic part"

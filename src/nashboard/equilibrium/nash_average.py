@@ -30,9 +30,9 @@ from nashboard.equilibrium.game import (
     log_multiplicities,
     scores_game,
 )
+from nashboard.equilibrium.precision import NEARNESS, SOLVED
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
-from nashboard.equilibrium.solver import Progress, find_equilibrium, report_to, rough_equilibrium
-from nashboard.errors import ConvergenceError
+from nashboard.equilibrium.solver import Progress, approach_equilibrium, find_equilibrium, report_to
 
 
 @overload
@@ -195,14 +195,9 @@ def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Prog
 
 
 def find_even_mixtures(game: Game, log_m: list[Floats], tolerance: float, show: Progress) -> Mixtures:
-    """Find the most even mixtures, from an equilibrium, or from near one where none could be proved."""
-    try:
-        found = find_equilibrium(game, log_m, show)
-        totals, value, iterations = found.weights(game), found.solution.value, found.solution.iterations
-    except ConvergenceError:
-        F = game.block([np.arange(size) for size in game.sizes])
-        totals, _, iterations = rough_equilibrium(F, len(game.sizes), float(np.ldexp(tolerance, -game.exponent)) / 8)
-        value = 0.0 if len(totals) == 1 else float(totals[0] @ F @ totals[1])
+    """Find the most even mixtures, from near an equilibrium."""
+    gap = max(NEARNESS * float(np.ldexp(tolerance, -game.exponent)), SOLVED)
+    totals, value, iterations = approach_equilibrium(game, gap, show)
     return Mixtures.even(most_even_mixtures(game, totals, value, log_m, tolerance), log_m, iterations)
 
 

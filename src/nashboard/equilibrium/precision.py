@@ -44,6 +44,8 @@ ZERO = 2.0**-40
 TOLERANCE = 1e-9
 # Payoffs in a narrower type are known to a few units in the last place; equilibria up to this multiple are the same.
 NARROW = 2.0
+# What the value of a game is known to where a tolerance is allowed, as a share of it: a millionth moves no digit shown.
+NEARNESS = 2.0**-20
 # Payoffs of a game that turns on differences near the rule are rounded to these, one after the other, until it is
 # decided. The last moves exploitability by an eighth of `TOLERANCE`.
 ROUNDED = (4 * ZERO, 32 * ZERO, 256 * ZERO)

@@ -179,6 +179,29 @@ def choose_members(game: Game, progress: Progress) -> tuple[list[Ints], Floats, 
     return members, F, iterations
 
 
+def approach_equilibrium(game: Game, gap: float, progress: Progress = silent) -> tuple[list[Floats], float, int]:
+    """Return mixtures of all classes with an exploitability of at most ``gap``, the value, and how many systems.
+
+    They need no proof of who has weight, which differences near rounding can make long or impossible.
+    """
+    members, F, iterations = choose_members(game, progress)
+    while True:
+        some, _, count = rough_equilibrium(F, len(game.sizes), gap / 4)
+        iterations += count
+        progress(iterations, gap)
+        value = 0.0 if len(some) == 1 else (float((F @ some[1]).max()) + float((some[0] @ F).min())) / 2
+        mixtures = embed(some, members, game.sizes)
+        gains = game.gains(mixtures, value)
+        joining = [outside(gain > gap / 2, inside) for gain, inside in zip(gains, members, strict=True)]
+        if not any(new.size for new in joining):
+            break
+        members, F = join(game, members, F, joining)
+    reached = max(float(gain.max()) for gain in gains)
+    if not reached <= gap:
+        raise ConvergenceError(f"the interior point reached an exploitability of {reached:.1e}, not {gap:.1e}")
+    return mixtures, value, iterations
+
+
 def opening(game: Game) -> list[Ints]:
     """Return the players to start with: a whole group where it is small, else those that do best against all."""
     sizes = game.sizes

@@ -272,7 +272,7 @@ class Problem:
     @cached_property
     def equilibrium(self) -> NashAverage | ScoreNashAverage:
         """The equilibrium of the expected payoffs, with its certificate."""
-        selection, tolerance = self.settings.selection, self.settings.tolerance
+        selection, tolerance = self.settings.selection, self.draws.facts.get("tolerance")
         if isinstance(self.data, Scores):
             return nash_average_scores(self.expected[:, self.kept_tasks], selection=selection, tolerance=tolerance)
         return nash_average(self.expected, selection=selection, tolerance=tolerance)
@@ -304,7 +304,7 @@ class Problem:
     def full_equilibrium(self) -> NashAverage | ScoreNashAverage:
         """The equilibrium of the expected payoffs with all copies, by name; tasks set aside are left out."""
         A = self.full_payoffs()
-        selection, tolerance = self.settings.selection, self.settings.tolerance
+        selection, tolerance = self.settings.selection, self.draws.facts.get("tolerance")
         if not isinstance(self.data, Scores):
             return nash_average(Payoffs(agents=self.agents, A=A), selection=selection, tolerance=tolerance)
         assert self.tasks is not None

@@ -62,11 +62,12 @@ def make_scores(
     tasks: Sequence[str] | None = None,
     groups: Mapping[str, str] | None = None,
     single: pl.DataFrame | None = None,
+    narrow: bool = False,
 ) -> Scores:
     """Put cells, one per agent and task, into a table; names are sorted unless an order is given.
 
     ``groups`` is, for a table of items, the task that each of them belongs to; ``single`` has the scores of single
-    runs, a row each.
+    runs, a row each; ``narrow`` says that scores were given in single precision.
     """
     for side in ("agent", "task"):
         blank = cells.filter(pl.col(side).is_null() | (pl.col(side).str.strip_chars() == ""))
@@ -101,6 +102,7 @@ def make_scores(
             origin=origin,
             groups=None if groups is None else tuple(groups[task] for task in tasks),
             single_runs=None if single is None else stack_runs(single, agents, tasks),
+            spacing=float(np.finfo(np.float32).eps) if narrow else 0.0,
         )
 
 

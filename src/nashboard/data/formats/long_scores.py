@@ -270,6 +270,7 @@ def finish_scores(
         lower_is_better=options.lower_is_better,
         groups=groups,
         single=single,
+        narrow=long.table.schema[long.roles["score"]] == nw.Float32,
     )
 
 

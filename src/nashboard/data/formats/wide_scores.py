@@ -142,6 +142,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         ),
         lower_is_better=options.lower_is_better,
         single=single,
+        narrow=pl.Float32 in head.select(roles.tasks).dtypes,
     )
 
 

@@ -102,7 +102,7 @@ def literal_game(
         ratings=None if ratings is None else ratings[None],
         payoffs=np.array(game.A)[None],
         expected=np.array(game.A),
-        facts=dict(facts),
+        facts=facts | {"tolerance": found.tolerance},
     )
 
 
@@ -120,5 +120,5 @@ def literal_scores(scores: Scores, scaling: Scaling, selection: Selection, toler
         task_weights=np.array(found.task_weights)[None],
         payoffs=np.array(scaled.values)[None],
         expected=np.array(scaled.values),
-        facts={"scaling": scaled.scaling},
+        facts={"scaling": scaled.scaling, "tolerance": found.tolerance},
     )
