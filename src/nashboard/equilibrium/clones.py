@@ -21,6 +21,7 @@ from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.precision import ZERO
 
 CELLS = 1 << 22  # how many cells are compared at a time
+SKETCHED = 64  # opponents against whom near-copies are compared first, those against whom they vary most
 
 Block = Callable[[Ints, Ints], Floats]
 
@@ -142,23 +143,36 @@ class Players:
     same: float
     step: int
 
-    def distances(self, members: Ints, at: int) -> Floats:
-        """Return by how much each player differs from one of them, at most; infinite where that is known to be much."""
+    def distances(self, members: Ints, at: int, sketch: Floats | None = None) -> Floats:
+        """Return by how much each player differs from one of them, at most.
+
+        Where that is known to be more than the rule, by sums or by the payoffs of a sketch, it is a lower bound.
+        """
         away = np.full(len(members), np.inf)
-        near = np.flatnonzero(np.abs(self.sums[members] - self.sums[members[at]]) <= self.gap)
+        if sketch is None:
+            near = np.flatnonzero(np.abs(self.sums[members] - self.sums[members[at]]) <= self.gap)
+        else:
+            near = np.flatnonzero(np.abs(sketch[:, 0] - sketch[at, 0]) <= 2 * self.same)
+            away[near] = np.abs(sketch[near] - sketch[at]).max(axis=1)
+            near = np.flatnonzero(away <= self.same)
         own = self.payoffs(members[at : at + 1])
         away[near] = np.concatenate(
             [np.abs(self.payoffs(part) - own).max(axis=1) for part in split_parts(members[near], self.step)]
         )
         return away
 
-    def width(self, members: Ints) -> float:
-        """Return by how much any two of some players differ, at most."""
+    def widths(self, members: Ints) -> Floats:
+        """Return by how much any two of some players differ against each opponent, at most."""
         low, high = self.payoffs(members[:1])[0], self.payoffs(members[:1])[0]
         for part in split_parts(members, self.step):
             rows = self.payoffs(part)
             low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
-        return float((high - low).max())
+        return np.asarray(high - low)
+
+    def sketch(self, members: Ints) -> Floats:
+        """Return the payoffs of some players against the opponents against whom they vary most."""
+        most = np.argsort(-self.widths(members), kind="stable")[:SKETCHED]
+        return np.vstack([self.payoffs(part)[:, most] for part in split_parts(members, self.step)])
 
 
 def classes_of(players: Players) -> Classes:
@@ -195,50 +209,54 @@ def group_members(players: Players, members: Ints) -> Iterator[tuple[Ints, bool]
     Mostly a look at the distances from one player is enough: exact copies are a class, and so are those near it
     when nobody stands just outside.
     """
-    same = players.same
+    same, sketch = players.same, None
     while len(members) > 1:
-        away = players.distances(members, 0)
+        away = players.distances(members, 0, sketch)
+        if sketch is None and (away > 0).any():
+            sketch = players.sketch(members)
         near = away <= same
         if not away[near].any():
             yield members[near], False
-        elif not (away[~near] <= 2 * same).any() and players.width(members[near]) <= same:
+        elif not (away[~near] <= 2 * same).any() and players.widths(members[near]).max() <= same:
             yield members[near], True
         else:
-            chain, links = link_nearest(players, members, away)
-            near = np.isin(members, chain)
-            yield from cut_chain(players, chain, links)
-        members = members[~near]
+            assert sketch is not None
+            chain, links = link_nearest(players, members, sketch, away)
+            near[:] = False
+            near[chain] = True
+            yield from cut_chain(players, members[chain], sketch[chain], links)
+        members, sketch = members[~near], None if sketch is None else sketch[~near]
 
 
-def link_nearest(players: Players, members: Ints, away: Floats) -> tuple[Ints, Floats]:
-    """Return the players linked to the first, each the nearest to those before it, and by what distance.
+def link_nearest(players: Players, members: Ints, sketch: Floats, away: Floats) -> tuple[Ints, Floats]:
+    """Return the positions of players linked to the first, each the nearest to those before it, and by what distance.
 
     This is Prim's tree: at every threshold, the groups of single linkage are stretches of this chain. ``away`` are
     the distances from the first.
     """
-    chain, links = [members[:1]], [0.0]
-    left, nearest = members[1:], away[1:]
+    chain, links = [np.zeros(1, dtype=np.intp)], [0.0]
+    left, nearest, sketch = np.arange(1, len(members)), away[1:], sketch[1:]
     while len(left):
         at = int(np.argmin(nearest))
         if nearest[at] > players.same:
             break
-        away = players.distances(left, at)
+        away = players.distances(members[left], at, sketch)
         copies = away == 0  # the player itself, and exact copies, whose distances are the same
         chain.append(left[copies])
         links.extend([float(nearest[at]), *[0.0] * (int(copies.sum()) - 1)])
-        left, nearest = left[~copies], np.minimum(nearest, away)[~copies]
+        left, nearest, sketch = left[~copies], np.minimum(nearest, away)[~copies], sketch[~copies]
     return np.concatenate(chain), np.array(links)
 
 
-def cut_chain(players: Players, chain: Ints, links: Floats) -> Iterator[tuple[Ints, bool]]:
+def cut_chain(players: Players, chain: Ints, sketch: Floats, links: Floats) -> Iterator[tuple[Ints, bool]]:
     """Yield the largest groups of single linkage in which no two differ by more than the rule."""
-    waiting = [(chain, links)]
+    waiting = [(chain, sketch, links)]
     while waiting:
-        chain, links = waiting.pop()
-        if np.ptp(players.sums[chain]) <= players.gap:  # otherwise some two are known to differ by more
-            width = players.width(chain)
+        chain, sketch, links = waiting.pop()
+        if np.ptp(sketch, axis=0).max() <= players.same:  # otherwise some two are known to differ by more
+            width = float(players.widths(chain).max())
             if width <= players.same:
                 yield chain, width > 0
                 continue
         at = np.flatnonzero(links[1:] == links[1:].max()) + 1
-        waiting.extend(zip(np.split(chain, at), np.split(links, at), strict=True))
+        waiting.extend(zip(*(np.split(part, at) for part in (chain, sketch, links)), strict=True))
