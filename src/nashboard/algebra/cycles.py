@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
-from nashboard.algebra.flows import BLOCK, EPS, ObservedFlow, blocks
+from nashboard.algebra.flows import BLOCK, ObservedFlow, blocks
 from nashboard.algebra.harmonic import triangles_by_vertex
+from nashboard.algebra.precision import TRIANGLE_ROUNDING
 
 NOTHING = -np.inf
 
@@ -124,7 +125,7 @@ def payoffs_round(A: Floats, triples: Ints) -> Floats:
 def strongest_on_graph(flow: ObservedFlow, k: int, *, closed: bool) -> tuple[Ints, Floats]:
     """Return the same for a flow on few pairs, by looking at every triangle of its graph."""
     best = Best(k)
-    tiny = 32 * EPS * float(np.abs(flow.values).max(initial=0.0))
+    tiny = TRIANGLE_ROUNDING * float(np.abs(flow.values).max(initial=0.0))
     for part in triangles_by_vertex(flow.size, flow.pairs) if k else ():
         gains = part.signs * flow.values[part.edges]
         sums = gains.sum(axis=1)
@@ -201,7 +202,7 @@ def row_bounds(A: Floats, r: Floats, *, closed: bool) -> Bounds:
             top_A[rows] = np.max(sign * forth, axis=1, initial=NOTHING, where=ok)
             top_R[rows] = np.max(sign * (forth - lean), axis=1, initial=NOTHING, where=ok)
         largest = max(largest, float(np.nanmax(np.abs(A[rows]))), float(np.abs(lean).max()))
-    return Bounds(out, out_left, into, into_left, 32 * EPS * largest)
+    return Bounds(out, out_left, into, into_left, TRIANGLE_ROUNDING * largest)
 
 
 def usable(values: Floats, a: int, start: int, *, closed: bool) -> Bools:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
+from nashboard.algebra.precision import USUAL
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import ROUNDING, Payoffs, payoffs
 from nashboard.data.scores import Scores
@@ -25,7 +26,6 @@ FlowLike = ArrayLike | Payoffs | Matches
 MOST_BYTES = 4 * 2**30
 BLOCK = 1024
 TILE = 128  # a square of this side fits the cache, also when it is read across rows
-EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -222,7 +222,7 @@ def frobenius(A: Floats) -> float:
     """Return the norm of all entries, without overflow and without a copy of ``A``."""
     with np.errstate(over="ignore", under="ignore"):
         plain = float(np.linalg.norm(A))
-    if 1e-140 < plain < 1e140:
+    if USUAL[0] < plain < USUAL[1]:
         return plain
     scale = unit_scale(A)
     return float(np.hypot.reduce([float(np.linalg.norm(A[b] / scale)) for b in blocks(len(A))])) * scale

@@ -17,7 +17,6 @@ from nashboard._types import Floats, Ints, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.cycles import Cycle, strongest_on_graph, strongest_triples
 from nashboard.algebra.flows import (
-    EPS,
     CompleteFlow,
     FlowLike,
     ObservedFlow,
@@ -29,6 +28,7 @@ from nashboard.algebra.flows import (
 from nashboard.algebra.harmonic import harmonic_part
 from nashboard.algebra.laplacian import fitted_ratings, standard_errors
 from nashboard.algebra.operators import divergence, gradient, rotation
+from nashboard.algebra.precision import LEAST, ROUNDING, SAME
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import checked_prior, log_odds, smoothed_counts
 from nashboard.errors import InputError
@@ -97,7 +97,7 @@ class Hodge(Drawn):
         Rounding is measured by the largest payoff, so that the unit of the data does not matter.
         """
         data = self.flow.A if isinstance(self.flow, CompleteFlow) else self.flow.values
-        apart = 1e-12 * max(float(data.max(initial=0.0)), -float(data.min(initial=0.0)))
+        apart = SAME * max(float(data.max(initial=0.0)), -float(data.min(initial=0.0)))
         order = np.argsort(-self.ratings, kind="stable")
         falling = -self.ratings[order]
         first = np.append(True, np.diff(falling) > apart)  # the first of each group of ties
@@ -140,7 +140,7 @@ class Hodge(Drawn):
             explained = 2 * len(self.ratings) * float(((self.ratings / scale) ** 2).sum())
             return explained, (frobenius(self.cyclic) / scale) ** 2
         scale = max(unit_scale(self.gradient), unit_scale(self.residual))
-        w = self.flow.weights / self.flow.weights.max(initial=1e-300)
+        w = self.flow.weights / self.flow.weights.max(initial=LEAST)
         return float(w @ (self.gradient / scale) ** 2), float(w @ (self.residual / scale) ** 2)
 
     @cached_property
@@ -157,7 +157,7 @@ class Hodge(Drawn):
         """Whether ratings explain every pair exactly, up to rounding (proposition 3: the curl is zero)."""
         left = self.cyclic if isinstance(self.flow, CompleteFlow) else self.residual
         data = self.flow.A if isinstance(self.flow, CompleteFlow) else self.flow.values
-        rounding = 8 * EPS * max(len(self.agents), 8) * float(np.abs(data).max(initial=0.0))
+        rounding = ROUNDING * max(len(self.agents), 8) * float(np.abs(data).max(initial=0.0))
         return bool(np.abs(left).max(initial=0.0) <= rounding)
 
     @cached_property
@@ -184,7 +184,7 @@ class Hodge(Drawn):
         if isinstance(self.flow, CompleteFlow) or explained + left == 0:
             return 0.0
         scale = max(unit_scale(self.gradient), unit_scale(self.residual))
-        w = self.flow.weights / self.flow.weights.max(initial=1e-300)
+        w = self.flow.weights / self.flow.weights.max(initial=LEAST)
         return min(float(w @ (self.harmonic / scale) ** 2), left) / (explained + left)
 
     @cached_property

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import splu
 
 from nashboard._types import Floats
 from nashboard.algebra.flows import ObservedFlow
+from nashboard.algebra.precision import AIM, LEAST, REFINED, RTOL, SMALL_TERMS, TOLERANCE
 from nashboard.errors import ConvergenceError
 
 Solve = Callable[..., Floats]  # of the right side, and perhaps what to leave of it
@@ -32,8 +33,6 @@ class Matrix(Protocol):
 # Up to this many agents standard errors come from a dense factor of the Laplacian, and are exact.
 DENSE = 1500
 FEW = 300  # agents whose ratings alone are quicker by the factor than step by step
-TOLERANCE = 1e-10
-RTOL, REFINED = 1e-13, 1e-4  # what conjugate gradients leave of the right side, and of what they left before
 MOST_STEPS = 400
 SEED = 20110303
 PROBES, MOST_PROBES, GOOD_ERROR = 16, 128, 0.03
@@ -59,8 +58,8 @@ def fitted_ratings(flow: ObservedFlow) -> Floats:
         fitted = r[i] - r[j]
         left = out_of(flow, w * (flow.values - fitted))
         terms = at_both_ends(flow, w * (np.abs(flow.values) + np.abs(fitted)))
-        worst = float((np.abs(left) / np.maximum(terms, max(1e-6 * terms.max(), 1e-300))).max())
-        if worst <= TOLERANCE / 1000:
+        worst = float((np.abs(left) / np.maximum(terms, max(SMALL_TERMS * terms.max(), LEAST))).max())
+        if worst <= AIM:
             break
     if not worst <= TOLERANCE:
         raise ConvergenceError(
@@ -102,7 +101,7 @@ def standard_errors(flow: ObservedFlow) -> tuple[Floats, float]:
         for samples, base in ((np.hstack(plain), 0.0), (np.hstack(helped), known)):
             mean = base + samples.mean(axis=1)
             spread = samples.std(axis=1) / np.sqrt(samples.shape[1])
-            error = float(np.median(spread / np.maximum(mean, 1e-300))) / 2
+            error = float(np.median(spread / np.maximum(mean, LEAST))) / 2
             if error < best[0] and (mean > 0).all():
                 best = (error, np.asarray(mean))
         if best[0] <= GOOD_ERROR or len(plain) * PROBES >= MOST_PROBES:
@@ -117,7 +116,7 @@ def gradient_matrix(flow: ObservedFlow) -> csr_array:
 
 def unit_weights(flow: ObservedFlow) -> Floats:
     """Return the weights as shares of the largest."""
-    return np.asarray(flow.weights / flow.weights.max(initial=1e-300))
+    return np.asarray(flow.weights / flow.weights.max(initial=LEAST))
 
 
 class Laplacian:

@@ -17,12 +17,12 @@ from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, read_only
-from nashboard.algebra.flows import EPS, frobenius, largest, refuse_size, unit_scale
+from nashboard.algebra.flows import frobenius, largest, refuse_size, unit_scale
 from nashboard.algebra.operators import ScoresLike, averages, named_scores
-from nashboard.algebra.schur import SEED, TIE, equal_groups, first_largest, singular_triples, triangular
+from nashboard.algebra.precision import LEAST, ROUNDING, SAME, STRONGER, TIE, TOLERANCE, USUAL
+from nashboard.algebra.schur import SEED, equal_groups, first_largest, singular_triples, triangular
 from nashboard.errors import InputError
 
-TOLERANCE = 1e-10
 ALONE = 128  # agents and tasks together below which the library uses one thread by itself
 FEW = 12  # components up to one in so many of the shorter side come from products with the table alone
 POWER_STEPS = 8
@@ -93,7 +93,7 @@ class Latent(Drawn):
         unit = math.ldexp(1.0, math.frexp(max(sizes))[1])  # neither overflows nor vanishes
         explained = d.size * float(s / unit @ (s / unit)) + s.size * float(d / unit @ (d / unit))
         left = (frobenius(self.rest) / unit) ** 2
-        rounding = 8 * EPS * math.sqrt(s.size * d.size) * (abs(self.mean) + sum(sizes)) / unit
+        rounding = ROUNDING * math.sqrt(s.size * d.size) * (abs(self.mean) + sum(sizes)) / unit
         return (explained, left, unit) if math.sqrt(explained + left) > rounding else (0.0, 0.0, unit)
 
     @property
@@ -121,7 +121,7 @@ class Latent(Drawn):
     @cached_property
     def averages_are_exact(self) -> bool:
         """Whether average skill and difficulty explain every score, up to rounding (the curl is zero)."""
-        return not (self.strengths > 0).any() and self.averages_share > 1 - 1e-12
+        return not (self.strengths > 0).any() and self.averages_share > 1 - SAME
 
     def component(self, t: int, most: int = 3) -> Component:
         """Return component ``t`` (from 0): the agents and tasks at its two ends, the furthest first."""
@@ -130,7 +130,7 @@ class Latent(Drawn):
 
         def end(names: tuple[str, ...], x: Floats, sign: int) -> tuple[str, ...]:
             order = np.argsort(-sign * x, kind="stable")[:most]
-            return tuple(names[k] for k in order if sign * x[k] > 1e-12 and self.strengths[t] > 0)
+            return tuple(names[k] for k in order if sign * x[k] > SAME and self.strengths[t] > 0)
 
         u, v = self.skills[:, t], self.problems[:, t]
         return Component(
@@ -225,7 +225,7 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
     m, n = values.shape
     k = min(m, n) - 1 if k is None else checked_components(k, min(m, n))
     squares = float(np.vdot(values, values))
-    usual = 1e-200 < squares < 1e200  # others are scaled, so that squares neither overflow nor vanish
+    usual = USUAL[0] ** 2 < squares < USUAL[1] ** 2  # others are scaled, so that squares neither overflow nor vanish
     scale = 1.0 if usual else unit_scale(values)
     parts = averages(values if usual else values / scale)
     if m + n <= ALONE:
@@ -233,7 +233,7 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
     else:
         with threads_for(min(m, n)):
             U, strengths, V = singular(parts.rest, k)
-    rounding = 8 * EPS * math.sqrt(m * n)  # in units of the largest score, which is at most the root of the squares
+    rounding = ROUNDING * math.sqrt(m * n)  # in units of the largest score, which is at most the root of the squares
     if k and not (usual and strengths[-1] > rounding * math.sqrt(squares)):
         strengths[strengths <= rounding * (largest(values) / scale)] = 0.0
     mean, average_skills, difficulties, rest = parts
@@ -261,7 +261,7 @@ def singular(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     turn = leading_signs(V)
     U *= turn
     V *= turn
-    for group in equal_groups(strengths, 8 * math.sqrt(m + n) * EPS * (float(strengths[0]) if k else 0.0)):
+    for group in equal_groups(strengths, ROUNDING * math.sqrt(m + n) * (float(strengths[0]) if k else 0.0)):
         z = triangular(np.vstack([V[:, group], U[:, group]]).astype(np.complex128), leaders=n).real + 0.0
         V[:, group], U[:, group] = z[:n], z[n:]
         strengths[group] = strengths[group].mean()
@@ -305,11 +305,11 @@ def leading_triples(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     left = 0.0
     for _ in range(POWER_STEPS):
         x -= V @ (V.T @ x)
-        x /= max(float(np.linalg.norm(x)), 1e-300)
+        x /= max(float(np.linalg.norm(x)), LEAST)
         y = R @ x
         left = float(np.linalg.norm(y))
         x = R.T @ y
-    if left > strengths[-1] * (1 + 1e-9):
+    if left > strengths[-1] * (1 + STRONGER):
         return all_triples(R, k)
     return U, strengths, V
 

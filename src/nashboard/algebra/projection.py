@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from nashboard._compiled import compiled
 from nashboard._types import Floats, Ints
 from nashboard.algebra.harmonic import SmallInts, Triangles
+from nashboard.algebra.precision import CURL_ROUNDING, TOLERANCE
 from nashboard.errors import ConvergenceError
 
-TOLERANCE = 1e-10
 MOST_STEPS = 20_000
 
 types: Any = numba.types
@@ -110,7 +110,7 @@ def without_curl(edges: Small, d: Floats, v: Floats, y: Floats) -> Floats:
     size = float(np.sqrt((y * y / v).sum()))
     r, q, change = (np.zeros(y.size) for _ in range(3))
     energy = curl_of_curl(edges, d, y, r)
-    goal = (TOLERANCE * np.sqrt(energy) + 1e-15 * size) ** 2
+    goal = (TOLERANCE * np.sqrt(energy) + CURL_ROUNDING * size) ** 2
     rho = float((v * r * r).sum())
     share, look = 0.0, goal
     for steps in range(MOST_STEPS):  # noqa: B007 - the error says how many there were

@@ -29,21 +29,29 @@ from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
-from nashboard.algebra.flows import EPS, FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
+from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
+from nashboard.algebra.precision import (
+    EPS,
+    GIVE_UP,
+    LEAST,
+    NO_DIRECTION,
+    NOT_ANTISYMMETRIC,
+    ROUNDING,
+    STRONGER,
+    TIE,
+    TOLERANCE,
+    USUAL,
+)
 from nashboard.data.validation import checked_names
 from nashboard.errors import ConvergenceError, InputError
 
-# The leading planes of a large matrix are met to this share of the largest strength.
-TOLERANCE = 1e-10
 OPERATOR_WRITTEN_OUT = 2000
 PRODUCTS = 64  # agents from which on products with vectors are tried first
 # Below this size planes that do not stand out (by the residual after few products) are quicker found with all others.
-SMALL, GIVE_UP = 400, 1e-4
+SMALL = 400
 # Where products do not settle, a matrix of up to this size is decomposed in full instead.
 STILL_DECOMPOSED = 5000
 THREADED = 8  # blocks of few columns gain from threads only where a matrix is so many times as large
-# Radii that agree to this share are a tie, and the first agent wins: rounding must not choose.
-TIE = 1e-8
 
 FIRST, STEP = 18, 3  # products before the first look at what the images of a vector show, and between two looks
 # The start is random but always the same: any start leads to the same planes.
@@ -258,7 +266,7 @@ def from_products(
     trusted: bool = True,
 ) -> Schur:
     """Return the strongest planes found by products with vectors."""
-    usual = norm == 0 or 1e-100 < norm < 1e100  # others are scaled, so that squares neither overflow nor vanish
+    usual = norm == 0 or USUAL[0] < norm < USUAL[1]  # others are scaled, so that squares neither overflow nor vanish
     scale = 1.0 if usual else float(np.ldexp(1.0, int(np.frexp(norm)[1])))
     with threads_for(len(agents) // THREADED):
         Q, strengths, residual = leading_planes(
@@ -346,7 +354,7 @@ def canonical(Q: Floats, s: Floats, n: int, scale: float) -> tuple[Floats, Float
     """
     s = np.where(s > n * EPS * s.max(initial=0.0), s, 0.0)
     z = Q[:, 0::2] + 1j * Q[:, 1::2]
-    width = 8 * np.sqrt(n) * EPS * s.max(initial=0.0)
+    width = ROUNDING * np.sqrt(n) * s.max(initial=0.0)
     z = facing_first(z)
     for group in equal_groups(s, width):
         if s[group.start] > 0:
@@ -480,14 +488,14 @@ def planes_by_one_vector(
         basis = V[:, : size + 1]
         fresh = basis.T @ w
         largest = max(largest, float(np.sqrt(w @ w)))
-        if abs(fresh[size]) > 1e-9 * largest:
+        if abs(fresh[size]) > NOT_ANTISYMMETRIC * largest:
             raise InputError("the operator is not antisymmetric: x' A x must be zero for every x")
         H[:size, size], H[size, :size] = fresh[:size], -fresh[:size]
         size += 1
         v = w - basis @ fresh
         v -= basis @ (basis.T @ v)
         left = float(np.sqrt(v @ v))
-        ended = left <= 100 * EPS * largest or size == room  # the images span no more: their planes are exact
+        ended = left <= NO_DIRECTION * largest or size == room  # the images span no more: their planes are exact
         if not ended:
             v /= left
             if size < check and size < most:
@@ -495,7 +503,7 @@ def planes_by_one_vector(
         Y, s = rotations(H[:size, :size].copy(), tridiagonal=not restarted)
         some = min(k, size // 2)
         reached = (
-            left * float(np.abs(Y[-1, : 2 * some]).max(initial=0.0)) / max(largest, 1e-300)
+            left * float(np.abs(Y[-1, : 2 * some]).max(initial=0.0)) / max(largest, LEAST)
         )  # A V = V H + left v e'
         if ended or reached <= tolerance / 2:
             Q = V[:, :size] @ Y[:, : 2 * some]
@@ -534,13 +542,13 @@ def missed_plane(product: Product, Q: Floats, weakest: float, rng: np.random.Gen
         for basis in (Q, V[:, :t]) * 2:
             v -= basis @ (basis.T @ v)
         norm = float(np.linalg.norm(v))
-        if norm <= 100 * EPS * weakest:
+        if norm <= NO_DIRECTION * weakest:
             break
         V[:, t] = v / norm
         v = product(V[:, t])
         fresh = V[:, :t].T @ v
         H[:t, t], H[t, :t] = fresh, -fresh
-    return float(np.linalg.norm(H, 2)) > weakest * (1 + 1e-9)
+    return float(np.linalg.norm(H, 2)) > weakest * (1 + STRONGER)
 
 
 def plane_residual(AQ: Floats, Q: Floats, s: Floats, largest: float = 0.0) -> float:
