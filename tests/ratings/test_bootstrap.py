@@ -7,7 +7,7 @@ import pytest
 
 import nashboard as nb
 from nashboard.data.matches import Clusters
-from nashboard.ratings.errors import reweighted
+from nashboard.ratings.bootstrap import reweighted
 from ratings.leagues import planted
 
 MANY: dict[str, Any] = {"errors": "bootstrap", "n_resamples": 400}
@@ -34,6 +34,38 @@ def test_games_of_a_cluster_count_as_one() -> None:
     loose, tied = nb.Matches(**counts), nb.Matches(**counts, clusters=clusters)
     # ten votes of a cluster always agree: ten times the variance
     assert nb.elo(tied, **MANY).stderr[0] / nb.elo(loose, **MANY).stderr[0] == pytest.approx(np.sqrt(10), rel=0.15)
+
+
+def test_clusters_count_as_in_the_sandwich_however_few() -> None:
+    _, matches = planted(8, games=60, seed=6)
+    i, j = matches.pairs.T
+    rng = np.random.default_rng(3)
+    for openings in (5, 40):
+        taste, count, pair = rng.normal(0, 0.8, (openings, 8)), len(i), np.repeat(np.arange(len(i)), openings)
+        opening = np.tile(np.arange(openings), count)
+        lead = (taste[:, i] - taste[:, j]).T.ravel()
+        games = np.full(count * openings, 12.0)
+        wins = rng.binomial(12, 1 / (1 + np.exp(-lead))).astype(float)
+        split = Clusters(size=openings, cluster=opening, pair=pair, wins=wins, draws=0 * wins, losses=games - wins)
+        counts: dict[str, Any] = {"wins": np.bincount(pair, wins), "losses": np.bincount(pair, games - wins)}
+        played = nb.Matches(agents=matches.agents, pairs=matches.pairs, clusters=split, draws=0.0 * i, **counts)
+        resampled, straight = nb.elo(played, **MANY), nb.elo(played)
+        assert resampled.stderr.mean() == pytest.approx(straight.stderr.mean(), rel=0.1)
+        a, b = (one.difference("agent 1", "agent 5").stderr for one in (resampled, straight))
+        assert a == pytest.approx(b, rel=0.15)
+
+
+@pytest.mark.parametrize("games", [3, 40])
+def test_outcomes_between_0_and_1_shrink_them_as_they_shrink_the_sandwich(games: int) -> None:
+    r, matches = planted(10, games=games, seed=7)
+    rng = np.random.default_rng(8)
+    i, j = np.repeat(matches.pairs, games, axis=0).T
+    p = 1 / (1 + 10 ** ((r[j] - r[i]) / 400))
+    names = np.array(matches.agents)
+    shares = nb.Matches.from_games(names[i], names[j], rng.beta(6 * p, 6 * (1 - p)))
+    resampled, straight = nb.elo(shares, **MANY), nb.elo(shares)
+    assert straight.stderr.mean() < 0.6 * nb.elo(shares, errors="hessian").stderr.mean()
+    assert resampled.stderr.mean() == pytest.approx(straight.stderr.mean(), rel=0.1)
 
 
 def test_each_resample_is_fitted_to_its_maximum() -> None:

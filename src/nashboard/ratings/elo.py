@@ -20,13 +20,8 @@ from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
-from nashboard.ratings.errors import (
-    Covariance,
-    bootstrap_covariance,
-    origin_weights,
-    rating_covariance,
-    spread_plan,
-)
+from nashboard.ratings.bootstrap import bootstrap_covariance, spread_plan
+from nashboard.ratings.errors import Covariance, origin_weights, rating_covariance
 from nashboard.ratings.likelihood import (
     SMALL,
     LearnedPrior,
@@ -69,8 +64,8 @@ class EloRatings(Rating):
         ``(n,)`` in Elo points: mean 0 over well-measured agents (those with at least a tenth of the average agent's
         information: usually all), unless anchored. A lead of 400 points wins 10 times for each loss.
     stderr
-        ``(n,)`` standard errors in points, of the distance to the mean of the agents weighted by what their games tell
-        (or to the anchors); NaN where the way the ratings were made gives none. `difference` has those of differences.
+        ``(n,)`` standard errors in points, of the distance to the mean of the well-measured agents (or to the anchors);
+        NaN where the way the ratings were made gives none. `difference` has those of differences.
     games
         ``(n,)`` games of each agent.
     log_loss

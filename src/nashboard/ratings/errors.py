@@ -30,20 +30,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nashboard._resampling import Plan, plan_of, spread_out
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.data.matches import Matches
-from nashboard.errors import ConvergenceError, InputError
+from nashboard.errors import ConvergenceError
 from nashboard.ratings.likelihood import (
     DENSE,
     PairTotals,
     dense_laplacian,
-    newton,
     solver,
     sparse_laplacian,
     win_rates,
-    with_points,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +58,6 @@ UPPER = 0.975  # of the distributions whose quantiles are compared where cluster
 MOST_PARTS = 400  # pairs in one cluster up to which its share of the fit is taken into account
 LEAST_LEFT = 0.01  # share of the scatter that the fit leaves at least
 WELL_MEASURED = 0.1  # share of the average agent's information from which an agent counts for the origin
-CLOSE = 0.01  # logits: after a step of this length less than 1e-4 is missing, and a spread needs no more
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -188,19 +184,13 @@ def rating_covariance(
     ``log_variance`` is that of ``log sigma^2``: the ratings' errors include what they move with it.
     """
     n = totals.agents
-    nodes = totals.nodes_in_play(free)
-    moving = free[:nodes]
-    curvatures = totals.derivatives(x)[1]
     weights = origin_weights(matches) if free[:n].all() else np.zeros(n)
     try:
-        V = solver(nodes, totals.i, totals.j, curvatures, moving, rtol=1e-4)
+        league = LinearLeague.at(totals, x, free)
     except ConvergenceError:  # curvatures too far apart for double precision
         unknown = np.where(free[:n], np.nan, 0.0)
         return Covariance(matrix=None, variances=unknown, weights=weights, accuracy=0.0)
-    league = LinearLeague(totals=totals, curvatures=curvatures, kept=np.flatnonzero(moving), nodes=nodes, solve=V)
-    small = matches.clusters is not None and league.kept.size <= DENSE
-    inverse = embed(league.inverse, league.kept, nodes) if small else None
-    score = score_covariance(matches, totals, x, curvatures, inverse) if robust else None
+    score = league.score(matches, x) if robust else None
     found = league.dense(score, weights) if league.kept.size <= DENSE else league.sampled(score, weights)
     return found.widened(league.moved_by_prior(x) * np.sqrt(log_variance)) if log_variance else found
 
@@ -232,6 +222,20 @@ class LinearLeague:
     kept: Ints
     nodes: int
     solve: Callable[[Floats], Floats]
+
+    @staticmethod
+    def at(totals: PairTotals, x: Floats, free: Bools) -> "LinearLeague":
+        """Return the league near leads ``x``."""
+        nodes = totals.nodes_in_play(free)
+        moving, curvatures = free[:nodes], totals.derivatives(x)[1]
+        solve = solver(nodes, totals.i, totals.j, curvatures, moving, rtol=1e-4)
+        return LinearLeague(totals=totals, curvatures=curvatures, kept=np.flatnonzero(moving), nodes=nodes, solve=solve)
+
+    def score(self, matches: Matches, x: Floats) -> Score | None:
+        """Return the covariance of the score at leads ``x``; None where it is the Hessian."""
+        small = matches.clusters is not None and self.kept.size <= DENSE
+        inverse = embed(self.inverse, self.kept, self.nodes) if small else None
+        return score_covariance(matches, self.totals, x, self.curvatures, inverse)
 
     @cached_property
     def inverse(self) -> Floats:
@@ -522,70 +526,3 @@ def critical_value(ratings: Floats, covariance: Covariance, level: float) -> flo
         away *= scale[k, k + 1 :, None]
         np.maximum(largest, np.abs(away, out=away).max(axis=0), out=largest)
     return float(np.quantile(largest, level))
-
-
-def spread_plan(n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool) -> Plan:
-    """Check the options of resampling; a spread takes two ratings."""
-    plan = plan_of(n_resamples, rng, workers, progress)
-    if plan.n_resamples < 2:
-        raise InputError("n_resamples is 1: the spread of ratings takes 2 or more (100 is usual)")
-    return plan
-
-
-def bootstrap_covariance(
-    matches: Matches, totals: PairTotals, r: Floats, free: Bools, weights: Floats, plan: Plan
-) -> Covariance:
-    """Return the covariance of ratings fitted to games that count more or less by chance.
-
-    This is the Bayesian bootstrap (Rubin 1981): each game has a random weight from an exponential distribution, so
-    that a pair's wins together have one from a gamma distribution, whatever their number. It takes weights that are not
-    whole, and no result ever drops out. Where the matches have clusters, a cluster's games share one weight. One
-    resample costs a draw and two steps of Newton's method.
-    """
-    work = Resample(matches=matches, totals=totals, r=r, free=free)
-    moves = np.concatenate(spread_out(work, plan, 0, "Resampling the league ..."))
-    from_origin = moves - (moves @ weights)[:, None]
-    centred = moves - moves.mean(axis=0)
-    matrix = centred.T @ centred / (len(moves) - 1) if moves.shape[1] <= DENSE else None
-    return Covariance(
-        matrix=matrix,
-        variances=from_origin.var(axis=0, ddof=1),
-        weights=weights,
-        accuracy=1 / float(np.sqrt(2 * (len(moves) - 1))),
-    )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Resample:
-    """The work of one worker: leagues with reweighted games, rated again."""
-
-    matches: Matches
-    totals: PairTotals
-    r: Floats
-    free: Bools
-
-    def __call__(self, streams: list[np.random.Generator]) -> Floats:
-        """Return ``(streams, n)`` moves of ratings in logits, their mean taken out where nothing is anchored."""
-        moves = np.stack([self.fit(rng) - self.r for rng in streams])[:, :-1]
-        return moves - moves.mean(axis=1, keepdims=True) if self.free[:-1].all() else moves
-
-    def fit(self, rng: np.random.Generator) -> Floats:
-        """Return the ratings of one resample."""
-        wins, draws, losses = reweighted(self.matches, rng)
-        totals = with_points(self.totals, wins + draws / 2, losses + draws / 2)
-        if totals.normal is not None:  # the prior's bias is an error too: its centre varies as ratings do
-            totals = replace(totals, pull=totals.normal.noise(totals.sigma, 1, rng)[:-1, 0])
-        r = self.r.copy()
-        newton(totals, r, self.free, close=CLOSE)
-        return r
-
-
-def reweighted(matches: Matches, rng: np.random.Generator) -> Floats:
-    """Return wins, draws and losses of one resample, ``(3, pairs)``."""
-    split = matches.clusters
-    if split is None:
-        return rng.standard_gamma(np.stack([matches.wins, matches.draws, matches.losses]))
-    weight = rng.standard_exponential(split.size)  # one for all games of a cluster, 1 on average
-    weight = (weight / weight.mean())[split.cluster]
-    parts = (split.wins, split.draws, split.losses)
-    return np.stack([np.bincount(split.pair, weight * part, minlength=len(matches.pairs)) for part in parts])

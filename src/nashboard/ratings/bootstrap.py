@@ -1,0 +1,144 @@
+"""Standard errors of Elo ratings by resampling: the Bayesian bootstrap of games, or of clusters of games."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nashboard._resampling import Plan, plan_of, spread_out
+from nashboard._types import Bools, Floats
+from nashboard.data.matches import Matches
+from nashboard.errors import InputError
+from nashboard.ratings.errors import Covariance, LinearLeague, incidence
+from nashboard.ratings.likelihood import DENSE, PairTotals, newton, win_rates, with_points
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+CLOSE = 0.01  # logits: after a step of this length less than 1e-4 is missing, and a spread needs no more
+
+
+def spread_plan(n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool) -> Plan:
+    """Check the options of resampling; a spread takes two ratings."""
+    plan = plan_of(n_resamples, rng, workers, progress)
+    if plan.n_resamples < 2:
+        raise InputError("n_resamples is 1: the spread of ratings takes 2 or more (100 is usual)")
+    return plan
+
+
+def bootstrap_covariance(
+    matches: Matches, totals: PairTotals, r: Floats, free: Bools, weights: Floats, plan: Plan
+) -> Covariance:
+    """Return the covariance of ratings fitted to games that count more or less by chance.
+
+    This is the Bayesian bootstrap (Rubin 1981): each game has a random weight from an exponential distribution, so
+    that a pair's wins together have one from a gamma distribution, whatever their number. It takes weights that are not
+    whole, and no result ever drops out. Where the matches have clusters, a cluster's games share one weight; what the
+    fit took up of their scatter, and their number, count as in the sandwich. One resample costs a draw and two steps of
+    Newton's method.
+    """
+    few = FewClusters.of(matches, totals, r, free) if matches.clusters is not None else None
+    work = Resample(matches=matches, totals=totals, r=r, free=free, few=few)
+    moves = np.concatenate(spread_out(work, plan, 0, "Resampling the league ..."))
+    from_origin = moves - (moves @ weights)[:, None]
+    centred = moves - moves.mean(axis=0)
+    matrix = centred.T @ centred / (len(moves) - 1) if moves.shape[1] <= DENSE else None
+    return Covariance(
+        matrix=matrix,
+        variances=from_origin.var(axis=0, ddof=1),
+        weights=weights,
+        accuracy=1 / float(np.sqrt(2 * (len(moves) - 1))),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FewClusters:
+    """What the sandwich adds to the scatter of clusters, for random weights of these: to first order.
+
+    ``scores`` (clusters, nodes) are its corrected slopes minus the plain ones, which weights alone bring in; in
+    ``lacking`` (pairs, nodes) are standard deviations of slopes beside them. Weights whose sum is fixed spread a mean
+    of ``K`` clusters by ``K / (K + 1)`` of its variance: the corrected slopes are larger by as much.
+    """
+
+    league: LinearLeague
+    scores: "csr_array"
+    lacking: "csr_array"
+
+    @staticmethod
+    def of(matches: Matches, totals: PairTotals, r: Floats, free: Bools) -> "FewClusters":
+        """Return it for ratings in logits."""
+        from scipy.sparse import csr_array
+
+        x, played, split = r[totals.i] - r[totals.j], len(matches.pairs), matches.clusters
+        league = LinearLeague.at(totals, x, free)
+        score = league.score(matches, x)
+        assert split is not None
+        assert score is not None
+        assert score.clusters is not None
+        slopes = (split.wins + split.draws + split.losses) * win_rates(x)[split.pair] - split.wins - split.draws / 2
+        plain = csr_array((slopes, (split.cluster, split.pair)), shape=score.clusters.shape)
+        more = score.clusters * np.sqrt((split.size + 1) / split.size) - plain
+        edges = incidence(totals.nodes, totals.i, totals.j)
+        lacking = edges[:played].multiply(np.sqrt(score.variance[:played])[:, None])
+        return FewClusters(league=league, scores=csr_array(more @ edges), lacking=csr_array(lacking))
+
+    def move(self, weight: Floats, rng: np.random.Generator) -> Floats:
+        """Return by how much agents' ratings move in a resample beyond what the clusters' weights do."""
+        slopes = self.scores.T @ (weight - 1) + self.lacking.T @ rng.standard_normal(self.lacking.shape[0])
+        return -self.league.outside(self.league.solve(slopes[self.league.kept][:, None]))[:, 0]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Resample:
+    """The work of one worker: leagues with reweighted games, rated again."""
+
+    matches: Matches
+    totals: PairTotals
+    r: Floats
+    free: Bools
+    few: FewClusters | None = None
+
+    def __call__(self, streams: list[np.random.Generator]) -> Floats:
+        """Return ``(streams, n)`` moves of ratings in logits, their mean taken out where nothing is anchored."""
+        moves = np.stack([self.move(rng) for rng in streams])
+        return moves - moves.mean(axis=1, keepdims=True) if self.free[:-1].all() else moves
+
+    def move(self, rng: np.random.Generator) -> Floats:
+        """Return how the ratings of one resample differ from those of all games."""
+        if self.few is None:
+            return self.fit(reweighted(self.matches, rng), rng) - self.r[:-1]
+        split = self.matches.clusters
+        assert split is not None
+        weight = rng.standard_exponential(split.size)  # one for all games of a cluster, 1 on average
+        weight /= weight.mean()
+        parts, size = (split.wins, split.draws, split.losses), len(self.matches.pairs)
+        counts = [np.bincount(split.pair, weight[split.cluster] * part, minlength=size) for part in parts]
+        return self.fit(np.stack(counts, dtype=np.float64), rng) - self.r[:-1] + self.few.move(weight, rng)
+
+    def fit(self, counts: Floats, rng: np.random.Generator) -> Floats:
+        """Return the ratings of resampled wins, draws and losses."""
+        wins, draws, losses = counts
+        totals = with_points(self.totals, wins + draws / 2, losses + draws / 2)
+        if totals.normal is not None:  # the prior's bias is an error too: its centre varies as ratings do
+            totals = replace(totals, pull=totals.normal.noise(totals.sigma, 1, rng)[:-1, 0])
+        r = self.r.copy()
+        newton(totals, r, self.free, close=CLOSE)
+        return r[:-1]
+
+
+def reweighted(matches: Matches, rng: np.random.Generator) -> Floats:
+    """Return wins, draws and losses of one resample, ``(3, pairs)``.
+
+    Outcomes between 0 and 1 vary less than wins and losses with the same sum. A pair's are drawn as if a share of its
+    games ended with its mean outcome and the others were decided: such that their squares have the sum that was seen.
+    """
+    counts = np.stack([matches.wins, matches.draws, matches.losses])
+    if matches.fractions is None:
+        return rng.standard_gamma(counts)
+    decided = matches.wins + matches.losses
+    mean = np.divide(matches.wins, decided, out=np.full(decided.size, 0.5), where=decided > 0)
+    alike = np.minimum(matches.fractions / np.maximum(mean * (1 - mean), 1e-300), decided)
+    counts[[0, 2]] -= np.stack([mean, 1 - mean]) * alike
+    drawn, middle = rng.standard_gamma(np.maximum(counts, 0.0)), rng.standard_gamma(alike)
+    drawn[[0, 2]] += np.stack([mean, 1 - mean]) * middle
+    return drawn
