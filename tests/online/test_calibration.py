@@ -101,7 +101,7 @@ def simple_online_elo(games: Games, tested: slice) -> float:
     return min(losses)
 
 
-MODELS = ["elo", "online elo", "online melo"]
+MODELS = ["elo", "melo", "online elo", "online melo"]
 
 
 @pytest.mark.slow

@@ -62,6 +62,23 @@ def test_no_planes_are_elo_exactly() -> None:
     np.testing.assert_array_equal(melo.stderr, elo.stderr)
     assert melo.log_loss == elo.log_loss
     assert melo.cyclic.shape == (8, 0)
+    np.testing.assert_allclose(melo.win_probabilities(), elo.win_probabilities(), rtol=1e-12)
+
+
+def test_predictions_of_a_newcomer_average_over_what_is_not_known() -> None:
+    rng = np.random.default_rng(2)
+    W, r = np.zeros((9, 9)), np.sort(rng.normal(0, 1.2, 8))
+    i, j = np.triu_indices(8, 1)
+    W[i, j] = rng.binomial(100, 1 / (1 + np.exp(r[j] - r[i])))
+    W[j, i] = 100 - W[i, j]
+    W[8, 5:8] = 1  # three wins against the best
+    melo = nb.melo(nb.Matches.from_counts(W), 1)
+    sure = 1 / (1 + 10 ** (-melo.leads() / 400))  # as if leads were known
+    P = melo.win_probabilities()
+    assert 2 * sure[0, 8] < P[0, 8] < 0.1
+    assert P[0, 7] < 1.1 * sure[0, 7]
+    again = nb.MeloRatings.from_dict(melo.to_dict())  # without covariances
+    np.testing.assert_allclose(again.win_probabilities(), P, atol=0.02)
 
 
 def test_without_a_prior_alphago_ends_at_a_gradient_of_zero() -> None:

@@ -62,10 +62,6 @@ class HierarchicalRatings(Rating):
         extra = [known.get((a, b), 0.0) - known.get((b, a), 0.0) for a, b in zip(np.ravel(i), np.ravel(j), strict=True)]
         return np.asarray(self.ratings[i] - self.ratings[j] + np.reshape(extra, np.shape(i)))
 
-    def lead_variances(self, i: Any, j: Any) -> Floats:
-        """Return variances in logits of the differences of ratings; those of the cyclic parts are left out."""
-        return np.zeros(np.shape(i)) if self.covariance is None else self.covariance.between(i, j)
-
     def leads(self) -> Floats:
         """Return ``(n, n)`` points by which row leads column."""
         n = len(self.agents)

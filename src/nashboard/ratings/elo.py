@@ -142,14 +142,6 @@ class EloRatings(Rating):
         win, draw, lose = (weights / weights.sum()).tolist()
         return Probabilities(win, draw, lose)
 
-    def lead_variances(self, i: Any, j: Any) -> Floats:
-        """Return variances in logits of leads; 0 without a learned prior, where ratings have no distribution."""
-        if np.isnan(self.sigma):
-            return np.zeros(np.shape(i))
-        variances = (self.stderr / POINTS_PER_LOGIT) ** 2
-        known = self.covariance or Covariance(matrix=None, variances=variances, weights=variances, accuracy=0.0)
-        return np.nan_to_num(known.between(i, j))
-
     def leads_between(self, i: Any, j: Any) -> Floats:
         """Return leads in points between agents at positions ``i`` and ``j``."""
         return np.asarray(self.ratings[i] - self.ratings[j])

@@ -19,6 +19,7 @@ from nashboard.data.matches import Matches
 from nashboard.errors import InputError
 from nashboard.ratings import kernels
 from nashboard.ratings.elo import fit_pairs
+from nashboard.ratings.errors import rating_covariance
 from nashboard.ratings.likelihood import Prior, learn_sigma, loss, pair_totals, win_rates
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import Candidate, MeloLoss, fitted
@@ -255,13 +256,19 @@ def quick_fit(model: str | int, matches: Matches) -> Fit:
 
 
 def fit_planes(k: int, matches: Matches) -> Fit:
-    """Return what fits ``k`` planes, without errors, to parts of these matches."""
+    """Return what fits ``k`` planes to parts of these matches; errors are those of ratings if planes were known."""
     landscapes = Landscapes.of(matches, "learned", "learned", planes=k)
 
     def fit(seen: Matches) -> Rating:
-        Z = fitted(seen, landscapes(seen), k, rough=len(matches.pairs) > EXACT).Z[:-1]
-        r = Z[:, 0] - Z[:, 0].mean()
-        return MeloRatings.from_arrays(r * POINTS_PER_LOGIT, Z[:, 1:] * CYCLIC_PER_LOGIT, seen.agents)
+        landscape = landscapes(seen)
+        Z = fitted(seen, landscape, k, rough=len(matches.pairs) > EXACT).Z
+        covariance = rating_covariance(
+            seen, landscape.totals, landscape.leads(Z), np.ones(len(Z), dtype=bool), robust=False
+        )
+        r = Z[:-1, 0] - Z[:-1, 0].mean()
+        made = MeloRatings.from_arrays(r * POINTS_PER_LOGIT, Z[:-1, 1:] * CYCLIC_PER_LOGIT, seen.agents)
+        errors = np.sqrt(covariance.variances) * POINTS_PER_LOGIT
+        return replace(made, stderr=errors, covariance=covariance, sigma=landscape.totals.sigma * POINTS_PER_LOGIT)
 
     return fit
 

@@ -68,7 +68,7 @@ class MeloRatings(Rating):
         out lies at angle 0 (the first of them on a tie).
     stderr
         ``(n,)`` standard errors of the ratings in points; an approximation (see `melo`). NaN where there are none.
-    games, log_loss, gradient_norm, made
+    games, log_loss, gradient_norm, made, sigma
         As in `EloRatings`.
     ends
         Where each start of the fit ended, the best first: one valley or several?
@@ -87,6 +87,7 @@ class MeloRatings(Rating):
     log_loss: float
     gradient_norm: float = np.nan
     made: str = "given as arrays"
+    sigma: float = np.nan
     ends: tuple[End, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     covariance: Covariance | None = None
@@ -212,6 +213,7 @@ class MeloRatings(Rating):
             "log_loss": null_for_nan(self.log_loss),
             "gradient_norm": null_for_nan(self.gradient_norm),
             "made": self.made,
+            **({} if np.isnan(self.sigma) else {"sigma": self.sigma}),
             "ends": [{"start": end.start, "loss": end.loss} for end in self.ends],
             "candidates": [{"k": c.k, "log_loss": c.log_loss, "stderr": c.stderr} for c in self.candidates],
         }
@@ -332,6 +334,7 @@ def melo(
         games=matches.games_per_agent,
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=fit.gradient_norm,
+        sigma=totals.sigma * POINTS_PER_LOGIT,
         made=(
             f"{count(matches.n_games)} games, {describe_prior(prior, totals)}, cyclic prior {spread}, "
             f"{describe_origin(anchor, matches.agents, known)}"
@@ -354,6 +357,7 @@ def without_planes(ratings: EloRatings, candidates: tuple[Candidate, ...]) -> Me
         log_loss=ratings.log_loss,
         gradient_norm=ratings.gradient_norm,
         made=ratings.made,
+        sigma=ratings.sigma,
         candidates=candidates,
         covariance=ratings.covariance,
     )

@@ -92,8 +92,15 @@ class Rating(Drawn):
         return read_only(self.ratings - half), read_only(self.ratings + half)
 
     def lead_variances(self, i: Any, j: Any) -> Floats:
-        """Return variances in logits of the leads that predictions average over; 0 predicts at the estimate."""
-        return np.zeros(np.shape(i))
+        """Return variances in logits of the leads that predictions average over.
+
+        They are those of differences of ratings; 0 without a learned prior, where ratings have no distribution.
+        """
+        if np.isnan(self.sigma):
+            return np.zeros(np.shape(i))
+        variances = (self.stderr / POINTS_PER_LOGIT) ** 2
+        known = self.covariance or Covariance(matrix=None, variances=variances, weights=variances, accuracy=0.0)
+        return np.nan_to_num(known.between(i, j))
 
     def predict(self, a: str, b: str) -> float:
         """Return the share of points that ``a`` is expected to take from ``b`` (equation 1); a draw is half a point.
