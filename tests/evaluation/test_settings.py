@@ -108,5 +108,47 @@ def test_a_tolerance_gives_the_most_even_mixture_that_noise_allows() -> None:
     assert found.board.weights == pytest.approx(literal.agent_weights)
     assert set(found.support) == set(literal.agent_support)
     assert len(found.support) > len(nb.evaluate(scores, noise="none").support)
-    with pytest.raises(nb.InputError, match="tolerance= is for exact results"):
-        nb.evaluate(scores, tolerance=0.05)
+    for tolerance in (0.05, "noise"):
+        with pytest.raises(nb.InputError, match="tolerance= is for exact results"):
+            nb.evaluate(scores, tolerance=tolerance)
+
+
+def test_noise_allows_one_standard_error_of_an_average() -> None:
+    games = np.array([[0, 70, 40], [30, 0, 65], [60, 35, 0]])
+    matches = nb.Matches.from_counts(games)
+    exact, found = (nb.evaluate(matches, noise="none", tolerance=t) for t in (0, "noise"))
+    p = exact.board.weights
+    share = np.array([[0.5, 70, 40], [30, 0.5, 65], [60, 35, 0.5]]) / 101 + np.where(np.eye(3), 0.5, 0.5 / 101)
+    errors = np.where(np.eye(3), 0, 1 / np.sqrt(100 * share * (1 - share)))
+    assert found.model["tolerance"] == pytest.approx(np.sqrt(errors**2 @ p**2).max(), rel=0.01)
+    same = nb.nash_average(nb.payoffs(matches), tolerance=found.model["tolerance"])
+    np.testing.assert_allclose(found.board.weights, same.weights)
+    assert np.ptp(found.board.weights) < np.ptp(p) / 2
+    many = nb.evaluate(nb.Matches.from_counts(10000 * games), noise="none", tolerance="noise")
+    assert many.model["tolerance"] == pytest.approx(found.model["tolerance"] / 100, rel=0.05)
+    assert np.ptp(many.board.weights) > 0.9 * np.ptp(p)
+
+
+def test_noise_of_scores_counts_in_the_unit_of_tasks() -> None:
+    S = np.array([[50.0, 10], [30, 20], [20, 30]])
+    scores = nb.Scores.from_array(S, stderr=np.full(S.shape, 2.0))
+    literal = nb.nash_average(scores, tolerance=0)
+    found = nb.evaluate(scores, noise="none", tolerance="noise").model["tolerance"]
+    p, q = literal.agent_weights, literal.task_weights
+    errors = np.broadcast_to(2.0 / np.ptp(S, axis=0), S.shape)
+    of_agents, of_tasks = np.sqrt(errors**2 @ q**2)[p > 0], np.sqrt(errors.T**2 @ p**2)[q > 0]
+    assert found == pytest.approx(max(of_agents.max(), of_tasks.max()))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        nb.Scores.from_array([[1, 2.0], [2, 1]]),
+        nb.Payoffs.from_array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]),
+        nb.Matches.from_counts([[0, 9, 0, 1], [1, 0, 9, 0], [0, 1, 0, 9], [9, 0, 1, 0]]),  # two pairs never met
+    ],
+    ids=["scores", "payoffs", "matches"],
+)
+def test_noise_that_is_not_known_allows_nothing(data: Any) -> None:
+    with pytest.raises(nb.InputError, match="tolerance='noise' needs"):
+        nb.evaluate(data, noise="none", tolerance="noise")

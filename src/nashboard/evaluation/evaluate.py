@@ -12,7 +12,7 @@ from nashboard.equilibrium.results import Selection
 from nashboard.evaluation.build_board import build_board, build_task_board, find_contributions, find_movers
 from nashboard.evaluation.document import describe_input
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.problem import Components, Data, Noise, Problem, prepare_data
+from nashboard.evaluation.problem import Components, Data, Noise, Problem, Tolerance, prepare_data
 from nashboard.evaluation.verdict import model_facts, write_verdict, write_warnings
 
 
@@ -26,7 +26,7 @@ def evaluate(
     level: float = 0.95,
     pool: Literal["auto"] | bool = "auto",
     selection: Selection = "clone-invariant",
-    tolerance: float | None = None,
+    tolerance: Tolerance = None,
     scaling: Scaling = "range",
     anchor: Mapping[str, float] | None = None,
     components: Components = "error",
@@ -59,7 +59,8 @@ def evaluate(
     selection
         As in `nash_average`.
     tolerance
-        As in `nash_average`, for exact results (``noise="none"``): the exploitability that their noise allows.
+        As in `nash_average`, for exact results (``noise="none"``). ``"noise"`` allows one standard error of an average
+        payoff or score, see `nashboard.evaluation.posterior.tolerance`. Draws of the model allow for noise already.
     scaling
         How raw scores are put in comparable units, as in `Scores.scale`; scores that were scaled stay as they are.
     anchor

@@ -24,6 +24,7 @@ from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
 from nashboard.evaluation.posterior.scores import draw_all_tasks, draw_scores, known_noise, to_units
+from nashboard.evaluation.posterior.tolerance import noise_tolerance
 from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_method
@@ -34,6 +35,7 @@ Data = Matches | Scores | Payoffs
 Noise = Literal["model", "none"]
 Components = Literal["error", "largest"]
 Kind = Literal["agents", "tasks"]
+Tolerance = float | Literal["noise"] | None
 
 COUNT_COPIES = ("rank", "zscore")  # scalings whose unit depends on how often an agent was entered: no merging
 NEED_SPREAD = ("range", "zscore")  # scalings for which a task needs two different scores
@@ -53,7 +55,7 @@ class Settings:
     noise: Noise = "model"
     pool: bool = True
     selection: Selection = "clone-invariant"
-    tolerance: float | None = None
+    tolerance: Tolerance = None
     scaling: Scaling = "range"
     methods: tuple[str, ...] = ("nash", "elo", "uniform")
     anchor: Mapping[str, float] = field(default_factory=dict)
@@ -74,7 +76,7 @@ class Options(TypedDict, total=False):
     noise: Noise
     pool: Literal["auto"] | bool
     selection: Selection
-    tolerance: float | None
+    tolerance: Tolerance
     scaling: Scaling
     methods: Sequence[str]
     anchor: Mapping[str, float] | None
@@ -213,6 +215,14 @@ class Problem:
         first = self.exact.first[np.unique(pooled, return_index=True)[1]]
         return Classes(label=label, first=first, size=np.bincount(label))
 
+    @property
+    def tolerance(self) -> float | None:
+        """The exploitability that exact results are allowed; of their noise where that was asked for."""
+        asked = self.settings.tolerance
+        if asked == "noise":
+            return noise_tolerance(self.merged, self.settings.scaling, self.settings.selection)
+        return asked
+
     @cached_property
     def draws(self) -> Draws:
         """Draws of the truth from the model of the data; one draw, the data themselves, where they are exact."""
@@ -222,7 +232,7 @@ class Problem:
         settings, data, n = self.settings, self.merged, self.plan.n_resamples
         if isinstance(data, Matches):
             if self.literal:
-                return literal_matches(data, settings.selection, settings.tolerance)
+                return literal_matches(data, settings.selection, self.tolerance)
             if self.alike is not None and not self.alike.label.any():
                 return single_class(data, n)
             with show_progress("Drawing from the posterior ...", total=n, asked=self.plan.progress) as shown:
@@ -231,12 +241,12 @@ class Problem:
                 )
         if isinstance(data, Scores):
             if self.literal:
-                return literal_scores(data, settings.scaling, settings.selection, settings.tolerance)
+                return literal_scores(data, settings.scaling, settings.selection, self.tolerance)
             return draw_scores(
                 data, draws=n, rng=rng, scaling=settings.scaling, selection=settings.selection, pool=settings.pool
             )
         if self.literal:
-            return literal_payoffs(data, settings.selection, settings.tolerance)
+            return literal_payoffs(data, settings.selection, self.tolerance)
         with show_progress("Drawing from the posterior ...", total=n, asked=self.plan.progress) as shown:
             return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers, advance=shown.advance)
 

@@ -1,0 +1,57 @@
+"""The exploitability that noise allows: `evaluate(noise="none", tolerance="noise")`.
+
+Symbols: ``E`` standard errors of payoffs or scores; ``p`` the equilibrium of agents, ``q`` that of tasks.
+
+Of two mixtures whose exploitability differs by less than what it is known to, the data cannot tell which is better. The
+average of agent i against a mixture ``p`` has the standard error ``sqrt(sum_j p_j^2 E_ij^2)``. The tolerance is one
+standard error, the largest among those who have weight in the exact equilibrium: the one-standard-error rule of
+Breiman, Friedman, Olshen and Stone 1984, *Classification and Regression Trees*, section 3.4.3.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from nashboard._types import Floats
+from nashboard.data.matches import Matches
+from nashboard.data.payoffs import Payoffs, payoffs
+from nashboard.data.scores import Scaling, Scores
+from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
+from nashboard.equilibrium.results import Selection
+from nashboard.errors import InputError
+from nashboard.evaluation.posterior.scores import known_noise
+
+
+def noise_tolerance(data: Matches | Scores | Payoffs, scaling: Scaling, selection: Selection) -> float:
+    """Return one standard error of an average against the exact equilibrium, the largest of those with weight."""
+    if isinstance(data, Scores):
+        raw = replace(data, stderr=known_noise(data))
+        table = raw.scale(scaling) if data.scaling == "raw" else raw
+        found = nash_average_scores(table, selection=selection, tolerance=0)
+        p, q = found.agent_weights, found.task_weights
+        return max(largest_error(table.stderr, q, p), largest_error(table.stderr.T, p, q))
+    game = data
+    if isinstance(data, Matches):
+        data.require_counts()
+        games = np.zeros((len(data.agents),) * 2)
+        i, j = data.pairs.T
+        games[i, j] = games[j, i] = data.games
+        game = replace(payoffs(data, fill="model"), games=games)
+    assert isinstance(game, Payoffs)
+    errors = game.errors()
+    if errors is None:
+        raise InputError("tolerance='noise' needs standard errors: these payoffs have neither stderr nor games")
+    p = nash_average(game, selection=selection, tolerance=0).weights
+    return largest_error(errors, p, p)
+
+
+def largest_error(E: Floats, mixture: Floats, own: Floats) -> float:
+    """Return the largest standard error of an average over a mixture, of rows with weight."""
+    E = E[np.ix_(own > 0, mixture > 0)]
+    unknown = int((~np.isfinite(E)).sum())
+    if unknown:
+        raise InputError(
+            f"tolerance='noise' needs the standard error of everything in the equilibrium: of {unknown:,} of "
+            f"{E.size:,} it is not known; give errors or counts, or a tolerance as a number"
+        )
+    return float(np.sqrt(E**2 @ mixture[mixture > 0] ** 2).max())
