@@ -232,7 +232,10 @@ SECTION = Section(
     name="algebra",
     title="Decompositions and Hodge ratings",
     about="Cyclic planes (the Schur decomposition of payoffs), latent skills, cycles, and ratings by least squares. "
-    "One thread for all sides. lsqr gets its sparse matrix ready made, while ours starts from the matches. *error*: "
+    "One thread for all sides. lsqr gets its sparse matrix ready made, while ours starts from the matches. "
+    "eigsh, lsqr and *numpy, the same output* return what ours returns. The others return less: svd of payoffs has "
+    "no planes, and of a table (*alone*) no averages and no signs; on small tables svd alone takes less time than "
+    "latent. *error*: "
     "what a side leaves, relative to the size of the data. All parts of Hodge: "
     "ratings, standard errors, the strongest cycles, and the split into local and harmonic, ours alone.",
     comparisons=comparisons,

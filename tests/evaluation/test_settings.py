@@ -143,7 +143,7 @@ def test_noise_of_scores_counts_in_the_unit_of_tasks() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        nb.Scores.from_array([[1, 2.0], [2, 1]]),
+        nb.Scores.from_array([[1.0, 2.0], [2.0, 1.0]]),
         nb.Payoffs.from_array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]),
         nb.Matches.from_counts([[0, 9, 0, 1], [1, 0, 9, 0], [0, 1, 0, 9], [9, 0, 1, 0]]),  # two pairs never met
     ],
