@@ -22,7 +22,8 @@ mixture which rounds to this one.
 
 *Condition*: how far a weight moves, at most and to first order, when every payoff changes by a small share of the
 largest one. On the support, ``M x = v, 1'x = 1`` is a square system ``B``, and ``|dx| <= |B^-1| |dM x|``. It is
-infinite where there are many equilibria, and where a change of 1e-9 could already change who has weight.
+infinite where there are many equilibria, and where a change of 1e-9 could already change who has weight. The
+payoffs are those between classes: a change that tells the members of one apart is not covered.
 """
 
 from collections.abc import Sequence

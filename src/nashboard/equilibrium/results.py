@@ -52,7 +52,7 @@ class NashAverage(Drawn):
     condition
         How far a weight can move per share of the largest payoff by which payoffs change: a change of 1e-9 of the
         largest payoff moves a weight by at most about ``1e-9 * condition``. Infinite where there are many equilibria,
-        or nearly so.
+        or nearly so. Clones stay clones: a change that tells them apart can give the weight of all to one.
     tolerance
         The exploitability that was allowed, in the unit of the payoffs; 0 for an exact equilibrium.
     scale
@@ -116,7 +116,7 @@ class NashAverage(Drawn):
             f"effective number {self.effective_number:.2f}",
             f"certificates: exploitability {self.exploitability:.1e} (largest payoff {self.scale:.4g}), "
             f"residual {self.residual:.1e}",
-            sensitivity_of(self.condition),
+            sensitivity_of(self.condition, bool(self.clone_groups)),
             f"payoffs: {self.made}",
         )
 
@@ -175,7 +175,7 @@ class ScoreNashAverage(Drawn):
         How far the weights may be from those of maximum entropy, see `nashboard.equilibrium.certificate`.
     condition
         How far a weight can move per share of the range of scores by which scores change; infinite where there are
-        many equilibria, or nearly so.
+        many equilibria, or nearly so. Clones stay clones.
     tolerance
         The exploitability that was allowed, in the unit of the scores; 0 for an exact equilibrium.
     scaling
@@ -285,7 +285,7 @@ class ScoreNashAverage(Drawn):
             f"(effective number {self.effective_tasks:.2f})",
             f"certificates: exploitability {self.exploitability:.1e} (range of scores {self.scale:.4g}), "
             f"residual {self.residual:.1e}",
-            sensitivity_of(self.condition),
+            sensitivity_of(self.condition, bool(self.agent_clone_groups or self.task_clone_groups)),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -325,12 +325,13 @@ def kind_of(result: "NashAverage | ScoreNashAverage") -> str:
     return "one of many equilibria, the one of maximum entropy"
 
 
-def sensitivity_of(condition: float) -> str:
+def sensitivity_of(condition: float, clones: bool) -> str:
     """Return in words how far the weights can move."""
     if not np.isfinite(condition):
         return "sensitivity: equilibria are many, or nearly so: a small change of the payoffs can move weights far"
     moved = min(1.0, TOLERANCE * condition)
-    return f"sensitivity: a change of 1e-9 of the largest payoff moves a weight by at most about {moved:.1e}"
+    change = "a change of 1e-9 of the largest payoff" + (" that leaves clones alike" if clones else "")
+    return f"sensitivity: {change} moves a weight by at most about {moved:.1e}"
 
 
 def left_out(names: tuple[str, ...], support: tuple[str, ...]) -> tuple[str, ...]:
