@@ -115,3 +115,14 @@ def test_tables_that_turn_on_differences_near_rounding_are_solved(family: str, s
     assert result.residual <= TIGHT
     exact = exact_value([[Fraction(x) for x in row] for row in S.tolist()])
     assert abs(result.value - float(exact)) <= TIGHT * np.ptp(S)
+
+
+def test_scores_that_differ_by_little_around_a_value_far_from_zero_are_solved() -> None:
+    # found by fuzzing: all tasks but one are the same to 1e-10 of the largest score, and so far from zero
+    table = hard_table("rule-clones", 2600296)
+    result = nb.nash_average_scores(table)
+    assert result.exploitability <= 1e-9 * result.scale
+    assert result.residual <= 1e-9
+    assert result.value == pytest.approx(
+        float(exact_value([[Fraction(x) for x in row] for row in table.tolist()])), rel=1e-9
+    )

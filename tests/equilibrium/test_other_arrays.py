@@ -76,6 +76,23 @@ def test_numbers_of_sixteen_bits_of_another_kind_have_their_own_precision() -> N
     assert found.tolerance == pytest.approx(2 * 2.0**-7 * np.abs(A).max(), rel=1e-2)
 
 
+@pytest.mark.parametrize("name", BYTES)
+def test_views_and_detached_tensors_are_the_same_games(name: str) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    A = rank_six(40)
+    whole = torch.tensor(A, dtype=getattr(torch, name), requires_grad=True).detach()
+    for view, same in ((whole.T, A.T), (whole[::2, ::2], A[::2, ::2]), (-whole.T[5:30, 5:30], A[5:30, 5:30])):
+        assert not view.is_contiguous()
+        copy = np.ascontiguousarray(same, dtype=name)
+        np.testing.assert_allclose(nb.nash_average(view).weights, nb.nash_average(copy).weights, atol=1e-12)
+        np.testing.assert_allclose(nb.hodge(view).ratings, nb.hodge(copy).ratings, atol=1e-12)
+        np.testing.assert_allclose(nb.schur(view, 3).strengths, nb.schur(copy, 3).strengths, rtol=1e-12)
+    growing = nb.MetaGame()
+    for k in range(40):
+        growing.append(whole.T[:k, k].neg())  # a column: every 40th number
+    np.testing.assert_allclose(growing.weights, nb.nash_average(-A).weights, atol=BYTES[name])
+
+
 def test_tensors_that_cannot_be_read_are_explained() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     for tensor, words in (

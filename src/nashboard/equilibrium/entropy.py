@@ -397,12 +397,14 @@ def most_even(opponents: Opponents, equilibrium: Floats, log_m: Floats, e: float
     start /= start.sum()
     if opponents.gains(start).max() <= e:  # the most even mixture of all
         return EvenMixture(weights=start, residual=0.0, condition=0.0, iterations=0)
+    if not opponents.gains(equilibrium).max() <= e / 8:
+        raise ConvergenceError(
+            f"no mixture is known whose exploitability is far below the tolerance: {e:.1e} is too small"
+        )
     share = e / (2 * max(float(opponents.gains(uniform).max()), e))
     inside = (1 - share) * equilibrium + share * uniform
     inside /= inside.sum()
     margins = Margins(at=e - opponents.gains(inside), fall=opponents.gains, rows=opponents.rows, unit=1.0)
-    if not margins.at.min() > 0:
-        raise ConvergenceError(f"no mixture is known whose exploitability is below the tolerance: {e:.1e} is too small")
     best = opponents.gains(equilibrium)
     found = maximum_entropy(inside, np.ones((n, 1)), margins, log_m, likely=np.flatnonzero(best > -e))
     x = found.x / found.x.sum()
