@@ -189,6 +189,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
     },
     "methods": {
         "--method": ([LOG, "-m", "borda"], ["-m", "copeland"]),
+        "--segment": ([LOG, "-m", "deviation"], ["--segment", "language"]),
         "--resamples": ([LOG, "-m", "borda"], ["--resamples", "7"]),
         "--seed": ([LOG, "-m", "borda", "--format", "json"], ["--seed", "7"]),
         "--noise": ([LOG, "-m", "borda"], ["--noise", "none"]),

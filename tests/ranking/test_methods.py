@@ -503,6 +503,15 @@ def test_a_thousand_agents_are_ranked(name: str) -> None:
     assert len(found.agents) == 1000
 
 
+@pytest.mark.slow
+def test_a_thousand_agents_on_tasks_are_ranked_at_a_finite_alpha() -> None:
+    S = nb.Scores.from_array(np.random.default_rng(0).normal(size=(1000, 20)))
+    found = nb.rank(S, "alpha_rank", alpha=1.0)
+    assert found.certificate["residual"] < 1e-12
+    with pytest.raises(nb.InputError, match="fit in a gigabyte"):
+        nb.rank(nb.Scores.from_array(np.random.default_rng(0).normal(size=(1000, 200))), "alpha_rank", alpha=1.0)
+
+
 def test_the_registry_lists_what_a_user_chooses_by() -> None:
     registry = nb.methods()
     assert len(registry) >= 20

@@ -114,6 +114,48 @@ def test_noisy_copies_change_a_maximum_and_exact_data_have_none() -> None:
     assert np.isnan(exact.same)
 
 
+PROMPTS = """model_a,model_b,winner,prompt
+x,y,model_a,q1
+x,y,model_b,q2
+y,z,model_a,q1
+z,x,model_a,q2
+x,z,tie,q1
+y,z,model_b,q2
+"""
+
+
+def test_the_command_compares_deviation_on_prompts_and_says_where_they_are_pooled(command: Run, tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(PROMPTS, encoding="utf-8")
+    words = ["methods", str(path), "-m", "deviation", "-m", "borda", "--resamples", "20", "--format", "json"]
+    pooled, split = command(*words), command(*words, "--segment", "prompt")
+    assert "games of all prompts are pooled: deviation uses them with --segment prompt" in pooled.stderr
+    assert "pooled" not in split.stderr
+    one, other = (json.loads(done.stdout)["methods"] for done in (pooled, split))
+    alone = nb.rank(nb.read_segments(path, "prompt"), "deviation")
+    assert dict(zip(other[0]["ranking"]["agents"], other[0]["ranking"]["scores"], strict=True)) == pytest.approx(
+        dict(zip(alone.agents, alone.scores, strict=True)), abs=1e-6
+    )
+    assert one[0]["ranking"]["scores"] != other[0]["ranking"]["scores"]
+    assert (other[0]["same"], other[0]["noisy"]) == (None, None)  # new data have no prompts
+    assert one[1] == other[1]
+    only = command("methods", str(path), "-m", "borda", "--segment", "prompt", code=2)
+    assert "only deviation uses prompts" in only.stderr
+
+
+def test_nash_of_observed_results_and_the_board_are_told_apart() -> None:
+    few = nb.Matches.from_counts(
+        [[0, 1, 0], [1, 0, 1], [1, 0, 0]], ["x", "y", "z"], draws=np.eye(3)[::-1] - np.diag([0, 1, 0])
+    )
+    found = nb.evaluate(few, n_resamples=100).second_opinions(["nash", "borda"])
+    nash = found.trials[0].ranking
+    assert nash is not None
+    assert (nash.winners, found.first) == (("x", "y"), ("y",))
+    assert "nash has 'x' and 'y' first and the board 'y': nash takes the observed results as exact" in str(found)
+    agreed = nb.evaluate(nb.Matches.from_counts([[0, 90], [10, 0]]), n_resamples=50).second_opinions(["nash"])
+    assert "as exact" not in str(agreed)
+
+
 def test_methods_that_do_not_apply_say_why() -> None:
     found = nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=20).second_opinions(["nash", "iqm"])
     assert found.trials[1].ranking is None

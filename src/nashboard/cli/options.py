@@ -79,6 +79,10 @@ ComponentsOption = Annotated[
 Segment = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
 ]
+Prompts = Annotated[
+    str | None,
+    typer.Option("--segment", metavar="COLUMN", help="The column of prompts, or their categories, for deviation."),
+]
 MinGames = Annotated[int | None, typer.Option(help="Leave out agents with fewer games.", min=1)]
 
 # how to evaluate ------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Rankings: ``nashboard rank FILE --method NAME``, ``methods`` compares all, ``nash`` solves the table as given."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from nashboard.cli.reading import Connecting, Reading, varied
 from nashboard.errors import InputError
 
 MOST_PROMPTS = 100_000  # each is counted apart, in a millisecond or two
+PROMPT = re.compile(r"'((?:prompt|question)(?:_id)?)'", re.IGNORECASE)  # usual names, among the columns of a log
 EXACT = "observed results are taken as exact, and `nashboard evaluate` accounts for their noise"
 
 
@@ -29,10 +31,7 @@ def rank(
             "--option", metavar="NAME=VALUE", help="An option of the method, such as damping=0.9; can be repeated."
         ),
     ] = None,
-    segment: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column of prompts, or of their categories, for --method deviation."),
-    ] = None,
+    segment: options.Prompts = None,
     scaling: options.ScalingOption = options.Scaling.range,
     missing: options.Missing = None,
 ) -> None:
@@ -64,6 +63,8 @@ def rank(
     ranking = rank_agents(data, method, scaling=options.word(scaling), **chosen_options)
     listing.show(ranking.table(), json=(ranking.to_dict(), "ranking/1"))
     note_exact(data, ranking.winners)
+    if chosen.by_prompt:
+        note_pooled_prompts(data)
 
 
 def note_exact(data: Any, first: Sequence[str], how: str = EXACT) -> None:
@@ -77,6 +78,16 @@ def note_exact(data: Any, first: Sequence[str], how: str = EXACT) -> None:
         few = [f"{name} played {games[name]:,g}" for name in dict.fromkeys(first) if games[name] < FEW_GAMES]
     said = f"; in first place with few games: {', '.join(few[:3])}" if few else ""
     note(f"note: {how}{said}")
+
+
+def note_pooled_prompts(data: Any) -> None:
+    """Say that a log has a column of prompts which was pooled, and how to use it."""
+    from nashboard.data.matches import Matches
+
+    if not isinstance(data, Matches):
+        return
+    if found := PROMPT.search(" ".join(fact.meaning for fact in data.origin.taken if fact.name == "columns")):
+        note(f"note: games of all prompts are pooled: deviation uses them with --segment {found[1]}")
 
 
 def method_options(pairs: list[str] | None) -> dict[str, Any]:
@@ -106,6 +117,7 @@ def methods(
     method: Annotated[
         list[str] | None, typer.Option("--method", "-m", metavar="NAME", help="Only this method; can be repeated.")
     ] = None,
+    segment: options.Prompts = None,
     resamples: options.Resamples = options.RESAMPLES,
     seed: options.Seed = options.SEED,
     noise: options.NoiseOption = options.Noise.model,
@@ -119,7 +131,9 @@ def methods(
       nashboard methods
       nashboard methods battles.parquet
       nashboard methods dataset:atari --method nash --method borda --method schulze
+      nashboard methods votes.csv --segment prompt
     """
+    from nashboard.cli.evaluate import read_parts
     from nashboard.evaluation.evaluate import evaluate
     from nashboard.ranking.registry import find_method
     from nashboard.ranking.registry import methods as registry
@@ -131,13 +145,19 @@ def methods(
         )
         listing.show(registry().table())
         return
+    by_prompt = [one.name for one in registry() if one.by_prompt and (names is None or one.name in names)]
+    if not by_prompt:
+        options.refuse(("segment",), "these methods pool all games; only deviation uses prompts")
     data = connecting.to_rank(source, reading, missing)
+    prompts = None if segment is None else read_parts(source, segment, reading, most=MOST_PROMPTS)
     found = evaluate(data, n_resamples=resamples, rng=seed, noise=options.word(noise), scaling=options.word(scaling))
     with show_progress("Ranking by every method ...") as progress:
-        trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."))
+        trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."), prompts=prompts)
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
     winners = [name for one in trials.ranked if one.ranking for name in one.ranking.winners]
     note_exact(data, winners, "first places are those of the observed results; P(same) says what noise does to them")
+    if by_prompt and prompts is None:
+        note_pooled_prompts(data)
 
 
 def nash(

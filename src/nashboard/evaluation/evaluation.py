@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from nashboard.data.segments import Segments
     from nashboard.ranking.pairwise import Pairwise
     from nashboard.ranking.trial import Trials
 
@@ -169,6 +170,7 @@ class Evaluation:
         progress: Callable[[str], None] = lambda name: None,
         *,
         quick: bool = False,
+        prompts: "Segments | None" = None,
     ) -> "Trials":
         """Rank by every method (or these), and count what new data, copies and dropouts change.
 
@@ -180,6 +182,8 @@ class Evaluation:
             Called with the name of each method before it runs.
         quick
             Try few copies and few new data.
+        prompts
+            The matches of each prompt, from `nashboard.read_segments`, for deviation ratings; other methods pool them.
 
         Examples
         --------
@@ -191,8 +195,9 @@ class Evaluation:
         from nashboard.ranking.trial import try_methods
 
         problem = self.own_problem("rank by other methods")
+        data = problem.pairwise()
         return try_methods(
-            problem.pairwise(),
+            data if prompts is None else data.with_prompts(prompts),
             self.board.ranks,
             first=self.board.support,
             methods=methods,

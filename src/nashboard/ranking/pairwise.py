@@ -169,6 +169,10 @@ class Pairwise:
             prompts=None if self.prompts is None else read_only(self.prompts[:, kept[:, None], kept]),
         )
 
+    def with_prompts(self, prompts: Segments) -> "Pairwise":
+        """Return these matches with their margins on each prompt."""
+        return replace(self, prompts=read_only(prompt_margins(matches_of(prompts), self.agents)))
+
     def copy_task(self, task: int, copies: int) -> "Pairwise":
         """Return a table in which a task, by its position in ``table``, is entered again so many times."""
         assert self.table is not None
@@ -282,24 +286,40 @@ def from_matches(data: Matches) -> Pairwise:
 
 def from_segments(data: Segments) -> Pairwise:
     """Pool the matches of all prompts, and keep the margins of each."""
-    parts = [part for part in data.parts.values() if isinstance(part, Matches)]
-    if not parts or len(parts) < len(data.parts):
-        raise InputError("segments can only be ranked if they are matches, and there must be at least one")
+    parts = matches_of(data)
     agents = tuple(dict.fromkeys(name for part in parts for name in part.agents))
     at = {name: k for k, name in enumerate(agents)}
     n = len(agents)
-    refuse_size((len(parts), n, n), "margins on all prompts", "use categories of prompts")
-    margins, W, D = np.zeros((len(parts), n, n)), np.zeros((n, n)), np.zeros((n, n))
-    for M, part in zip(margins, parts, strict=True):
+    margins, W, D = prompt_margins(parts, agents), np.zeros((n, n)), np.zeros((n, n))
+    for part in parts:
         i, j = np.array([at[name] for name in part.agents])[part.pairs.T]
-        M[i, j] = (part.wins - part.losses) / part.games
-        M[j, i] = -M[i, j]
         W[i, j] += part.wins
         W[j, i] += part.losses
         D[i, j] += part.draws
         D[j, i] += part.draws
     pooled = from_matches(Matches.from_counts(W, agents, draws=D))
     return replace(pooled, prompts=read_only(margins), notes=(*pooled.notes, *data.notes))
+
+
+def matches_of(data: Segments) -> list[Matches]:
+    """Return the matches of each prompt, or an error for other data."""
+    parts = [part for part in data.parts.values() if isinstance(part, Matches)]
+    if not parts or len(parts) < len(data.parts):
+        raise InputError("segments can only be ranked if they are matches, and there must be at least one")
+    return parts
+
+
+def prompt_margins(parts: Sequence[Matches], agents: tuple[str, ...]) -> Floats:
+    """Return the margins of these agents on each prompt, ``(t, n, n)``."""
+    at, n = {name: k for k, name in enumerate(agents)}, len(agents)
+    refuse_size((len(parts), n, n), "margins on all prompts", "use categories of prompts")
+    margins = np.zeros((len(parts), n, n))
+    for M, part in zip(margins, parts, strict=True):
+        i, j = np.array([at.get(name, -1) for name in part.agents])[part.pairs.T]
+        kept = (i >= 0) & (j >= 0)
+        M[i[kept], j[kept]] = ((part.wins - part.losses) / part.games)[kept]
+        M[j[kept], i[kept]] = -M[i[kept], j[kept]]
+    return margins
 
 
 def equal_rows(lines: Floats) -> tuple[Ints, Ints]:

@@ -3,6 +3,7 @@
 from nashboard import charts
 from nashboard.evaluation.audit.checks import Check, equilibrium_checks
 from nashboard.evaluation.evaluation import Evaluation
+from nashboard.ranking.registry import methods
 from nashboard.report.blocks import Checks, Fold, Part, Section, Sentences, draw, grid
 from nashboard.report.findings import FULL, MOST_ATTACKED, Findings, size
 
@@ -128,7 +129,8 @@ def show_methods(found: Findings) -> Section:
         opening="The same data, ranked in other ways: ratings, voting rules, random walks and equilibria.",
         how=(
             "P(same) is the share of new data, simulated from the model, in which a method has the same agents in "
-            "first place: small values mean that noise decides.",
+            "first place: small values mean that noise decides. In simulations with a known truth it was off by up to "
+            "0.11 on average for a single method, mostly too low.",
             "One copy, fewest copies and dropping count what changes first place: entering an agent or a task again, "
             "and leaving out an agent that is not first. A method that can be moved in this way can be gamed.",
             "Kendall is the rank correlation with the board: 1 is the same order, 0 is no relation.",
@@ -144,8 +146,10 @@ def opinions(found: Findings) -> list[Part]:
         return [Sentences(lines=(found.missing["methods"],), tone="missing")]
     table = trials.table()
     sentence = trials.summary()
+    shown, known = len(trials.trials), len(methods())
+    caption = f"{shown} of {known} methods, those that take no time; `nashboard methods FILE` compares all"
     return [
         Sentences(lines=(f"{sentence[:1].upper()}{sentence[1:]}.",)),
         draw("chart-methods", charts.method_ranks, trials),
-        grid(table, "methods-table", caption="Every method on these data", things="methods", notes=table.notes[1:]),
+        grid(table, "methods-table", caption=caption, things="methods", notes=table.notes[1:]),
     ]

@@ -17,8 +17,9 @@ from nashboard.ranking.pairwise import Pairwise
 POPULATION = 50
 TIE = 0.5  # chance that an equally good strategy takes over, where selection is infinitely strong
 DENSE = 2500  # profiles whose chain is solved directly
-EDGES = 30_000_000  # of a sparse chain
-STEPS, SETTLED = 100_000, 2e-12  # of the iteration for large chains, and what may still flow
+MOVES = 125_000_000  # between profiles, kept in a gigabyte
+STEPS, CHECKED, SETTLED = 100_000, 10, 2e-12  # of the iteration for large chains, and what may still flow
+DAMPING = 0.7  # share of a step of that iteration
 NOISE = 1e-10  # where the chain has several closed classes: chance of a step to a worse profile
 
 
@@ -119,7 +120,7 @@ def two_populations(S: Floats, alpha: float | None, m: int) -> tuple[Floats, flo
         P = pi.reshape(n, t)
         return np.asarray(eta * (up.change(P) + down.change(P.T).T).ravel())
 
-    return iterated(change, float(eta * (up.leave + down.leave.T).max()), pi)
+    return iterated(change, eta * (up.leave + down.leave.T).ravel(), pi)
 
 
 def chain_among(S: Floats, profiles: Ints, alpha: float | None, m: int, noise: float = 0.0) -> Floats:
@@ -185,27 +186,32 @@ def closed_profiles(S: Floats, up: Climb, down: Climb) -> list[Ints]:
 
 
 def iterated_chain(S: Floats, alpha: float, m: int) -> tuple[Floats, float]:
-    """Return the stationary distribution over many profiles at a finite alpha, from a sparse chain."""
-    from scipy.sparse import coo_array
-
+    """Return the stationary distribution over many profiles at a finite alpha, from a table of all moves."""
     n, t = S.shape
-    if n * t * (n + t - 2) > EDGES:
+    if n * t * (n + t) > MOVES:
         raise InputError(
             f"at a finite alpha, two populations of {n:,} agents and {t:,} tasks have {n * t * (n + t - 2):,} moves, "
-            f"too many: leave alpha out, or use populations=1"
+            f"and {MOVES:,} fit in a gigabyte: leave alpha out, or use populations=1"
         )
-    number = np.arange(n * t).reshape(n, t)
     eta = 1 / (n + t - 2)
-    of_agents = eta * takeover(S[None, :, :] - S[:, None, :], alpha, m)  # [from agent, to agent, task]
-    of_tasks = eta * takeover(S[:, :, None] - S[:, None, :], alpha, m)  # [agent, from task, to task]
-    a, b, k = np.nonzero(of_agents * ~np.eye(n, dtype=np.bool_)[:, :, None])
-    i, c, d = np.nonzero(of_tasks * ~np.eye(t, dtype=np.bool_))
-    source = np.concatenate([number[a, k], number[i, c]])
-    target = np.concatenate([number[b, k], number[i, d]])
-    values = np.concatenate([of_agents[a, b, k], of_tasks[i, c, d]])
-    T = coo_array((values, (target, source)), shape=(n * t, n * t)).tocsr()
-    leave = np.asarray(T.sum(axis=0)).ravel()
-    return iterated(lambda pi: T @ pi - leave * pi, float(leave.max()), np.full(n * t, 1 / (n * t)))
+    of_agents, of_tasks = moves_within(S, alpha, m), moves_within(-S.T, alpha, m)
+    leave = of_agents.sum(axis=2).T + of_tasks.sum(axis=2)
+
+    def change(pi: Floats) -> Floats:
+        P = pi.reshape(n, t)
+        inflow = (P.T[:, None] @ of_agents)[:, 0].T + (P[:, None] @ of_tasks)[:, 0]
+        return np.asarray(eta * (inflow - leave * P).ravel())
+
+    return iterated(change, eta * leave.ravel(), np.full(n * t, 1 / (n * t)))
+
+
+def moves_within(G: Floats, alpha: float, m: int) -> Floats:
+    """Return the probabilities of moves within each column of ``G``, ``[column, from row, to row]``."""
+    found = np.empty((G.shape[1], len(G), len(G)))
+    for moves, column in zip(found, G.T, strict=True):
+        moves[:] = takeover(column - column[:, None], alpha, m)
+        np.fill_diagonal(moves, 0.0)
+    return found
 
 
 def takeover(gain: Floats, alpha: float | None, m: int, noise: float = 0.0) -> Floats:
@@ -243,14 +249,19 @@ def stationary(C: Floats) -> tuple[Floats, float]:
     return pi, flow_residual(pi, C)
 
 
-def iterated(change: Callable[[Floats], Floats], fastest: float, pi: Floats) -> tuple[Floats, float]:
-    """Return the stationary distribution of a large chain by iteration from ``pi``, and its residual, or an error."""
+def iterated(change: Callable[[Floats], Floats], leave: Floats, pi: Floats) -> tuple[Floats, float]:
+    """Return the stationary distribution of a large chain by iteration from ``pi``, and its residual, or an error.
+
+    A step is one of the chain without waiting, in which every profile is left at once (damped, so that it cannot
+    alternate): profiles that are seldom left do not slow it down. ``leave`` is how often each profile is left.
+    """
+    pace, enough = np.divide(DAMPING, leave, out=np.zeros_like(leave), where=leave > 0), SETTLED * float(leave.max())
     for step in range(STEPS):
         moved = change(pi)
-        if step % 50 == 0 and np.abs(moved).sum() <= SETTLED * fastest:
-            pi = pi / pi.sum()
-            return pi, float(np.abs(change(pi)).max())
-        pi = pi + moved * (0.5 / fastest)
+        if step % CHECKED == 0 and np.abs(moved).sum() <= enough:
+            return pi, float(np.abs(moved).max())
+        pi = pi + moved * pace
+        pi /= pi.sum()
     raise ConvergenceError(f"the chain of {pi.size:,} profiles did not settle in {STEPS:,} steps: use populations=1")
 
 
