@@ -397,15 +397,16 @@ def comparable(raw: Floats, scaling: str) -> Floats:
 def from_runs(data: Mapping[str, Any]) -> Pairwise:
     """Take single runs, ``{agent: (runs, tasks)}``."""
     try:
-        runs = tuple(np.array(values, dtype=np.float64) for values in data.values())
+        runs = tuple(np.asarray(values, dtype=np.float64) for values in data.values())
     except (TypeError, ValueError) as error:
         raise InputError(f"the runs must be arrays of numbers, runs x tasks: {error}") from None
     if not runs or any(one.ndim != 2 or one.shape[1] != runs[0].shape[1] or not one.size for one in runs):
         raise InputError("each agent needs an array of runs x tasks, with the same tasks for all agents")
-    if not all(np.isfinite(one).all() for one in runs):
-        raise InputError("the runs contain a score that is not finite: leave out tasks that were not run")
     names = tuple(str(name) for name in data)
-    means = np.array([one.mean(axis=0) for one in runs])
+    with np.errstate(invalid="ignore"):
+        means = np.array([one.mean(axis=0) for one in runs])
+    if not np.isfinite(means).all():  # as those of a score that is not
+        raise InputError("the runs contain a score that is not finite: leave out tasks that were not run")
     return replace(from_table(names, means, means), runs=runs)
 
 
