@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import nashboard as nb
 from data.conftest import Engine, every_engine
+from nashboard.data.formats import long_scores
 from nashboard.data.table import table as tables
 from nashboard.data.table.exact_sums import DIGITS, add_exactly, cut_into_digits, join_digits, name_digit, name_digits
 
@@ -146,6 +147,7 @@ def test_runs_are_taken_into_memory_only_where_there_is_room(
     monkeypatch.setattr(pl.LazyFrame, "collect", spied)
     monkeypatch.setattr(tables, "IN_ORDER", room)
     monkeypatch.setattr(tables, "SMALL", 0)
+    monkeypatch.setattr(long_scores, "MOST_RUNS", 0)  # single runs, which are few, always come by the stream
     assert nb.read_scores(path).values.tolist() == [[1], [1]]
     assert ("in-memory" in engines) == (room > 0)
     assert engines[-1] == ("in-memory" if room else "streaming")
