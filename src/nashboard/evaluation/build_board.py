@@ -23,7 +23,7 @@ from nashboard.evaluation.posterior.posterior import TIE, Posterior, draw_ranks,
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
 from nashboard.ranking.registry import find_method, score_draws
 from nashboard.ratings.elo import elo
-from nashboard.ratings.errors import rank_intervals
+from nashboard.ratings.errors import origin_weights, rank_intervals
 from nashboard.ratings.rating import checked_anchor, describe_origin
 
 OWN_METHODS = ("nash", "elo", "uniform", "mean")  # which the board has columns for
@@ -83,23 +83,24 @@ def count_games(data: Data) -> Floats:
 
 
 def rating(problem: Problem) -> Second | None:
-    """Return the Elo ratings that `elo` gives, with its intervals; exact copies and pooled agents are one agent."""
+    """Return the Elo ratings that `elo` gives, with its intervals; those of the draws where agents are pooled.
+
+    A pooled agent has the games of several, and would count as several in a fit; in the draws it is one opponent.
+    """
     classes, level = problem.classes, problem.settings.level
     if not isinstance(problem.merged, Matches) or "elo" not in problem.settings.methods:
         return None
-    anchor = class_anchor(problem)
-    if len(classes.first) == 1:
-        held = next(iter(anchor.values()), 0.0)
-        return summarise_second("Elo", "Elo rating in points", np.full((1, 1), held), problem, decimals=0)
-    fit = elo(problem.pooled(), prior=ELO_PRIOR if problem.literal else "learned", anchor=anchor or None)
-    assert fit.covariance is not None
-    meaning = "Elo rating in points" + (
-        "" if anchor else f", {describe_origin(None, fit.agents, fit.covariance.weights)}"
-    )
-    if not anchor and (classes.size > 1).any():
-        meaning += ", agents that are pooled count once"
+    matches, anchor = problem.pooled(), class_anchor(problem)
+    names = tuple(problem.agents[k] for k in classes.first)
+    weights = origin_weights(matches) if len(names) > 1 else np.ones(1)
+    meaning = f"Elo rating in points, {describe_origin(problem.settings.anchor, names, weights)}"
+    if len(names) == 1 or problem.pools:
+        meaning += ", agents that are pooled count once" * bool(problem.pools)
+        return summarise_second("Elo", meaning, drawn_ratings(problem, names, anchor), problem, decimals=0)
+    fit = elo(matches, prior=ELO_PRIOR if problem.literal else "learned", anchor=anchor or None)
     if problem.literal:
         return summarise_second("Elo", meaning, fit.ratings[None], problem, decimals=0)
+    assert fit.covariance is not None
     half = NormalDist().inv_cdf((1 + level) / 2) * fit.stderr
     ranks = rank_intervals(fit.ratings / POINTS_PER_LOGIT, fit.covariance, level)
     assert ranks is not None
@@ -114,6 +115,16 @@ def rating(problem: Problem) -> Second | None:
         rank_high=ranks.high[label],
         simultaneous=True,
     )
+
+
+def drawn_ratings(problem: Problem, names: tuple[str, ...], anchor: dict[str, float]) -> Floats:
+    """Return the ratings of the draws in points: each class's mean lead over all others, moved to the anchors."""
+    assert problem.draws.ratings is not None
+    points = problem.draws.ratings * POINTS_PER_LOGIT
+    if not anchor:
+        return points
+    held = [names.index(name) for name in anchor]
+    return np.asarray(points + (np.array(list(anchor.values())) - points[:, held]).mean(axis=1, keepdims=True))
 
 
 def class_anchor(problem: Problem) -> dict[str, float]:
