@@ -20,6 +20,11 @@ residual is the larger of ``max |x - s|`` and ``sum y (v - F x)`` over the other
 slack that the last bits of the weights and of the value could have made counts as zero: the residual is then that of a
 mixture which rounds to this one.
 
+*The only equilibrium*: where the weights of both sides solve a regular system of their supports, and all other margins
+are positive, there is no other, so none is more even. How far the weights may be off then follows from the inverse:
+with ``B z = g`` the system below and ``r`` what it misses in twice the working precision, ``|dz| <= |B^-1| |r|``. That
+is the residual of such a game, and multipliers are not needed.
+
 *Condition*: how far a weight moves, at most and to first order, when every payoff changes by a small share of the
 largest one. On the support, ``M x = v, 1'x = 1`` is a square system ``B``, and ``|dx| <= |B^-1| |dM x|``. It is
 infinite where there are many equilibria, and where a change of 1e-9 could already change who has weight. The
@@ -50,25 +55,29 @@ class Certificate:
     condition: float
 
 
+NOT_A_POINT = Certificate(residual=float("inf"), complementarity=float("inf"), condition=float("inf"))
+
+
 def certify(F: Floats, sides: Sequence[SideSolution], log_m: Sequence[Floats]) -> Certificate:
     """Return the certificate of a game with one group of players (``F`` antisymmetric) or two (``F`` a table)."""
+    condition = float("inf")
+    if all(side.unique for side in sides):
+        only = certify_point(F, [side.weights for side in sides])
+        if only.residual <= TOLERANCE:
+            return only
+        condition = only.condition
     if len(sides) == 1:
-        v, parts = 0.0, [(F, sides[0], sides[0], log_m[0], 0.0)]
+        parts = [(F, sides[0], sides[0], log_m[0], 0.0)]
     else:
         agents, tasks = sides
         v = value_between(F, agents, tasks)
         parts = [(F, tasks, agents, log_m[1], v), (-F.T, agents, tasks, log_m[0], -v)]
-    unique = all(side.unique for side in sides)
     residuals, misses = [], []
     for G, x, q, log_own, value in parts:
         missed, possible = complementarity(G, x.weights, q.inner, value)
         misses.append(missed)
         residuals.append(entropy_residual(G, x, q, log_own, value, possible))
-    return Certificate(
-        residual=max(residuals),
-        complementarity=max(misses),
-        condition=condition(F, sides[-1].weights, sides[0].weights, v) if unique else float("inf"),
-    )
+    return Certificate(residual=max(residuals), complementarity=max(misses), condition=condition)
 
 
 def require_certified(certificate: Certificate, exploitability: float, scale: float, rounding: float = 0.0) -> None:
@@ -141,36 +150,46 @@ def complementarity(F: Floats, x: Floats, q: Floats, value: float) -> tuple[floa
     return most, (x > 0) | (-gains <= rounded)
 
 
-def condition(F: Floats, x: Floats, q: Floats, value: float) -> float:
-    """Return how far a weight of ``x`` or ``q``, the only equilibrium, moves per share of the largest payoff.
+def certify_point(F: Floats, mixtures: Sequence[Floats]) -> Certificate:
+    """Return the certificate of the only equilibrium, whose residual is infinite where it is not proved to be that.
 
-    The system of ``q`` is that of ``x``, transposed.
+    ``mixtures`` are one for an antisymmetric ``F``, or those of agents and tasks. The system of the agents is that of
+    the tasks, transposed.
     """
+    q, x = mixtures[0], mixtures[-1]
     own, tight = x.nonzero()[0], q.nonzero()[0]
     if F.size == 1:
-        return 0.0
+        return Certificate(residual=0.0, complementarity=0.0, condition=0.0)
     if len(own) != len(tight):
-        return float("inf")
-    k, columns = len(own), F.take(own, axis=1)
+        return NOT_A_POINT
+    k, columns, weights, others = len(own), F.take(own, axis=1), x[own], q[tight]
     B = np.empty((k + 1, k + 1), order="F")
     B[:k, :k], B[:k, k], B[k, :k], B[k, k] = columns.take(tight, axis=0), -1.0, 1.0, 0.0
     norm = float(np.abs(B).sum(axis=1).max())
     lu, pivots, singular = dgetrf(B)
     if singular:
-        return float("inf")
+        return NOT_A_POINT
     if k <= INVERTED:
         inverted = np.abs(dgetri(lu, pivots)[0])
-        whole, inner = float(inverted.sum(axis=1).max()), inverted[:k, :k]
-        inverse = float(max(inner.sum(axis=0).max(), inner.sum(axis=1).max()))
+        inverse = inverted[:k, :k]
+        whole, inner = (float(max(each.sum(axis=0).max(), each.sum(axis=1).max())) for each in (inverted, inverse))
     else:
-        whole = inverse = 3 / max(min(float(dgecon(lu, 1.0, norm=kind)[0]) for kind in "1I"), LEAST)
+        whole = inner = 3 / max(min(float(dgecon(lu, 1.0, norm=kind)[0]) for kind in "1I"), LEAST)
     if not whole * norm * EPS < 1:
-        return float("inf")
+        return NOT_A_POINT
+    high, low = precision.product(np.ascontiguousarray(B[:k, :k]), weights)
+    value = 0.0 if len(mixtures) == 1 else float(others @ high + others @ low)
+    missed = float(np.abs((high - value) + low).max())
+    if len(mixtures) == 2:
+        high, low = precision.product(B[:k, :k].T, others)
+        missed = max(missed, float(np.abs((high - value) + low).max()))
     largest = float(np.abs(F).max())
-    margins, gains = value - columns @ x[own], q[tight] @ F.take(tight, axis=0) - value
+    margins, gains = value - columns @ weights, others @ F.take(tight, axis=0) - value
     margins[tight] = gains[own] = np.inf
-    moved = largest * inverse
+    moved = largest * inner
     reach = TOLERANCE * moved
     least = min(float(margins.min()), float(gains.min()))
-    certain = min(x[own].min(), q[tight].min()) > reach and least > 2 * largest * (TOLERANCE + reach)
-    return moved if certain else float("inf")
+    if not (min(weights.min(), others.min()) > reach and least > 2 * largest * (TOLERANCE + reach)):
+        return NOT_A_POINT
+    sums = max(abs(float(part.sum()) - 1.0) for part in (weights, others))
+    return Certificate(residual=whole * max(missed, sums), complementarity=missed, condition=moved)

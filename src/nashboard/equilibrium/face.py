@@ -73,14 +73,19 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
     def found(point: Floats, value: float, Z: Floats, pulls_back: tuple[Apply, ...]) -> Face:
         return Face(x=point, v=value * unit, Z=Z, extent=Z.shape[1], unit=unit, bordered=A, pulls_back=pulls_back)
 
-    regular = factorise(A, zero)
-    if regular is not None:
-        apply, apply_back, loss = regular
-        near = apply(goal)
-        if near[:k].min() < -NEGATIVE:
-            return None  # not worth refining: somebody would have negative weight
-        point = refine(A, near, goal, apply, loss)
-        return found(point[:k], float(point[k]), np.zeros((k, 0)), (apply_back,))
+    factors = factorise(A)
+    if factors is not None:
+        near = dgetrs(*factors, goal)[0]
+        wrong = near[:k].min() < -NEGATIVE  # somebody would have negative weight
+        if wrong and not degenerate:
+            return None
+        loss = estimate_loss(A, factors[0], zero)
+        if loss is not None:
+            if wrong:
+                return None
+            point = refine(A, near, goal, lambda b: dgetrs(*factors, b)[0], loss)
+            back = (lambda b: dgetrs(*factors, b, trans=1)[0],)
+            return found(point[:k], float(point[k]), np.zeros((k, 0)), back)
     if not degenerate:
         return None
     if v is None:
@@ -110,23 +115,22 @@ def power_of_two(M: Floats) -> float:
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest > 0 else 1.0
 
 
-def factorise(A: Floats, zero: float) -> tuple[Apply, Apply, float] | None:
-    """Return how to solve with a square matrix and its transpose, unless it is close to singular.
-
-    The number says what part of an answer may be lost to rounding.
-    """
+def factorise(A: Floats) -> tuple[Floats, Ints] | None:
+    """Return the triangular factors of a square matrix and their row exchanges, unless it is singular."""
     if A.shape[0] != A.shape[1]:
         return None
     lu, pivots, trouble = dgetrf(A)
-    if trouble:
-        return None
+    return None if trouble else (lu, pivots)
+
+
+def estimate_loss(A: Floats, lu: Floats, zero: float) -> float | None:
+    """Return what part of a solution may be lost to rounding, or nothing where the matrix is close to singular."""
     norm = float(np.abs(A).sum(axis=0).max())
     conditioning, _ = dgecon(lu, norm)
     # the smallest singular value is at least 1 / (sqrt(k) * norm of the inverse); leave room for the estimate
     if conditioning * norm < CLEARLY * zero * np.sqrt(len(A)):
         return None
-    loss = len(A) * EPS / conditioning
-    return lambda b: dgetrs(lu, pivots, b)[0], lambda b: dgetrs(lu, pivots, b, trans=1)[0], loss
+    return float(len(A) * EPS / conditioning)
 
 
 def pseudo_invert(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...], Floats]:
@@ -254,13 +258,13 @@ def find_side_face(
     """
     if not own.any() or not tight.any():
         return None
-    columns = F.take(own.nonzero()[0], axis=1)
-    M = columns.take(tight.nonzero()[0], axis=0)
+    players = own.nonzero()[0]
+    M = F.take(tight.nonzero()[0], axis=0).take(players, axis=1)
     unit = power_of_two(M) if v == 0 else 1.0  # where zero means something, a block has its own scale
     found = face(M, x[own], v, unit=unit, degenerate=attempt.degenerate, zero=attempt.zero)
     if found is None or not (found.x > 0).all() or any_weight_is_rounding(found, attempt.zero):
         return None
-    G = columns.take((~tight).nonzero()[0], axis=0)
+    G = F.take((~tight).nonzero()[0], axis=0).take(players, axis=1)
     margins = found.v - G @ found.x
     size = abs(found.v) + np.abs(G) @ found.x if attempt.last else np.maximum.reduce(np.abs(G), axis=1)
     if (margins <= attempt.zero * size).any():
@@ -287,8 +291,8 @@ def any_weight_is_rounding(found: Face, zero: float) -> bool:
     return False
 
 
-def solve_side(side: SideFace, log_m: Floats) -> SideSolution:
-    """Maximise entropy on a face and compute the multipliers that prove it."""
+def solve_side(side: SideFace, log_m: Floats, point: bool = False) -> SideSolution:
+    """Maximise entropy on a face and compute the multipliers that prove it, unless it is known to be a ``point``."""
     found, G = side.found, side.G
     log_m = log_m[side.own]
     z = np.zeros(len(G))
@@ -309,10 +313,12 @@ def solve_side(side: SideFace, log_m: Floats) -> SideSolution:
         push, push_low = precision.two_sum(high, -high[top])
         target, target_low = precision.two_sum(target, -push)
         target_low = target_low - (push_low + (low - low[top]))
-    dual, dual_low, off = find_multipliers(found, target, target_low)
     y, y_low, weights, inner = (np.zeros(n) for n in (len(side.F), len(side.F), len(side.own), len(side.own)))
-    y[side.tight], y_low[side.tight] = dual[:-1] / found.unit, dual_low[:-1] / found.unit
-    y[~side.tight] = z
+    off = 0.0
+    if not point:
+        dual, dual_low, off = find_multipliers(found, target, target_low)
+        y[side.tight], y_low[side.tight] = dual[:-1] / found.unit, dual_low[:-1] / found.unit
+        y[~side.tight] = z
     weights[side.own], inner[side.own] = x, found.x / found.x.sum()
     return SideSolution(
         weights=weights,

@@ -26,7 +26,7 @@ from nashboard._types import Floats, Ints, floats
 from nashboard.algebra.flows import largest
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.validation import checked_names, positions
-from nashboard.equilibrium.certificate import Certificate, certify
+from nashboard.equilibrium.certificate import certify
 from nashboard.equilibrium.clones import Classes
 from nashboard.equilibrium.entropy import most_even_mixtures
 from nashboard.equilibrium.face import Face, SideFace, SideSolution, Terms, solve_side
@@ -219,7 +219,6 @@ class State:
     game: AgentsGame
     found: OracleSolution
     known_pivots: Ints | None = None
-    proof: Certificate | None = None
 
     @cached_property
     def side(self) -> SideSolution:
@@ -234,7 +233,7 @@ class State:
             totals=self.found.weights(self.game),
             log_m=log_m,
             unique=[self.side.unique],
-            certificate=self.proof or self.found.certificate(log_m),
+            certificate=self.found.solution.certificate,
             iterations=self.found.solution.iterations,
         )
 
@@ -275,9 +274,7 @@ def follow(state: State | None, A: Floats, agents: tuple[str, ...], unit: str, p
         mixtures = (state.inner, state.mixtures.totals[0])
         gains, final = (game.gains([np.append(x, np.zeros(len(new)))])[0][new] for x in mixtures)
         if (gains < -ZERO).all() and (final <= GAINS).all():
-            return State(
-                game=game, found=state.found, known_pivots=state.known_pivots, proof=state.mixtures.certificate
-            )
+            return State(game=game, found=state.found, known_pivots=state.known_pivots)
         ties = np.abs(gains) <= ZERO
         if state.pivots is not None and len(new) == 1 and ties.all():
             grown = grow_face(state, game, int(new[0]))
@@ -394,6 +391,6 @@ def accept(game: AgentsGame, K: Floats, members: Ints, side: SideSolution, pivot
     gains, final = (game.gains([x])[0][outside] for x in (side.inner, side.weights))
     if not ((gains < -ZERO).all() and (final <= GAINS).all()):
         return None
-    solution = Solution(sides=(among,), iterations=side.iterations)
-    found = OracleSolution(members=[members], F=K, solution=solution)
-    return State(game=game, found=found, known_pivots=pivots, proof=proof)
+    solution = Solution(sides=(among,), certificate=proof, iterations=side.iterations)
+    found = OracleSolution(members=[members], solution=solution)
+    return State(game=game, found=found, known_pivots=pivots)

@@ -189,7 +189,7 @@ def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Prog
         totals=found.weights(game),
         log_m=log_m,
         unique=[side.unique for side in found.solution.sides],
-        certificate=found.certificate(log_m),
+        certificate=found.solution.certificate,
         iterations=found.solution.iterations,
     )
 

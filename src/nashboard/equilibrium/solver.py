@@ -42,7 +42,7 @@ from nashboard.equilibrium.central_path import (
     quiet,
     rectangular_game,
 )
-from nashboard.equilibrium.certificate import Certificate, certify, complementarity, entropy_residual, value_between
+from nashboard.equilibrium.certificate import Certificate, certify
 from nashboard.equilibrium.face import Attempt, SideFace, SideSolution, find_side_face, solve_side
 from nashboard.equilibrium.game import Game
 from nashboard.equilibrium.precision import (
@@ -92,14 +92,11 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Solution:
-    """The equilibrium mixtures of all groups of players, and how many linear systems were solved.
-
-    ``rounded`` is the unit that payoffs had to be rounded to, 0 where they are as they came.
-    """
+    """The equilibrium mixtures of all groups of players, what proves them, and how many linear systems were solved."""
 
     sides: tuple[SideSolution, ...]
+    certificate: Certificate
     iterations: int
-    rounded: float = 0.0
 
     @property
     def value(self) -> float:
@@ -109,21 +106,14 @@ class Solution:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OracleSolution:
-    """An equilibrium of some classes of each group (``members``, payoffs ``F``) that is one of the whole game."""
+    """An equilibrium of some classes of each group (``members``) that is one of the whole game."""
 
     members: list[Ints]
-    F: Floats
     solution: Solution
 
     def weights(self, game: Game) -> list[Floats]:
         """Return the weights of all classes of each group."""
         return embed([side.weights for side in self.solution.sides], self.members, game.sizes)
-
-    def certificate(self, log_m: Sequence[Floats]) -> Certificate:
-        """Return what payoffs and weights prove; ``log_m`` the log-multiplicities of all classes."""
-        among = [part[some] for part, some in zip(log_m, self.members, strict=True)]
-        proved = certify(round_to(self.F, self.solution.rounded), self.solution.sides, among)
-        return replace(proved, condition=float("inf")) if self.solution.rounded else proved
 
 
 def find_equilibrium(
@@ -151,7 +141,7 @@ def find_equilibrium(
         if not any(new.size for new in joining):
             break
         members, F = join(game, members, F, joining)
-    return OracleSolution(members=members, F=F, solution=replace(found, iterations=iterations))
+    return OracleSolution(members=members, solution=replace(found, iterations=iterations))
 
 
 def choose_members(game: Game, progress: Progress) -> tuple[list[Ints], Floats, int]:
@@ -310,12 +300,17 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
     for unit in (0.0, *ROUNDED):
         found, certain, x = search_path(round_to(F, unit), log_m, progress)
         if found is not None and certain:
-            return replace(found, rounded=unit)
+            return found if not unit else without_condition(found)
     if found is None and x is not None and len(log_m) == 2:
         return search_near_value(F, log_m, x, progress)
     if found is None:
         raise missed(x)
-    return replace(found, rounded=unit)
+    return without_condition(found)
+
+
+def without_condition(found: Solution) -> Solution:
+    """Return a solution of rounded payoffs, which says nothing about how far weights move with the payoffs."""
+    return replace(found, certificate=replace(found.certificate, condition=float("inf")))
 
 
 def search_near_value(F: Floats, log_m: Sequence[Floats], x: Iterate, progress: Progress) -> Solution:
@@ -355,8 +350,8 @@ def search_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> tuple
         worth_it = attempt.degenerate or could_be_points(support, game.starts)
         faces = find_faces(sides, x, support, attempt) if worth_it and (doubtful is None or attempt.last) else None
         if faces is not None:
-            found = maximise_entropy(sides, faces, log_m, count)
-            if is_certain(sides, found, log_m):
+            found = maximise_entropy(F, sides, faces, log_m, count)
+            if is_certain(sides, found):
                 return found, True, x
             doubtful = doubtful or found
         fine += attempt.last
@@ -404,38 +399,39 @@ def find_faces(sides: Sequence[Side], x: Iterate, support: Bools, attempt: Attem
     return faces
 
 
-def maximise_entropy(sides: Sequence[Side], faces: Sequence[SideFace], log_m: Sequence[Floats], count: int) -> Solution:
-    """Return the most even mixture on each face."""
-    found = {side.own: solve_side(face, log_m[side.own]) for side, face in zip(sides, faces, strict=True)}
-    if len(sides) == 1:
-        found[0] = replace(found[0], value=0.0)
-    total = count + sum(side.iterations for side in found.values())
-    return Solution(sides=tuple(found[group] for group in sorted(found)), iterations=total)
+def maximise_entropy(
+    F: Floats, sides: Sequence[Side], faces: Sequence[SideFace], log_m: Sequence[Floats], count: int
+) -> Solution:
+    """Return the most even mixture on each face; only where a face may have others are multipliers needed as proof."""
+    for point in (True, False):
+        if point and not all(face.found.unique for face in faces):
+            continue
+        chosen = {side.own: solve_side(face, log_m[side.own], point) for side, face in zip(sides, faces, strict=True)}
+        found = tuple(chosen[group] for group in sorted(chosen))
+        certificate = certify(F, found, log_m)
+        if certificate.residual <= TOLERANCE:
+            break
+    return Solution(sides=found, certificate=certificate, iterations=count + sum(side.iterations for side in found))
 
 
-def is_certain(sides: Sequence[Side], found: Solution, log_m: Sequence[Floats]) -> bool:
-    """Whether all mixtures are proved the best of their faces; where a face is a point, there is nothing to choose.
+def is_certain(sides: Sequence[Side], found: Solution) -> bool:
+    """Whether all mixtures are proved the best of their faces.
 
-    A search for the best mixture that lost its way may have left the face, so that is asked too. The value is what the
-    mixtures get against each other, as in the certificate of the result: where ties were broken, that of the faces
-    is another.
+    A search for the best mixture that lost its way may have left the face, so that is asked too. Where ties were
+    broken, the value of the faces is not that of the certificate.
     """
-    if max(side.off for side in found.sides) > TOLERANCE:
+    proved = found.certificate
+    if not (proved.residual <= TOLERANCE and proved.complementarity <= COMPLEMENTARY):
         return False
     if all(side.unique for side in found.sides):
         return True
-    value = 0.0 if len(sides) == 1 else value_between(sides[0].F, *found.sides)
+    p, q = found.sides[0].weights, found.sides[-1].weights
+    value = 0.0 if len(sides) == 1 else float(p @ sides[0].F @ q)
     values = (value, -value)
-    for side, v in zip(sides, values, strict=False):
-        x, opponents = found.sides[side.own], found.sides[side.opponents]
-        if (side.F @ x.weights).max() - v > TOLERANCE / 2:
-            return False
-        missing, possible = complementarity(side.F, x.weights, opponents.inner, v)
-        if missing > COMPLEMENTARY:
-            return False
-        if not x.unique and not entropy_residual(side.F, x, opponents, log_m[side.own], v, possible) <= TOLERANCE:
-            return False
-    return True
+    return all(
+        (side.F @ found.sides[side.own].weights).max() - v <= TOLERANCE / 2
+        for side, v in zip(sides, values, strict=False)
+    )
 
 
 def missed(x: Iterate | None) -> ConvergenceError:

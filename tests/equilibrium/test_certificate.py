@@ -1,0 +1,79 @@
+"""Wrong mixtures are never certified, whoever claims them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from equilibrium_games import Matrix, antisymmetric, rng_of
+from nashboard.equilibrium.certificate import certify, certify_point
+from nashboard.equilibrium.face import SideSolution
+from nashboard.equilibrium.precision import COMPLEMENTARY, TOLERANCE
+from nashboard.equilibrium.solver import solve
+
+
+def game_of_kind(rng: np.random.Generator, kind: str) -> Matrix:
+    """Return a game with one equilibrium or many, payoffs from about -1 to 1."""
+    n = int(rng.integers(2, 13))
+    if kind == "noise":
+        return antisymmetric(rng.normal(size=(n, n))) / 8
+    if kind == "ties":
+        return antisymmetric(rng.integers(-2, 3, size=(n, n)).astype(float)) / 4
+    if kind == "disc":
+        C = rng.normal(size=(n, 2))
+        return (np.outer(C[:, 0], C[:, 1]) - np.outer(C[:, 1], C[:, 0])) / 16
+    m = int(rng.integers(2, 13))
+    if kind == "table":
+        return np.asarray(rng.normal(size=(n, m)) / 4)
+    return np.asarray(rng.integers(-2, 3, size=(n, m)) / 2.0)
+
+
+def spoil(rng: np.random.Generator, side: SideSolution) -> SideSolution:
+    """Return a side with other weights, and maybe another witness, other multipliers, another claim."""
+    x, size = side.weights.copy(), 10.0 ** rng.uniform(-8, 0)
+    how = rng.integers(6)
+    if how == 0:
+        x *= np.exp(size * rng.normal(size=len(x)))
+    elif how == 1:
+        x[rng.integers(len(x))] += size
+    elif how == 2 and (x > 0).sum() > 1:
+        x[rng.choice(np.flatnonzero(x))] = 0
+    elif how == 3:
+        x = rng.dirichlet(np.ones(len(x)))
+    elif how == 4:  # another equilibrium, where there is one
+        x += rng.random() * (side.inner - x)
+    x /= x.sum()
+    y = side.y + (rng.random() < 0.3) * size * rng.normal(size=len(side.y))
+    return replace(side, weights=x, inner=x if rng.random() < 0.5 else side.inner, y=y, unique=bool(rng.random() < 0.6))
+
+
+@pytest.mark.parametrize("kind", ["noise", "ties", "disc", "table", "tied table"])
+def test_nothing_but_the_most_even_equilibrium_is_certified(kind: str) -> None:
+    rng = rng_of(len(kind))
+    accepted = 0
+    for _ in range(60):
+        F = game_of_kind(rng, kind)
+        log_m = [np.zeros(size) for size in (F.shape if "table" in kind else F.shape[:1])]
+        right = solve(F, log_m).sides
+        for _ in range(8):
+            claimed = [spoil(rng, side) for side in right]
+            proved = certify(F, claimed, log_m)
+            p, q = claimed[0].weights, claimed[-1].weights
+            value = 0.0 if len(claimed) == 1 else p @ F @ q
+            gain = max((F @ q).max() - value, value - (p @ F).min())
+            if max(gain, proved.residual) <= TOLERANCE and proved.complementarity <= COMPLEMENTARY:
+                off = max(np.abs(a.weights - b.weights).max() for a, b in zip(claimed, right, strict=True))
+                assert off <= 2 * TOLERANCE
+                accepted += 1
+    assert accepted  # changes near rounding are none
+
+
+@pytest.mark.parametrize("shift", [1e-3, 1e-6, 1e-8])
+def test_the_residual_of_a_point_bounds_how_far_the_weights_are_off(shift: float) -> None:
+    rng = rng_of(5)
+    A = antisymmetric(rng.normal(size=(15, 15))) / 8
+    x = solve(A, [np.zeros(15)]).sides[0].weights
+    assert certify_point(A, [x]).residual < 1e-14
+    moved = x * (1 + shift * rng.choice([-1, 1], size=15))
+    moved /= moved.sum()
+    assert certify_point(A, [moved]).residual >= np.abs(moved - x).max()
