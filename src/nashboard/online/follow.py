@@ -25,13 +25,13 @@ import polars as pl
 
 from nashboard._text import first_line
 from nashboard.data.counting.outcomes import Rules
-from nashboard.data.read import name_library_errors, read_games
+from nashboard.data.read import name_library_errors
 from nashboard.data.sources.paths import LONGEST_RECORD, STANDARD_INPUT, PlainFile, open_files
 from nashboard.data.table.columns import TIME, WEIGHT, find_column, find_outcome, find_sides, find_usual
 from nashboard.data.table.delimited import SEPARATORS
 from nashboard.data.table.files import count_rows, find_kind
 from nashboard.errors import InputError
-from nashboard.online.games import Columns, Excerpt
+from nashboard.online.games import Columns, Excerpt, read_log
 from nashboard.online.league import LogPosition
 from nashboard.online.models import OnlineElo, OnlineMelo
 
@@ -371,15 +371,9 @@ def whole_log(
 
     PGN and other formats are read by their own readers, and a log that has to be sorted is read whole.
     """
-    names = ("a", "b", "outcome", "weight", "time")
-    options: dict[str, Any] = {name: getattr(columns, name) for name in names if getattr(columns, name) is not None}
-    if outcomes:
-        options["outcomes"] = outcomes
     if before is not None and before.position == end:
         return
-    games = read_games(source, **options)
-    games = games.by_time() if columns.time is not None else games
-    frame = games.to_polars().slice(before.games if before else 0)
+    frame = read_log(source, columns, outcomes).to_polars().slice(before.games if before else 0)
     if len(frame):
         yield Piece(frame=frame, position=end)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from nashboard._types import Floats
 from nashboard.data.counting.outcomes import Question, Rules, SeenLabel, check_rules, learn_vocabulary
-from nashboard.data.games import Games as GameRows
+from nashboard.data.games import Games as GameLog
+from nashboard.data.read import read_games as read_any_games
 from nashboard.data.sources.frames import lazy_frame
 from nashboard.data.table.columns import WEIGHT, Named, check_column, find_column, find_outcome, find_sides
 from nashboard.data.table.values import is_sound_weight
@@ -73,6 +75,13 @@ class Games:
     joined: tuple[str, ...]
 
 
+def read_log(source: str | Path, columns: Columns, rules: Rules | None) -> GameLog:
+    """Return the games of a file or an address in any format, in their order or by a column of times."""
+    options: dict[str, Any] = {name: value for name, value in vars(columns).items() if value is not None}
+    games = read_any_games(source, **options, **({"outcomes": rules} if rules else {}))
+    return games if columns.time is None else games.by_time()
+
+
 def read_games(
     data: Any, columns: Columns, rules: Rules | None, known: Sequence[str], excerpt: Excerpt | None = None
 ) -> Games:
@@ -81,6 +90,8 @@ def read_games(
     New names are numbered on from the known ones. Where something is wrong an error says in which row.
     """
     excerpt = excerpt or Excerpt()
+    if isinstance(data, str | Path):
+        data, columns, rules = read_log(data, columns, rules), Columns(), None
     chosen = chosen_columns(data, columns, excerpt.source)
     a, b = (texts(chosen.frame[side], excerpt) for side in ("a", "b"))
     outcome = outcomes(chosen, a, b, rules, excerpt)
@@ -122,7 +133,7 @@ def find_names(known: Sequence[str], a: pl.Series, b: pl.Series) -> tuple[str, .
 
 def chosen_columns(data: Any, columns: Columns, source: str) -> Chosen:
     """Return a Polars frame with the columns a, b, outcome and perhaps weight."""
-    if isinstance(data, GameRows):
+    if isinstance(data, GameLog):
         data = data.to_polars()
     if isinstance(data, tuple | list):
         arrays = from_arrays(data)
@@ -132,8 +143,8 @@ def chosen_columns(data: Any, columns: Columns, source: str) -> Chosen:
     frame = lazy_frame(data)
     if frame is None:
         raise InputError(
-            f"cannot read games from a {type(data).__name__}: give a data frame, a mapping of columns, or arrays "
-            f"(a, b, outcome)"
+            f"cannot read games from a {type(data).__name__}: give a file, a data frame, a mapping of columns, or "
+            f"arrays (a, b, outcome)"
         )
     names = frame.collect_schema().names()
     a, b = find_sides(names, source, columns.a, columns.b)

@@ -124,8 +124,8 @@ class OnlineModel:
         Parameters
         ----------
         games
-            A frame of pandas, Polars, PyArrow or DuckDB, a mapping of columns, arrays ``(a, b, outcome)``, or what
-            `read_games` returned. If anything in it is wrong nothing is learnt.
+            A log in any format that `read_games` reads (or what it returned), a frame of pandas, Polars, PyArrow or
+            DuckDB, a mapping of columns, or arrays ``(a, b, outcome)``. If anything in it is wrong nothing is learnt.
         a, b, outcome, weight
             Columns, where they have other than the usual names (as in `read_matches`). ``weight=False`` uses no
             column of weights.
