@@ -125,9 +125,9 @@ def test_online_follows_pgn_and_logs_sorted_by_time(tmp_path: Path) -> None:
     model = nb.OnlineElo()
     model.update_many(log.sort("when"))
     np.testing.assert_allclose(load(sorted_state).league.sums, model.league.sums)
-    for source, options in ((nb.read_games(path, time="when").by_time(), {}), (path, {"time": "when"})):
+    for source, column in ((nb.read_games(path, time="when").by_time(), None), (path, "when")):
         direct = nb.OnlineElo()
-        direct.update_many(source, **options)
+        direct.update_many(source, time=column)
         np.testing.assert_allclose(direct.league.sums, model.league.sums)
     pgn = nb.OnlineElo()
     assert pgn.update_many(FILES / "games.pgn") == games.n_games

@@ -343,7 +343,7 @@ def rating_history(found: RatingHistory, *, agents: Sequence[str] | None = None,
                          "low": rating - half, "high": rating + half})  # fmt: skip
     names = [found.agents[k] for k in chosen]
     x = alt.X("game:Q", title="game", scale=alt.Scale(nice=False))
-    color = alt.Color("agent:N", sort=names, title=None, legend=alt.Legend(orient="bottom", columns=2))
+    color = alt.Color("agent:N", sort=names, title=None, legend=alt.Legend(orient="bottom", columns=2, symbolOpacity=1))
     tips = [text("agent", "agent"), number("game", "game", ",.0f"), number("rating", "rating", ".0f"),
             number("low", "low", ".0f"), number("high", "high", ".0f")]  # fmt: skip
     base = alt.Chart(inline(rows)).encode(x=x, color=color)

@@ -77,8 +77,9 @@ class Games:
 
 def read_log(source: str | Path, columns: Columns, rules: Rules | None) -> GameLog:
     """Return the games of a file or an address in any format, in their order or by a column of times."""
-    options: dict[str, Any] = {name: value for name, value in vars(columns).items() if value is not None}
-    games = read_any_games(source, **options, **({"outcomes": rules} if rules else {}))
+    given = {**vars(columns), "outcomes": rules}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    games = read_any_games(source, **options)
     return games if columns.time is None else games.by_time()
 
 
