@@ -116,7 +116,10 @@ def test_an_agent_with_a_word_among_its_scores_is_named_or_skipped(tmp_path: Pat
         nb.read_scores(path)
     scores = nb.read_scores(path, bad_rows="skip")
     assert scores.agents == ("x", "z")
-    assert left_out(scores) == [("bad rows", 1, "no name in 'model'"), ("bad rows", 1, "a score is not a number: 'y'")]
+    assert left_out(scores) == [
+        ("bad rows", 1, "no name in 'model' (data row 3)"),
+        ("bad rows", 1, "a score is not a number: 'y'"),
+    ]
 
 
 def test_a_short_row_of_a_leaderboard_names_its_model(tmp_path: Path) -> None:

@@ -51,12 +51,10 @@ def check(segments: nb.Segments) -> None:
     )
 
 
-@pytest.mark.parametrize("few", [exact_sums.FEW_GROUPS, 0], ids=["as one query", "piece by piece"])
 def test_polars_reads_a_file_once_and_only_the_columns_that_are_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pl.DataFrame(LOG).write_parquet(tmp_path / "log.parquet")
-    monkeypatch.setattr(exact_sums, "FEW_GROUPS", few)
     monkeypatch.setattr(exact_sums, "PIECE", 5000)
     plans: list[str] = []
     came: list[int] = []
@@ -81,15 +79,10 @@ def test_polars_reads_a_file_once_and_only_the_columns_that_are_used(
     assert summed[:3] == [1, 3, 3]  # how often prompts repeat, the segments, the labels,
     assert summed[-1] == GROUPS  # and the counts
     assert max(came) <= pairs.SAMPLE  # what else is looked at
-    if few:
-        assert (len(summed), len(read), in_pieces) == (4, 4, [])
-        last = plans[-1]
-        assert last.count("AGGREGATE") == 1
-    else:
-        assert len(summed) > 5  # several pieces, and these added up
-        assert (len(read), len(in_pieces)) == (3, 1)
-        last = in_pieces[0]
-        assert "AGGREGATE" not in last
+    assert len(summed) > 5  # several pieces, and these added up
+    assert (len(read), len(in_pieces)) == (3, 1)
+    last = in_pieces[0]
+    assert "AGGREGATE" not in last
     assert last.count("Parquet SCAN") == 1
     assert re.search(r"PROJECT 6/7 COLUMNS", last)  # not the prompts
 

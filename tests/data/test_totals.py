@@ -75,26 +75,9 @@ def test_a_file_of_many_pieces_is_counted_like_its_frame(
     whole = nb.read_matches(frame.to_pandas(), weight="weight")
     monkeypatch.setattr(exact_sums, "PIECE", 64)
     monkeypatch.setattr(exact_sums, "FEW", 100)
-    monkeypatch.setattr(exact_sums, "FEW_GROUPS", 100)
     pieces = nb.read_matches(path, weight="weight")
     assert pieces.agents == whole.agents
     np.testing.assert_array_equal(pieces.pairs, whole.pairs)
     np.testing.assert_array_equal(pieces.wins, whole.wins)
     np.testing.assert_array_equal(pieces.draws, whole.draws)
     np.testing.assert_array_equal(pieces.losses, whole.losses)
-
-
-def test_few_groups_are_told_by_a_look_here_and_there_in_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_sums, "LOOK", 20)
-    monkeypatch.setattr(exact_sums, "FEW_GROUPS", 15)
-    many = [f"other {k}" for k in range(100)]
-    for names, few in (
-        (["x"] * 500, True),
-        (["x"], True),
-        (many[:10], True),
-        (["x"] * 400 + many, False),
-        (many + ["x"] * 400, False),
-        (["x"] * 200 + many + ["x"] * 200, False),  # as in a league between its qualifiers and its finals
-    ):
-        frame = pl.LazyFrame({"a": names})
-        assert Totals(rows=nw.from_native(frame), keys=("a",), sums=()).has_few_groups() is few

@@ -13,8 +13,8 @@ from nashboard._text import listed, number_of, shortened
 from nashboard.data.matches import Matches
 from nashboard.data.origin import Fact, Origin
 from nashboard.data.payoffs import Payoffs
-from nashboard.data.scores import Scores
-from nashboard.data.validation import look_alikes
+from nashboard.data.scores import Scores, worst
+from nashboard.data.validation import identical_rows, look_alikes
 
 MOST_NAMES = 5
 MOST_CHARACTERS = 400  # a sentence about the data may name several agents
@@ -103,7 +103,7 @@ def facts_of_matches(matches: Matches) -> list[Fact]:
 
 def facts_of_scores(scores: Scores) -> list[Fact]:
     """Return what matters in a table of scores."""
-    m, n = scores.values.shape
+    (m, n), holes = scores.values.shape, scores.missing
     lower = [task for task, low in zip(scores.tasks, scores.lower_is_better, strict=True) if low]
     measured = int((~np.isnan(scores.stderr)).sum())
     several = int((scores.runs > 1).sum())
@@ -117,8 +117,10 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
         ),
         Fact(
             "missing cells",
-            f"{int(scores.missing.sum()):,} of {m * n:,}",
-            worst_holes(scores) if scores.missing.any() else "the table is complete",
+            f"{int(holes.sum()):,} of {m * n:,}",
+            f"most: {worst(holes.sum(axis=1), scores.agents)}; {worst(holes.sum(axis=0), scores.tasks)}"
+            if holes.any()
+            else "the table is complete",
         ),
         Fact(
             "standard errors",
@@ -147,8 +149,6 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
 
 def facts_of_payoffs(payoffs: Payoffs) -> list[Fact]:
     """Return what matters in a payoff matrix."""
-    from nashboard.data.validation import identical_rows
-
     copies = [[payoffs.agents[k] for k in group] for group in identical_rows(payoffs.A)]
     return [
         Fact("agents", f"{len(payoffs.agents):,}", names(payoffs.agents)),
@@ -171,12 +171,3 @@ def equals(group: Sequence[str]) -> str:
 def names(chosen: tuple[str, ...] | list[str]) -> str:
     """Return the first few names."""
     return listed(chosen, MOST_NAMES) if chosen else "none"
-
-
-def worst_holes(scores: Scores) -> str:
-    """Name the agents and tasks with most missing cells."""
-    from nashboard.data.scores import worst
-
-    return (
-        f"most: {worst(scores.missing.sum(axis=1), scores.agents)}; {worst(scores.missing.sum(axis=0), scores.tasks)}"
-    )

@@ -22,7 +22,7 @@ from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
-from nashboard.data.segments import Segments, drop_rare_agents, split_components
+from nashboard.data.segments import Segments, drop_rare_agents, read_each, split_components
 from nashboard.data.sources.elsewhere import (
     fetch_files,
     find_address,
@@ -414,16 +414,14 @@ def choose_agents(
 ) -> Data | Segments | Games:
     """Leave out rare agents and smaller groups of agents, as asked, and add notes; in each segment apart."""
     if isinstance(data, Segments):
-        parts: dict[str, Matches | Scores] = {}
-        refused = dict(data.refused)
-        for value, part in data.parts.items():
-            try:
-                chosen = choose_agents(part, options, notes)
-                assert isinstance(chosen, Matches | Scores)
-                parts[value] = chosen
-            except InputError as error:
-                refused[value] = error
-        return replace(data, parts=parts, refused=refused)
+
+        def choose(value: str, part: Matches | Scores) -> Matches | Scores:
+            chosen = choose_agents(part, options, notes)
+            assert isinstance(chosen, Matches | Scores)
+            return chosen
+
+        parts, refused = read_each(data.parts, choose)
+        return replace(data, parts=parts, refused=data.refused | refused)
     if notes:
         data = replace(data, origin=data.origin.noting(*notes))
     if not isinstance(data, Matches):

@@ -1,7 +1,8 @@
 """Parts of a log that are evaluated apart: segments by the values of a column, groups of agents that met."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,9 @@ from nashboard.errors import InputError
 
 if TYPE_CHECKING:
     from nashboard.data.scores import Scores
+
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,6 +77,20 @@ def split_by_value(found: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], pl.Dat
     has = pl.col("segment").is_not_null() & (pl.col("segment").str.strip_chars() != "")
     parts = found.filter(has).partition_by("segment", as_dict=True, include_key=False)
     return {str(value): part for (value,), part in parts.items()}, found.filter(has.not_())
+
+
+def read_each(
+    parts: Mapping[str, Part], read: "Callable[[str, Part], Matches | Scores]"
+) -> "tuple[dict[str, Matches | Scores], dict[str, InputError]]":
+    """Return what is read of each segment, in the order of their values, and why others cannot be read."""
+    made: dict[str, Matches | Scores] = {}
+    refused: dict[str, InputError] = {}
+    for value, part in sorted(parts.items(), key=lambda entry: entry[0]):
+        try:
+            made[value] = read(value, part)
+        except InputError as error:
+            refused[value] = error
+    return made, refused
 
 
 Components = Literal["error", "largest", "each"]

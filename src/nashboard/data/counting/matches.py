@@ -15,7 +15,7 @@ from nashboard.data.counting.pairs import UNKNOWN, MatchTable, PairCounts, code_
 from nashboard.data.games import Games
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
-from nashboard.data.segments import Segments, split_by_value
+from nashboard.data.segments import Segments, read_each, split_by_value
 from nashboard.data.table.exact_sums import Totals, add_exactly
 from nashboard.data.table.table import column
 from nashboard.data.table.values import as_number, as_text, describe_values, is_blank, is_sound_weight
@@ -78,22 +78,20 @@ def check_covariate(values: pl.Series, name: str, source: str) -> pl.Series:
 def make_segments(found: PairCounts, column: str) -> Segments:
     """Return the matches of each segment; one that cannot be read is listed with its reason."""
     parts, rest = split_by_value(found.counts)
-    made: dict[str, Matches] = {}
-    refused: dict[str, InputError] = {}
-    for value, counts in parts.items():
-        if counts.filter(pl.col("left_out") == 0).is_empty():
-            continue  # the user's own filters leave nothing of it
-        try:
-            table = replace(found.table, notes=(*found.table.notes, f"{CHOSEN} {column} is {value}"))
-            made[value] = make_matches(replace(found, table=table, counts=counts))
-        except InputError as error:
-            refused[value] = error
+    # the user's own filters may leave nothing of one
+    there = {value: counts for value, counts in parts.items() if (counts["left_out"] == 0).any()}
+
+    def read(value: str, counts: pl.DataFrame) -> Matches:
+        table = replace(found.table, notes=(*found.table.notes, f"{CHOSEN} {column} is {value}"))
+        return make_matches(replace(found, table=table, counts=counts))
+
+    made, refused = read_each(there, read)
     if not made:
         make_matches(found)  # says what is wrong with all of it
     return Segments(
         column=column,
-        parts=dict(sorted(made.items())),
-        refused=dict(sorted(refused.items())),
+        parts=made,
+        refused=refused,
         without=int(rest.filter(pl.col("left_out") == 0)["rows"].sum()) // found.table.games,
     )
 

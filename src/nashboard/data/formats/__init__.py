@@ -28,6 +28,7 @@ from nashboard.data.formats.format import (
     Format,
     Input,
     has,
+    holds_any,
 )
 from nashboard.data.sources.frames import is_record_list
 from nashboard.data.table.columns import AGENT, find_usual
@@ -42,9 +43,11 @@ WIDE = Format("scores-wide", "scores", "a row per agent, a column per task",
 FORMATS: tuple[Format, ...] = (
     # by the kind or the content of files
     Format("pgn", "matches", "chess games in PGN",
-           lambda x: x.kind == "pgn", games.read_pgn, GAME_OPTIONS, on_frames=False),
+           lambda x: x.kind == "pgn", lambda x: games.read_games(x, games.iterate_pgn, "pgn"),
+           GAME_OPTIONS, on_frames=False),
     Format("cutechess", "matches", "the log that cutechess prints",
-           lambda x: x.kind == "cutechess", games.read_cutechess, GAME_OPTIONS, on_frames=False),
+           lambda x: x.kind == "cutechess", lambda x: games.read_games(x, games.iterate_cutechess, "cutechess"),
+           GAME_OPTIONS, on_frames=False),
     Format("inspect", "scores", "logs of Inspect, json or .eval: a score per agent and task",
            harnesses.fits_logs, harnesses.read_tasks, HARNESS_OPTIONS, on_frames=False),
     Format("inspect-samples", "scores", "logs of Inspect, a score per agent and sample (only if asked for)",
@@ -54,10 +57,13 @@ FORMATS: tuple[Format, ...] = (
     Format("lm-eval-samples", "scores", "samples of lm-evaluation-harness: a score per agent and item",
            lm_eval.fits_samples, lm_eval.read_samples, HARNESS_OPTIONS, on_frames=False),
     Format("every-eval-ever", "scores", "Every Eval Ever records, one file or a folder",
-           harnesses.fits_records, harnesses.read_records, HARNESS_OPTIONS, on_frames=False),
+           lambda x: holds_any(x, harnesses.is_record, "*.json"), harnesses.read_records,
+           HARNESS_OPTIONS, on_frames=False),
     # by their columns
-    Format("lmarena", "matches", "LMArena battles, 2024 and later",
-           has("model_a", "model_b", "winner", "evaluation_session_id"), arena.read_lmarena),
+    Format("lmarena", "matches", "LMArena battles, 2024 and later; votes of a session are a cluster",
+           has("model_a", "model_b", "winner", "evaluation_session_id"),
+           lambda x: match_tables.read_table(x, "lmarena", a="model_a", b="model_b", outcome="winner",
+                                             cluster="evaluation_session_id")),
     Format("chatbot-arena", "matches", "Chatbot Arena clean battles",
            lambda x: x.has("model_a", "model_b", "winner") and (x.has("anony") or x.has("dedup_tag")),
            arena.read_chatbot_arena),
@@ -70,7 +76,8 @@ FORMATS: tuple[Format, ...] = (
     Format("mt-bench", "matches", "MT-bench pair judgments",
            has("model_1", "model_2", "g1_winner", "g2_winner"), arena.read_mt_bench),
     Format("voters", "matches", "votes with voters: left, right, winner, worker; votes with the same id are a cluster",
-           has("left", "right", "winner", "id", "worker"), arena.read_voters),
+           has("left", "right", "winner", "id", "worker"),
+           lambda x: match_tables.read_table(x, "voters", a="left", b="right", outcome="winner", cluster="id")),
     Format("evalica", "matches", "evalica csv: left, right, winner",
            has("left", "right", "winner"), lambda x: match_tables.read_table(x, "evalica")),
     Format("esportsbench", "matches", "EsportsBench",

@@ -46,16 +46,6 @@ def is_sampled(rows: nw.LazyFrame[Any]) -> nw.Expr:
     return nw.col("dedup_tag").cast(nw.String).str.to_lowercase().str.contains(SAMPLED)
 
 
-def read_lmarena(source: Input) -> Counted:
-    """Read the later arena releases, where the votes of a session belong together."""
-    return read_table(source, "lmarena", a="model_a", b="model_b", outcome="winner", cluster="evaluation_session_id")
-
-
-def read_voters(source: Input) -> Counted:
-    """Read votes with voters, where the votes with one id belong together."""
-    return read_table(source, "voters", a="left", b="right", outcome="winner", cluster="id")
-
-
 def read_kaggle(source: Input) -> Counted:
     """Read a log whose outcome stands in three columns, one of which is 1."""
     source.require(*ONE_HOT)

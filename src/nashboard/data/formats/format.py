@@ -183,10 +183,6 @@ class Input:
         for name in columns:
             check_column(name, self.table.columns, self.name)
 
-    def with_options(self, **changes: Any) -> "Input":
-        """Return the same source with other options."""
-        return replace(self, options=replace(self.options, **changes))
-
 
 GAME_OPTIONS = (
     "a", "b", "outcome", "weight", "time", "cluster", "outcomes", "self_matches", "where", "min_games", "components",

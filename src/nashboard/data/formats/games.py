@@ -56,16 +56,6 @@ def iterate_cutechess(file: PlainFile) -> Iterator[Game]:
                 yield white, black, result, ""
 
 
-def read_pgn(source: Input) -> Counted:
-    """Read chess games in PGN."""
-    return read_games(source, iterate_pgn, "pgn")
-
-
-def read_cutechess(source: Input) -> Counted:
-    """Read the log that cutechess prints."""
-    return read_games(source, iterate_cutechess, "cutechess")
-
-
 def read_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Counted:
     """Write the games as a table, a row for each, and count it like any other: memory holds the pairs that met."""
     if source.kind == "directory":

@@ -173,7 +173,7 @@ def score_tasks(log: Log, wanted: str | None) -> Iterator[Cell]:
     samples = results.get("completed_samples") or results.get("total_samples")
     for score in scores:
         metrics = score.get("metrics") if isinstance(score.get("metrics"), dict) else {}
-        values = {name: get_value(metric) for name, metric in (metrics or {}).items()}
+        values = {name: one.get("value") if isinstance(one, dict) else one for name, one in (metrics or {}).items()}
         names = [name for name in values if name != "stderr" and is_number(values[name])]
         if wanted is not None:
             names = [name for name in names if name == wanted]
@@ -188,11 +188,6 @@ def score_tasks(log: Log, wanted: str | None) -> Iterator[Cell]:
             stderr=parse_number(values.get("stderr"), f"{where}, stderr"),
             n=parse_number(samples, f"{where}, number of samples"),
         )
-
-
-def get_value(metric: Any) -> Any:
-    """Return the value of a metric, which is an object or a plain number."""
-    return metric.get("value") if isinstance(metric, dict) else metric
 
 
 def read_samples(source: Input) -> Scores:
@@ -269,11 +264,6 @@ def is_record(content: Any) -> bool:
     return isinstance(content, dict) and "model_info" in content and "evaluation_results" in content
 
 
-def fits_records(source: Input) -> bool:
-    """Return whether this is a record, or a folder with records."""
-    return holds_any(source, is_record, "*.json")
-
-
 def read_records(source: Input) -> Scores:
     """Read the scores of all files; repeated results of one model and evaluation are runs."""
     left, results = Leftovers(), list[Result]()
@@ -281,7 +271,7 @@ def read_records(source: Input) -> Scores:
         with left.skip_bad(source.options, file.name, "bad files"):
             model, records = read_record(content, file.name)
             for k, record in enumerate(records, start=1):
-                with left.skip_bad(source.options, f"{file.name}, result {k}", "bad results"):
+                with left.skip_bad(source.options, f"{file.name}, result {k}", "bad results"), name_missing(file.name):
                     results.append(read_result(model, record, file.name))
     scored = [result for result in results if result.cell.score is not None and not isnan(result.cell.score)]
     tasks = [result for result in scored if not is_derived(result.cell.task)]
@@ -338,13 +328,7 @@ def read_record(content: Any, name: str) -> tuple[str, list[Any]]:
         return str(model), list(content["evaluation_results"])
 
 
-def read_result(model: str, result: Any, name: str) -> Result:
-    """Return one evaluation result."""
-    with name_missing(name):
-        return make_result(model, result, name)
-
-
-def make_result(model: str, result: dict[str, Any], name: str) -> Result:
+def read_result(model: str, result: dict[str, Any], name: str) -> Result:
     """Return one evaluation result; a field that is missing is an ordinary error of Python."""
     task, details = str(result["evaluation_name"]), result["score_details"]
     config, data = result.get("metric_config") or {}, result.get("source_data")

@@ -29,17 +29,8 @@ from nashboard.errors import InputError
 
 # The metric that a task is usually quoted by comes first; metric= chooses another.
 PREFERRED = (
-    "acc_norm",
-    "acc",
-    "exact_match",
-    "pass@1",
-    "prompt_level_strict_acc",
-    "f1",
-    "em",
-    "mc2",
-    "bleu",
-    "word_perplexity",
-)
+    "acc_norm", "acc", "exact_match", "pass@1", "prompt_level_strict_acc", "f1", "em", "mc2", "bleu", "word_perplexity",
+)  # fmt: skip
 # Results before version 0.4.3 do not say which metrics are good when low; the harness's own tasks do.
 LOW_IS_GOOD = (
     "perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte", "brier_score", "ter", "wer",
@@ -179,8 +170,7 @@ def name_agent(content: dict[str, Any], name: str) -> str:
     arguments = config.get("model_args")
     if isinstance(arguments, str):
         arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
-    if not isinstance(arguments, dict):
-        arguments = {}
+    arguments = arguments if isinstance(arguments, dict) else {}
     named = next((arguments[key] for key in MODEL_ARGUMENTS if arguments.get(key)), None)
     model = content.get("model_name") or named or config.get("model_name")
     model = model or config.get("model_args") or config.get("model")

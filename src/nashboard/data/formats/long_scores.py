@@ -13,7 +13,7 @@ from nashboard.data.formats.format import Input, Options
 from nashboard.data.formats.match_tables import check_numbers, check_segment
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.scores import Scores
-from nashboard.data.segments import Segments, split_by_value
+from nashboard.data.segments import Segments, read_each, split_by_value
 from nashboard.data.table.columns import (
     AGENT,
     ITEMS,
@@ -103,22 +103,15 @@ def read_long_table(
         return finish_scores(long, found, used, single=list_runs(long, found))
     parts, rest = split_by_value(found)
     measured = split_by_value(used)[0] if used is not None else {}
-    made: dict[str, Scores] = {}
-    refused: dict[str, InputError] = {}
-    for value, sums in parts.items():
-        try:
-            made[value] = finish_scores(long, sums, measured.get(value), f"{CHOSEN} {segment} is {value}")
-        except InputError as error:
-            refused[value] = error
+
+    def read(value: str, sums: pl.DataFrame) -> Scores:
+        return finish_scores(long, sums, measured.get(value), f"{CHOSEN} {segment} is {value}")
+
+    made, refused = read_each(parts, read)
     if not made:
-        reason = next((f": {value!r}: {why}" for value, why in sorted(refused.items())), "")
+        reason = next((f": {value!r}: {why}" for value, why in refused.items()), "")
         raise InputError(f"{long.name!r}: no {segment} has scores that can be read{reason}")
-    return Segments(
-        column=segment,
-        parts=dict(sorted(made.items())),
-        refused=dict(sorted(refused.items())),
-        without=int(rest["rows"].sum()),
-    )
+    return Segments(column=segment, parts=made, refused=refused, without=int(rest["rows"].sum()))
 
 
 def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...], group: str | None) -> LongTable:
@@ -336,10 +329,9 @@ def refuse_several_metrics(used: pl.DataFrame, column: str, source: str) -> None
 def make_cells(found: pl.DataFrame, source: str) -> pl.DataFrame:
     """Return the common frame of cells from the aggregated rows of a long table."""
     single = pl.col("rows") == 1
-    empty = pl.lit(None, dtype=pl.Float64)
-    has = set(found.columns)
+    empty = {name: pl.lit(None, dtype=pl.Float64) for name in OPTIONAL_NUMBERS if name not in found.columns}
     lower = pl.lit(None, dtype=pl.Boolean)
-    if "low" in has:
+    if "low" in found.columns:
         torn = found.filter((pl.col("low") > 0) & (pl.col("high") > 0))
         if len(torn):
             raise InputError(
@@ -348,17 +340,14 @@ def make_cells(found: pl.DataFrame, source: str) -> pl.DataFrame:
                 option="lower_is_better",
             )
         lower = pl.when(pl.col("low") + pl.col("high") > 0).then(pl.col("low") > 0)
-    return found.select(
+    error = pl.col("spread") / (pl.col("rows").cast(pl.Float64) - 1).sqrt()
+    return found.with_columns(**empty).select(
         "agent",
         "task",
         "score",
-        stderr=pl.when(single)
-        .then(pl.col("stderr") if "stderr" in has else empty)
-        .otherwise(pl.col("spread") / (pl.col("rows").cast(pl.Float64) - 1).sqrt()),
-        n=pl.when(pl.col("n") > 0).then("n") if "n" in has else empty,
-        runs=pl.when(single & pl.col("runs").is_not_null()).then("runs").otherwise("rows").cast(pl.Int64)
-        if "runs" in has
-        else pl.col("rows").cast(pl.Int64),
+        stderr=pl.when(single).then("stderr").otherwise(error),
+        n=pl.when(pl.col("n") > 0).then("n"),
+        runs=pl.when(single & pl.col("runs").is_not_null()).then("runs").otherwise("rows").cast(pl.Int64),
         lower_is_better=lower,
     )
 

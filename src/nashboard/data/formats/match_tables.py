@@ -274,15 +274,17 @@ def read_two_scores(source: Input) -> Counted:
     )
     played = nw.when(ours.is_null() | theirs.is_null()).then(nw.lit(0)).otherwise(nw.lit(1)) == 1
     rows = frame.with_columns(nashboard_outcome=share.cast(nw.Float64))
-    details: dict[str, Any] = {"certain": True, "outcome": "nashboard_outcome", "a": a, "b": b}
-    return read_table(
-        Input(options=source.options, workspace=source.workspace, opened=table),
-        "two-scores",
-        rows=rows,
+    return read_rows(
+        replace(table, frame=rows),
+        source.options,
+        format="two-scores",
         filters=(Filter(keep=played, why=f"no score in {home!r} or {away!r}"),),
+        a=a,
+        b=b,
+        outcome="nashboard_outcome",
         notes=(note,),
+        certain=True,
         made={"nashboard_outcome": (home, away)},
-        **details,
     )
 
 
@@ -352,10 +354,11 @@ def read_pair_counts(source: Input) -> Counted:
             for count, share in shares.items()
         ]
     )
-    plain = Input(options=source.with_options(a=None, b=None).options, workspace=source.workspace, opened=table)
-    details = {"a": "agent_a", "b": "agent_b", "outcome": "outcome", "weight": "weight", "certain": True}
     try:
-        return read_table(plain, "pair-counts", rows=stacked, games=len(shares), sided=False, **details)
+        return read_rows(
+            replace(table, frame=stacked), replace(source.options, a=None, b=None), format="pair-counts",
+            a="agent_a", b="agent_b", outcome="outcome", weight="weight", certain=True, games=len(shares), sided=False,
+        )  # fmt: skip
     except InputError:
         refuse_counts(source, table, (a, b), list(shares))
         raise

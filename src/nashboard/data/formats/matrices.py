@@ -301,7 +301,7 @@ def npz_arrays(file: PlainFile) -> dict[str, Callable[[], Any]]:
             }
     except InputError:
         raise
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, RuntimeError) as error:  # of a damaged list of entries
+    except (zipfile.BadZipFile, ValueError, RuntimeError) as error:  # of a damaged list of entries
         raise InputError(f"{file.name!r} is damaged or not an npz file: {error}") from None
 
 
@@ -313,19 +313,10 @@ def npz_entry(entry: zipfile.ZipInfo, file: PlainFile) -> Any:
             if entry.file_size > LARGEST_ARRAY:
                 raise InputError(f"{where} has {entry.file_size:,} bytes: more than {LARGEST_ARRAY >> 20} MB")
             values = npy.read_array(stream, allow_pickle=False)
+    except InputError:
+        raise
     # a header that claims more than there is ends in one of these, before memory is written to
-    except (
-        ValueError,
-        OSError,
-        EOFError,
-        MemoryError,
-        RuntimeError,
-        zlib.error,
-        zipfile.BadZipFile,
-        NotImplementedError,
-    ) as error:
-        if isinstance(error, InputError):
-            raise
+    except (ValueError, OSError, EOFError, MemoryError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise InputError(f"{where} cannot be read: {error}") from None
     if values.dtype.kind not in "biuf":
         raise InputError(f"{where} contains {values.dtype}, not plain numbers")

@@ -24,6 +24,7 @@ from nashboard.data.table.columns import (
     AGENT,
     ERROR_BEFORE,
     ERROR_OF,
+    OPPONENT,
     OUTCOME,
     PERHAPS_ERROR_OF,
     SCORE,
@@ -36,6 +37,7 @@ from nashboard.data.table.columns import (
     find_column,
     find_metadata,
     find_usual,
+    fold,
     fold_words,
     is_average,
     is_called_low,
@@ -50,7 +52,7 @@ from nashboard.data.table.columns import (
     split_words,
 )
 from nashboard.data.table.delimited import COMMA_DECIMAL, LINK
-from nashboard.data.table.table import ROW, Table
+from nashboard.data.table.table import MOST_ROWS_NAMED, ROW, Table, describe_rows
 from nashboard.data.table.values import MISSING, NO_SCORE, TRUTHS, is_number, is_number_or_missing, parse_number, spell
 from nashboard.errors import InputError
 
@@ -253,11 +255,11 @@ def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: s
         closest = f"a log of matches without column names: {headless[0]!r} stands in the first line and below it"
         raise describe_layout(source, list_columns(head), closest)
     for name in words:
-        if len(names) > 1 and 2 * len(names & set(head[name].drop_nulls())) > len(names):
-            pair = f"{agent!r} and {name!r}"
-            raise describe_layout(
-                source, list_columns(head), f"a log of matches between {pair}, which have the same names"
-            )
+        same = len(names) > 1 and 2 * len(names & set(head[name].drop_nulls())) > len(names)
+        if same or fold(name) == OPPONENT:
+            why = "which have the same names" if same else "but without an outcome"
+            closest = f"a log of matches between {agent!r} and {name!r}, {why}"
+            raise describe_layout(source, list_columns(head), closest)
 
 
 def describe_layout(source: str, columns: Sequence[str], closest: str) -> InputError:
@@ -401,9 +403,9 @@ def note_booleans(scores: pl.DataFrame) -> tuple[str, ...]:
 def skip_nameless(head: pl.DataFrame, agent: str) -> tuple[pl.DataFrame, tuple[LeftOut, ...]]:
     """Return the rows that name an agent, and how many do not."""
     blank = spell(head[agent]).fill_null("").str.strip_chars() == ""
-    count = int(blank.sum())
-    left = (LeftOut("bad rows", count, f"no name in {agent!r}"),) if count else ()
-    return head.filter(~blank), left
+    rows = head[ROW].filter(blank).to_list()
+    left = LeftOut("bad rows", len(rows), f"no name in {agent!r}{describe_rows(rows[:MOST_ROWS_NAMED], len(rows))}")
+    return head.filter(~blank), (left,) if rows else ()
 
 
 def skip_bad_cells(head: pl.DataFrame, roles: Roles) -> tuple[pl.DataFrame, tuple[LeftOut, ...]]:

@@ -315,7 +315,11 @@ def find_records(document: Any, name: str) -> Table | None:
         return None
     if (found := find_matrix(document, name)) is not None:
         return make_table(found[0], "json object", name, found[1:])
-    lists = {key: as_records(value) for key, value in document.items() if is_record_list(value) or is_triples(value)}
+    lists = {
+        key: [row if isinstance(row, dict) else dict(zip(GAME, row, strict=False)) for row in value]
+        for key, value in document.items()
+        if is_record_list(value) or is_triples(value)
+    }
     if len(lists) > 1:
         known = {key: rows for key, rows in lists.items() if has_agents(rows[0])}
         longest = max(map(len, known.values()), default=0)
@@ -357,11 +361,6 @@ def is_triples(value: Any) -> bool:
             isinstance(row, list) and len(row) == 3 and all(isinstance(name, str) for name in row[:2]) for row in value
         )
     )
-
-
-def as_records(rows: list[Any]) -> list[dict[str, Any]]:
-    """Return records, or triples as records."""
-    return [row if isinstance(row, dict) else dict(zip(GAME, row, strict=False)) for row in rows]
 
 
 def is_record_list(value: Any) -> bool:

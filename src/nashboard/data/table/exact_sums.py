@@ -7,8 +7,7 @@ is, and joined here. That is exact for up to 2^27 rows and a total below 2^53 in
 
 Polars' streaming group-by keeps the groups of every small batch until its end. Where agents are many, nearly every
 row of a batch is a group of its own, and 10^8 matches of 1,000 agents take 8 GB although a million pairs come back.
-So Polars sums up piece by piece, at about the same cost; where rows fall into few groups, one query is quicker by a
-quarter and takes little memory.
+So Polars sums up piece by piece, at about the same cost.
 """
 
 from collections.abc import Sequence
@@ -24,8 +23,6 @@ DIGITS = 4
 Frame = TypeVar("Frame", nw.LazyFrame[Any], pl.DataFrame)
 PIECE = 1 << 21  # rows that are summed up at a time
 FEW = 1 << 20  # sums of pieces that may wait before they are added up
-LOOKS, LOOK = 5, 20_000  # places of a scan that are looked at, from its first rows to its last, and rows in each
-FEW_GROUPS = 12_000  # among these; one query for 10^8 rows of so many takes 0.5 GB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +57,6 @@ class Totals:
         return rows.group_by(*self.keys).agg(
             rows=nw.len(), **{name: nw.col(name).sum() for name in self.added}, **extremes
         )
-
-    def has_few_groups(self) -> bool:
-        """Whether a look here and there in a Polars scan shows so few groups that one query needs little memory."""
-        rows: pl.LazyFrame = self.rows.select(*self.keys).to_native()
-        last = max(int(rows.select(pl.len()).collect().item()) - LOOK, 0)
-        seen = pl.concat([rows.slice(k * last // (LOOKS - 1), LOOK) for k in range(LOOKS)])
-        return seen.unique().collect(engine="streaming").height <= FEW_GROUPS
 
     def sum_in_pieces(self) -> pl.DataFrame:
         """Return the totals of a Polars scan, in memory that does not grow with the number of rows."""

@@ -94,14 +94,11 @@ def first_line_is_an_object(text: str) -> bool:
     if not line_break and len(text) >= HEAD:
         return not re.match(r"\{\s*\n", text)
     try:
-        return isinstance(json.loads(first), dict) and not is_whole_document(first, bool(line_break))
+        row = json.loads(first)
     except (ValueError, RecursionError):  # also a number of too many digits
         return False
-
-
-def is_whole_document(first: str, continues: bool) -> bool:
-    """Return whether a single line is a whole document with nested content, not a row of a table."""
-    return not continues and any(isinstance(value, dict) for value in json.loads(first).values())
+    # a single line with nested content is a whole document, not a row of a table
+    return isinstance(row, dict) and (bool(line_break) or not any(isinstance(cell, dict) for cell in row.values()))
 
 
 def is_one_line(file: PlainFile) -> bool:

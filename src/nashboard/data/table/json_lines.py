@@ -292,14 +292,10 @@ def add_names(found: dict[str, Any], record: Mapping[str, Any]) -> None:
     for name, value in record.items():
         inside = found.setdefault(name, {})
         if isinstance(value, list):
-            found[name] = PAIR if is_pair(value) and inside in ({}, PAIR) else None
+            is_pair = len(value) == 2 and all(isinstance(cell, str) for cell in value)
+            found[name] = PAIR if is_pair and inside in ({}, PAIR) else None
         elif isinstance(value, dict) and isinstance(inside, dict):
             add_names(inside, value)
-
-
-def is_pair(cells: Sequence[Any]) -> bool:
-    """Return whether a list is two names."""
-    return len(cells) == 2 and all(isinstance(cell, str) for cell in cells)
 
 
 def as_type(names: Any) -> Any:

@@ -30,7 +30,7 @@ from nashboard.data.table.delimited import (
     rewrite_commas,
     scan_delimited,
 )
-from nashboard.data.table.exact_sums import Totals, join_digits, run_streaming
+from nashboard.data.table.exact_sums import Totals, join_digits
 from nashboard.data.table.files import Kind, find_kind, folder_values, scan_parquet, unite
 from nashboard.data.table.json_lines import (
     check_objects,
@@ -142,13 +142,10 @@ class Table:
 
     def sum_up(self, totals: Totals) -> pl.DataFrame:
         """Sum up rows in the table's own engine; the result does not depend on the order in which it adds."""
-        with self.explain_failures():  # other files than parquet cannot be looked into from their end
-            if not isinstance(totals.rows.to_native(), pl.LazyFrame):
-                return join_digits(totals.query().collect().to_polars(), totals.fractions)
-            if self.is_small:
-                return join_digits(totals.query().collect().to_polars(), totals.fractions)
-            at_once = self.kind == "parquet" and totals.has_few_groups()
-            return join_digits(run_streaming(totals.query()) if at_once else totals.sum_in_pieces(), totals.fractions)
+        with self.explain_failures():
+            in_pieces = isinstance(totals.rows.to_native(), pl.LazyFrame) and not self.is_small
+            sums = totals.sum_in_pieces() if in_pieces else totals.query().collect().to_polars()
+            return join_digits(sums, totals.fractions)
 
     @cached_property
     def is_small(self) -> bool:

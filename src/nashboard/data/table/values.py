@@ -268,7 +268,9 @@ def has_value(table: Table, name: str, value: Any) -> nw.Expr:
         word = as_text(frame, name)
         return word.is_null() | (word == "")
     if kind == nw.Boolean:
-        return column(frame, name) == nw.lit(parse_boolean(value, name, table.name))
+        if (truth := str(value).strip().lower()) not in (*YES, *NO):
+            raise describe_wrong(value, name, table.name, "true and false")
+        return column(frame, name) == nw.lit(truth in YES)
     if kind.is_numeric():
         if (number := as_figure(value)) is None:
             raise describe_wrong(value, name, table.name, "numbers")
@@ -281,14 +283,6 @@ def has_value(table: Table, name: str, value: Any) -> nw.Expr:
     if figure is None or name in table.folders or (isinstance(value, str) and not table.is_text):
         return same
     return same | (as_number(frame, name) == float(figure))
-
-
-def parse_boolean(value: Any, name: str, source: str) -> bool:
-    """Return a value as true or false."""
-    word = str(value).strip().lower()
-    if word not in (*YES, *NO):
-        raise describe_wrong(value, name, source, "true and false")
-    return word in YES
 
 
 def as_figure(value: Any) -> float | None:
