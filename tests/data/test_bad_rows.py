@@ -1,5 +1,6 @@
 """Rows that cannot be used: an error names the row, the agent and what is wrong; ``skip`` counts and lists them."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -178,7 +179,7 @@ SKIPPED: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # file, content, 
     "wmt-mqm": ("mqm.tsv", "system\tseg_id\tmqm_avg_score\nx\t1\t-1\ny\t1\t-2\ny\t2\tbad\n", ("x", "y"), "data row 3"),
     "lm-eval-samples": (
         "lab__x/samples_arc_2024-01-01T00-00-00.jsonl",
-        '{"doc_id": 0, "acc": 1}\n{"doc_id": 1, "acc"\n{"doc_id": 2, "acc": 0}\n', ("lab/x", "lab/y"), "lines 2",
+        '{"doc_id": 0, "acc": 1}\n{"doc_id": 1, "acc"\n{"doc_id": 2, "acc": 0}\n', ("lab/x", "lab/y"), "line 2",
     ),
     "every-eval-ever": (
         "x.json",
@@ -278,3 +279,51 @@ def test_every_command_that_meets_groups_apart_names_an_option_that_it_has(
     assert option, told
     again = command(*words, *option[1].split())
     assert "2 agents of 1 other group that never met the largest left out" in again.stderr
+
+
+def test_rows_that_filters_leave_out_are_no_bad_rows(tmp_path: Path) -> None:
+    path = put(tmp_path / "log.csv", "a,b,winner,mode\nx,y,a,rated\ny,z,huh,rated\nz,x,huh,casual\n,x,a,casual\n")
+    matches = nb.read_matches(path, where={"mode": "rated"}, bad_rows="skip")
+    assert left_out(matches) == [
+        ("bad rows", 1, "unknown outcome: 'huh' (data row 2)"),
+        ("rows", 2, "mode is not rated"),
+    ]
+
+
+def test_a_preference_beyond_its_scale_is_a_bad_row_and_none_at_all_is_not(tmp_path: Path) -> None:
+    pairs = [("x", "y", 1), ("x", "z", 7), ("x", "z", None), ("y", "z", 1.25)]
+    rows = [{"generator_1": a, "generator_2": b, "preference": share} for a, b, share in pairs]
+    matches = nb.read_matches(put(tmp_path / "annotations.json", json.dumps(rows)), bad_rows="skip")
+    assert matches.n_games == 2
+    assert left_out(matches) == [
+        ("bad rows", 1, "no preference from 1 to 2, and none of 0, in 'preference' (data row 2)"),
+        ("rows", 1, "no preference was given"),
+    ]
+
+
+def test_the_advice_about_a_bad_row_can_be_followed(tmp_path: Path) -> None:
+    rates = put(tmp_path / "rates.csv", "model_a,model_b,win_rate\nx,y,0.6\ny,z,1.6\nx,z,0.2\n")
+    with pytest.raises(nb.InputError, match=r"'y' against 'z'\): leave such rows out with bad_rows='skip'$"):
+        nb.read_matches(rates)  # rules for labels have no meaning there
+    assert nb.read_matches(rates, bad_rows="skip").n_games == 2
+    lines = put(
+        tmp_path / "log.jsonl", '{"a": "x", "b": "y", "winner": "a"}\n{"a":\n{"a": "y", "b": "z", "winner": "b"}\n'
+    )
+    with pytest.raises(
+        nb.InputError, match=r"line 2' is not valid json: .*: leave such lines out with bad_rows='skip'$"
+    ):
+        nb.read_matches(lines)
+    assert left_out(nb.read_matches(lines, bad_rows="skip")) == [("bad rows", 1, "they are not json objects (line 2)")]
+
+
+def test_a_word_among_the_scores_of_agents_that_are_called_like_sides_is_named(tmp_path: Path) -> None:
+    path = put(tmp_path / "by_task.csv", "task,A,B,C\ngo,1,2,3\nchess,1,oops,3\nshogi,1,1,2\n")
+    with pytest.raises(nb.InputError, match=r"data row 2 \('chess'\), column 'B' is 'oops', not a number"):
+        nb.read_scores(path)
+    assert nb.read_scores(path, bad_rows="skip").tasks == ("go", "shogi")
+
+
+def test_a_log_of_opponents_without_an_outcome_is_no_table_of_scores(tmp_path: Path) -> None:
+    path = put(tmp_path / "log.csv", "player,opponent,minutes\nx,y,30\ny,z,40\nv,w,20\n")
+    with pytest.raises(nb.InputError, match="a log of matches between 'player' and 'opponent', but without an outcome"):
+        nb.read_scores(path)

@@ -313,6 +313,8 @@ def describe_unknown(
         return asked.where(unknown, label)
 
     by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
+    numbers = all(is_number(label) for label in labels)
+    what = f"{source!r}, column {column!r} has {'a number outside [0, 1]' if numbers else 'an unknown outcome'}"
     words = {label: None if is_number(label) else closest(label, [*sides, *NAMED]) for label in labels}
     shown = ", ".join(
         f"{repr(shortened(label)) if label else 'nothing'} in {number_of(n, 'rows')}{describe_first(where(label), n)}"
@@ -321,8 +323,8 @@ def describe_unknown(
     )
     more = f" and {len(labels) - 2:,} more labels" if len(labels) > 2 else ""
     allowed = "" if words[by_count[0][0]] else f"; allowed are {ALLOWED}"
-    numbers = all(is_number(label) for label in labels)
-    what = "a number outside [0, 1]" if numbers else "an unknown outcome"
+    if asked.certain:  # the column is no label, and rules have no meaning for it
+        return InputError(f"{what}: {shown}{more}", "leave such rows out with {option}", SKIP)
     first = by_count[0][0]
     near = words[first]
     said = None if near is None else find_meaning(near, sides)
@@ -337,7 +339,7 @@ def describe_unknown(
     if asked.skippable:
         hint += ", or leave such rows out with {bad_rows}"
         option |= SKIP
-    return InputError(f"{source!r}, column {column!r} has {what}: {shown}{more}{allowed}", hint, option)
+    return InputError(f"{what}: {shown}{more}{allowed}", hint, option)
 
 
 def describe_first(row: str, count: int) -> str:

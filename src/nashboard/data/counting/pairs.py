@@ -126,6 +126,11 @@ class MatchTable:
         """Return the same matches in other rows."""
         return replace(self, table=table)
 
+    def skip_rows(self, bad: nw.Expr, why: str) -> "MatchTable":
+        """Return the same matches without the bad ones among the rows that the filters keep."""
+        kept = bad & (number_filters(self.filters) == 0) if self.filters else bad
+        return self.with_table(self.table.skip_rows(kept, why))
+
     def count(self, words: Vocabulary | None) -> pl.DataFrame:
         """Count the pairs; without words the outcome column holds numbers."""
         return spell_columns(self.table.sum_up(make_totals(self, words)), self.key_kinds)
@@ -207,8 +212,7 @@ def count_pairs(table: MatchTable) -> PairCounts:
     for unknown in skipped or ():
         labels = sorted(unknown.rows, key=lambda label: (-unknown.rows[label], label))
         shown = ", ".join(repr(shortened(label)) if label else "nothing" for label in labels[:3])
-        bad = has_unknown(words, unknown, labels)
-        words = words.with_table(words.table.skip_rows(bad, f"unknown outcome: {shown}"))
+        words = words.skip_rows(has_unknown(words, unknown, labels), f"unknown outcome: {shown}")
     return with_idle_rules(words, words.count(known), seen, known)
 
 
@@ -234,15 +238,15 @@ def count_folded(
 def skip_bad_rows(table: MatchTable) -> MatchTable:
     """Return the matches without rows that lack a name or a sound weight, or mark a neutral place by another word."""
     for side in (table.a, table.b):
-        table = table.with_table(table.table.skip_rows(is_blank(table.frame, side), f"no agent name in {side!r}"))
+        table = table.skip_rows(is_blank(table.frame, side), f"no agent name in {side!r}")
     if (weight := table.weight) is not None:
         table = with_numbers(table, outcome=False)
         sound = is_sound_weight(column(table.frame, weight).cast(nw.Float64))
         bad = indicate(sound, one=0, zero=1) == 1
-        table = table.with_table(table.table.skip_rows(bad, f"no weight of at least 0 in {weight!r}"))
+        table = table.skip_rows(bad, f"no weight of at least 0 in {weight!r}")
     if table.neutral is not None:
         bad = code_neutral(table.frame, table.neutral) == UNKNOWN
-        table = table.with_table(table.table.skip_rows(bad, f"neither true nor false in {table.neutral!r}"))
+        table = table.skip_rows(bad, f"neither true nor false in {table.neutral!r}")
     return table
 
 

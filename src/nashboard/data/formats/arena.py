@@ -1,5 +1,6 @@
 """Battles that people decided (Chatbot Arena, LMArena, Kaggle) or a judge model (AlpacaEval, arena-hard, MT-bench)."""
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -7,7 +8,7 @@ import polars as pl
 
 from nashboard.data.counting.matches import Counted
 from nashboard.data.formats.format import Input
-from nashboard.data.formats.match_tables import read_table
+from nashboard.data.formats.match_tables import read_rows, read_table
 from nashboard.data.sources.frames import collect_objects
 from nashboard.data.table.values import Filter, as_lower, as_number, as_text, recode
 from nashboard.errors import InputError
@@ -74,7 +75,8 @@ def read_alpaca_eval(source: Input) -> Counted:
     """Read AlpacaEval annotations: preference 1 the first wins, 2 the second, 0 or 1.5 a draw, null unknown."""
     column = source.options.outcome or "preference"
     source.require(column)
-    rows = source.table.frame
+    table = source.table
+    rows = table.frame
     number = as_number(rows, column)
     share = nw.when(number == 0).then(nw.lit(0.5)).otherwise(nw.when((number >= 1) & (number <= 2)).then(2 - number))
     rated = (
@@ -83,14 +85,17 @@ def read_alpaca_eval(source: Input) -> Counted:
         else ~as_lower(rows, column).fill_null("").is_in(["nan", "null", "none", ""])
     )
     unknown = nw.concat_str(nw.lit("preference "), as_text(rows, column))
+    if source.options.skip_bad and not source.options.outcomes:
+        table = table.skip_rows(rated & share.is_null(), f"no preference from 1 to 2, and none of 0, in {column!r}")
+        rows = table.frame
 
     def count(outcome: nw.Expr) -> Counted:
         unrated = Filter(keep=nw.col("rated"), why="no preference was given")
         known = rows.with_columns(rated=rated, share=share, unknown=unknown).with_columns(outcome.alias(column))
-        return read_table(
-            source,
-            "alpaca-eval",
-            rows=known,
+        return read_rows(
+            replace(table, frame=known),
+            source.options,
+            format="alpaca-eval",
             filters=(unrated,),
             a="generator_1",
             b="generator_2",

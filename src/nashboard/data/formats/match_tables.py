@@ -211,12 +211,12 @@ def fits_generic(source: Input) -> bool:
 
 
 def are_numbers(source: Input) -> bool:
-    """Return whether the first rows of the columns that are called like agents have numbers and no names."""
+    """Return whether the first rows of the columns that are called like agents have numbers, and hardly any words."""
     table, sides = source.table, [name for pair in find_agent_pairs(source.columns) for name in pair]
     plain = [name for name in sides if name not in table.nested]
     words = {name: nw.when(is_no_number(table.frame, name)).then(nw.lit(1)).otherwise(nw.lit(0)) for name in plain}
     head = table.collect(table.frame.head(LOOK).select(**words)) if words else None
-    return head is not None and not any(column.sum() for column in head)
+    return head is not None and all(2 * column.sum() < max(len(head), 1) for column in head)
 
 
 LOOK, WIN = 1000, "win"  # rows that are looked at, and the word for a win where the other side has its reason to lose

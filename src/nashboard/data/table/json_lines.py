@@ -226,7 +226,8 @@ def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, lef
             else:
                 copy.write(line)
     lines = ", ".join(f"{k:,}" for k in broken[:5]) + (f" and {len(broken) - 5:,} more" if len(broken) > 5 else "")
-    left_out.append(LeftOut("bad rows", len(broken), f"they are not json objects (lines {lines})"))
+    why = f"they are not json objects (line{'s' * (len(broken) > 1)} {lines})"
+    left_out.append(LeftOut("bad rows", len(broken), why))
     return PlainFile(path=target, name=file.name)
 
 
@@ -242,9 +243,12 @@ def iterate_lines(stream: BinaryIO, file: PlainFile) -> Iterator[tuple[int, str]
 
 def parse_object(line: str, k: int, file: PlainFile, *, strict: bool = False) -> dict[str, Any]:
     """Return the object that a line holds, or raise an error that names the line."""
-    record = parse_json(line, f"{file.name}, line {k:,}", strict=strict)
-    if not isinstance(record, dict):
-        raise InputError(f"{file.name!r}: line {k:,} is not a json object")
+    try:
+        record = parse_json(line, f"{file.name}, line {k:,}", strict=strict)
+        if not isinstance(record, dict):
+            raise InputError(f"{file.name!r}: line {k:,} is not a json object")
+    except InputError as error:
+        raise InputError(error.message, "leave such lines out with {option}", {"bad_rows": "skip"}) from None
     return record
 
 
