@@ -37,7 +37,7 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical, fit_pairs
 from nashboard.ratings.hierarchical.pairs import FEW_PAIRS, PairCounts
-from nashboard.ratings.hierarchical.partitions import PartitionDraws, pair_prior, sample_partitions
+from nashboard.ratings.hierarchical.partitions import HUGE, PartitionDraws, pair_prior, sample_partitions
 from nashboard.ratings.hierarchical.planes import count_planes, predict_pairs, sample_planes
 from nashboard.ratings.schedule import choose_prior
 
@@ -45,6 +45,7 @@ Answer = Literal["yes", "no", "cannot tell"]
 
 SURE = 0.95  # posterior probability for an answer of yes, and of no
 DIFFERS = 0.02  # chance of so large a difference, if two entries are the same, that keeps them apart
+TOGETHER = 2.05  # standard deviations of a normal variable that have this chance
 MOST_AGENTS = 1500  # up to which all pairs are compared
 MOST_AVERAGED = 100  # entries up to which partitions are averaged over
 SHARED = 0.8  # posterior probability from which entries share a row, where partitions are averaged over
@@ -274,13 +275,11 @@ def group_alike(Y: Floats, N: Floats, traits: Traits) -> Ints:
     """Return the group of each entry: agglomerate, then keep every group whose evidence exceeds that of its parts."""
     from scipy.special import gammaln
 
-    n = len(Y)
+    n, evidence = len(Y), compare_all(Y, N, traits)
     Y, N = Y.copy(), N.copy()
     given = traits.variances, traits.tau, traits.places
     active = np.ones(n, dtype=np.bool_)
     size = np.ones(n)
-    evidence = np.zeros((n, n))
-    compare_entries(Y, N, active, *given, evidence, -1)
     members: list[list[int]] = [[k] for k in range(n)]
     merged = np.zeros(n)  # evidence for the group as one, against singles
     kept = np.zeros(n)  # the same of the best partition of the group
@@ -320,37 +319,50 @@ def group_alike(Y: Floats, N: Floats, traits: Traits) -> Ints:
 def compare_entries(Y, N, active, variances, tau, places, evidence, only):  # type: ignore[no-untyped-def]
     """Fill in the evidence that two entries are the same, for all pairs, or those of one entry."""
     n, traits = places.shape
-    t2 = tau * tau
+    t2, count = tau * tau, active.sum()
+    # kept apart by one opponent (Bonferroni, P(chi2_1 > x) <= exp(-x / 2)), or by all of them together (Wilson and
+    # Hilferty's normal approximation of chi-square); both bounds grow with the number of opponents
+    bound_one, bound_all = np.zeros(n + 1), np.zeros(n + 1)
+    for k in range(1, n + 1):
+        bound_one[k] = 2 * np.log(k / DIFFERS)
+        bound_all[k] = k * (1 - 2 / (9 * k) + TOGETHER * np.sqrt(2 / (9 * k))) ** 3
     A, B = np.empty((traits, traits)), np.empty(traits)
-    for a in range(n):
+    each = 1 / np.where(N > 0, N, np.inf)
+    share = Y * each
+    for a in range(n if only < 0 else only + 1):
         for b in range(a + 1, n):
             if not (active[a] and active[b]) or (only >= 0 and a != only and b != only):
                 continue
-            ratio, most, total, shared = 0.0, 0.0, 0.0, 0
+            ratio, most, total, shared, factor = 0.0, 0.0, 0.0, 0, 1.0
             A[:] = 0.0
             B[:] = 0.0
             for m in range(n):
-                if not active[m] or m == a:
+                if not active[m] or N[a, m] <= 0 or (m != b and N[b, m] <= 0):
                     continue
                 if m == b:
-                    if N[a, b] <= 0:
-                        continue
-                    d, v, wide = 4 * (Y[a, b] / N[a, b] - 0.5), 4 / N[a, b], t2
+                    d, v, wide = 4 * (share[a, b] - 0.5), 4 * each[a, b], t2
                 else:
-                    if N[a, m] <= 0 or N[b, m] <= 0:
-                        continue
                     p = (Y[a, m] + Y[b, m] + 0.5) / (N[a, m] + N[b, m] + 1)
-                    w = p * (1 - p)
-                    d, v, wide = (Y[a, m] / N[a, m] - Y[b, m] / N[b, m]) / w, (1 / N[a, m] + 1 / N[b, m]) / w, 2 * t2
-                u = v + wide
-                ratio += 0.5 * (np.log(u / v) + d * d / u - d * d / v)
+                    w = 1 / (p * (1 - p))
+                    d, v, wide = (share[a, m] - share[b, m]) * w, (each[a, m] + each[b, m]) * w, 2 * t2
+                weight, surprise = 1 / (v + wide), d * d / v
+                ratio += 0.5 * (d * d * weight - surprise)
+                factor *= v * weight
+                if factor < 1 / HUGE:
+                    ratio, factor = ratio - 0.5 * np.log(factor), 1.0
                 for k in range(traits):
-                    B[k] += places[m, k] * d / u
+                    B[k] += places[m, k] * d * weight
                     for c in range(k + 1):
-                        A[k, c] += places[m, k] * places[m, c] / u
-                most = max(most, d * d / v)
-                total += d * d / v
+                        A[k, c] += places[m, k] * places[m, c] * weight
+                most = max(most, surprise)
+                total += surprise
                 shared += 1
+                if most > bound_one[count] or total > bound_all[count]:
+                    break
+            if most > bound_one[shared] or total > bound_all[shared]:
+                evidence[a, b] = evidence[b, a] = -1e3
+                continue
+            ratio -= 0.5 * np.log(factor)
             # integrate the differences of rating and traits: Cholesky of the precision A + 1 / variances
             for k in range(traits):
                 A[k, k] += 1 / variances[k]
@@ -362,13 +374,6 @@ def compare_entries(Y, N, active, variances, tau, places, evidence, only):  # ty
                     B[k] -= A[k, e] * B[e]
                 B[k] /= A[k, k]
                 ratio += np.log(A[k, k]) + 0.5 * (np.log(variances[k]) - B[k] * B[k])
-            # kept apart by one opponent (Bonferroni, P(chi2_1 > x) <= exp(-x / 2)), or by all of them together
-            # (Wilson and Hilferty's normal approximation of chi-square)
-            if shared > 0:
-                spread = 2 / (9.0 * shared)
-                together = ((total / shared) ** (1 / 3) - (1 - spread)) / np.sqrt(spread)
-                if shared * np.exp(-most / 2) < 0.02 or together > 2.05:  # DIFFERS
-                    ratio = -1e3
             evidence[a, b] = evidence[b, a] = ratio
 
 
