@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.special import expit
 
 import nashboard as nb
-from evaluation.arenas import experiment
-from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
+from evaluation.arenas import experiment, problem
+from nashboard.evaluation.stress.experiment import Experiment, enter_agents, enter_in_scores
 from nashboard.evaluation.stress.stress import Stress, stress
 
 SMALL_COUNTS = st.integers(0, 3).map(float)  # few values: ties, clones and many equilibria are common
@@ -172,6 +173,25 @@ def test_noisy_clones_have_whole_games_and_the_same_seed_gives_the_same() -> Non
     assert (first.games == 10).all()
     assert (first.wins == second.wins).all()
     assert first.select("ABC").wins.tolist() == matches_of("rock-paper-scissors").wins.tolist()
+
+
+def test_noisy_clones_play_with_the_strength_of_a_draw_and_do_not_repeat_the_luck_of_the_original() -> None:
+    rng = np.random.default_rng(4)
+    won = np.triu(rng.binomial(6, 0.5, (6, 6)), 1)
+    won[0, 1:] = 6  # equal agents, of which the first has won all of its games
+    matches = nb.Matches.from_counts(won + np.triu(6 - won, 1).T)
+    game = Experiment.of(problem(matches, n_resamples=100))
+    shares, odds = [], game.problem.draws.payoffs
+    assert odds is not None
+    for seed in range(40):
+        entered = game.enter(np.array([10, 0, 0, 0, 0, 0]), np.random.default_rng(seed))
+        assert isinstance(entered, nb.Matches)
+        pairs = (entered.pairs[:, 0] > 0) & (entered.pairs[:, 0] < 6) & (entered.pairs[:, 1] >= 6)
+        shares.append(entered.losses[pairs].sum() / entered.games[pairs].sum())
+    label = game.problem.classes.label
+    expected = expit(odds[:, label[0]][:, label[1:]]).mean(axis=1)
+    assert np.mean(shares) < 0.98
+    assert np.mean(shares) == pytest.approx(expected.mean(), abs=4 * expected.std() / np.sqrt(40))
 
 
 def test_noisy_clones_move_nash_and_the_result_says_so() -> None:

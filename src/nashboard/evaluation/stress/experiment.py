@@ -9,8 +9,10 @@ Copies of agents or tasks: exact, or with their own luck.
 
 An exact copy of an agent has its original's results against everybody. Games between a copy and its original, or two
 copies of one original, are even: as many games as the original's median pair, half won and half lost.
-A noisy copy plays all of those games again, with the original's observed shares of wins, draws and losses; a noisy
-score is drawn around the original's score with its standard error.
+A noisy copy is the same agent under another name: it plays all of those games again, with the strength that one draw
+of the posterior gives the original. Its own luck is new, and the luck of the original is not repeated. With
+``noise="none"`` the observed shares are its strength. A noisy score is drawn around the original's score with its
+standard error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -170,8 +172,15 @@ def originals_of(clones: Mapping[str, int], names: Sequence[str], kind: str) -> 
     return np.repeat(np.array(where, dtype=np.intp), np.array(list(clones.values()), dtype=np.intp))
 
 
-def enter_agents(matches: Matches, clones: Mapping[str, int], rng: np.random.Generator | None = None) -> Matches:
+def enter_agents(
+    matches: Matches,
+    clones: Mapping[str, int],
+    rng: np.random.Generator | None = None,
+    truth: Floats | None = None,
+) -> Matches:
     """Return the matches with clones of agents entered, ``{name: copies}``; with ``rng`` they have their own luck.
+
+    ``truth`` (n, n) are log-odds of the agents' games, by which clones play; without it, the observed shares are.
 
     Examples
     --------
@@ -198,7 +207,8 @@ def enter_agents(matches: Matches, clones: Mapping[str, int], rng: np.random.Gen
     own = np.where(same[:, None], np.stack([half, np.zeros_like(half), half], axis=1), own)
     if rng is not None:
         fresh = b >= n
-        own[fresh] = replay(own[fresh], rng)
+        odds = None if truth is None else truth[index[a[fresh]], index[b[fresh]]]
+        own[fresh] = replay(own[fresh], rng, odds, float(matches.draws.sum() / max(matches.games.sum(), 1.0)))
     met = own.sum(axis=1) > 0
     a, b, pair, flip, own = a[met], b[met], np.where(same, -1, pair)[met], flip[met], own[met]
     exact = rng is None
@@ -255,12 +265,20 @@ def typical_games(matches: Matches) -> Floats:
     return found
 
 
-def replay(counts: Floats, rng: np.random.Generator) -> Floats:
-    """Play the games of each pair again with the observed shares; whole games, at least one where there was some."""
+def replay(counts: Floats, rng: np.random.Generator, odds: Floats | None, drawn: float) -> Floats:
+    """Play the games of each pair again; whole games, at least one where there was some.
+
+    With log-odds of each pair, a share ``drawn`` of the games is drawn, or as many as the log-odds allow; without them
+    the shares are those observed.
+    """
     games = counts.sum(axis=1)
     whole = np.where(games > 0, np.maximum(np.rint(games), 1.0), 0.0).astype(np.int64)
     shares = counts / np.where(games > 0, games, 1.0)[:, None]
     shares[games == 0] = (0.5, 0.0, 0.5)
+    if odds is not None:
+        p = 1 / (1 + np.exp(-odds))
+        half = np.minimum(drawn / 2, np.minimum(p, 1 - p))
+        shares = np.stack([p - half, 2 * half, 1 - p - half], axis=1)
     shares /= shares.sum(axis=1, keepdims=True)
     return np.asarray(rng.multinomial(whole, shares), dtype=np.float64)
 
@@ -396,10 +414,16 @@ class Experiment:
         """Return the data with copies entered."""
         wanted = {self.entries[k]: int(copies[k]) for k in np.flatnonzero(copies)}
         if isinstance(self.data, Matches):
-            return enter_agents(self.data, wanted, rng)
+            truth = None if rng is None or self.problem.literal else self.draw_truth(rng)
+            return enter_agents(self.data, wanted, rng, truth)
         if isinstance(self.data, Payoffs):
             return enter_in_payoffs(self.data, wanted)
         return enter_in_scores(self.data, self.kind, wanted, rng)
+
+    def draw_truth(self, rng: np.random.Generator) -> Floats:
+        """Return the log-odds of all agents in one draw of the posterior; their mean where draws are not kept."""
+        drawn, label = self.problem.draws.payoffs, self.problem.classes.label
+        return self.M if drawn is None else np.asarray(drawn[rng.integers(len(drawn))][np.ix_(label, label)])
 
     def elo(self, data: Data) -> MethodResult:
         """Return Elo ratings of the originals, their mean 0, so that only differences count."""
