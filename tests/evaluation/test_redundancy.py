@@ -252,3 +252,20 @@ def test_a_margin_outside_0_and_1_is_refused(margin: float) -> None:
     assert isinstance(suite, nb.Scores)
     with pytest.raises(nb.InputError, match="margin"):
         audit(suite, margin=margin)
+
+
+def test_newcomers_with_one_equal_game_are_not_called_copies_and_an_agent_entered_twice_is() -> None:
+    W = np.zeros((10, 10))
+    W[:8, :8] = np.random.default_rng(8).integers(1, 6, (8, 8)) * (1 - np.eye(8))
+    W[8, 3] = W[9, 3] = 1  # both newcomers have beaten the same agent once
+    newcomers = nb.Matches.from_counts(W)
+    found = agents_of(newcomers)
+    once = found.checks()[0]
+    assert once.passed is None
+    assert once.sentence.startswith("equal results of few games: agent 9, agent 10")
+    assert [pair.status for pair in found.nearest].count("exact copies") == 0
+    assert [pair.status for pair in found.nearest].count("equal results") == 1
+    entered = agents_of(enter_agents(newcomers, {"agent 1": 1}))
+    assert entered.checks()[0].passed is False
+    assert entered.checks()[0].sentence.startswith("identical data: agent 1, agent 1 (copy 1)")
+    assert [pair.status for pair in entered.nearest].count("exact copies") == 1

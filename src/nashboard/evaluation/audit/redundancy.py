@@ -4,7 +4,8 @@ Whether two are the same has three answers.
 
 - *Yes*: their data agree in every cell (exact copies), or they are near-duplicates.
 - *No*: they differ.
-- *Cannot tell*: neither is shown. *Suspected* are pairs among these that are more likely the same than not.
+- *Cannot tell*: neither is shown. *Suspected* are pairs among these that are more likely the same than not. *Equal
+  results* of fewer than ``FEW_GAMES`` games may be chance: such agents count as one, and are not called copies.
 
 Agents of matches are compared by the model that also pools them (`nashboard.evaluation.posterior.duplicates`).
 Agents and tasks of scores with known noise are tested. For two rows measured at the same places j, with differences
@@ -39,9 +40,10 @@ from nashboard.evaluation.posterior.duplicates import SHARED, SURE
 from nashboard.evaluation.posterior.scores import holm
 from nashboard.evaluation.problem import Data, Kind, Problem
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
+from nashboard.evaluation.verdict import FEW_GAMES
 
 Groups = Mapping[str, tuple[str, ...]]
-Status = Literal["exact copies", "near-duplicates", "suspected", "cannot tell", "different"]
+Status = Literal["exact copies", "equal results", "near-duplicates", "suspected", "cannot tell", "different"]
 Basis = Literal["model", "test", "none"]
 WIN_RATE = "win rate at even odds"
 SUSPECTED = 0.5  # probability of being one agent from which a pair is suspected
@@ -71,12 +73,21 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class CloneGroup:
-    """Entries of which every two are the same, exactly or nearly, and the one that represents them."""
+    """Entries of which every two are the same, exactly or nearly, and the one that represents them.
+
+    ``few``: their results are equal, but of so few games that chance may be the reason.
+    """
 
     members: tuple[str, ...]
     representative: str
     exact: bool
     distance: float
+    few: bool = False
+
+    def sentence(self) -> str:
+        """Return what the members have in common."""
+        what = "equal results of few games" if self.few else "identical data" if self.exact else "near-duplicates"
+        return f"{what}: {shorten(self.members)} ({self.representative} represents all)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -176,6 +187,7 @@ class Redundancy(Part):
         once: bool | None = False
         same: bool | None = not changed
         if self.groups:
+            once = None if all(group.few for group in self.groups) else False
             found = (*self.alike(1), *self.merging())
             merging = f"merging them changes the winner by {', '.join(changed) if changed else 'no method'}"
         elif self.told_apart == self.compared:
@@ -213,11 +225,7 @@ class Redundancy(Part):
 
     def alike(self, most: int) -> tuple[str, ...]:
         """Name the first groups, and say how many more there are."""
-        lines = [
-            f"{'identical data' if group.exact else 'near-duplicates'}: {shorten(group.members)} "
-            f"({group.representative} represents all)"
-            for group in self.groups[:most]
-        ]
+        lines = [group.sentence() for group in sorted(self.groups, key=lambda group: group.few)[:most]]
         if (more := len(self.groups) - most) > 0:
             lines.append(f"and {more:,} more group{'s' * (more > 1)} among {self.kind}")
         return tuple(lines)
@@ -299,6 +307,9 @@ def find_redundancy(problem: Problem, kind: Kind, error: float, margin: float | 
     alike = np.eye(len(names), dtype=np.bool_)
     alike[a, b] = alike[b, a] = same | near
     far = np.where(np.isnan(found.distance), np.inf, found.distance)
+    few = np.zeros(len(names), dtype=np.bool_)
+    if isinstance(data, Matches) and not problem.literal:
+        few = data.games_per_agent < FEW_GAMES
     groups = []
     for members in cliques(alike, far):
         pairs = list(combinations(members, 2))
@@ -307,17 +318,25 @@ def find_redundancy(problem: Problem, kind: Kind, error: float, margin: float | 
                 members=tuple(names[k] for k in members),
                 representative=names[max(members, key=lambda k: (found.preference[k], -k))],
                 exact=all(label[i] == label[j] for i, j in pairs),
+                few=all(label[i] == label[j] and few[i] for i, j in pairs),
                 distance=max(float(far[i, j]) for i, j in pairs),
             )
         )
 
     def pair(k: int) -> Pair:
         i, j = a[k], b[k]
-        answers = {"exact copies": same, "near-duplicates": near, "suspected": suspect, "different": apart}
+        answers = {
+            "equal results": same & few[a],
+            "exact copies": same,
+            "near-duplicates": near,
+            "suspected": suspect,
+            "different": apart,
+        }
         status: Any = next((name for name, answer in answers.items() if answer[k]), "cannot tell")
         numbers = (found.distance, found.probability, found.p_same, found.p_apart)
         distance, *chances = (float(one[i, j]) for one in numbers)
         probability, p_same, p_apart = chances
+        probability = float("nan") if status == "equal results" else probability
         return Pair(
             first=names[i], second=names[j], distance=distance, probability=probability, p_same=p_same, p_apart=p_apart,
             status=status,
