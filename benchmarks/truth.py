@@ -323,8 +323,7 @@ def simulate(regime: Regime, copies: int, repeats: int, seed: int, draws: int) -
         alike = find_near_duplicates(matches)
         pooled = draw_matches(matches, draws=draws, rng=k, alike=alike)
         posterior = summarise_draws(pooled, matches.agents, alike.label, unit="log-odds", level=0.95)
-        low, high = np.quantile(pooled.gaps[:, alike.label[:n]], [0.025, 0.975], axis=0, method="weibull")
-        point = posterior.gap[:n]
+        point, low, high = posterior.gap[:n], posterior.gap_low[:n], posterior.gap_high[:n]
         found.add("board", point, truth)
         literal = nb.nash_average(nb.payoffs(matches, fill="model"))
         found.add("literal Nash", np.maximum(-literal.averages[:n], 0.0), truth)

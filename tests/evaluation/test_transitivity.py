@@ -140,6 +140,15 @@ def test_the_check_and_the_verdict_agree_on_cycles_too_small_to_matter() -> None
     assert said in ratings.sentence
 
 
+def test_the_check_is_open_where_the_board_shows_cycles_that_the_test_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    ladder = nb.Matches.from_counts([[0, 8, 9], [2, 0, 7], [1, 3, 0]])
+    assert check(audit(ladder, n_resamples=2), "ratings are enough").passed
+    monkeypatch.setattr("nashboard.evaluation.audit.transitivity.shows_cycles", lambda problem: True)
+    found = check(audit(ladder, n_resamples=2), "ratings are enough")
+    assert found.passed is None
+    assert found.sentence.endswith(", but cycles of more than 9 Elo points are shown by the board's model")
+
+
 def test_where_weights_hide_the_noise_nobody_says_that_ratings_are_enough() -> None:
     weighted = replace(voted(np.random.default_rng(2), 200, 1, 0.0, [0.5, 2.0]), clusters=None)
     found = check(audit(weighted, n_resamples=2), "ratings are enough")

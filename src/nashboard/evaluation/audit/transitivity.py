@@ -87,8 +87,8 @@ class Transitivity(Part):
         How many triples met, all three pairs, among which the strongest were looked for.
     untold
         Why ``p_noise`` is not known; empty where it is.
-    unshown
-        What the posterior of the board says against cycles; empty where it shows them, or was not asked.
+    doubt
+        What the model of the board says where it disagrees with ``p_noise``; empty where both agree.
     basis
         What the results are: games, or tasks counted as games.
     """
@@ -100,7 +100,7 @@ class Transitivity(Part):
     basis: str
     triples: int
     untold: str
-    unshown: str = ""
+    doubt: str = ""
 
     machine_fields = ("share", "p_noise", "cyclic", "basis", "level", "triples", "luck", "cycles")
 
@@ -123,8 +123,8 @@ class Transitivity(Part):
         """Return how far ratings go, and the strongest cycle."""
         rest = "more than noise" if self.cyclic else "no more than noise would leave"
         known = f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
-        if self.cyclic and self.unshown:
-            known += f", but {self.unshown}"
+        if self.doubt:
+            known += f", but {self.doubt}"
         if self.untold:
             known = f"; it is unknown whether the rest is noise: {self.untold}"
         line = f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"
@@ -143,7 +143,7 @@ class Transitivity(Part):
         """Check whether one rating per agent is enough."""
         if self.basis != GAMES:
             return ()
-        passed = None if self.untold or (self.cyclic and self.unshown) else not self.cyclic
+        passed = None if self.untold or self.doubt else not self.cyclic
         return (Check(name="ratings are enough", passed=passed, sentence=self.sentences()[0]),)
 
     def tables(self) -> dict[str, Table]:
@@ -186,9 +186,10 @@ def measure_transitivity(problem: Problem, level: float) -> Transitivity:
     """Split the results of a problem into ratings and cycles."""
     data = problem.data
     found = transitivity(data if isinstance(data, Matches) else problem.scaled, level)
-    if not isinstance(data, Matches) or problem.literal or shows_cycles(problem):
+    if not isinstance(data, Matches) or problem.literal or shows_cycles(problem) == found.cyclic:
         return found
-    return replace(found, unshown=f"no cycles of more than {small_cycles(problem)} are shown by the board's model")
+    shown = "no " if found.cyclic else ""
+    return replace(found, doubt=f"{shown}cycles of more than {small_cycles(problem)} are shown by the board's model")
 
 
 def transitivity(data: Matches | Scores, level: float) -> Transitivity:
