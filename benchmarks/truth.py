@@ -263,7 +263,7 @@ class Results:
 
     squares: dict[str, list[float]] = field(default_factory=dict)
     orders: dict[str, list[float]] = field(default_factory=dict)
-    covered: list[bool] = field(default_factory=list)
+    covered: list[Array] = field(default_factory=list)  # of the agents of each arena
     inside: list[bool] = field(default_factory=list)
     top: list[float] = field(default_factory=list)
     is_top: list[bool] = field(default_factory=list)
@@ -276,6 +276,11 @@ class Results:
     def error(self, name: str) -> float:
         """Root mean square error of the gaps."""
         return float(np.sqrt(np.mean(self.squares[name])))
+
+    def coverage(self) -> str:
+        """Share of gaps inside their interval, with its standard error: an arena whose best is misjudged misses all."""
+        shares = np.mean(self.covered, axis=1)
+        return f"{shares.mean():.2f} ± {shares.std() / np.sqrt(len(shares)):.2f}"
 
     def calibration(self) -> float:
         """Mean distance between P(top) and the frequency of being at the top, in bins of P(top)."""
@@ -329,7 +334,7 @@ def simulate(regime: Regime, copies: int, repeats: int, seed: int, draws: int) -
         found.add("literal Nash", np.maximum(-literal.averages[:n], 0.0), truth)
         ratings = rate(matches)[:n]
         found.add("Elo", ratings.max() - ratings, truth)
-        found.covered += list((low <= truth + 1e-9) & (truth <= high + 1e-9))
+        found.covered.append((low <= truth + 1e-9) & (truth <= high + 1e-9))
         found.inside += list((low <= point + 1e-9) & (point <= high + 1e-9))
         found.top += list(posterior.probability_top[:n])
         found.is_top += list(at_top)
@@ -355,9 +360,9 @@ def main() -> None:
             found = simulate(REGIMES[name], copies, chosen.repeats, chosen.seed, chosen.draws)
             errors = [found.error(method) for method in ("board", "literal Nash", "Elo")]
             orders = [float(np.mean(found.orders[method])) for method in ("board", "literal Nash", "Elo")]
-            cells = [*errors, errors[0] / errors[1], *orders, np.mean(found.covered), found.calibration()]
-            row = " | ".join(f"{value:.2f}" for value in cells)
-            print(f"| {name} | {copies} | {row} | {np.mean(found.inside):.3f} |")
+            row = " | ".join(f"{value:.2f}" for value in [*errors, errors[0] / errors[1], *orders])
+            rest = f"{found.coverage()} | {found.calibration():.2f} | {np.mean(found.inside):.3f}"
+            print(f"| {name} | {copies} | {row} | {rest} |")
             sys.stdout.flush()
 
 

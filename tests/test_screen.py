@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+import nashboard as nb
 from commands import run
 from nashboard._tables import Column, Table, on_screen, width
 from nashboard._text import distinct_head, shorten_to
@@ -200,3 +201,10 @@ def lines_of(text: str) -> list[str]:
     for style in ("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[3m", "\x1b[1;2m", "\x1b[2;3m"):
         text = text.replace(style, "")
     return [line.rstrip() for line in text.splitlines()]
+
+
+def test_evaluate_shows_on_a_terminal_that_it_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Screen()
+    monkeypatch.setattr(sys, "stderr", shown)
+    nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=2, progress=True)
+    assert "Evaluating ..." in shown.getvalue()

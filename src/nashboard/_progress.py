@@ -38,12 +38,12 @@ def show_progress(what: str, *, total: int | None = None, asked: bool = True) ->
     if Progress.quiet or not asked or not sys.stderr.isatty():
         yield Progress()
         return
+    from rich import progress as rich
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
 
-    shown = [BarColumn(), TaskProgressColumn(), TimeRemainingColumn()] if total is not None else []
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), *shown)
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    counted = [rich.BarColumn(), rich.TaskProgressColumn(), rich.TimeRemainingColumn()]
+    rest = counted if total is not None else [rich.TimeElapsedColumn()]
+    columns = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), *rest)
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         yield Progress(bars, bars.add_task(escape(what), total=total))

@@ -36,7 +36,7 @@ class Plan:
         return [np.random.default_rng(seed) for seed in seeds]
 
 
-def plan_of(n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool) -> Plan:
+def plan_of(n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool = False) -> Plan:
     """Check the options of resampling."""
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
         raise InputError(f"n_resamples is {n_resamples!r}: it must be a whole number, at least 1 (200 is usual)")

@@ -89,6 +89,7 @@ def test_the_targets_of_the_benchmark_hold_on_other_seeds(name: str, monkeypatch
     regime = truth.REGIMES[name]
     found = truth.simulate(regime, copies=0, repeats=40, seed=424, draws=200)
     assert found.error("board") / found.error("literal Nash") < regime.most_error
+    assert all(found.inside)  # estimates lie in the intervals of the board
     assert np.mean(found.covered) >= 0.92  # 40 arenas are too few for the upper end, 0.99
     assert found.calibration() < regime.most_top + 0.02  # 40 arenas
 

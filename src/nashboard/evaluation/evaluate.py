@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nashboard._progress import show_progress
 from nashboard._threads import threads_for
 from nashboard._version import __version__
 from nashboard.data.scores import Scaling, Scores
@@ -84,13 +85,14 @@ def evaluate(
     >>> sorted(nb.evaluate(nb.load_dataset("atari"), noise="none").support)
     ['human', 'popart_ddqn', 'prioritized_ddqn_rank', 'rainbow']
     """
-    problem = prepare_data(
-        data, methods=tuple(methods), noise=noise, n_resamples=n_resamples, rng=rng, level=level, pool=pool,
-        selection=selection, tolerance=tolerance, scaling=scaling, anchor=anchor, components=components, call=call,
-        progress=progress, workers=workers,
-    )  # fmt: skip
-    with threads_for(len(problem.exact.first)):
-        return evaluate_problem(problem)
+    with show_progress("Evaluating ...", asked=progress):
+        problem = prepare_data(
+            data, methods=tuple(methods), noise=noise, n_resamples=n_resamples, rng=rng, level=level, pool=pool,
+            selection=selection, tolerance=tolerance, scaling=scaling, anchor=anchor, components=components, call=call,
+            workers=workers,
+        )  # fmt: skip
+        with threads_for(len(problem.exact.first)):
+            return evaluate_problem(problem)
 
 
 def evaluate_problem(problem: Problem) -> Evaluation:

@@ -7,7 +7,6 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
-from nashboard._progress import show_progress
 from nashboard._resampling import Plan, plan_of
 from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, Ints
@@ -83,7 +82,6 @@ class Options(TypedDict, total=False):
     components: Components
     call: str
     workers: int | None
-    progress: bool
 
 
 def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem":
@@ -93,9 +91,7 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
         if given:
             raise InputError(f"the settings are those of the evaluation: leave out {listed(list(given))}")
         return data
-    plan = plan_of(
-        given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None), given.pop("progress", False)
-    )
+    plan = plan_of(given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None))
     settings = Settings(**{**given, "n_resamples": plan.n_resamples, "seed": plan.seed})
     check_level(settings.level)
     check_choice("noise", settings.noise, get_args(Noise))
@@ -235,10 +231,7 @@ class Problem:
                 return literal_matches(data, settings.selection, self.tolerance)
             if self.alike is not None and not self.alike.label.any():
                 return single_class(data, n)
-            with show_progress("Drawing from the posterior ...", total=n, asked=self.plan.progress) as shown:
-                return draw_matches(
-                    data, draws=n, rng=rng, workers=self.plan.workers, alike=self.alike, advance=shown.advance
-                )
+            return draw_matches(data, draws=n, rng=rng, workers=self.plan.workers, alike=self.alike)
         if isinstance(data, Scores):
             if self.literal:
                 return literal_scores(data, settings.scaling, settings.selection, self.tolerance)
@@ -247,8 +240,7 @@ class Problem:
             )
         if self.literal:
             return literal_payoffs(data, settings.selection, self.tolerance)
-        with show_progress("Drawing from the posterior ...", total=n, asked=self.plan.progress) as shown:
-            return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers, advance=shown.advance)
+        return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers)
 
     @cached_property
     def posterior(self) -> Posterior:

@@ -4,7 +4,6 @@ Small leagues solve all drawn games as a stack. In large leagues the payoffs of 
 solved among a few contenders, everybody's payoff against them is drawn, and whoever gains joins (double oracle).
 """
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -42,7 +41,6 @@ def draw_matches(
     rng: np.random.Generator | int = 0,
     workers: int | None = None,
     alike: NearDuplicates | None = None,
-    advance: Callable[[int], None] | None = None,
 ) -> Draws:
     """Draw ratings, payoffs and equilibria from the posterior of the hierarchical model.
 
@@ -56,24 +54,20 @@ def draw_matches(
         Threads for large leagues; by default all cores.
     alike
         Which entries are one agent under several names: one class of the draws for each group. None: all are different.
-    advance
-        Called with the number of draws that have just been finished.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
     label = np.arange(len(matches.agents)) if alike is None else alike.label
     pooled = matches if alike is None or not alike.groups else pool_matches(matches, label)
     fit = alike.fit if alike is not None and alike.fit is not None else fit_hierarchical(pooled)
     if alike is None or alike.partitions is None:
-        found = draw_games(fit, draws, rng, workers, advance)
+        found = draw_games(fit, draws, rng, workers)
     else:
-        found = draw_over_partitions(alike, draws, rng, advance)
+        found = draw_over_partitions(alike, draws, rng)
     assert found.ratings is not None
     return replace(found, ratings=found.ratings - (found.ratings @ origin_weights(pooled))[:, None])
 
 
-def draw_over_partitions(
-    alike: NearDuplicates, draws: int, rng: np.random.Generator, advance: Callable[[int], None] | None
-) -> Draws:
+def draw_over_partitions(alike: NearDuplicates, draws: int, rng: np.random.Generator) -> Draws:
     """Draw who is one agent with whom, and payoffs and equilibria of all classes of entries that share a row.
 
     A row is that of the member that is most often one agent with the other members.
@@ -84,7 +78,7 @@ def draw_over_partitions(
     assert partitions is not None
     model = draw_with_partitions(fit, near, partitions, draws, rng)
     assert model.label is not None
-    payoffs, gaps, weights = solve_all(model, advance)
+    payoffs, gaps, weights = solve_all(model)
     together = np.where(label[:, None] == label, partitions.together, 0.0).sum(axis=1)
     order = np.lexsort((-together, label))
     row = order[np.unique(label[order], return_index=True)[1]]
@@ -118,7 +112,6 @@ def draw_payoffs(
     draws: int = 200,
     rng: np.random.Generator | int = 0,
     workers: int | None = None,
-    advance: Callable[[int], None] | None = None,
 ) -> Draws:
     """Draw payoffs and equilibria from the same model for payoffs with standard errors, on their own scale.
 
@@ -137,7 +130,7 @@ def draw_payoffs(
     unit = 1.0 if payoffs.scale == "logit" or not size > 0 else CYCLES_MATTER**0.5 / TAU_SCALE * size
     measured, error = payoffs.A[i, j] / unit, np.maximum(errors[i, j] / unit, LEAST_ERROR)
     pairs = MeasuredPairs(n=len(payoffs.agents), i=i, j=j, measured=measured, variance=error**2)
-    found = draw_games(fit_pairs(payoffs.agents, pairs), draws, rng, workers, advance)
+    found = draw_games(fit_pairs(payoffs.agents, pairs), draws, rng, workers)
     scaled: dict[str, Any] = {
         name: None if (value := getattr(found, name)) is None else value * unit
         for name in ("gaps", "point", "payoffs", "expected")
@@ -146,13 +139,7 @@ def draw_payoffs(
     return replace(found, **scaled, ratings=None, facts={**found.facts, **sizes})
 
 
-def draw_games(
-    fit: HierarchicalFit,
-    draws: int,
-    rng: np.random.Generator,
-    workers: int | None,
-    advance: Callable[[int], None] | None,
-) -> Draws:
+def draw_games(fit: HierarchicalFit, draws: int, rng: np.random.Generator, workers: int | None) -> Draws:
     """Draw from a fitted model, and solve the game of every draw."""
     n = len(fit.agents)
     small = draws * n * n <= MOST_PAYOFFS
@@ -160,9 +147,9 @@ def draw_games(
     model = draw_with_planes(fit, planes, draws, rng) if planes else fit.draw(draws, rng)
     payoffs: Floats | None = None
     if small:
-        payoffs, gaps, weights = solve_all(model, advance)
+        payoffs, gaps, weights = solve_all(model)
     else:
-        gaps, weights = solve_by_columns(model, workers, advance or (lambda count: None))
+        gaps, weights = solve_by_columns(model, workers)
     return Draws(
         gaps=gaps,
         weights=weights,
@@ -214,7 +201,7 @@ def solve_games(A: Floats) -> tuple[Floats, Floats]:
     return np.where(weights > 0, 0.0, np.maximum(-averages, 0.0)), weights
 
 
-def solve_all(model: ModelDraws, advance: Callable[[int], None] | None) -> tuple[Floats, Floats, Floats]:
+def solve_all(model: ModelDraws) -> tuple[Floats, Floats, Floats]:
     """Return payoffs, gaps and weights of all draws, in blocks."""
     draws, n = model.ratings.shape
     payoffs, gaps, weights = np.empty((draws, n, n)), np.empty((draws, n)), np.empty((draws, n))
@@ -225,8 +212,6 @@ def solve_all(model: ModelDraws, advance: Callable[[int], None] | None) -> tuple
             gaps[block], weights[block] = solve_games(payoffs[block])
         else:
             gaps[block], weights[block] = solve_classes(payoffs[block], model.label[block])
-        if advance:
-            advance(block.stop - at)
     return payoffs, gaps, weights
 
 
@@ -243,7 +228,7 @@ def solve_classes(A: Floats, label: Ints) -> tuple[Floats, Floats]:
     return np.take_along_axis(gaps, label, 1), np.take_along_axis(weights, label, 1) / size
 
 
-def solve_by_columns(model: ModelDraws, workers: int | None, advance: Callable[[int], None]) -> tuple[Floats, Floats]:
+def solve_by_columns(model: ModelDraws, workers: int | None) -> tuple[Floats, Floats]:
     """Return gaps and weights of every draw of a large league, one draw at a time."""
     count, n = model.ratings.shape
     gaps, weights = np.empty((count, n)), np.zeros((count, n))
@@ -254,8 +239,7 @@ def solve_by_columns(model: ModelDraws, workers: int | None, advance: Callable[[
         gaps[draw] = np.where(weights[draw] > 0, 0.0, np.maximum(-averages, 0.0))
 
     with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
-        for _ in pool.map(solve, range(count)):
-            advance(1)
+        list(pool.map(solve, range(count)))
     return gaps, weights
 
 
