@@ -230,20 +230,14 @@ def choose_agents(data: "Data", agents: Sequence[str] | None = None, exclude: Se
 
 def complete_scores(data: "Data", missing: str | None, *, modelled: bool = False) -> "Data":
     """Return scores without missing cells in the way asked for; ``modelled`` keeps them where none was asked for."""
-    from nashboard.data.scores import Scores, worst
+    from nashboard.data.scores import Scores
 
     check_missing(data, missing)
-    if not isinstance(data, Scores) or not data.missing.any():
-        return data
-    if missing is None and modelled:
+    if not isinstance(data, Scores) or not data.missing.any() or (missing is None and modelled):
         return data
     if missing is None:
-        raise InputError(
-            f"{data.missing.sum():,} of {data.missing.size:,} scores are missing (agents with most: "
-            f"{worst(data.missing.sum(axis=1), data.agents)}; tasks with most: "
-            f"{worst(data.missing.sum(axis=0), data.tasks)}): say what to do with --missing "
-            f"{', '.join(MissingWay)}"
-        )
+        data.require_complete(f"say what to do with --missing {', '.join(MissingWay)}")
+        return data
     what: Any = missing.removeprefix("drop-")
     return data.drop(what) if what != missing else data.fill(what)
 

@@ -24,7 +24,6 @@ MOST_CHARACTERS = 400  # a sentence about the data may name several agents
 class Inspection:
     """Everything that was found out about a data set."""
 
-    kind: str
     facts: tuple[Fact, ...]
 
     def table(self) -> Table:
@@ -47,7 +46,7 @@ def inspected(data: Matches | Scores | Payoffs) -> Inspection:
         facts = facts_of_scores(data)
     else:
         facts = facts_of_payoffs(data)
-    return Inspection(kind=type(data).__name__, facts=(*facts_of_origin(data.origin), *facts))
+    return Inspection(facts=(*facts_of_origin(data.origin), *facts))
 
 
 def facts_of_origin(origin: Origin) -> list[Fact]:

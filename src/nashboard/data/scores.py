@@ -225,14 +225,14 @@ class Scores(Tabular):
         """Groups of tasks on which every agent has the same score."""
         return tuple(tuple(self.tasks[k] for k in group) for group in identical_rows(self.values.T))
 
-    def require_complete(self) -> None:
+    def require_complete(self, hint: str = "use drop('agents'), drop('tasks') or fill('mean')") -> None:
         """Raise an error that counts the missing cells and names the worst agents and tasks."""
         if self.missing.any():
             raise InputError(
                 f"{self.missing.sum():,} of {self.missing.size:,} scores are missing "
                 f"(agents with most: {worst(self.missing.sum(axis=1), self.agents)}; "
                 f"tasks with most: {worst(self.missing.sum(axis=0), self.tasks)})",
-                hint="use drop('agents'), drop('tasks') or fill('mean')",
+                hint=hint,
             )
 
     def scale(self, method: Scaling = "range", *, reference: tuple[str, str] | None = None) -> "Scores":

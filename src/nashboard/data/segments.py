@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 import numpy as np
 import polars as pl
 
-from nashboard._tables import Cell, Column, Table, as_html, plain
+from nashboard._tables import Cell, Column, Table, Tabular
 from nashboard._text import either, listed, nearest, number_of, rows_have
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Part = TypeVar("Part")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Segments:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Segments(Tabular):
     """The data of each segment, in the order of the values.
 
     Attributes
@@ -64,12 +64,6 @@ class Segments:
     def __repr__(self) -> str:
         left = f", {number_of(self.without, 'rows')} without a value" if self.without else ""
         return f"Segments({len(self.parts):,} by {self.column!r}{left})"
-
-    def __str__(self) -> str:
-        return plain(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 def split_by_value(found: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
