@@ -70,6 +70,13 @@ def test_what_is_said_about_damaged_files_is_on_record() -> None:
     assert failed < cases / 10_000
 
 
+def test_links_of_pages_lead_to_files_of_the_checkout() -> None:
+    links = [(page, link) for page in PAGES for link in re.findall(r"\]\(([^)\s#]+)", page.read_text())]
+    local = [(page, link) for page, link in links if ":" not in link]
+    assert len(local) > 50
+    assert [f"{page.name}: {link}" for page, link in local if not (page.parent / link).exists()] == []
+
+
 @pytest.mark.parametrize("target", ["demo", "test"])
 def test_the_two_commands_of_the_readme_are_targets_of_make(target: str) -> None:
     assert f"    make {target} " in (ROOT / "README.md").read_text()
