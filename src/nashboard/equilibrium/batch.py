@@ -266,7 +266,7 @@ def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tup
     Solve ``K p = E'v, E p = 1`` on the support (other players' equations are ``p_i = 0``). The proof: the
     system is regular by the rule of `precision`, all weights are positive and all margins of the others too. And
     it is so regular that rounding cannot move a weight by more than the tolerance: the others need the twofold
-    precision of the solver for single games.
+    precision of the solver for single games. The residual is that of `certificate` for the only equilibrium.
     """
     count, N, _ = K.shape
     k = len(starts)
@@ -286,19 +286,12 @@ def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tup
     x = x - (inverse @ ((A @ x[..., None])[..., 0] - goal)[..., None])[..., 0]
     p, v = np.where(support, x[:, :N], 0.0), x[:, N:]
     margins = v[:, group] - (K @ p[..., None])[..., 0]
-    norm = np.abs(inverse).sum(axis=1).max(axis=1)
+    norm = np.maximum(np.abs(inverse).sum(axis=1).max(axis=1), np.abs(inverse).sum(axis=2).max(axis=1))
     regular = (norm * np.sqrt(N) * ZERO < 1) & (norm * N * EPS < TOLERANCE)
     moved = ZERO * (np.abs(inverse) @ (np.abs(A) @ np.abs(x)[..., None]))[:, :N, 0]  # as `face` has it for one game
     proved = regular & np.where(support, p > moved, margins > ZERO).all(axis=1)
     p = np.maximum(p, 0.0)
     p = p / np.maximum(np.add.reduceat(p, starts, axis=1), LEAST)[:, group]
-    log_p = np.log(np.where(support, np.maximum(p, LEAST), 1.0))
-    right = np.concatenate([-log_p, np.zeros((count, k))], axis=1)
-    y = (inverse.transpose(0, 2, 1) @ right[..., None])[..., 0]
-    y = y - (inverse.transpose(0, 2, 1) @ ((A.transpose(0, 2, 1) @ y[..., None])[..., 0] - right)[..., None])[..., 0]
-    exponent = np.where(support, (K @ np.where(support, y[:, :N], 0.0)[..., None])[..., 0], -np.inf)  # -K'y
-    exponent = exponent - np.maximum.reduceat(exponent, starts, axis=1)[:, group]
-    q = np.exp(exponent)
-    q = q / np.add.reduceat(q, starts, axis=1)[:, group]
-    residual = np.abs(p - q).max(axis=1)
+    missed = (A @ np.concatenate([p, v], axis=1)[..., None])[..., 0] - goal
+    residual = norm * np.abs(missed).max(axis=1)
     return p, np.where(proved & (residual <= TOLERANCE), residual, np.nan)
