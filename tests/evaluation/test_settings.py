@@ -129,6 +129,18 @@ def test_noise_allows_one_standard_error_of_an_average() -> None:
     assert np.ptp(many.board.weights) > 0.9 * np.ptp(p)
 
 
+def test_noise_allows_for_challengers_of_a_single_winner() -> None:
+    close = nb.Matches.from_counts([[0, 16, 25], [14, 0, 24], [5, 6, 0]])
+    assert nb.evaluate(close, noise="none").support == ("agent 1",)
+    found = nb.evaluate(close, noise="none", tolerance="noise")
+    errors = nb.payoffs(close).errors()
+    assert errors is not None
+    assert found.model["tolerance"] == pytest.approx(
+        errors[1, 0]
+    )  # the second is within it of the first, not the third
+    assert found.support == ("agent 1", "agent 2")
+
+
 def test_noise_of_scores_counts_in_the_unit_of_tasks() -> None:
     S = np.array([[50.0, 10], [30, 20], [20, 30]])
     scores = nb.Scores.from_array(S, stderr=np.full(S.shape, 2.0))

@@ -92,6 +92,13 @@ Level = Annotated[float, typer.Option(help="Level of intervals and tests: 0.95 f
 NoiseOption = Annotated[
     Noise, typer.Option(help="Whether results contain noise (model), or are exact as in the paper (none).")
 ]
+ToleranceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="With --noise none: the most even mixture with this exploitability, or noise for what noise allows.",
+    ),
+]
 NoPool = Annotated[bool, typer.Option("--no-pool", help="Keep near-duplicates apart instead of pooling their data.")]
 ScalingOption = Annotated[Scaling, typer.Option(help="Units of raw scores.")]
 SelectionOption = Annotated[Selection, typer.Option(help="Which equilibrium, where there are several.")]
@@ -192,6 +199,16 @@ def parse_anchors(given: list[str] | None) -> dict[str, float] | None:
         if found.setdefault(name, value) != value:
             raise InputError(f"--anchor gives {name!r} two ratings, {found[name]:g} and {value:g}: give one")
     return found or None
+
+
+def parse_tolerance(text: str | None) -> Any:
+    """Return the value of ``--tolerance``: a number, "noise", or nothing."""
+    if text in (None, "noise"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--tolerance is {text!r}: it must be a number, or noise") from None
 
 
 def parse_prior(text: str) -> Any:

@@ -147,6 +147,7 @@ class Evaluating(Connecting):
     selection: options.SelectionOption = options.Selection.clone_invariant
     missing: options.Missing = None
     noise: options.NoiseOption = options.Noise.model
+    tolerance: options.ToleranceOption = None
     no_pool: options.NoPool = False
     call: options.Call = None
     method: options.MethodOption = None
@@ -162,6 +163,7 @@ class Evaluating(Connecting):
             "scaling": self.scaling.value,
             "selection": self.selection.value,
             "noise": self.noise.value,
+            "tolerance": options.parse_tolerance(self.tolerance),
             **({"pool": False} if self.no_pool else {}),
             **({} if self.call is None else {"call": self.call}),
             **({} if self.method is None else {"methods": self.method}),

@@ -51,6 +51,7 @@ from nashboard.equilibrium.results import NashAverage
 from nashboard.equilibrium.solver import OracleSolution, Solution, embed, find_equilibrium, silent
 from nashboard.errors import ConvergenceError, InputError
 
+LOOKED_AT = 4  # opponents against whom a new agent is first compared with the others: its largest wins and losses
 SPARE = 4  # a face is grown from pivots where it has so many times as many agents with weight
 
 
@@ -267,7 +268,8 @@ def follow(state: State | None, A: Floats, agents: tuple[str, ...], unit: str, p
     if state is None or known is None:
         game = new_game(A, agents, unit, precision)
         return State(game=game, found=find_equilibrium(game, [np.zeros(game.sizes[0])]))
-    game = replace(state.game, agents=agents, model=Matrix(A=A), classes=(known,), scale=largest(A))
+    scale = max(state.game.scale, largest(A[state.game.model.size :]))
+    game = replace(state.game, agents=agents, model=Matrix(A=A), classes=(known,), scale=scale)
     size, before = game.sizes[0], state.game.sizes[0]
     new = np.arange(before, size)
     if game.exponent == state.game.exponent:
@@ -295,17 +297,21 @@ def extend_classes(state: State, A: Floats) -> Classes | None:
     A new agent is a copy of another to the last bit, or differs from all by more than the rule.
     """
     (old,) = state.game.classes
-    scale, same = largest(A), max(ZERO, state.game.precision)
+    before, same = len(old.label), max(ZERO, state.game.precision)
+    scale = max(state.game.scale, largest(A[before:]))
     if old.loose.any() or not scale <= 2 * state.game.scale:  # where the scale grows, near-copies may become copies
         return None
     label, first, size = list(old.label), list(old.first), list(old.size)
-    for k in range(len(old.label), len(A)):
-        apart = np.abs(A[first] - A[k]).max(axis=1)
-        copy = int(np.argmin(apart))
-        if apart[copy] == 0:
-            label.append(copy)
-            size[copy] += 1
-        elif apart[copy] <= 4 * same * scale:
+    near = 4 * same * scale
+    for k in range(before, len(A)):
+        few = np.argsort(-np.abs(A[k]), kind="stable")[:LOOKED_AT]
+        alike = np.flatnonzero((np.abs(A[np.ix_(first, few)] - A[k, few]) <= near).all(axis=1))
+        apart = np.abs(A[np.array(first)[alike]] - A[k]).max(axis=1)
+        copies = alike[apart == 0]
+        if copies.size:
+            label.append(int(copies[0]))
+            size[copies[0]] += 1
+        elif (apart <= near).any():
             return None
         else:
             label.append(len(first))

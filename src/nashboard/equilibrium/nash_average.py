@@ -105,7 +105,8 @@ def nash_average(
         show = report_to(shown)
         if isinstance(game, ScoresGame):
             return average_scores(game, selection, check_tolerance(tolerance, game), show, began)
-        return average_agents(game, selection, check_tolerance(tolerance, game), show, began)
+        allowed = check_tolerance(tolerance, game)
+        return describe_agents(game, selection, allowed, find_mixtures(game, selection, allowed, show), began)
 
 
 def nash_average_scores(
@@ -199,13 +200,6 @@ def find_even_mixtures(game: Game, log_m: list[Floats], tolerance: float, show: 
     gap = max(NEARNESS * float(np.ldexp(tolerance, -game.exponent)), SOLVED)
     totals, value, iterations = approach_equilibrium(game, gap, show)
     return Mixtures.even(most_even_mixtures(game, totals, value, log_m, tolerance), log_m, iterations)
-
-
-def average_agents(
-    game: AgentsGame, selection: Selection, tolerance: float, show: Progress, began: float
-) -> NashAverage:
-    """Solve, and put the result together."""
-    return describe_agents(game, selection, tolerance, find_mixtures(game, selection, tolerance, show), began)
 
 
 def describe_agents(

@@ -240,19 +240,12 @@ def outside(chosen: Bools, members: Ints) -> Ints:
 
 def join(game: Game, members: list[Ints], F: Floats, joining: list[Ints]) -> tuple[list[Ints], Floats]:
     """Return the members with those who join and their payoffs; all of a group where that is more than a third."""
-    whole = [
-        bool(new.size) and len(old) + len(new) > size / 3
-        for old, new, size in zip(members, joining, game.sizes, strict=True)
-    ]
-    if not any(whole):
-        return [np.append(old, new) for old, new in zip(members, joining, strict=True)], game.extend(
-            F, members, joining
-        )
-    grown = [
-        np.arange(size) if every else np.append(old, new)
-        for every, old, new, size in zip(whole, members, joining, game.sizes, strict=True)
-    ]
-    return grown, game.block(grown)
+    grown, whole = [], False
+    for old, new, size in zip(members, joining, game.sizes, strict=True):
+        everybody = bool(new.size) and len(old) + len(new) > size / 3
+        grown.append(np.arange(size) if everybody else np.append(old, new))
+        whole |= everybody
+    return grown, game.block(grown) if whole else game.extend(F, members, joining)
 
 
 def embed(mixtures: Sequence[Floats], members: Sequence[Ints], sizes: Sequence[int]) -> list[Floats]:
@@ -299,18 +292,15 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
     """
     for unit in (0.0, *ROUNDED):
         found, certain, x = search_path(round_to(F, unit), log_m, progress)
+        if found is not None and unit:  # rounded payoffs do not say how far weights move with those as they came
+            found = replace(found, certificate=replace(found.certificate, condition=float("inf")))
         if found is not None and certain:
-            return found if not unit else without_condition(found)
+            return found
     if found is None and x is not None and len(log_m) == 2:
         return search_near_value(F, log_m, x, progress)
     if found is None:
         raise missed(x)
-    return without_condition(found)
-
-
-def without_condition(found: Solution) -> Solution:
-    """Return a solution of rounded payoffs, which says nothing about how far weights move with the payoffs."""
-    return replace(found, certificate=replace(found.certificate, condition=float("inf")))
+    return found
 
 
 def search_near_value(F: Floats, log_m: Sequence[Floats], x: Iterate, progress: Progress) -> Solution:

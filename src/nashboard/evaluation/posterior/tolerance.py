@@ -4,8 +4,9 @@ Symbols: ``E`` standard errors of payoffs or scores; ``p`` the equilibrium of ag
 
 Of two mixtures whose exploitability differs by less than what it is known to, the data cannot tell which is better. The
 average of agent i against a mixture ``p`` has the standard error ``sqrt(sum_j p_j^2 E_ij^2)``. The tolerance is one
-standard error, the largest among those who have weight in the exact equilibrium: the one-standard-error rule of
-Breiman, Friedman, Olshen and Stone 1984, *Classification and Regression Trees*, section 3.4.3.
+standard error, the largest among those who have weight in the exact equilibrium or whose average is within its own
+standard error of theirs: the one-standard-error rule of Breiman, Friedman, Olshen and Stone 1984, *Classification and
+Regression Trees*, section 3.4.3.
 """
 
 from dataclasses import replace
@@ -23,13 +24,14 @@ from nashboard.evaluation.posterior.scores import known_noise
 
 
 def noise_tolerance(data: Matches | Scores | Payoffs, scaling: Scaling, selection: Selection) -> float:
-    """Return one standard error of an average against the exact equilibrium, the largest of those with weight."""
+    """Return one standard error of an average against the exact equilibrium, the largest of those near the best."""
     if isinstance(data, Scores):
         raw = replace(data, stderr=known_noise(data))
         table = raw.scale(scaling) if data.scaling == "raw" else raw
         found = nash_average_scores(table, selection=selection, tolerance=0)
         p, q = found.agent_weights, found.task_weights
-        return max(largest_error(table.stderr, q, p), largest_error(table.stderr.T, p, q))
+        E = table.stderr
+        return max(largest_error(E, q, p, found.skills), largest_error(E.T, p, q, found.difficulties))
     game = data
     if isinstance(data, Matches):
         data.require_counts()
@@ -41,17 +43,18 @@ def noise_tolerance(data: Matches | Scores | Payoffs, scaling: Scaling, selectio
     errors = game.errors()
     if errors is None:
         raise InputError("tolerance='noise' needs standard errors: these payoffs have neither stderr nor games")
-    p = nash_average(game, selection=selection, tolerance=0).weights
-    return largest_error(errors, p, p)
+    result = nash_average(game, selection=selection, tolerance=0)
+    return largest_error(errors, result.weights, result.weights, result.averages)
 
 
-def largest_error(E: Floats, mixture: Floats, own: Floats) -> float:
-    """Return the largest standard error of an average over a mixture, of rows with weight."""
-    E = E[np.ix_(own > 0, mixture > 0)]
-    unknown = int((~np.isfinite(E)).sum())
-    if unknown:
+def largest_error(E: Floats, mixture: Floats, own: Floats, averages: Floats) -> float:
+    """Return the largest standard error of an average over a mixture, of rows with weight or within one of the best."""
+    E = E[:, mixture > 0]
+    unknown = ~np.isfinite(E[own > 0])
+    if unknown.any():
         raise InputError(
-            f"tolerance='noise' needs the standard error of everything in the equilibrium: of {unknown:,} of "
-            f"{E.size:,} it is not known; give errors or counts, or a tolerance as a number"
+            f"tolerance='noise' needs the standard error of everything in the equilibrium: of {unknown.sum():,} of "
+            f"{unknown.size:,} it is not known; give errors or counts, or a tolerance as a number"
         )
-    return float(np.sqrt(E**2 @ mixture[mixture > 0] ** 2).max())
+    errors = np.sqrt(E**2 @ mixture[mixture > 0] ** 2)
+    return float(errors[(own > 0) | (averages.max() - averages <= errors)].max())
