@@ -444,7 +444,11 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
             f"this needs Matches, Scores or Payoffs, not {type(data).__name__}: read() makes them of a file"
         )
     if settings.tolerance is not None and not literal:
-        raise InputError("tolerance= is for exact results (noise='none'): draws of the model allow for noise already")
+        raise InputError(
+            "a tolerance is for exact results, and draws of the model allow for noise already",
+            hint="use {option}",
+            option={"noise": "none"},
+        )
     return Problem(
         given=given,
         data=data,
