@@ -43,6 +43,13 @@ def realistic(n: int) -> Array:
     return A
 
 
+def small(count: int) -> list[Array]:
+    """Return payoffs of 3 to 5 agents, no two of which are equal: almost surely with one equilibrium."""
+    rng = np.random.default_rng(0)
+    halves = [rng.uniform(-0.5, 0.5, size=(n, n)) for n in rng.integers(3, 6, count)]
+    return [half - half.T for half in halves]
+
+
 def disc(n: int) -> Array:
     """Return agents on a disc: rank two, and nearly every agent has weight in some equilibrium."""
     C = np.random.default_rng(n).normal(size=(n, 2))

@@ -1,4 +1,4 @@
-"""Ways to rank beside OpenSpiel (voting rules, alpha-rank), evalica (spectral methods) and rliable (aggregates).
+"""Ways to rank beside OpenSpiel (voting rules, alpha-rank), polarix (deviation), evalica (spectral) and rliable (runs).
 
 Every answer is compared: the same scores, the same order, or the same disagreement. The sides import this file.
 """
@@ -117,11 +117,18 @@ def close_shares(answer: Any, ours: Any) -> tuple[str, bool]:
     return f"within {gap:.0e} in {answer['games']} games", gap < 1e-6 and answer["games"] == ours
 
 
+def close_gains(answer: Any, ours: Any) -> tuple[str, bool]:
+    """Compare what agents gain by deviating, game by game."""
+    gap = max(max(abs(x - y) for x, y in zip(one, two, strict=True)) for one, two in zip(answer, ours, strict=True))
+    return f"within {gap:.0e}", gap < 1e-4
+
+
 def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
     """Yield the tasks."""
     many, chain, few = {"tiny": (6, 5, 4), "small": (30, 30, 7), "full": (100, 100, 8)}[size]
     yield from by_votes(many, few)
     yield from on_random_data(4 if size == "tiny" else PROFILES)
+    yield from by_deviation(4 if size == "tiny" else PROFILES, {"tiny": 1, "small": 2, "full": 8}[size])
     yield from by_evolution(chain, {"tiny": 3, "small": 6, "full": 10}[size])
     for name, called in (("eigenvector", "eigen"), ("pagerank", "pagerank"), ("newman", "newman")):
         option = ", prior=0" if name == "newman" else ""
@@ -249,6 +256,40 @@ def by_evolution(n: int, side: int) -> Iterator[Comparison]:
         )  # fmt: skip
 
 
+def by_deviation(count: int, few: int) -> Iterator[Comparison]:
+    """Yield deviation ratings beside the gains of all joint choices, and beside polarix where its answer is ours."""
+    for kind in ("payoffs", "prompts"):
+        given = f"given = list(voting.deviation_games({kind!r}, {count}))\n"
+        yield Comparison(
+            what=f"deviation ratings of {count} random games of "
+            + ("two players" if kind == "payoffs" else "models and prompts"),
+            sides=[
+                Side(name="nashboard", setup=BEGIN + given + "voting.gains_by_us(given[0])",
+                     code="found = [voting.gains_by_us(one) for one in given]", after="answer = len(found)"),
+                Side(name="OpenSpiel's constraints, HiGHS",
+                     setup=BEGIN + given + "voting.gains_by_open_spiel(given[0])",
+                     code="found = [voting.gains_by_open_spiel(one) for one in given]",
+                     after=f"answer = voting.compare_deviation({kind!r}, {count})", package="open_spiel"),
+            ],
+            quality=close_shares,
+            repeats=1,
+        )  # fmt: skip
+    given = f"given = games.small({few})\n"
+    yield Comparison(
+        what=f"deviation ratings of {few} random games with one equilibrium",
+        sides=[
+            Side(name="nashboard", setup=f"import games, nashboard as nb\n{given}nb.rank(given[0], 'deviation')",
+                 code="answer = [nb.rank(one, 'deviation').scores.tolist() for one in given]"),
+            Side(name="polarix ce_maxent", setup=f"import games, peers\n{given}",
+                 code="answer = [peers.polarix_ratings(one) for one in given]", package="polarix",
+                 environment="polarix"),
+        ],
+        quality=close_gains,
+        repeats=1,
+        limit=600.0,
+    )  # fmt: skip
+
+
 def every_method(n: int) -> Iterator[Comparison]:
     """Yield every method but Kemeny-Young on a league, or on a table of scores: ours alone."""
     for method in methods():
@@ -276,8 +317,9 @@ def every_method(n: int) -> Iterator[Comparison]:
 SECTION = Section(
     name="ranking",
     title="Other ways to rank",
-    about="Voting rules and alpha-rank beside OpenSpiel, on one large profile each and, with winners and scores, on "
-    "random ones; spectral methods beside evalica (both get lists of names and outcomes), aggregates beside rliable; "
-    "then every method but Kemeny-Young alone, on a league in which all pairs met and on scores on 50 tasks.",
+    about="Voting rules, alpha-rank and deviation ratings beside OpenSpiel, on one large profile each and, with "
+    "winners and scores, on random ones; deviation ratings beside polarix; spectral methods beside evalica (both get "
+    "lists of names and outcomes), aggregates beside rliable; then every method but Kemeny-Young alone, on a league in "
+    "which all pairs met and on scores on 50 tasks.",
     comparisons=comparisons,
 )

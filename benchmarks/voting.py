@@ -1,6 +1,6 @@
-"""Voting rules and alpha-rank beside OpenSpiel: random votes and games, its answers, and how ours compare.
+"""Voting rules, alpha-rank and deviation ratings beside OpenSpiel: random votes and games, its answers, and ours.
 
-    python benchmarks/voting.py     winners and scores by every rule on 200 random profiles, and 200 games by alpha-rank
+    python benchmarks/voting.py     winners and scores by every rule on 200 random profiles, and 200 games by the others
 
 OpenSpiel is imported where it is called, so that other sides and the tests can import this file without it.
 """
@@ -13,6 +13,7 @@ import numpy as np
 
 import nashboard as nb
 from nashboard._types import Floats
+from nashboard.ranking.methods.deviation import prompt_gains
 
 VOTERS = 51
 RULES = ("borda", "copeland", "schulze", "ranked_pairs", "kemeny", "maximal_lottery", "soft_condorcet")
@@ -228,9 +229,59 @@ def compare_games(populations: int, count: int = 200, seed: int = 0) -> dict[str
     return {"games": len(gaps), "largest difference": float(max(gaps))}
 
 
+def deviation_games(kind: str, count: int, seed: int = 0) -> Iterator[Floats]:
+    """Yield payoffs (players, choices, ...) of -1, 0 and 1, so that most games have many equilibria.
+
+    ``"payoffs"``: two players choose among 3 to 5 agents. ``"prompts"``: a third chooses among 2 or 3 prompts, and gets
+    the size of the margin.
+    """
+    rng = np.random.default_rng([seed, len(kind)])
+    for _ in range(count):
+        n, t = rng.integers(3, 6 if kind == "payoffs" else 5), rng.integers(2, 4)
+        M = np.triu(rng.integers(-1, 2, size=(t, n, n)), 1).astype(np.float64)
+        M -= M.transpose(0, 2, 1)
+        yield np.stack([M[0], -M[0]]) if kind == "payoffs" else np.stack([np.abs(M), M, -M])
+
+
+def gains_by_open_spiel(payoffs: Floats) -> Floats:
+    """Return what the player before the last gains by deviating from the strictest coarse correlated equilibrium.
+
+    The gains of all joint choices are OpenSpiel's constraints of these equilibria; it has no solver that lowers the
+    largest gain, then the next, so HiGHS does that.
+    """
+    from open_spiel.python.algorithms import jpsro
+    from scipy.optimize import linprog
+
+    gains, about = jpsro._cce_constraints(payoffs, [0.0] * len(payoffs), remove_null=False)
+    count, joint = gains.shape
+    value, free = np.zeros(count), np.ones(count, dtype=bool)
+    while free.any():
+        found = linprog(
+            np.append(np.zeros(joint), 1.0),
+            A_ub=np.hstack([gains, -free[:, None].astype(float)]), b_ub=np.where(free, 0.0, value + 1e-8),
+            A_eq=np.append(np.ones(joint), 0.0)[None], b_eq=[1.0], bounds=[(0, None)] * joint + [(None, None)],
+        )  # fmt: skip
+        tight = free & (found.ineqlin.marginals < -1e-9)
+        value[tight], free[tight] = found.fun, False
+    return np.asarray(value[about["p_vec"] == len(payoffs) - 2])
+
+
+def gains_by_us(payoffs: Floats) -> Floats:
+    """Return our deviation ratings."""
+    return nb.rank(payoffs[0], "deviation").scores if len(payoffs) == 2 else prompt_gains(payoffs[1])
+
+
+def compare_deviation(kind: str, count: int = 200, seed: int = 0) -> dict[str, float]:
+    """Return the largest difference between our deviation ratings and OpenSpiel's gains, and of how many games."""
+    gaps = [np.abs(gains_by_us(one) - gains_by_open_spiel(one)).max() for one in deviation_games(kind, count, seed)]
+    return {"games": len(gaps), "largest difference": float(max(gaps))}
+
+
 if __name__ == "__main__":
     for rule in RULES:
         told = compare_profiles(rule)
         print(f"{rule}: " + ", ".join(f"{how} {number}" for how, number in told.items()), flush=True)
     for populations in (1, 2):
         print(f"alpha-rank, {populations} populations: {compare_games(populations)}", flush=True)
+    for kind in ("payoffs", "prompts"):
+        print(f"deviation ratings, {kind}: {compare_deviation(kind)}", flush=True)

@@ -56,3 +56,8 @@ def test_lotteries_and_losses_are_those_of_open_spiel(name: str, count: int, vot
 @pytest.mark.parametrize("populations", [1, 2])
 def test_alpha_rank_at_finite_alpha_is_that_of_open_spiel(populations: int, voting: ModuleType) -> None:
     assert voting.compare_games(populations, 200)["largest difference"] < 1e-6
+
+
+@pytest.mark.parametrize("kind", ["payoffs", "prompts"])
+def test_deviation_ratings_are_the_gains_of_open_spiel(kind: str, voting: ModuleType) -> None:
+    assert voting.compare_deviation(kind, 40)["largest difference"] < 1e-5

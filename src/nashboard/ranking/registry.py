@@ -106,11 +106,11 @@ def of_rating(rating: RatingMethod) -> Method:
 def find_method(name: str) -> Method:
     """Return the method of this name; dashes and underscores are alike."""
     wanted = name.replace("-", "_").casefold()
-    found = methods()
-    for method in found:
-        if method.name == wanted:
-            return method
-    names = found.names
+    if wanted in METHODS:
+        return METHODS[wanted]
+    names = (found := methods()).names
+    if wanted in names:
+        return found.methods[names.index(wanted)]
     raise InputError(f"there is no method {name!r}{nearest(name, names)}: use {either(names)}")
 
 

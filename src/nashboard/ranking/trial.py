@@ -23,6 +23,7 @@ from nashboard.ranking.registry import methods as all_methods
 
 COPIES = range(2, 33)
 COPIES_FEW = (4, 16)  # of slow methods, and of many agents
+COPIES_FIRM = (2, 8, 32)  # of agents, where a method promises that exact copies change nothing
 NOISY = 5  # noisy copies of one agent that enter together
 TRIED, TRIED_FEW = 40, 4  # agents that are copied or dropped, the best by the method
 REPEATED, REPEATED_FEW = 100, 25  # new data
@@ -54,7 +55,8 @@ class Trial:
     copies, copied
         The smallest number of copies of one agent or task, of 1 to 32, that changes first place (None: none does), and
         its name. Slow methods, and data of more than 200 agents, are tried with 1, 4 and 16 copies of few entries, and
-        the number is then lowered as long as first place still changes.
+        the number is then lowered as long as first place still changes; clone-proof methods with 1, 2, 8 and 32 copies
+        of agents.
     noisy
         Share of trials in which five noisy copies of one agent change first place; NaN where the noise is unknown.
     dropped
@@ -129,7 +131,7 @@ class Trials(Tabular):
                 Column(name="one copy", meaning="agents (and tasks) of which one exact copy changes first place, of "
                        "those tried"),
                 Column(name="fewest copies", meaning="smallest number of exact copies that changes first place, of 1 "
-                       "to 32; for slow methods the smallest found up to 16"),
+                       "to 32; for slow methods the smallest found up to 16, for clone-proof ones of 1, 2, 8 and 32"),
                 Column(name="noisy copies", meaning=f"share of trials in which {NOISY} copies of one agent, with new "
                        "results of their own, change first place", decimals=2),
                 Column(name="dropping", meaning="agents not in first place whose absence changes first place, of those "
@@ -328,6 +330,8 @@ def fewest_copies(
     before = 1
     for copies in COPIES_FEW if few else COPIES:
         for entry in entries:
+            if method.clone_proof and entry[0] == "agent" and not few and copies not in COPIES_FIRM:
+                continue
             if enter(method, data, entry, copies) != first:
                 return lowered(method, data, entry, first, before, copies), entry
         before = copies
