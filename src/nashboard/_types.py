@@ -36,6 +36,18 @@ def floats(values: ArrayLike, what: str, *, ndim: int) -> Floats:
     return array
 
 
+def rank_descending(values: Floats, apart: float) -> Ints:
+    """Return 1 for the largest; values that differ from the next larger one by at most ``apart`` share its rank.
+
+    Ties are chained from one value to the next, so the ranks do not depend on the order.
+    """
+    order = np.argsort(-values, kind="stable")
+    first = np.append(True, -np.diff(values[order]) > apart)
+    ranks = np.empty(len(values), dtype=np.intp)
+    ranks[order] = np.maximum.accumulate(np.where(first, np.arange(1, len(values) + 1), 0))
+    return read_only(ranks)
+
+
 def refuse_unreal(array: NDArray[Any], what: str) -> None:
     """Raise an error if an array has masked cells or complex numbers, which a plain conversion would drop."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):

@@ -141,7 +141,7 @@ def test_any_size_of_payoffs_is_met_to_machine_precision(exponent: int) -> None:
 
 @pytest.mark.parametrize("k", [-1, 2, 1.0, True, "1"])
 def test_a_wrong_number_of_planes_is_refused(k: Any) -> None:
-    with pytest.raises(nb.InputError, match="k must be 0 to 1"):
+    with pytest.raises(nb.InputError, match="k must be a whole number, 0 to 1"):
         nb.schur(np.zeros((3, 3)), k)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table
 from nashboard._threads import threads_for
-from nashboard._types import Floats, Ints, frozen_copy, read_only
+from nashboard._types import Floats, Ints, frozen_copy, rank_descending, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.cycles import Cycle, strongest_on_graph, strongest_triples
 from nashboard.algebra.flows import (
@@ -98,12 +98,7 @@ class Hodge(Drawn):
         """
         data = self.flow.A if isinstance(self.flow, CompleteFlow) else self.flow.values
         apart = SAME * max(float(data.max(initial=0.0)), -float(data.min(initial=0.0)))
-        order = np.argsort(-self.ratings, kind="stable")
-        falling = -self.ratings[order]
-        first = np.append(True, np.diff(falling) > apart)  # the first of each group of ties
-        ranks = np.empty(len(order), dtype=np.intp)
-        ranks[order] = np.maximum.accumulate(np.where(first, np.arange(1, len(order) + 1), 0))
-        return read_only(ranks)
+        return rank_descending(self.ratings, apart)
 
     @cached_property
     def transitive(self) -> Floats:

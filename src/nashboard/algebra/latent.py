@@ -20,9 +20,10 @@ from nashboard._types import Floats, read_only
 from nashboard.algebra.flows import frobenius, largest, refuse_size, unit_scale
 from nashboard.algebra.operators import ScoresLike, averages, named_scores
 from nashboard.algebra.precision import LEAST, ROUNDING, SAME, STRONGER, TIE, TOLERANCE, USUAL
-from nashboard.algebra.schur import SEED, equal_groups, first_largest, singular_triples, triangular
+from nashboard.algebra.schur import SEED, checked_count, equal_groups, first_largest, singular_triples, triangular
 from nashboard.errors import InputError
 
+COMPONENTS = "components"
 ALONE = 128  # agents and tasks together below which the library uses one thread by itself
 FEW = 12  # components up to one in so many of the shorter side come from products with the table alone
 POWER_STEPS = 8
@@ -147,7 +148,7 @@ class Latent(Drawn):
         """Return the scores that averages and the ``k`` strongest components (all by default) explain."""
         m, n = len(self.agents), len(self.tasks)
         refuse_size((m, n), "the reconstructed table", "use skills, problems and strengths")
-        k = checked_components(k, self.strengths.size)
+        k = checked_count(k, self.strengths.size, COMPONENTS)
         base = self.mean + (self.average_skills[:, None] - self.average_difficulties)
         return np.asarray(base + (self.skills[:, :k] * self.strengths[:k]) @ self.problems[:, :k].T)
 
@@ -223,7 +224,7 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
     """
     values, agents, tasks, scaling = named_scores(S)
     m, n = values.shape
-    k = min(m, n) - 1 if k is None else checked_components(k, min(m, n))
+    k = min(m, n) - 1 if k is None else checked_count(k, min(m, n), COMPONENTS)
     squares = float(np.vdot(values, values))
     usual = USUAL[0] ** 2 < squares < USUAL[1] ** 2  # others are scaled, so that squares neither overflow nor vanish
     scale = 1.0 if usual else unit_scale(values)
@@ -323,12 +324,3 @@ def triple_residual(R: Floats, U: Floats, strengths: Floats, V: Floats) -> float
         float(np.linalg.norm(R @ V - U * strengths, axis=0).max()),
         float(np.linalg.norm(R.T @ U - V * strengths, axis=0).max()),
     )
-
-
-def checked_components(k: int | None, most: int) -> int:
-    """Return the number of components asked for, or say how many there are."""
-    if k is None:
-        return most
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= most:
-        raise InputError(f"k is {k!r}: there are {most:,} components, so k must be a whole number, 0 to {most:,}")
-    return int(k)

@@ -126,7 +126,7 @@ class Schur(Drawn):
         """Return the sum of the ``k`` strongest planes (of all that are held), ``(n, n)``, antisymmetric."""
         n = len(self.agents)
         refuse_size((n, n), "the reconstructed matrix", "use Q and strengths")
-        chosen = checked_planes(k, self.strengths.size)
+        chosen = checked_count(k, self.strengths.size)
         U, V = self.Q[:, 0 : 2 * chosen : 2], self.Q[:, 1 : 2 * chosen : 2]
         half = (U * self.strengths[:chosen]) @ V.T
         return half - half.T
@@ -213,7 +213,7 @@ def schur(
         raise InputError("norm= is for operators; the norm of an array or of payoffs is measured")
     agents, matrix, _ = named_flow(given, copy=False)
     n = len(matrix)
-    k = checked_planes(k, n // 2)
+    k = checked_count(k, n // 2)
     if large_enough(n, k):
         try:
             return from_products(
@@ -243,7 +243,7 @@ def operator_schur(A: Any, k: int | None, norm: float | None) -> Schur:
     agents = checked_names(None, size=n, kind="agent")
     if k is None and n > OPERATOR_WRITTEN_OUT:
         raise InputError(f"all {n // 2:,} planes of an operator would take a dense matrix: say how many with k=")
-    k = checked_planes(k, n // 2)
+    k = checked_count(k, n // 2)
     if n <= OPERATOR_WRITTEN_OUT and not large_enough(n, k):
         return schur(np.asarray(A @ np.eye(n), dtype=np.float64), k)
     measured = norm is None
@@ -286,12 +286,12 @@ def large_enough(n: int, k: int) -> bool:
     return n >= PRODUCTS and 0 < 12 * k <= n
 
 
-def checked_planes(k: int | None, most: int) -> int:
-    """Return the number of planes asked for, or say how many there are."""
+def checked_count(k: int | None, most: int, what: str = "planes (two agents each)") -> int:
+    """Return the number of planes or components asked for, or say how many there are."""
     if k is None:
         return most
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= most:
-        raise InputError(f"k is {k!r}: there are {most:,} planes (two agents each), so k must be 0 to {most:,}")
+        raise InputError(f"k is {k!r}: there are {most:,} {what}, so k must be a whole number, 0 to {most:,}")
     return int(k)
 
 

@@ -99,11 +99,6 @@ class Dual:
         return np.asarray(self.B.T @ x - self.goal)
 
 
-def only_point(x: Floats) -> MaximumEntropy:
-    """Return the mixture of largest entropy on a face that is a point."""
-    return MaximumEntropy(x=x, log_x=np.log(x), z=np.zeros(0), iterations=0)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Margins:
     """Margins of the opponents: ``at`` a point inside, how they ``fall`` along a direction, and the ``rows`` ``G``.

@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import precision
-from nashboard.equilibrium.entropy import Margins, independent_equations, maximum_entropy, only_point
+from nashboard.equilibrium.entropy import Margins, MaximumEntropy, independent_equations, maximum_entropy
 from nashboard.equilibrium.precision import CLEARLY, EPS, EXACT, NEGATIVE, ROUNDING, SMALL_WEIGHT, SOLVED, ZERO
 
 Apply = Callable[[Floats], Floats]
@@ -297,7 +297,7 @@ def solve_side(side: SideFace, log_m: Floats, point: bool = False) -> SideSoluti
     log_m = log_m[side.own]
     z = np.zeros(len(G))
     if found.unique:
-        choice = only_point(found.x)
+        choice = MaximumEntropy(x=found.x, log_x=np.log(found.x), z=z, iterations=0)
     else:
         terms = side.terms or describe_terms(found, G)
         margins = side.margins[terms.moving]

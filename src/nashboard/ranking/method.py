@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nashboard._tables import Cell, Column, Table, Tabular
-from nashboard._types import Floats, Ints, read_only
+from nashboard._types import Floats, Ints, rank_descending, read_only
 from nashboard.ranking.counterexamples import PROMISES, Counterexample
 from nashboard.ranking.pairwise import KINDS, Pairwise
 
@@ -239,14 +239,6 @@ def shown_fact(value: float | bool) -> str:
 
 
 def tied_ranks(scores: Floats, scale: float = 0.0) -> Ints:
-    """Return 1 plus the number of better agents; scores that differ by rounding only share a rank.
-
-    Ties are chained from one score to the next, so the ranks do not depend on the order of the agents.
-    """
-    order = np.argsort(-scores, kind="stable")
-    falling = scores[order]
-    size = max(float(falling[0] - falling[-1]), 1e-6 * float(np.abs(falling).max(initial=0.0)), scale)
-    first = np.concatenate([[True], falling[:-1] - falling[1:] > TIE * size])
-    ranks = np.empty(len(scores), dtype=np.intp)
-    ranks[order] = np.maximum.accumulate(np.where(first, np.arange(1, len(scores) + 1), 0))
-    return read_only(ranks)
+    """Return 1 plus the number of better agents; scores that differ by rounding only share a rank."""
+    size = max(float(np.ptp(scores)), 1e-6 * float(np.abs(scores).max(initial=0.0)), scale)
+    return rank_descending(scores, TIE * size)
