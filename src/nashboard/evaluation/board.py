@@ -14,6 +14,7 @@ from nashboard._text import either, listed, nearest, plural
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import whole
 from nashboard.errors import InputError
+from nashboard.evaluation.posterior.posterior import ranges, sort_by_gap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,8 +114,7 @@ class Board:
     @property
     def order(self) -> Ints:
         """Positions from first to last: by gap, then P(top), then the canonical order of classes, then by name."""
-        key = zip(self.gaps, -self.probability_top, self.classes, self.names, range(len(self.names)), strict=True)
-        return np.array([k for *_, k in sorted(key)], dtype=np.intp)
+        return sort_by_gap(self.gaps, self.probability_top, self.classes, self.names)
 
     @property
     def support(self) -> tuple[str, ...]:
@@ -253,11 +253,6 @@ def interval_column(
             for end, word, cells in ends
         ),
     ]
-
-
-def ranges(low: Ints, high: Ints) -> list[Cell]:
-    """Return ``3-5``, or ``3`` where the ends agree."""
-    return [f"{a}" if a == b else f"{a}-{b}" for a, b in zip(low, high, strict=True)]
 
 
 ONCE = "exact copies and pooled entries count once"

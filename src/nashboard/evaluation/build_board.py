@@ -53,7 +53,7 @@ def board_of(found: Posterior, kind: str, call: str, uniform: Floats, games: Flo
         gap_low=found.gap_low * scale,
         gap_high=found.gap_high * scale,
         probability_top=np.array(found.probability_top),
-        ranks=tied_places(point)[found.classes],
+        ranks=places(-point, TIE * float(point.max()))[found.classes],
         rank_low=np.array(found.rank_low),
         rank_high=np.array(found.rank_high),
         weights=np.array(found.weight),
@@ -214,13 +214,6 @@ def task_hardness(problem: Problem) -> Floats:
     if draws.payoffs is None:
         return np.asarray(-draws.weights @ problem.expected)
     return np.asarray(-np.einsum("sc,sct->st", draws.weights, draws.payoffs))
-
-
-def tied_places(gaps: Floats) -> Ints:
-    """Return places by gap, the smallest first; gaps that differ by rounding share a place."""
-    return np.asarray(
-        1 + np.searchsorted(np.sort(gaps), gaps - TIE * max(float(gaps.max()), 1e-300), side="left"), dtype=np.intp
-    )
 
 
 KEPT = 10  # contributions of each agent

@@ -13,7 +13,6 @@ from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.matches import Matches, whole
 from nashboard.errors import InputError
-from nashboard.evaluation.board import ranges
 from nashboard.evaluation.decide.changes import typical_change
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
@@ -82,7 +81,7 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
     ranks: dict[str, dict[str, Cell]] = {
         value: {
             agent: f"{rank} ({max(tested[agent].shrunk[value], 0.0):.{decimals}f})"
-            for agent, rank in zip(found.agents, ranges(found.board.rank_low, found.board.rank_high), strict=True)
+            for agent, rank in zip(found.agents, found.posterior.rank_ranges(), strict=True)
         }
         for value, found in boards.items()
     }

@@ -81,19 +81,11 @@ class Posterior(Tabular):
     @property
     def order(self) -> Ints:
         """Positions by gap, then by P(top), then in the canonical order of classes, then by name."""
-        return np.array(
-            sorted(
-                range(len(self.agents)),
-                key=lambda k: (self.gap[k], -self.probability_top[k], self.classes[k], self.agents[k]),
-            )
-        )
+        return sort_by_gap(self.gap, self.probability_top, self.classes, self.agents)
 
     def rank_ranges(self) -> list[Cell]:
         """Return ``3-5`` for every agent, or ``3`` where the ends agree."""
-        return [
-            f"{low}" if low == high else f"{low}-{high}"
-            for low, high in zip(self.rank_low, self.rank_high, strict=True)
-        ]
+        return ranges(self.rank_low, self.rank_high)
 
     def table(self) -> Table:
         """Return one row per agent, the smallest gap first."""
@@ -185,6 +177,17 @@ def summarise_draws(draws: Draws, agents: tuple[str, ...], classes: Ints, *, uni
         classes=np.array(classes, dtype=np.intp),
         source=draws,
     )
+
+
+def sort_by_gap(gaps: Floats, top: Floats, classes: Ints, names: tuple[str, ...]) -> Ints:
+    """Return positions from first to last: by gap, then P(top), then the canonical order of classes, then by name."""
+    key = zip(gaps, -top, classes, names, range(len(names)), strict=True)
+    return np.array([k for *_, k in sorted(key)], dtype=np.intp)
+
+
+def ranges(low: Ints, high: Ints) -> list[Cell]:
+    """Return ``3-5``, or ``3`` where the ends agree."""
+    return [f"{a}" if a == b else f"{a}-{b}" for a, b in zip(low, high, strict=True)]
 
 
 def draw_ranks(gaps: Floats) -> Ints:
