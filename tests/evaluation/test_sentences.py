@@ -218,7 +218,7 @@ WARNINGS = {
     r"There is no mean column: on 'task 4' a low score is good, .*\.": {"both directions"},
     r"Tasks have different units, .* most of the plain mean is 'task 4' \(.*\)\.": {"units"},
     r"Only the largest group of connected agents is evaluated; left out: .*\.": {"groups"},
-    r"One group of (agents|tasks) has identical data \(.*\): each group counts once; the plain average .*\.": {
+    r"One group of (agents|tasks) has identical (data|results) \(.*\): each group counts once; the plain .*\.": {
         "copies",
         "task twice",
     },

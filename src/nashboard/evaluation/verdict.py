@@ -368,9 +368,10 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
     """Return what to know before relying on the board."""
     data = problem.data
     found = [sentence(note) for note in problem.notes]
-    found += copy_warning(problem.exact.groups(data.agents), problem.settings.call)
+    what = "results" if isinstance(data, Matches) else "data"  # equal results of few games may be chance
+    found += copy_warning(problem.exact.groups(data.agents), problem.settings.call, what)
     if problem.tasks is not None and isinstance(data, Scores):
-        found += copy_warning(problem.tasks.groups(data.tasks), "tasks")
+        found += copy_warning(problem.tasks.groups(data.tasks), "tasks", "data")
     found += pool_warning(problem)
     found += [sentence(str(left)) for left in problem.given.origin.left_out]
     found += [
@@ -455,13 +456,13 @@ def pool_warning(problem: Problem) -> list[str]:
     return [*found, f"Probable near-duplicates are pooled and share their data: {groups}{more}. {apart}"]
 
 
-def copy_warning(groups: tuple[tuple[str, ...], ...], call: str) -> list[str]:
-    """Return that exact copies were found and how they count."""
+def copy_warning(groups: tuple[tuple[str, ...], ...], call: str, what: str) -> list[str]:
+    """Return that entries with identical results or data were found, and how they count."""
     if not groups:
         return []
     many = f"{len(groups):,} groups of {call} have" if len(groups) > 1 else f"One group of {call} has"
     first = f"{listed(groups[0], 3)}{' first' if len(groups) > 1 else ''}"
-    return [f"{many} identical data ({first}): each group counts once; the plain average counts them as entered."]
+    return [f"{many} identical {what} ({first}): each group counts once; the plain average counts them as entered."]
 
 
 def model_facts(problem: Problem) -> dict[str, Any]:
