@@ -313,16 +313,18 @@ def with_copies(x: Array, schedule: Array, copies: int, rng: Rng) -> tuple[Array
     return x[np.ix_(who, who)], np.triu(N, 1)
 
 
-def simulate(regime: Regime, copies: int, repeats: int, seed: int, draws: int) -> Results:
-    """Draw arenas of a regime and rank each in every way."""
+def simulate(regime: Regime, copies: int, repeats: int, seed: int, draws: int, most: int = 0) -> Results:
+    """Draw arenas of a regime and rank each in every way; of ``most`` copies that play, the first few are entered."""
     found = Results()
     for k in range(repeats):
         rng = np.random.default_rng([seed, k])
         x = regime.truth(regime.agents, rng)
         schedule = regime.schedule(regime.agents, rng)
-        if copies:
-            x, schedule = with_copies(x, schedule, copies, rng)
+        if max(copies, most):
+            x, schedule = with_copies(x, schedule, max(copies, most), rng)
         matches, n = regime.play(x, schedule, rng), regime.agents
+        if most > copies:  # the originals have the same results whatever the number of copies
+            matches = matches.select(matches.agents[: n + copies])
         gaps, weights = solve_games(x[None, :n, :n])
         truth, at_top = gaps[0], weights[0] > 0
         alike = find_near_duplicates(matches)
@@ -357,7 +359,7 @@ def main() -> None:
     print(f"Elo: {'nashboard' if evalica is None else 'evalica ' + evalica.__version__}", file=sys.stderr)
     for name in chosen.regime:
         for copies in chosen.copies:
-            found = simulate(REGIMES[name], copies, chosen.repeats, chosen.seed, chosen.draws)
+            found = simulate(REGIMES[name], copies, chosen.repeats, chosen.seed, chosen.draws, max(chosen.copies))
             errors = [found.error(method) for method in ("board", "literal Nash", "Elo")]
             orders = [float(np.mean(found.orders[method])) for method in ("board", "literal Nash", "Elo")]
             row = " | ".join(f"{value:.2f}" for value in [*errors, errors[0] / errors[1], *orders])

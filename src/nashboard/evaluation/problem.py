@@ -17,7 +17,7 @@ from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.errors import InputError
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
-from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores
+from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores, single_class
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
@@ -500,23 +500,6 @@ def prepare_scores(scores: Scores, settings: Settings) -> tuple[Scores, tuple[st
         return scores, ()
     varied = scores.without_constant_tasks()
     return varied, tuple(note for note in varied.origin.notes if note not in scores.origin.notes)
-
-
-def single_class(data: Data, draws: int) -> Draws:
-    """Return draws of a single class, which is always at the top."""
-    zero = np.zeros((draws, 1))
-    tasks = len(data.tasks) if isinstance(data, Scores) else None
-    means = np.repeat([[float(np.nanmean(data.values[0]))]], draws, axis=0) if isinstance(data, Scores) else None
-    return Draws(
-        gaps=zero,
-        weights=zero + 1.0,
-        point=np.zeros(1),
-        ratings=zero if isinstance(data, Matches) else None,
-        means=means,
-        task_weights=None if tasks is None else np.full((draws, tasks), 1.0 / tasks),
-        payoffs=np.zeros((draws, 1, tasks or 1)),
-        expected=np.zeros((1, tasks or 1)),
-    )
 
 
 def task_games(scores: Scores) -> Matches:

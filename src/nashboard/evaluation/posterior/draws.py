@@ -122,3 +122,20 @@ def literal_scores(scores: Scores, scaling: Scaling, selection: Selection, toler
         expected=np.array(scaled.values),
         facts={"scaling": scaled.scaling, "tolerance": found.tolerance},
     )
+
+
+def single_class(data: Matches | Scores | Payoffs, draws: int) -> Draws:
+    """Return draws of a single class, which is always at the top."""
+    zero = np.zeros((draws, 1))
+    tasks = len(data.tasks) if isinstance(data, Scores) else None
+    means = np.repeat([[float(np.nanmean(data.values[0]))]], draws, axis=0) if isinstance(data, Scores) else None
+    return Draws(
+        gaps=zero,
+        weights=zero + 1.0,
+        point=np.zeros(1),
+        ratings=zero if isinstance(data, Matches) else None,
+        means=means,
+        task_weights=None if tasks is None else np.full((draws, tasks), 1.0 / tasks),
+        payoffs=np.zeros((draws, 1, tasks or 1)),
+        expected=np.zeros((1, tasks or 1)),
+    )
