@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,39 @@ def test_a_sole_winner_that_does_better_stays_first(method: Method) -> None:
         W[best, other] += more
         W[other, best] -= more
         assert before.winners[0] in nb.rank(nb.Matches.from_counts(W), method.name).winners
+
+
+ONLY_SCORES = [one for one in METHODS if "matches" not in one.needs]
+
+
+def random_tables(count: int) -> Iterator[tuple[np.random.Generator, Floats]]:
+    """Yield complete tables of scores, half of them with ties."""
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        S = rng.normal(size=(int(rng.integers(3, 7)), int(rng.integers(2, 8))))
+        yield rng, S.round(1) if seed % 2 else S
+
+
+@pytest.mark.parametrize("method", ONLY_SCORES, ids=lambda one: one.name)
+def test_a_sole_winner_that_scores_more_stays_first(method: Method) -> None:
+    assert "monotone" in method.promises
+    for rng, S in random_tables(200):
+        before = nb.rank(nb.Scores.from_array(S), method.name)
+        if len(before.winners) == 1:
+            S[np.argmin(before.ranks), rng.integers(S.shape[1])] += rng.exponential(2.0)
+            assert before.winners[0] in nb.rank(nb.Scores.from_array(S), method.name).winners
+
+
+def test_a_mean_of_scores_depends_on_no_other_agent() -> None:
+    assert [one.name for one in ONLY_SCORES if "irrelevant" in one.promises] == ["mean"]
+    for _, S in random_tables(50):
+        data = pairwise(nb.Scores.from_array(S))
+        before = METHODS["mean"].rank(data)
+        for gone in np.flatnonzero(before.ranks > 1):
+            after = METHODS["mean"].rank(data.take(np.delete(np.arange(len(S)), gone)))
+            assert after.winners == before.winners
+    promised = {promise for one in ONLY_SCORES for promise in one.promises}
+    assert promised == {"irrelevant", "monotone"}
 
 
 @pytest.mark.thin(2)
