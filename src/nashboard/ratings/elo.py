@@ -33,6 +33,7 @@ from nashboard.ratings.likelihood import (
     pair_totals,
     require_finite_maximum,
     require_matches,
+    win_rates,
 )
 from nashboard.ratings.rating import (
     Coefficient,
@@ -135,9 +136,8 @@ class EloRatings(Rating):
         x = self.lead(a, b, first=first) / POINTS_PER_LOGIT / float(moderation(self.lead_variances(i, j)))
         nu = 0.0 if np.isnan(self.draw_strength) else self.draw_strength
         if nu == 0:
-            e = float(np.exp(-abs(x)))
-            better = 1 / (1 + e)
-            return Probabilities(better, 0.0, e * better) if x >= 0 else Probabilities(e * better, 0.0, better)
+            win, lose = win_rates(np.array([x, -x])).tolist()
+            return Probabilities(win, 0.0, lose)
         weights = np.exp(np.array([x / 2, np.log(nu), -x / 2]) - max(abs(x) / 2, float(np.log(nu))))
         win, draw, lose = (weights / weights.sum()).tolist()
         return Probabilities(win, draw, lose)

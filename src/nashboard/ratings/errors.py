@@ -494,21 +494,12 @@ def rank_intervals(ratings: Floats, covariance: Covariance, level: float = 0.95)
     low, high = np.ones(n, dtype=np.intp), np.full(n, n)
     for start in range(0, n, BLOCK):
         rows = np.arange(start, min(start + BLOCK, n))
-        if covariance.matrix is not None:
-            C = covariance.matrix
-            squares = variances_of_differences(C[rows], np.diag(C)[rows], np.diag(C))
-        else:
-            squares = variances[rows, None] + variances[None, :]
+        squares = covariance.between(rows[:, None], np.arange(n))
         lead = ratings[rows, None] - ratings[None, :]
         sure = np.abs(lead) > critical * np.sqrt(squares)
         low[rows] += (sure & (lead < 0)).sum(axis=1)
         high[rows] -= (sure & (lead > 0)).sum(axis=1)
     return RankIntervals(low=read_only(low), high=read_only(high), level=level)
-
-
-def variances_of_differences(rows: Floats, own: Floats, others: Floats) -> Floats:
-    """Return ``C_ii + C_jj - 2 C_ij`` for some rows of a covariance, never negative."""
-    return np.asarray(np.maximum(own[:, None] + others[None, :] - 2 * rows, 0.0))
 
 
 def critical_value(ratings: Floats, covariance: Covariance, level: float) -> float:
@@ -525,7 +516,7 @@ def critical_value(ratings: Floats, covariance: Covariance, level: float) -> flo
         bends, axes = np.linalg.eigh(C)
         root = axes * np.sqrt(np.maximum(bends, 0.0)) @ axes.T
         drawn = root @ np.random.default_rng(0).standard_normal((n, DRAWS))
-    errors = np.sqrt(variances_of_differences(C, np.diag(C), np.diag(C)))
+    errors = np.sqrt(covariance.between(order[:, None], order))
     scale = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
     largest = np.zeros(DRAWS)
     for k in range(n - 1):

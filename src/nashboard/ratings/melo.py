@@ -348,19 +348,9 @@ def melo(
 
 def without_planes(ratings: EloRatings, candidates: tuple[Candidate, ...]) -> MeloRatings:
     """Return Elo ratings as mElo with no planes."""
-    return MeloRatings(
-        agents=ratings.agents,
-        ratings=ratings.ratings,
-        cyclic=np.zeros((len(ratings.agents), 0)),
-        stderr=ratings.stderr,
-        games=ratings.games,
-        log_loss=ratings.log_loss,
-        gradient_norm=ratings.gradient_norm,
-        made=ratings.made,
-        sigma=ratings.sigma,
-        candidates=candidates,
-        covariance=ratings.covariance,
-    )
+    shared = ("agents", "ratings", "stderr", "games", "log_loss", "gradient_norm", "made", "sigma", "covariance")
+    fields: dict[str, Any] = {name: getattr(ratings, name) for name in shared}
+    return MeloRatings(**fields, cyclic=np.zeros((len(ratings.agents), 0)), candidates=candidates)
 
 
 def checked_k(k: object, most: int, agents: int) -> int:

@@ -91,6 +91,12 @@ class Rating(Drawn):
         half = NORMAL_95 * self.stderr
         return read_only(self.ratings - half), read_only(self.ratings + half)
 
+    @property
+    def known_covariance(self) -> Covariance:
+        """The covariance of the ratings in logits; as if they were independent where only their errors are known."""
+        own = (self.stderr / POINTS_PER_LOGIT) ** 2
+        return self.covariance or Covariance(matrix=None, variances=own, weights=np.zeros(own.size), accuracy=0.0)
+
     def lead_variances(self, i: Any, j: Any) -> Floats:
         """Return variances in logits of the leads that predictions average over.
 
@@ -98,9 +104,7 @@ class Rating(Drawn):
         """
         if np.isnan(self.sigma):
             return np.zeros(np.shape(i))
-        variances = (self.stderr / POINTS_PER_LOGIT) ** 2
-        known = self.covariance or Covariance(matrix=None, variances=variances, weights=variances, accuracy=0.0)
-        return np.nan_to_num(known.between(i, j))
+        return np.nan_to_num(self.known_covariance.between(i, j))
 
     def predict(self, a: str, b: str) -> float:
         """Return the share of points that ``a`` is expected to take from ``b`` (equation 1); a draw is half a point.
@@ -124,20 +128,13 @@ class Rating(Drawn):
         """
         i, j = positions((a, b), self.agents, kind="agent")
         lead = float(self.ratings[i] - self.ratings[j])
-        if self.covariance is not None:
-            error = self.covariance.difference(i, j) * POINTS_PER_LOGIT
-        else:
-            error = float(np.hypot(self.stderr[i], self.stderr[j]))
+        error = self.known_covariance.difference(i, j) * POINTS_PER_LOGIT
         return Difference(lead, error, lead - NORMAL_95 * error, lead + NORMAL_95 * error)
 
     @cached_property
     def rank_intervals(self) -> RankIntervals | None:
         """Intervals of ranks that hold for all agents at once, at 95%; None where errors are not known."""
-        n = len(self.agents)
-        covariance = self.covariance or Covariance(
-            matrix=None, variances=(self.stderr / POINTS_PER_LOGIT) ** 2, weights=np.zeros(n), accuracy=0.0
-        )
-        return rank_intervals(self.ratings / POINTS_PER_LOGIT, covariance)
+        return rank_intervals(self.ratings / POINTS_PER_LOGIT, self.known_covariance)
 
     def win_probabilities(self) -> Floats:
         """Return ``(n, n)`` shares of points that row takes from column, 1/2 on the diagonal."""
