@@ -70,15 +70,14 @@ def test_planted_effects_are_recovered_within_their_errors(draw: float, draws: A
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clusters", [False, True])
-@pytest.mark.parametrize(("draw", "draws"), [(0.0, "half"), (1.0, "davidson")])
+@pytest.mark.parametrize(("draw", "draws", "clusters"), [(0.0, "half", False), (1.0, "davidson", True)])
 @pytest.mark.parametrize("kind", ["sparse", "newcomer"])
 def test_effects_are_covered_in_sparse_leagues_and_beside_a_newcomer(
     kind: str, draw: float, draws: Any, clusters: bool
 ) -> None:
     truth = np.array([HOME, STYLE, LENGTH]) * POINTS_PER_LOGIT
     off, ratings = [], []
-    for seed in range(1000, 1150):  # 0 to 99 were looked at before
+    for seed in range(1000, 1100):  # 0 to 99 were looked at before
         if kind == "sparse":  # 40 agents play ten games each on average
             r, games = log_of(seed, n=40, rows=200, draw=draw, clusters=clusters)
         else:  # of the games of the last of 13 agents only three are kept
@@ -95,7 +94,7 @@ def test_effects_are_covered_in_sparse_leagues_and_beside_a_newcomer(
         weights, place = elo.covariance.weights, [int(name[-2:]) for name in elo.agents]
         z = elo.ratings - (r[place] - weights @ r[place]) * POINTS_PER_LOGIT
         ratings += (np.abs(z) < 1.96 * elo.stderr).tolist()
-    assert len(off) > 100
+    assert len(off) > 80
     assert 0.92 < (np.abs(off) < 1.96).mean() < 0.98
     assert 0.92 < np.mean(ratings) < 0.98
 
