@@ -94,7 +94,7 @@ def test_a_suspicion_of_one_pair_among_many_is_told_and_fails_no_check(games: in
             assert check.passed is None
             among = r"suspected( when looked at alone)?, as chance may make some among 45 pairs"
             assert re.search(among, check.sentence)
-            assert clones.sentences()[0].startswith("no near-duplicates found among agents; ")
+            assert clones.sentences()[0].startswith("no near-duplicates are shown among agents; ")
         if seen > 3:
             return
     pytest.fail("nobody was suspected, so that the claims above were not made")

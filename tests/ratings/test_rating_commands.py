@@ -118,7 +118,7 @@ def test_predict_says_which_row_to_trust_and_what_its_numbers_are(tmp_path: Path
     path = tmp_path / "log.csv"
     path.write_text("model_a,model_b,winner\n" + "x,y,model_a\nx,y,model_b\n" * 49 + "y,z,tie\n")
     said = run("predict", path, "x", "y").stdout
-    assert "use 'seen' only where the two met often: its standard error here is about 0.05" in said
+    assert "the standard error of 'seen' is about 0.05: use it only where the two met often" in said
     assert "lead: difference in Elo points" in said
     assert "probability: share of points that x takes" in said
     assert "the two never met" in run("predict", path, "x", "z").stdout

@@ -236,7 +236,7 @@ def test_near_clones_are_neighbours_in_a_frame() -> None:
     first, last = names.index(frame["first"]), names.index(frame["last"])
     assert set(names[first : last + 1]) == {"task 1", "task 4", "task 8"}
     assert (
-        "No near-duplicates were found among agents"
+        "No near-duplicates are shown among agents"
         in nb.charts.redundancy(found, of="agents").to_dict()["title"]["text"]
     )
 

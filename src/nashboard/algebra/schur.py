@@ -136,8 +136,8 @@ class Schur(Drawn):
         return Table(
             title=repr(self),
             columns=(
-                Column(name="plane"),
-                Column(name="strength", meaning="how strongly agents go round in this plane"),
+                Column(name="plane", meaning="number of the plane, the strongest first"),
+                Column(name="strength", meaning="size of the cycles in this plane"),
                 Column(name="share", meaning="share of the squared norm of the matrix"),
                 Column(name="in turn", meaning="the four agents furthest out, each beating the next"),
             ),

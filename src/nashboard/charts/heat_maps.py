@@ -301,9 +301,11 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     title = (
         f"{number_of(count, found.kind[:-1])} of {len(found.names):,} could go: near-duplicates of another"
         if count
-        else f"No near-duplicates were found among {found.kind}"
+        else f"No near-duplicates are shown among {found.kind}"
     )
-    said = [f"Neighbours are alike; frames mark near-duplicates. Distance: root mean square difference ({found.unit})."]
+    said = [
+        f"Similar entries are neighbours; frames: near-duplicates. Unit: root mean square difference, {found.unit}."
+    ]
     if len(names) < len(found.names):
         said.append(f"Shown are the {len(names):,} of {len(found.names):,} {found.kind} that are most like another.")
     return titled(

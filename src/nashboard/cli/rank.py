@@ -14,7 +14,7 @@ from nashboard.errors import InputError
 
 MOST_PROMPTS = 100_000  # each is counted apart, in a millisecond or two
 PROMPT = re.compile(r"'((?:prompt|question)(?:_id)?)'", re.IGNORECASE)  # usual names, among the columns of a log
-EXACT = "observed results are taken as exact, and `nashboard evaluate` accounts for their noise"
+EXACT = "observed results are taken as exact; `nashboard evaluate` accounts for their noise"
 
 
 def rank(
@@ -68,7 +68,7 @@ def rank(
 
 
 def note_exact(data: Any, first: Sequence[str], how: str = EXACT) -> None:
-    """Say that a ranking takes the observed results as exact, and how few games those in first place played."""
+    """Note that a ranking takes the observed results as exact, and how few games those in first place played."""
     from nashboard.data.matches import NO_COUNTS, Matches
     from nashboard.evaluation.verdict import FEW_GAMES
 
@@ -81,7 +81,7 @@ def note_exact(data: Any, first: Sequence[str], how: str = EXACT) -> None:
 
 
 def note_pooled_prompts(data: Any) -> None:
-    """Say that a log has a column of prompts which was pooled, and how to use it."""
+    """Note that a log has a column of prompts which was pooled, and how to use it."""
     from nashboard.data.matches import Matches
 
     if not isinstance(data, Matches):

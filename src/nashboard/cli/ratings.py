@@ -182,7 +182,7 @@ def predict(
         Table(
             title=f"{first} against {second}",
             columns=(
-                Column("by"),
+                Column("by", "rating that predicts; seen is what was observed"),
                 Column("probability", f"share of points that {first} takes; a draw is half a point"),
                 Column("lead", "difference in Elo points: 0 is even, 400 win ten games to one lost", decimals=1),
                 Column("games", "games between the two, or their total weight", decimals=2),
@@ -202,7 +202,7 @@ def trust_seen(share: float | None, games: float) -> str:
         return "the two never met"
     p = (share * games + 1) / (games + 2)  # one win and one loss more: the error of a clean sweep is not zero
     error = (p * (1 - p) / (games + 2)) ** 0.5
-    return f"use 'seen' only where the two met often: its standard error here is about {error:.2f}"
+    return f"the standard error of 'seen' is about {error:.2f}: use it only where the two met often"
 
 
 def compare_planes(tried: "Sequence[Candidate]") -> str:

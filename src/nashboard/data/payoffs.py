@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular
-from nashboard._text import either, nearest
+from nashboard._text import either, nearest, plural
 from nashboard._types import Floats, Ints, frozen_copy, spacing_of, square
 from nashboard.data.matches import Matches
 from nashboard.data.origin import MEMORY, Origin
@@ -305,14 +305,18 @@ def payoffs(
     A = modelled(matches, scale, prior) if unmet and fill == "model" else np.zeros((n, n))
     i, j = matches.pairs.T
     A[i, j], A[j, i] = values, -values
-    filled = {"error": "", "zero": f", {unmet:,} pairs set to even", "model": f", {unmet:,} pairs as Elo predicts"}
-    word = "log-odds of smoothed win rates" if scale == "logit" else "win rate minus loss rate"
+    filled = {
+        "error": "",
+        "zero": f"; {unmet:,} that never met count as even",
+        "model": f"; Elo predicts {unmet:,} that never met",
+    }
+    word = "log-odds of win rates" if scale == "logit" else "win rate minus loss rate"
     return Payoffs(
         agents=matches.agents,
         A=A,
         scale=scale,
         filled=unmet,
-        made=f"{word}, a prior of {prior:g} games per pair" + (filled[fill] if unmet else ""),
+        made=f"{word}, with {prior:g} prior {plural(prior, 'games')} per pair" + (filled[fill] if unmet else ""),
         origin=matches.origin,
     )
 

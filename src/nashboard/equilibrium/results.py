@@ -330,7 +330,7 @@ def sensitivity_of(condition: float, clones: bool) -> str:
     if not np.isfinite(condition):
         return "sensitivity: equilibria are many, or nearly so: a small change of the payoffs can move weights far"
     moved = min(1.0, TOLERANCE * condition)
-    change = "a change of 1e-9 of the largest payoff" + (" that leaves clones alike" if clones else "")
+    change = "a change of 1e-9 of the largest payoff" + (" that is the same for clones" if clones else "")
     return f"sensitivity: {change} moves a weight by at most about {moved:.1e}"
 
 
@@ -368,7 +368,9 @@ def side_table(
             Column(name=kind),
             Column(name="weight", meaning="share in the maximum-entropy equilibrium", decimals=4),
             Column(name=average[0], meaning=average[1], decimals=4),
-            Column(name="margin", meaning=f"how far the {kind} misses the equilibrium", decimals=4),
+            Column(
+                name="margin", meaning=f"how far its average is below that of {kind}s in the equilibrium", decimals=4
+            ),
             Column(name="in equilibrium", meaning=f"whether the {kind} has weight in some equilibrium"),
             Column(name="clones", meaning=f"number of the group of identical {kind}s"),
         ),

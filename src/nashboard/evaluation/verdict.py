@@ -55,7 +55,7 @@ def headline(board: Board) -> str:
     """Return who is first, or who may be; copies and pooled entries have one name."""
     chances = class_chances(board)
     if len(chances) == 1 and len(board.names) > 1:
-        return f"All {len(board.names):,} {board.call} are alike: nothing in these data tells them apart."
+        return f"All {len(board.names):,} {board.call} are equivalent: nothing in these data separates them."
     first = likely_first(chances)
     if board.exact:
         if len(first) == 1:
@@ -123,7 +123,7 @@ def describe_first(board: Board) -> str:
     first = likely_first(chances)
     leader = first or probably_first(chances)
     if len(chances) == 1 < len(board.names):
-        return f"All {len(board.names):,} {board.call} are alike"
+        return f"All {len(board.names):,} {board.call} are equivalent"
     if not leader:
         return "First place is undecided"
     if len(leader) == 1:
@@ -180,7 +180,9 @@ def ladder_sentence(problem: Problem, board: Board) -> str:
     if problem.literal or "cyclic_share" not in facts or len(data.agents) < 3:
         return ""
     if isinstance(data, Matches) and len(data.pairs) < len(data.agents):
-        return "These results cannot show cycles, since no matches close a circle: the order is that of a ladder."
+        return (
+            "These results cannot show cycles, since no agents form a loop of matches: the order is that of a ladder."
+        )
     averages = board.uniform if board.rating is None else board.rating.values
     spread = min(np.ptp(averages), np.ptp(board.gaps)) > 0
     close = bool(spread and np.corrcoef(averages, -board.gaps)[0, 1] > CLOSE)
@@ -191,7 +193,7 @@ def ladder_sentence(problem: Problem, board: Board) -> str:
             return f"N{small[1:]}, but these data could miss them{f'; {order}' * close}."
         return f"A ladder explains these results: {small}{f', so {order}' * close}."
     if isinstance(data, Matches) and data.dependent:
-        return "It is unknown whether there are cycles: rows that may be alike were not taken as clusters."
+        return "It is unknown whether there are cycles: rows that may be correlated were not taken as clusters."
     if share < SMALL_SHARE:
         return f"A ladder explains most of these results; cycles are {share:.0%} of the variance of the payoffs."
     return f"Cycles matter here: they are {share:.0%} of the variance of the payoffs, and one rating cannot show them."

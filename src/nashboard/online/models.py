@@ -76,7 +76,7 @@ class RatingHistory(Drawn):
         return Table(
             title=repr(self),
             columns=(
-                Column(name="game"),
+                Column(name="game", meaning="number of the game in the log"),
                 Column(name="agent"),
                 Column(name="rating", meaning="Elo points after the game; a newcomer starts at 0", decimals=1),
                 Column(name="stderr", meaning="its standard error", decimals=1),

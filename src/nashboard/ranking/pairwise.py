@@ -277,7 +277,7 @@ def from_matches(data: Matches) -> Pairwise:
     merged = payoffs(data.select(names), fill="model") if len(first) > 1 else None
     A = np.zeros((n, n)) if merged is None else merged.A[np.ix_(group, group)]
     filled = 0 if merged is None else merged.filled
-    notes = (f"{filled:,} pairs of {len(first):,} agents never met: their payoffs are what Elo predicts",)
+    notes = (f"{filled:,} pairs of {len(first):,} agents never met: Elo predicts their payoffs",)
     return Pairwise(
         kind="matches", agents=data.agents, wins=read_only(W), draws=read_only(D), payoffs=read_only(A), unit="logit",
         notes=notes if filled else (),

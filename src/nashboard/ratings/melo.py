@@ -196,7 +196,7 @@ class MeloRatings(Rating):
                 Column(name="k", meaning="number of planes"),
                 Column(name="log-loss", meaning="mean loss per game on games held out, in nats", decimals=5),
                 Column(name="stderr", meaning="its standard error over the parts held out", decimals=5),
-                Column(name="chosen"),
+                Column(name="chosen", meaning="whether it is used: the smallest log-loss"),
             ),
             rows=tuple((c.k, c.log_loss, c.stderr, c.log_loss == best) for c in self.candidates),
         )

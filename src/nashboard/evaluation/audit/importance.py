@@ -63,15 +63,15 @@ class Importance(Part):
         lines = [
             f"effective number of {kind} in the equilibrium of the estimates: {self.effective_number:.2f} of {n:,}"
         ]
-        among = " among those who stay" if kind == "agents" else ""
+        among = " among the others" if kind == "agents" else ""
         if self.decisive:
             shown = ", ".join(self.decisive[:5])
             more = f" and {len(self.decisive) - 5:,} more" if len(self.decisive) > 5 else ""
-            lines.append(f"first place{among} changes without {'any one of ' * (len(self.decisive) > 1)}{shown}{more}")
+            lines.append(f"removing {'any one of ' * (len(self.decisive) > 1)}{shown}{more} changes first place{among}")
         elif np.isnan(self.score_moved).any():
-            lines.append(f"first place{among} is the same without most {kind}; of the others it is not known")
+            lines.append(f"removing most {kind} does not change first place{among}; for the rest it is not known")
         else:
-            lines.append(f"first place{among} is the same whichever {one} is left out")
+            lines.append(f"removing any single {one} does not change first place{among}")
         return tuple(lines)
 
     def checks(self) -> tuple[Check, ...]:

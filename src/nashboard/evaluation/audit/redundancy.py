@@ -175,7 +175,7 @@ class Redundancy(Part):
             return (f"every two {self.kind} differ",)
         if self.copies >= SURE:
             return (self.entered_copies(), self.open_pairs(), *self.doubts())
-        return (f"no near-duplicates found among {self.kind}; {self.open_pairs()}", *self.doubts())
+        return (f"no near-duplicates are shown among {self.kind}; {self.open_pairs()}", *self.doubts())
 
     def entered_copies(self) -> str:
         """Return that copies were entered, but not which."""
@@ -189,7 +189,9 @@ class Redundancy(Part):
         if self.groups:
             once = None if all(group.few for group in self.groups) else False
             found = (*self.alike(1), *self.merging())
-            merging = f"merging them changes the winner by {', '.join(changed) if changed else 'no method'}"
+            merging = (
+                f"merging them {'changes the winner of ' + ', '.join(changed) if changed else 'changes no winner'}"
+            )
         elif self.told_apart == self.compared:
             once, found, merging = True, (f"every two {self.kind} differ",), "there is nothing to merge"
         elif self.copies >= SURE:
@@ -214,7 +216,7 @@ class Redundancy(Part):
             return self.unknown_because
         left = self.compared - self.told_apart
         verb = "is" if left == 1 else "are"
-        return f"{left:,} of {self.compared:,} pairs {verb} neither shown to differ nor shown to be alike"
+        return f"{left:,} of {self.compared:,} pairs {verb} neither shown to differ nor to be equivalent"
 
     def doubts(self) -> tuple[str, ...]:
         """Name the pairs that are suspected, if any."""

@@ -512,7 +512,10 @@ class Superiority(Result):
             for i, name in enumerate(self.agents)
         ]
         return Table(
-            columns=(Column("P(row above column)"), *(Column(name, decimals=2) for name in self.agents)),
+            columns=(
+                Column("P(row above column)", "probability that the agent of the row is above that of the column"),
+                *(Column(name, decimals=2) for name in self.agents),
+            ),
             rows=tuple(rows),
         )
 

@@ -215,7 +215,7 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
             "Nash moved", "largest change of a Nash average by the same attack", decimals=4,
             cell=lambda found: float(found.nash.score_moved) if found.possible else None,
         ),
-        title="the smallest number of copies that puts somebody first",
+        title="the smallest number of copies that puts an agent first",
         telling=("target", "method", "copies", "of", "Nash moved", "smallest", "before", "first before"),
     )  # fmt: skip
 
