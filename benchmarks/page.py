@@ -37,8 +37,8 @@ longer than the limit or more memory than there is, or answers wrongly, is shown
 task of the same kind is not tried on a larger one, and not named there.
 
 {columns}
-- **growth**: the slope of log time over log size, fitted to the sizes that a program finished (from, to), where there are
-  three or more.
+- **growth**: the slope of log time over log size, fitted to the sizes that a program finished, where there are three
+  or more.
 """
 COLUMNS = """\
 - **reference**: the program that the others are compared with, its median wall time and its largest memory.

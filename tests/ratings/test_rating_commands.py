@@ -80,7 +80,7 @@ def test_elo_takes_errors_by_resampling() -> None:
 def test_options_of_resampling_need_errors_by_resampling(option: list[str]) -> None:
     refused = run("elo", "dataset:alphago", *option).exception
     assert isinstance(refused, InputError)
-    assert f"{option[0]} is for --errors bootstrap" in str(refused)
+    assert f"{option[0]} has no effect: it is for --errors bootstrap" in str(refused)
     assert run("elo", "dataset:alphago", *option, "--errors", "bootstrap").exit_code == 0
 
 

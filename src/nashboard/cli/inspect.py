@@ -38,7 +38,7 @@ def datasets(
     showing: Showing,
     name: Annotated[str | None, typer.Argument(help="Show where this data set comes from.")] = None,
 ) -> None:
-    """List the bundled data sets, or describe one and its source.
+    """List the bundled data sets, or describe one.
 
     \b
     Examples:
@@ -71,7 +71,7 @@ def hodge(
         bool, typer.Option(help="Separate local cycles from the harmonic part (slow for millions of pairs).")
     ] = True,
 ) -> None:
-    """Show how much of the results ratings explain, the ratings, and the strongest cycles.
+    """Show how much ratings explain, and the strongest cycles.
 
     \b
     Examples:
@@ -141,7 +141,9 @@ def latent(
     components: Annotated[int, typer.Option("--k", "-k", help="How many components.", min=1)] = 5,
     ends: Annotated[int, typer.Option(help="How many names at each end of a component.", min=1)] = 3,
 ) -> None:
-    """Show what tasks test beyond an average: per component, who and what is at its two ends.
+    """Show what tasks test beyond an average.
+
+    Each component has the agents and tasks at its two ends.
 
     \b
     Examples:
