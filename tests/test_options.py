@@ -424,4 +424,5 @@ DIFFERENT = {
     "--output": "of report a page, of paper a folder",
     "--read": "online reads a log as it grows, with fewer options",
     "--show": "each command has tables of its own",
+    "--tolerance": "nash takes results as exact, so it takes a number and not noise",
 }
