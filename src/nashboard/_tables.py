@@ -226,8 +226,8 @@ class Tabular(ABC):
         return as_html(self.table().head(50))
 
 
-class Result(Tabular):
-    """A dataclass that shows itself as a table; machines get all of its fields, or those of ``machine_fields``."""
+class Record:
+    """A dataclass of which machines get all fields, or those (and the properties) of ``machine_fields``."""
 
     machine_fields: ClassVar[tuple[str, ...]] = ()
 
@@ -235,6 +235,10 @@ class Result(Tabular):
         """Return plain data for machines: lists, numbers and text, None where a number is not known."""
         names = self.machine_fields or [one.name for one in fields(self)]  # type: ignore[arg-type] # mypy: no dataclass
         return {name: plain_data(getattr(self, name)) for name in names}
+
+
+class Result(Record, Tabular):
+    """A record that shows itself as a table, below a sentence where it has one."""
 
     def __str__(self) -> str:
         sentence = getattr(self, "sentence", "")  # the answer, where a result has one

@@ -6,7 +6,7 @@ strengths.
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
 from nashboard._display import Drawn
-from nashboard._tables import Column, Table
+from nashboard._tables import Column, Table, plain_data
 from nashboard._threads import threads_for
 from nashboard._types import Floats, read_only
 from nashboard.algebra.flows import frobenius, largest, refuse_size, unit_scale
@@ -85,6 +85,11 @@ class Latent(Drawn):
     strengths: Floats
     rest: Floats
     scaling: str
+
+    machine_fields = (
+        "agents", "tasks", "scaling", "mean", "averages_share", "average_skills", "average_difficulties", "strengths",
+        "shares", "skills", "problems", "residual",
+    )  # fmt: skip
 
     @cached_property
     def squares(self) -> tuple[float, float, float]:
@@ -178,18 +183,8 @@ class Latent(Drawn):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
-        arrays = ("average_skills", "average_difficulties", "strengths", "shares", "skills", "problems")
-        return {
-            "agents": list(self.agents),
-            "tasks": list(self.tasks),
-            "scaling": self.scaling,
-            "mean": self.mean,
-            "averages_share": self.averages_share,
-            **{name: getattr(self, name).tolist() for name in arrays},
-            "components": [asdict(self.component(t)) for t in range(self.strengths.size)],
-            "residual": self.residual,
-        }
+        """Return plain data for machines."""
+        return {**super().to_dict(), "components": plain_data([self.component(t) for t in range(self.strengths.size)])}
 
     def __repr__(self) -> str:
         size = f"{len(self.agents):,} agents x {len(self.tasks):,} tasks"

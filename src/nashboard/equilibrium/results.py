@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 
@@ -79,6 +79,11 @@ class NashAverage(Drawn):
     iterations: int
     seconds: float
 
+    machine_fields = (
+        "agents", "weights", "averages", "support", "clone_groups", "entropy", "unique", "exploitability", "residual",
+        "tolerance", "selection", "scale", "unit", "made", "iterations", "condition",
+    )  # fmt: skip
+
     @property
     def effective_number(self) -> float:
         """``exp(entropy)``: how many equally strong agents (or classes of them) would be as diverse."""
@@ -119,22 +124,6 @@ class NashAverage(Drawn):
             sensitivity_of(self.condition, bool(self.clone_groups)),
             f"payoffs: {self.made}",
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, the same for the same input (so without the time it took)."""
-        numbers = (
-            "entropy", "unique", "exploitability", "residual", "tolerance", "selection", "scale", "unit", "made",
-            "iterations",
-        )  # fmt: skip
-        return {
-            "agents": list(self.agents),
-            "weights": self.weights.tolist(),
-            "averages": self.averages.tolist(),
-            "support": list(self.support),
-            "clone_groups": [list(group) for group in self.clone_groups],
-            **{name: getattr(self, name) for name in numbers},
-            "condition": finite_or_none(self.condition),
-        }
 
     def __repr__(self) -> str:
         return (
@@ -208,6 +197,13 @@ class ScoreNashAverage(Drawn):
     scale: float
     iterations: int
     seconds: float
+
+    machine_fields = (
+        "agents", "tasks", "agent_support", "task_support", "agent_weights", "task_weights", "skills", "difficulties",
+        "agent_clone_groups", "task_clone_groups", "value", "agent_entropy", "task_entropy", "agents_unique",
+        "tasks_unique", "unique", "exploitability", "residual", "tolerance", "selection", "scaling", "scale",
+        "iterations", "condition",
+    )  # fmt: skip
 
     @property
     def unique(self) -> bool:
@@ -288,23 +284,6 @@ class ScoreNashAverage(Drawn):
             sensitivity_of(self.condition, bool(self.agent_clone_groups or self.task_clone_groups)),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, the same for the same input (so without the time it took)."""
-        arrays = ("agent_weights", "task_weights", "skills", "difficulties")
-        names = ("agents", "tasks", "agent_support", "task_support")
-        groups = ("agent_clone_groups", "task_clone_groups")
-        numbers = (
-            "value", "agent_entropy", "task_entropy", "agents_unique", "tasks_unique", "unique",
-            "exploitability", "residual", "tolerance", "selection", "scaling", "scale", "iterations",
-        )  # fmt: skip
-        return (
-            {name: list(getattr(self, name)) for name in names}
-            | {name: getattr(self, name).tolist() for name in arrays}
-            | {name: [list(group) for group in getattr(self, name)] for name in groups}
-            | {name: getattr(self, name) for name in numbers}
-            | {"condition": finite_or_none(self.condition)}
-        )
-
     def __repr__(self) -> str:
         return (
             f"ScoreNashAverage({len(self.agents):,} agents x {len(self.tasks):,} tasks, "
@@ -338,11 +317,6 @@ def left_out(names: tuple[str, ...], support: tuple[str, ...]) -> tuple[str, ...
     """Return the names that are not in the support."""
     inside = set(support)
     return tuple(name for name in names if name not in inside)
-
-
-def finite_or_none(value: float) -> float | None:
-    """Return a number that JSON can hold: nothing for infinity."""
-    return value if np.isfinite(value) else None
 
 
 def side_table(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, number, plain_data
+from nashboard._tables import Cell, Column, Record, Table, number
 from nashboard._text import either, listed, nearest, plural
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import whole
@@ -50,7 +50,7 @@ class Second:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Board:
+class Board(Record):
     """What is known of every agent (or task), one number each, in the order of ``names``.
 
     Parameters
@@ -153,10 +153,6 @@ class Board:
             rows=tuple(tuple(cells[k] for _, cells in found) for k in order),
             notes=notes,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data; NaN becomes None."""
-        return {one.name: plain_data(getattr(self, one.name)) for one in fields(self)}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> "Board":

@@ -1,13 +1,14 @@
 """The problem: data prepared once, with settings, classes of copies, draws and posterior."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
 from nashboard._resampling import Plan, plan_of
+from nashboard._tables import Record
 from nashboard._text import either, listed, nearest
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import NO_COUNTS, Matches
@@ -42,7 +43,7 @@ LOG_ODDS, TASK_UNITS = "log-odds", "task units"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Record):
     """What was asked for; every part of an evaluation uses the same settings.
 
     Parameters are those of `nashboard.evaluate`.
@@ -60,10 +61,6 @@ class Settings:
     anchor: Mapping[str, float] = field(default_factory=dict)
     components: Components = "error"
     call: str = "agents"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self) | {"methods": list(self.methods), "anchor": dict(self.anchor)}
 
 
 class Options(TypedDict, total=False):

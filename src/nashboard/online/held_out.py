@@ -49,6 +49,8 @@ class Calibrations(Drawn):
     by: str
     games: float
 
+    machine_fields = ("by", "games", "models")
+
     @property
     def best(self) -> Calibration:
         """The model with the lowest log-loss."""
@@ -65,14 +67,6 @@ class Calibrations(Drawn):
             ),
             rows=tuple((model.model, model.log_loss, model.error) for model in self.models),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
-        models = [
-            {"model": one.model, "log_loss": one.log_loss, "bins": [vars(part).copy() for part in one.bins]}
-            for one in self.models
-        ]
-        return {"by": self.by, "games": self.games, "models": models}
 
     def __repr__(self) -> str:
         return f"Calibrations({len(self.models)} models by {self.by}, best {self.best.model} {self.best.log_loss:.4f})"

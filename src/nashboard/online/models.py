@@ -44,6 +44,8 @@ class RatingHistory(Drawn):
     rating: Floats
     stderr: Floats
 
+    machine_fields = ("game", "agent", "rating", "stderr")
+
     @staticmethod
     def of(names: Sequence[str], traces: Sequence[tuple[Any, ...]]) -> "RatingHistory":
         """Return the history of what a league recorded."""
@@ -88,10 +90,8 @@ class RatingHistory(Drawn):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
-        names = [self.agents[k] for k in self.agent]
-        errors = [None if np.isnan(error) else error for error in self.stderr.tolist()]
-        return {"game": self.game.tolist(), "agent": names, "rating": self.rating.tolist(), "stderr": errors}
+        """Return plain data for machines, with names for agents."""
+        return {**super().to_dict(), "agent": [self.agents[k] for k in self.agent]}
 
     def __repr__(self) -> str:
         return f"RatingHistory({len(self.agents):,} agents, {self.game.size // 2:,} games)"

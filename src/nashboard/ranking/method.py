@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._tables import Cell, Column, Result, Table
 from nashboard._types import Floats, Ints, rank_descending, read_only
 from nashboard.ranking.counterexamples import PROMISES, Counterexample
 from nashboard.ranking.pairwise import KINDS, Pairwise
@@ -148,7 +148,7 @@ def register(*counterexamples: Counterexample, **about: Any) -> Callable[[Functi
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Ranking(Tabular):
+class Ranking(Result):
     """Agents in the order of one method.
 
     Parameters
@@ -187,6 +187,8 @@ class Ranking(Tabular):
     certificate: Mapping[str, float | bool]
     notes: tuple[str, ...] = ()
 
+    machine_fields = ("method", "unit", "agents", "scores", "ranks", "weights", "certificate", "notes")
+
     @property
     def winners(self) -> tuple[str, ...]:
         """Agents in first place."""
@@ -214,19 +216,6 @@ class Ranking(Tabular):
         proved = ", ".join(f"{name.replace('_', ' ')} {shown_fact(value)}" for name, value in self.certificate.items())
         notes = (*self.notes, *((f"certificate: {proved}",) if proved else ()))
         return Table(title=repr(self), columns=tuple(columns), rows=tuple(rows), notes=notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "method": self.method,
-            "unit": self.unit,
-            "agents": list(self.agents),
-            "scores": self.scores.tolist(),
-            "ranks": self.ranks.tolist(),
-            "weights": None if self.weights is None else self.weights.tolist(),
-            "certificate": dict(self.certificate),
-            "notes": list(self.notes),
-        }
 
     def __repr__(self) -> str:
         first = f"{len(self.winners):,} tie for first" if len(self.winners) > 1 else f"{self.winners[0]!r} first"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._tables import Cell, Column, Result, Table, plain_data
 from nashboard._text import listed
 from nashboard._types import Ints
 from nashboard.errors import ConvergenceError, InputError
@@ -78,7 +78,7 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Trials(Tabular):
+class Trials(Result):
     """All methods on the same data, a row each.
 
     Parameters
@@ -165,18 +165,8 @@ class Trials(Tabular):
         return ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "first": list(self.first),
-            "methods": [
-                {
-                    **vars(one),
-                    "ranking": None if one.ranking is None else one.ranking.to_dict(),
-                    **{name: none_if_nan(getattr(one, name)) for name in ("same", "kendall", "noisy")},
-                }
-                for one in self.trials
-            ],
-        }
+        """Return plain data for machines."""
+        return {"first": list(self.first), "methods": plain_data(self.trials)}
 
     def __repr__(self) -> str:
         return f"Trials({len(self.ranked)} methods, first on the board: {listed(self.first, 3)})"

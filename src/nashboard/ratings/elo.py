@@ -44,7 +44,6 @@ from nashboard.ratings.rating import (
     checked_anchor,
     describe_origin,
     moderation,
-    null_for_nan,
     read_fields,
 )
 from nashboard.ratings.schedule import learn_prior_of
@@ -90,6 +89,7 @@ class EloRatings(Rating):
         The covariance of the ratings in logits, from which all errors come; not part of `to_dict`.
     """
 
+    kind: ClassVar[str] = "elo"
     label: ClassVar[str] = "Elo"
     agents: tuple[str, ...]
     ratings: Floats
@@ -104,6 +104,11 @@ class EloRatings(Rating):
     coefficients: tuple[Coefficient, ...] = ()
     without_covariates: Floats | None = None
     covariance: Covariance | None = None
+
+    machine_fields = (
+        "agents", "ratings", "stderr", "games", "log_loss", "gradient_norm", "made", "sigma", "first_advantage",
+        "draw_strength", "coefficients", "without_covariates",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         check_fields(self, {"ratings": "the ratings", "stderr": "the standard errors", "games": "the games"})
@@ -162,28 +167,6 @@ class EloRatings(Rating):
         if rough:
             told.append(f"standard errors are themselves known to about {rough:.0%}")
         return (self.made, *told)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines; `from_dict` reads them back."""
-        first, plain = self.first_advantage, self.without_covariates
-        more = {
-            "sigma": null_for_nan(self.sigma),
-            "first_advantage": None if first is None else vars(first).copy(),
-            "draw_strength": null_for_nan(self.draw_strength),
-            "coefficients": [vars(c).copy() for c in self.coefficients] or None,
-            "without_covariates": None if plain is None else plain.tolist(),
-        }
-        return {
-            "kind": "elo",
-            "agents": list(self.agents),
-            "ratings": self.ratings.tolist(),
-            "stderr": null_for_nan(self.stderr.tolist()),
-            "games": self.games.tolist(),
-            "log_loss": null_for_nan(self.log_loss),
-            "gradient_norm": null_for_nan(self.gradient_norm),
-            "made": self.made,
-            **{name: value for name, value in more.items() if value is not None},
-        }
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "EloRatings":

@@ -39,7 +39,6 @@ from nashboard.ratings.rating import (
     check_fields,
     checked_anchor,
     describe_origin,
-    null_for_nan,
     read_fields,
     require_finite,
 )
@@ -78,6 +77,7 @@ class MeloRatings(Rating):
         The covariance of the ratings in logits; not part of `to_dict`.
     """
 
+    kind: ClassVar[str] = "melo"
     label: ClassVar[str] = "mElo"
     agents: tuple[str, ...]
     ratings: Floats
@@ -91,6 +91,11 @@ class MeloRatings(Rating):
     ends: tuple[End, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     covariance: Covariance | None = None
+
+    machine_fields = (
+        "agents", "ratings", "cyclic", "stderr", "games", "log_loss", "gradient_norm", "made", "sigma", "ends",
+        "candidates",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         check_fields(self, {"ratings": "the ratings", "stderr": "the standard errors", "games": "the games"})
@@ -200,23 +205,6 @@ class MeloRatings(Rating):
             ),
             rows=tuple((c.k, c.log_loss, c.stderr, c.log_loss == best) for c in self.candidates),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines; `from_dict` reads them back."""
-        return {
-            "kind": "melo",
-            "agents": list(self.agents),
-            "ratings": self.ratings.tolist(),
-            "cyclic": self.cyclic.tolist(),
-            "stderr": null_for_nan(self.stderr.tolist()),
-            "games": self.games.tolist(),
-            "log_loss": null_for_nan(self.log_loss),
-            "gradient_norm": null_for_nan(self.gradient_norm),
-            "made": self.made,
-            **({} if np.isnan(self.sigma) else {"sigma": self.sigma}),
-            "ends": [{"start": end.start, "loss": end.loss} for end in self.ends],
-            "candidates": [{"k": c.k, "log_loss": c.log_loss, "stderr": c.stderr} for c in self.candidates],
-        }
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "MeloRatings":

@@ -67,6 +67,7 @@ class Coefficient:
 class Rating(Drawn):
     """A fitted rating: one number per agent, errors and predictions."""
 
+    kind: ClassVar[str]
     label: ClassVar[str]
     agents: tuple[str, ...]
     ratings: Floats
@@ -190,9 +191,9 @@ class Rating(Drawn):
         """Return the leaderboard, which is what ratings show of themselves."""
         return self.leaderboard()
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
+        """Return plain data for machines, without what is not known; `from_dict` reads it back where there is one."""
+        return {"kind": self.kind, **{name: value for name, value in super().to_dict().items() if value is not None}}
 
 
 def moderation(variances: Floats) -> Floats:
@@ -294,13 +295,6 @@ def require_finite(values: Floats, what: str) -> None:
         raise InputError(f"{what} must be finite; number {bad[0][0] + 1:,} is {values[tuple(bad[0])]:g}")
 
 
-def null_for_nan(values: Any) -> Any:
-    """Return numbers for json, which has no NaN: None stands for it."""
-    if isinstance(values, list):
-        return [null_for_nan(value) for value in values]
-    return None if np.isnan(values) else values
-
-
 def read_fields(values: dict[str, Any], kind: str) -> dict[str, Any]:
     """Return the fields that a ``to_dict`` of this kind wrote, with NaN where it wrote None."""
     if not isinstance(values, dict) or values.get("kind") != kind:
@@ -308,8 +302,7 @@ def read_fields(values: dict[str, Any], kind: str) -> dict[str, Any]:
         known = ("elo", "melo")
         raise InputError(f"these are not the values of {kind} ratings: their kind is {found!r}, one of {listed(known)}")
     fields = {name: value for name, value in values.items() if name != "kind"}
-    for name in ("log_loss", "gradient_norm"):
-        fields[name] = np.nan if fields.get(name) is None else fields[name]
+    fields |= {name: np.nan for name in ("log_loss", "gradient_norm") if fields.get(name) is None}
     if "stderr" in fields:
         fields["stderr"] = [np.nan if value is None else value for value in fields["stderr"]]
     return fields

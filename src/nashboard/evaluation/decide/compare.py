@@ -98,6 +98,11 @@ class Comparison(Result):
     details: dict[str, Any]
     notes: tuple[str, ...] = ()
 
+    machine_fields = (
+        "a", "b", "difference", "low", "high", "level", "p_value", "probability_superior", "verdict", "games_needed",
+        "unit", "test", "n", "counted", "margin", "details", "notes", "sentence",
+    )  # fmt: skip
+
     @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
@@ -129,10 +134,6 @@ class Comparison(Result):
         """Return one row."""
         return Comparisons(rows=(self,)).table()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for machines; numbers that are not finite become None."""
-        return {**super().to_dict(), "sentence": self.sentence}
-
     def __repr__(self) -> str:
         return f"Comparison({self.a!r}, {self.b!r}: {self.verdict}, {p_text(self.p_value)})"
 
@@ -162,10 +163,6 @@ class Comparisons(Result):
             Column("needed", f"more {first.counted} to detect this difference with 80% power", cell="games_needed"),
             notes=tuple(dict.fromkeys(note for row in self.rows for note in row.notes)),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for machines."""
-        return {"rows": [row.to_dict() for row in self.rows]}
 
     def __iter__(self) -> Any:
         return iter(self.rows)

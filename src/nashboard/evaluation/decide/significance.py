@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, Tabular
+from nashboard._tables import Column, Result, Table
 from nashboard._types import Floats, Ints, floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -194,7 +194,7 @@ def confidence_sequence(wins: float, losses: float, *, level: float = 0.95) -> t
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Sprt(Tabular):
+class Sprt(Result):
     """The state of a sequential probability ratio test of ``elo0`` against ``elo1``."""
 
     elo0: float

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._tables import Cell, Column, Result, Table
 from nashboard._text import nearest
 from nashboard._types import Floats, Ints, read_only
 from nashboard.errors import InputError
@@ -15,7 +15,7 @@ TIE = 1e-9  # gaps closer than this share of the largest gap of a draw are equal
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Posterior(Tabular):
+class Posterior(Result):
     """What the model says about every agent, in the order of ``agents``.
 
     Parameters
@@ -55,6 +55,11 @@ class Posterior(Tabular):
     weight: Floats
     classes: Ints
     source: Draws | None = field(default=None)
+
+    machine_fields = (
+        "agents", "unit", "level", "draws", "gap", "gap_low", "gap_high", "gap_error", "probability_top", "rank_low",
+        "rank_high", "weight", "classes",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -112,17 +117,6 @@ class Posterior(Tabular):
                 for k in self.order
             ),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data without the draws."""
-        found: dict[str, Any] = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if isinstance(value, np.ndarray):
-                value = value.tolist()
-            if one.name != "source":
-                found[one.name] = list(value) if isinstance(value, tuple) else value
-        return found
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "Posterior":

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._tables import plain_data
+from nashboard._tables import Record
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.payoffs import Payoffs
@@ -83,7 +83,7 @@ class MethodResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Movement:
+class Movement(Record):
     """How far a result moved, among those who are in it before and after: a copy takes no place from anybody.
 
     ``who`` moved most by rank, the highest placed before on a tie. ``score_moved`` is the largest change of anybody's
@@ -102,6 +102,11 @@ class Movement:
     winners_after: tuple[str, ...]
     certificate: float
 
+    machine_fields = (
+        "method", "who", "rank_before", "rank_after", "score_moved", "share_moved", "unit", "winners_before",
+        "winners_after", "certificate", "rank_moved", "winner_changed",
+    )  # fmt: skip
+
     @property
     def rank_moved(self) -> int:
         """The largest change of a rank."""
@@ -111,10 +116,6 @@ class Movement:
     def winner_changed(self) -> bool:
         """Whether other agents are in first place than before."""
         return set(self.winners_before) != set(self.winners_after)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {**plain_data(vars(self)), "rank_moved": self.rank_moved, "winner_changed": self.winner_changed}
 
 
 def movement(before: MethodResult, after: MethodResult) -> Movement:
