@@ -21,7 +21,7 @@ from nashboard.evaluation.audit.redundancy import (
     likeness_of_rows,
 )
 from nashboard.evaluation.posterior.duplicates import SURE
-from nashboard.evaluation.posterior.scores import holm
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Kind
 from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
 
@@ -227,10 +227,10 @@ def test_the_distance_of_two_agents_is_that_of_a_slow_twin() -> None:
 def test_holm_is_its_definition(p: Floats, level: float) -> None:
     expected = np.zeros(len(p), dtype=bool)
     for step, k in enumerate(np.argsort(p, kind="stable")):
-        if p[k] > level / (len(p) - step):
+        if p[k] * (len(p) - step) > level:
             break
         expected[k] = True
-    assert (holm(p, level) == expected).all()
+    assert ((adjust_holm(p) <= level) == expected).all()
 
 
 def test_distances_are_root_mean_squares_also_of_nearly_equal_rows() -> None:

@@ -69,15 +69,10 @@ REVERSED = [2, 1, 0]  # wins, draws and losses as the other agent sees them
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sides:
-    """The counts of each pair by which of its agents was the first side.
+    """The counts of each pair by which of its agents was the first side."""
 
-    Parameters
-    ----------
-    first, second
-        ``(p, 3)`` wins, draws and losses of agent ``i`` of the pair ``(i, j)``: in games where ``i`` was the first
-        side, and where ``j`` was. Games at a neutral place are in neither.
-    """
-
+    # first, second: (p, 3) wins, draws and losses of agent i of the pair (i, j): in games where i was
+    # the first side, and where j was. Games at a neutral place are in neither.
     first: Floats
     second: Floats
 

@@ -93,20 +93,7 @@ Components = Literal["error", "largest", "each"]
 def split_components(matches: Matches, components: Components = "error") -> tuple[Matches, ...]:
     """Return the matches of the groups of agents that met, directly or through others, largest first.
 
-    Parameters
-    ----------
-    matches
-        Who met whom.
-    components
-        ``"error"`` raises an error that names the groups if there are several, ``"largest"`` keeps the largest,
-        ``"each"`` returns all that have at least two agents.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> matches = nb.Matches.from_counts([[0, 3, 0, 0], [1, 0, 0, 0], [0, 0, 0, 2], [0, 0, 1, 0]])
-    >>> split_components(matches, "each")
-    (Matches(2 agents, 1 of 1 pairs met, 4 games), Matches(2 agents, 1 of 1 pairs met, 3 games))
+    ``"error"`` refuses several groups and names them, ``"each"`` returns those with at least two agents.
     """
     if components not in get_args(Components):
         allowed = get_args(Components)
@@ -133,15 +120,7 @@ def in_order(matches: Matches, group: tuple[str, ...]) -> list[str]:
 
 
 def drop_rare_agents(matches: Matches, min_games: float) -> Matches:
-    """Return the matches among agents with at least so many games; who falls below by that is dropped, too.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> matches = nb.Matches.from_counts([[0, 3, 1], [1, 0, 0], [0, 0, 0]], ["x", "y", "newcomer"])
-    >>> drop_rare_agents(matches, 2).agents
-    ('x', 'y')
-    """
+    """Return the matches among agents with at least so many games; who falls below by that is dropped, too."""
     if not np.isfinite(min_games) or min_games < 0:
         raise InputError(f"min_games is {min_games:g}: it must be a number of at least 0")
     kept = matches

@@ -19,30 +19,20 @@ from nashboard.evaluation.posterior.posterior import ranges, sort_by_gap
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Second:
-    """Another number per agent: Elo as `elo` has it; a plain mean or the score of a method from the same draws.
+    """Another number per agent: Elo as `elo` has it; a plain mean or the score of a method from the same draws."""
 
-    Parameters
-    ----------
-    name, meaning
-        The heading of the column and what it shows.
-    values, low, high
-        Estimate and interval, in the order of the board.
-    rank_low, rank_high
-        Interval of the ranks by this number; equal ends where there is one draw.
-    decimals
-        How many decimals the values deserve.
-    simultaneous
-        Whether the intervals of ranks hold for all agents at once; otherwise each holds for itself.
-    """
-
+    # name, meaning: the heading of the column and what it shows
     name: str
     meaning: str
+    # values, low, high: estimate and interval, in the order of the board
     values: Floats
     low: Floats
     high: Floats
+    # rank_low, rank_high: interval of the ranks by this number; equal ends where there is one draw
     rank_low: Ints
     rank_high: Ints
-    decimals: int = 0
+    decimals: int = 0  # how many decimals the values deserve
+    # whether the intervals of ranks hold for all agents at once; otherwise each holds for itself
     simultaneous: bool = False
 
     def __post_init__(self) -> None:
@@ -129,15 +119,7 @@ class Board(Record):
     def table(
         self, title: str = "", *, columns: str = "default", notes: tuple[str, ...] = (), combine: bool = False
     ) -> Table:
-        """Return the board, the best first.
-
-        Parameters
-        ----------
-        columns
-            ``"default"`` or ``"all"``.
-        combine
-            Show numbers with their intervals in one cell, ``19 [0, 92]``, for people; machines get one column each.
-        """
+        """Return the board, the best first; ``combine`` puts a number and its interval into one cell, for people."""
         if columns not in ("default", "all"):
             raise InputError(
                 f"there are no columns {columns!r}{nearest(columns, ['all'])}: use {either(['default', 'all'])}"

@@ -128,37 +128,19 @@ def check_level(level: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Problem:
-    """Data, settings and noise of one evaluation, with the draws and the posterior computed on demand.
+    """Data, settings and noise of one evaluation, with the draws and the posterior computed on demand."""
 
-    Parameters
-    ----------
-    given
-        The data as they came in.
-    data
-        What is evaluated: the connected part of matches, scores without constant tasks.
-    settings, plan
-        What was asked for, and the workers that draw.
-    exact
-        Classes of exact copies among the agents.
-    tasks
-        Classes of exact copies among the tasks; None where there are no tasks.
-    merged
-        ``data`` with one representative per class of copies, in canonical order.
-    literal
-        Whether the numbers are taken as exact, because that was asked for or because nothing is known of their noise.
-    notes
-        What was left out or assumed.
-    """
-
-    given: Data
-    data: Data
+    given: Data  # the data as they came in
+    data: Data  # what is evaluated: the connected part of matches, scores without constant tasks
+    # settings, plan: what was asked for, and the workers that draw
     settings: Settings
     plan: Plan
-    exact: Classes
-    tasks: Classes | None
-    merged: Data
+    exact: Classes  # classes of exact copies among the agents
+    tasks: Classes | None  # classes of exact copies among the tasks; None where there are no tasks
+    merged: Data  # data with one representative per class of copies, in canonical order
+    # whether the numbers are taken as exact, because that was asked for or because nothing is known of their noise
     literal: bool
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was left out or assumed
 
     @property
     def kind(self) -> str:
@@ -500,15 +482,7 @@ def prepare_scores(scores: Scores, settings: Settings) -> tuple[Scores, tuple[st
 
 
 def task_games(scores: Scores) -> Matches:
-    """Return matches in which a task counts as one game; equal scores are a draw, missing ones no game.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> from nashboard.evaluation.problem import task_games
-    >>> task_games(nb.load_dataset("suite-3"))
-    Matches(3 agents, 3 of 3 pairs met, 9 games)
-    """
+    """Return matches in which a task counts as one game; equal scores are a draw, missing ones no game."""
     S = np.where(scores.lower_is_better, -scores.values, scores.values)
     m = len(scores.agents)
     W, D = np.zeros((m, m)), np.zeros((m, m))

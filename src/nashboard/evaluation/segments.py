@@ -16,7 +16,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.decide.changes import typical_change
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.posterior.scores import holm
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.ratings.rating import checked_anchor
 
 
@@ -151,7 +151,7 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
     between = max((sum(Q.values()) - sum(freedom.values())) / size, 0.0) if size else 0.0
     p = compute_p_values(boards, agents)
     level = next(iter(boards.values())).board.level
-    rejected = dict(zip(p, holm(np.array(list(p.values())), 1 - level), strict=True)) if p else {}
+    rejected = dict(zip(p, adjust_holm(np.array(list(p.values()))) <= 1 - level, strict=True)) if p else {}
     found = {}
     for agent, (values, gaps, sd) in seen.items():
         w = 1 / (sd**2 + between) if (sd > 0).all() else np.ones(len(gaps))

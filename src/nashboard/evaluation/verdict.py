@@ -17,7 +17,7 @@ from nashboard.data.table.columns import HIGH_IS_GOOD, is_called_low, spell_opti
 from nashboard.evaluation.board import Board, Mover
 from nashboard.evaluation.posterior.matches import LARGE_CYCLES
 from nashboard.evaluation.posterior.posterior import TIE
-from nashboard.evaluation.posterior.scores import holm
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import LOG_ODDS, Problem
 from nashboard.ratings.hierarchical.systems import DENSE
 from nashboard.ratings.schedule import choose_prior
@@ -107,11 +107,6 @@ def probably_first(chances: dict[str, float]) -> dict[str, float]:
 def probability_needed(agents: int) -> float:
     """Return from which P(top) on the only candidate is first without "probably": 0.95 of 2 agents, 0.83 of 5, 1/2
     from 20 on.
-
-    Examples
-    --------
-    >>> [round(probability_needed(n), 2) for n in (2, 3, 5, 10, 20, 100)]
-    [0.95, 0.9, 0.83, 0.68, 0.5, 0.5]
     """
     odds = STRONG / (agents - 1)
     return max(odds / (1 + odds), LIKELY)
@@ -262,7 +257,7 @@ def direction_sentence(problem: Problem, tasks: Board | None) -> str:
     named = any(note.startswith(HIGH_IS_GOOD) for note in problem.given.origin.notes)
     enough = len(S) >= FEWEST_AGENTS and S.shape[1] > 2  # of two tasks, either may be wrong
     r = np.nan_to_num(correlations(S)) if enough else np.zeros(S.shape[1])
-    negative = (r < 0) & holm(negative_by_chance(r, len(S)), 1 - SURE)
+    negative = (r < 0) & (adjust_holm(negative_by_chance(r, len(S))) <= 1 - SURE)
     doubtful = [
         task
         for k, task in enumerate(tasks.names)

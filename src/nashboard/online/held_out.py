@@ -33,21 +33,12 @@ PERIODS, LEARNED = 10, 2  # the first two are only learned from
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Calibrations(Drawn):
-    """How well several models predict the same held-out games, the best first.
+    """How well several models predict the same held-out games, the best first."""
 
-    Parameters
-    ----------
-    models
-        One `Calibration` each: log-loss on held-out games, and bins of predicted against observed win rates.
-    by
-        How games were held out: ``"random"``, ``"time"`` or ``"order"``.
-    games
-        How many games were predicted, or their total weight.
-    """
-
+    # one `Calibration` each: log-loss on held-out games, and bins of predicted against observed win rates
     models: tuple[Calibration, ...]
-    by: str
-    games: float
+    by: str  # how games were held out: ``"random"``, ``"time"`` or ``"order"``
+    games: float  # how many games were predicted, or their total weight
 
     machine_fields = ("by", "games", "models")
 

@@ -24,23 +24,13 @@ RATE = 16.0  # points, where steps are asked for without a rate
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RatingHistory(Drawn):
-    """Ratings after each game, two rows per game: one for each agent that played it.
+    """Ratings after each game, two rows per game: one for each agent that played it."""
 
-    Parameters
-    ----------
-    agents
-        Names, in the order in which they joined.
-    game
-        ``(rows,)`` number of the game, from 1.
-    agent
-        ``(rows,)`` position of the agent.
-    rating, stderr
-        ``(rows,)`` in Elo points, not centred: a newcomer starts at 0. The error is NaN where steps have a given rate.
-    """
-
-    agents: tuple[str, ...]
-    game: Ints
-    agent: Ints
+    agents: tuple[str, ...]  # names, in the order in which they joined
+    game: Ints  # ``(rows,)`` number of the game, from 1
+    agent: Ints  # ``(rows,)`` position of the agent
+    # rating, stderr: ``(rows,)`` in Elo points, not centred: a newcomer starts at 0. The error is NaN where steps have
+    # a given rate.
     rating: Floats
     stderr: Floats
 

@@ -266,13 +266,6 @@ def reproduction(tell: Callable[[str], object] = lambda _: None) -> Reproduction
     """Compute every number, table and figure of the paper from bundled data.
 
     ``tell`` is called with the name of each part before it is computed.
-
-    Examples
-    --------
-    >>> from nashboard.paper.reproduction import reproduction
-    >>> found = reproduction()
-    >>> found.claims[0].equal
-    True
     """
     parts = []
     for title, part in steps():

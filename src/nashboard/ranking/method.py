@@ -19,30 +19,15 @@ ROUNDING = 1000.0  # the scale of Elo points: ratings that differ by a millionth
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What a method computes.
+    """What a method computes."""
 
-    Parameters
-    ----------
-    scores
-        ``(n,)`` higher is better.
-    weights
-        ``(n,)`` a distribution over agents, for methods that find one.
-    unit
-        The unit of the scores, where it depends on the data; the method's own unit otherwise.
-    scale
-        Size of the numbers that scores are computed from: differences below 1e-9 of it are rounding.
-    certificate
-        What was proved about the result: exploitability, gradient norm, optimality.
-    notes
-        What a user should know about it.
-    """
-
-    scores: Floats
-    weights: Floats | None = None
-    unit: str | None = None
-    scale: float = 0.0
+    scores: Floats  # (n,) higher is better
+    weights: Floats | None = None  # (n,) a distribution over agents, for methods that find one
+    unit: str | None = None  # the unit of the scores, where it depends on the data; the method's own unit otherwise
+    scale: float = 0.0  # size of the numbers that scores are computed from: differences below 1e-9 of it are rounding
+    # what was proved about the result: exploitability, gradient norm, optimality
     certificate: Mapping[str, float | bool] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a user should know about it
 
 
 Function = TypeVar("Function", bound=Callable[..., Outcome])

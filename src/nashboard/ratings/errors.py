@@ -111,26 +111,14 @@ def incidence(nodes: int, i: Ints, j: Ints) -> "csr_array":
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Covariance:
-    """The covariance of ratings in logits, up to a common constant where nothing is anchored.
+    """The covariance of ratings in logits, up to a common constant where nothing is anchored."""
 
-    Parameters
-    ----------
-    matrix
-        ``(n, n)``, for leagues small enough to hold it.
-    variances
-        ``(n,)`` of the distance to the weighted origin.
-    weights
-        ``(n,)`` weights of the origin; zeros where agents are anchored.
-    accuracy
-        Relative standard error of the standard errors themselves, the largest of all agents; 0 where they are exact.
-    products
-        Products with the covariance of all nodes, for leagues that are too large for the matrix.
-    """
-
-    matrix: Floats | None
-    variances: Floats
-    weights: Floats
+    matrix: Floats | None  # (n, n), for leagues small enough to hold it
+    variances: Floats  # (n,) of the distance to the weighted origin
+    weights: Floats  # (n,) weights of the origin; zeros where agents are anchored
+    # relative standard error of the standard errors themselves, the largest of all agents; 0 where they are exact
     accuracy: float
+    # products with the covariance of all nodes, for leagues that are too large for the matrix
     products: Callable[[Floats], Floats] | None = None
 
     @staticmethod

@@ -211,26 +211,17 @@ def span(low: int, high: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RatingMethod:
-    """A way to rate agents.
+    """A way to rate agents."""
 
-    Parameters
-    ----------
-    name, label
-        What commands take, and what people call it.
-    function
-        ``function(matches, **options) -> Rating``, or where it is, ``"module:function"``.
-    ranks
-        Whether `nashboard.rank` and the columns of `nashboard.evaluate` offer it under its name; not where they have an
-        entry of their own.
-    reference
-        Where it was published.
-    """
-
+    # name, label: what commands take, and what people call it
     name: str
     label: str
+    # function(matches, **options) -> Rating, or where it is, "module:function"
     function: str | Callable[..., Rating]
+    # whether `nashboard.rank` and the columns of `nashboard.evaluate` offer it under its name; not where they have an
+    # entry of their own
     ranks: bool = True
-    reference: str = ""
+    reference: str = ""  # where it was published
 
     def load(self) -> Callable[..., Rating]:
         """Return the function that fits it."""

@@ -37,7 +37,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.posterior.duplicates import SHARED, SURE
-from nashboard.evaluation.posterior.scores import holm
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Data, Kind, Problem
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
 from nashboard.evaluation.verdict import FEW_GAMES
@@ -437,7 +437,7 @@ def holm_of_pairs(p: Floats, error: float) -> Bools:
     """Return Holm's rule over all pairs of a symmetric table."""
     rejected = np.zeros(p.shape, dtype=np.bool_)
     pairs = np.triu_indices(len(p), k=1)
-    rejected[pairs] = holm(p[pairs], error)
+    rejected[pairs] = adjust_holm(p[pairs]) <= error
     return rejected | rejected.T
 
 

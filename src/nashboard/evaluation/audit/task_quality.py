@@ -11,7 +11,7 @@ from nashboard._types import Floats
 from nashboard.algebra.latent import Component, latent
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part, name_some
-from nashboard.evaluation.posterior.scores import fill_noise, holm, judge_tasks
+from nashboard.evaluation.posterior.scores import adjust_holm, fill_noise, judge_tasks
 from nashboard.evaluation.problem import Problem
 
 PASSED, FAILED = 0.95, 0.05
@@ -200,7 +200,7 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     column_of = dict(zip(data.tasks, classes.label, strict=True))
     unrelated = {task for fact in ("unrelated", "unclear") for task in problem.draws.facts.get(fact, ())}
     wrong = ~np.isnan(correlation)
-    wrong[wrong] = holm(negative_by_chance(correlation[wrong], len(S)), level)
+    wrong[wrong] = adjust_holm(negative_by_chance(correlation[wrong], len(S))) <= level
     findings = []
     for k, (task, column) in enumerate(zip(raw.tasks, raw.values.T, strict=True)):
         at = column_of.get(task)  # None: constant

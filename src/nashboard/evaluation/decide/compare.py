@@ -18,7 +18,6 @@ from nashboard.evaluation.decide.significance import (
     EQUAL,
     POWER,
     Estimate,
-    adjust_holm,
     confidence_sequence,
     e_value,
     estimate_t,
@@ -30,6 +29,7 @@ from nashboard.evaluation.decide.significance import (
     run_paired_t,
     run_welch,
 )
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.ratings.hierarchical.model import HierarchicalFit
 from nashboard.ratings.hierarchical.planes import PlaneDraws
 

@@ -151,15 +151,6 @@ def estimate_t(test: str, difference: float, stderr: float, df: float, n: int, l
     )
 
 
-def adjust_holm(p_values: Floats) -> Floats:
-    """Return Holm's adjusted p-values: the family-wise error is at most the level at which they are compared."""
-    order = np.argsort(p_values, kind="stable")
-    k = len(order)
-    adjusted = np.empty(k)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * (k - np.arange(k))))
-    return adjusted
-
-
 def e_value(wins: float, losses: float, *, strength: float = 0.5) -> float:
     """Return the evidence against "a decisive game is won with probability ``strength``".
 

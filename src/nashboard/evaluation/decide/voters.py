@@ -182,13 +182,7 @@ def voters(
 
 
 def read_voters(source: Any, *, voter: str | None = None, item: str | None = None, **options: Any) -> Voters:
-    """Examine the voters of a log, read as by `read_games`; rows with fractions of a vote are refused.
-
-    Parameters
-    ----------
-    voter, item
-        Columns: who voted (by default one with a usual name, such as voter, worker or judge), and what was voted on.
-    """
+    """Examine the voters of a log, read as by `read_games`; by default voters are in a column with a usual name."""
     games = read_games(source, cluster=voter or find_column(source, options), **options)
     items = None if item is None else read_games(source, cluster=item, **options).cluster
     assert games.cluster is not None

@@ -138,18 +138,7 @@ class Posterior(Result):
 
 
 def summarise_draws(draws: Draws, agents: tuple[str, ...], classes: Ints, *, unit: str, level: float) -> Posterior:
-    """Summarise draws of classes for all agents; ``classes`` gives the class of each agent.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nashboard.evaluation.posterior.draws import Draws
-    >>> gaps = np.array([[0.0, 1.0], [0.0, 2.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> draws = Draws(gaps=gaps, weights=1.0 * (gaps == 0), point=gaps.mean(axis=0))
-    >>> found = summarise_draws(draws, ("a", "b"), np.arange(2), unit="log-odds", level=0.95)
-    >>> found.probability_top.tolist(), found.probability_above("a", "b")
-    ([0.75, 0.25], 0.75)
-    """
+    """Summarise draws of classes for all agents; ``classes`` gives the class of each agent."""
     gaps = draws.gaps
     tail = (1 - level) / 2
     low, high = np.quantile(gaps, [tail, 1 - tail], axis=0, method="weibull")  # unbiased for few draws

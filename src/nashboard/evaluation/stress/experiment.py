@@ -182,13 +182,6 @@ def enter_agents(
     """Return the matches with clones of agents entered, ``{name: copies}``; with ``rng`` they have their own luck.
 
     ``truth`` (n, n) are log-odds of the agents' games, by which clones play; without it, the observed shares are.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> from nashboard.evaluation.stress.experiment import enter_agents
-    >>> nb.elo(enter_agents(nb.load_dataset("rock-paper-scissors"), {"C": 1}), prior=0).ratings.round(1)
-    array([-71.9,  71.9,   0. ,   0. ])
     """
     n, p = len(matches.agents), len(matches.pairs)
     originals = originals_of(clones, matches.agents, "agent")
