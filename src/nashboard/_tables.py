@@ -56,15 +56,15 @@ NAMES = {*MEANINGS} - {"component", "rank", "games", "outcome", "weight"}  # und
 class Column:
     """A heading, what the numbers below it mean, how many decimals they deserve, and how wide text may be.
 
-    ``cell`` is how `Table.of` finds the cell of an item: a function of the item, or the name of an attribute, by
-    default the heading.
+    ``cell`` is how `Table.of` finds the cell of an item: a function of the item, the cells of all items by number or
+    key, or the name of an attribute, by default the heading.
     """
 
     name: str
     meaning: str = ""
     decimals: int = field(default=3, kw_only=True)
     most: int = field(default=MOST_CHARACTERS, kw_only=True)
-    cell: str | Callable[[Any], Any] = field(default="", kw_only=True)
+    cell: Any = field(default="", kw_only=True, compare=False)
 
     @property
     def explanation(self) -> str:
@@ -73,7 +73,10 @@ class Column:
 
     def cell_of(self, item: Any) -> Any:
         """Return the cell of an item."""
-        return self.cell(item) if callable(self.cell) else getattr(item, self.cell or self.name)
+        if isinstance(self.cell, str):
+            return getattr(item, self.cell or self.name)
+        found = self.cell(item) if callable(self.cell) else self.cell[item]
+        return found.item() if hasattr(found, "item") else found  # a number of numpy
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -228,27 +228,16 @@ class Payoffs(Tabular):
         """Return each agent's uniform average payoff and its best and worst opponents."""
         A = self.A
         order = np.argsort(-A.mean(axis=1), kind="stable")
-        return Table(
+        best, worst = A.argmax(axis=1), A.argmin(axis=1)
+        return Table.of(
+            order,
+            Column("agent", cell=self.agents),
+            Column("mean payoff", "average over all agents", cell=A.mean(axis=1)),
+            Column("best against", "opponent it gains most against", cell=lambda k: self.agents[best[k]]),
+            Column("gain", "payoff against that opponent", cell=A.max(axis=1)),
+            Column("worst against", "opponent it loses most against", cell=lambda k: self.agents[worst[k]]),
+            Column("loss", "payoff against that opponent", cell=A.min(axis=1)),
             title=repr(self),
-            columns=(
-                Column(name="agent"),
-                Column(name="mean payoff", meaning="average over all agents"),
-                Column(name="best against", meaning="opponent it gains most against"),
-                Column(name="gain", meaning="payoff against that opponent"),
-                Column(name="worst against", meaning="opponent it loses most against"),
-                Column(name="loss", meaning="payoff against that opponent"),
-            ),
-            rows=tuple(
-                (
-                    self.agents[k],
-                    float(A[k].mean()),
-                    self.agents[int(A[k].argmax())],
-                    float(A[k].max()),
-                    self.agents[int(A[k].argmin())],
-                    float(A[k].min()),
-                )
-                for k in order
-            ),
         )
 
     def __repr__(self) -> str:

@@ -357,29 +357,18 @@ class Scores(Tabular):
 
     def table(self) -> Table:
         """Return what each task holds."""
-        return Table(
+        values, lower = self.values, self.lower_is_better
+        best = np.where(lower, np.nanargmin(values, axis=0), np.nanargmax(values, axis=0))
+        return Table.of(
+            range(len(self.tasks)),
+            Column("task", cell=self.tasks),
+            Column("agents", "agents with a score on this task", cell=(~np.isnan(values)).sum(axis=0)),
+            Column("lowest", "smallest score", cell=np.nanmin(values, axis=0)),
+            Column("mean", "mean over agents", cell=np.nanmean(values, axis=0)),
+            Column("highest", "largest score", cell=np.nanmax(values, axis=0)),
+            Column("best agent", "agent with the best score", cell=lambda k: self.agents[best[k]]),
+            Column("better", "whether a high or a low score is good", cell=lambda k: "low" if lower[k] else "high"),
             title=repr(self),
-            columns=(
-                Column(name="task"),
-                Column(name="agents", meaning="agents with a score on this task"),
-                Column(name="lowest", meaning="smallest score"),
-                Column(name="mean", meaning="mean over agents"),
-                Column(name="highest", meaning="largest score"),
-                Column(name="best agent", meaning="agent with the best score"),
-                Column(name="better", meaning="whether a high or a low score is good"),
-            ),
-            rows=tuple(
-                (
-                    task,
-                    int((~np.isnan(column)).sum()),
-                    float(np.nanmin(column)),
-                    float(np.nanmean(column)),
-                    float(np.nanmax(column)),
-                    self.agents[int(np.nanargmin(column) if lower else np.nanargmax(column))],
-                    "low" if lower else "high",
-                )
-                for task, column, lower in zip(self.tasks, self.values.T, self.lower_is_better, strict=True)
-            ),
         )
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 import numpy as np
 import polars as pl
 
-from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._tables import Column, Table, Tabular
 from nashboard._text import either, listed, nearest, number_of, rows_have
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
@@ -47,17 +47,16 @@ class Segments(Tabular):
 
     def table(self) -> Table:
         """Return one row per segment: how much data there is."""
-        rows: list[tuple[Cell, ...]] = [
-            (value, len(part.agents), part.origin.rows) for value, part in self.parts.items()
-        ]
-        return Table(
-            title=f"segments by {self.column}",
-            columns=(
-                Column(name=self.column, meaning="the value that all rows of the segment have"),
-                Column(name="agents", meaning="how many there are"),
-                Column(name="rows", meaning="rows of the table, with those that were left out"),
+        return Table.of(
+            self.parts,
+            Column(self.column, "the value that all rows of the segment have", cell=str),
+            Column("agents", "how many there are", cell=lambda value: len(self.parts[value].agents)),
+            Column(
+                "rows",
+                "rows of the table, with those that were left out",
+                cell=lambda value: self.parts[value].origin.rows,
             ),
-            rows=tuple(rows),
+            title=f"segments by {self.column}",
             notes=(*self.notes, *(f"{value} left out: {why}" for value, why in self.refused.items())),
         )
 

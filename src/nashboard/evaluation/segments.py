@@ -55,20 +55,16 @@ def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluatio
 
 def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
     """Return one row per group: how large it is, and who is at its top."""
-    return Table(
+    return Table.of(
+        boards,
+        Column("group of", "the agent with most games", cell=str),
+        Column("agents", "how many there are", cell=lambda name: len(boards[name].agents)),
+        Column("games", "games played, or their total weight", decimals=2,
+               cell=lambda name: whole(boards[name].board.games.sum() / 2)),
+        Column("verdict", "who is first", most=400, cell=lambda name: boards[name].verdict[0]),
         title="groups that never met",
-        columns=(
-            Column("group of", "the agent with most games"),
-            Column("agents", "how many there are"),
-            Column("games", "games played, or their total weight", decimals=2),
-            Column("verdict", "who is first", most=400),
-        ),
-        rows=tuple(
-            (name, len(found.agents), whole(found.board.games.sum() / 2), found.verdict[0])
-            for name, found in boards.items()
-        ),
         notes=("agents of different groups cannot be compared",),
-    )
+    )  # fmt: skip
 
 
 def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[str] = ()) -> Table:

@@ -49,14 +49,12 @@ class Calibrations(Drawn):
 
     def table(self) -> Table:
         """Return a row per model."""
-        return Table(
+        return Table.of(
+            self.models,
+            Column("model"),
+            Column("log-loss", "mean loss per held-out game in nats; 0.693 is guessing", decimals=4, cell="log_loss"),
+            Column("error", "mean distance of observed from predicted win rates"),
             title=repr(self),
-            columns=(
-                Column(name="model"),
-                Column(name="log-loss", meaning="mean loss per held-out game in nats; 0.693 is guessing", decimals=4),
-                Column(name="error", meaning="mean distance of observed from predicted win rates", decimals=3),
-            ),
-            rows=tuple((model.model, model.log_loss, model.error) for model in self.models),
         )
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Result, Table
+from nashboard._tables import Column, Result, Table
 from nashboard._types import Floats, Ints, rank_descending, read_only
 from nashboard.ranking.counterexamples import PROMISES, Counterexample
 from nashboard.ranking.pairwise import KINDS, Pairwise
@@ -187,20 +187,16 @@ class Ranking(Result):
     def table(self) -> Table:
         """Return rank, agent, score and weight, the best first."""
         columns = [
-            Column(name="rank", meaning="1 for the best; equal scores share a rank"),
-            Column(name="agent"),
-            Column(name="score", meaning=self.unit, decimals=4),
+            Column("rank", "1 for the best; equal scores share a rank", cell=self.ranks),
+            Column("agent", cell=self.agents),
+            Column("score", self.unit, decimals=4, cell=self.scores),
         ]
         if self.weights is not None:
-            columns.append(Column(name="weight", meaning="share in the method's distribution over agents", decimals=4))
-        order = np.argsort(self.ranks, kind="stable")
-        rows: list[tuple[Cell, ...]] = []
-        for k in order:
-            weight = () if self.weights is None else (float(self.weights[k]),)
-            rows.append((int(self.ranks[k]), self.agents[k], float(self.scores[k]), *weight))
+            meaning = "share in the method's distribution over agents"
+            columns.append(Column("weight", meaning, decimals=4, cell=self.weights))
         proved = ", ".join(f"{name.replace('_', ' ')} {shown_fact(value)}" for name, value in self.certificate.items())
         notes = (*self.notes, *((f"certificate: {proved}",) if proved else ()))
-        return Table(title=repr(self), columns=tuple(columns), rows=tuple(rows), notes=notes)
+        return Table.of(np.argsort(self.ranks, kind="stable"), *columns, title=repr(self), notes=notes)
 
     def __repr__(self) -> str:
         first = f"{len(self.winners):,} tie for first" if len(self.winners) > 1 else f"{self.winners[0]!r} first"

@@ -8,7 +8,7 @@ a call of `register`; calibration, ranking, evaluate, charts and commands then t
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from inspect import signature
@@ -157,33 +157,21 @@ class Rating(Drawn):
     def leaderboard(self) -> Table:
         """Return the agents, the best first, with 95% intervals of ratings and of ranks."""
         low, high = self.interval
-        extra = self.extra_columns()
-        ranks = self.rank_intervals if len(self.agents) <= RANKED else None
         order = np.argsort(-self.ratings, kind="stable")
-        numbers = (self.ratings, low, high, *(values for _, values in extra))
         meaning = "Elo points, mean 0 of well-measured agents unless anchored; 400 more win ten games to one lost"
-        return Table(
+        more = [replace(column, cell=values) for column, values in self.extra_columns()]
+        if len(self.agents) <= RANKED and (ranks := self.rank_intervals) is not None:
+            more.append(Column("ranks", RANKS, cell=list(map(span, ranks.low, ranks.high))))
+        return Table.of(
+            order,
+            Column("rank", cell=np.argsort(order) + 1),
+            Column("agent", cell=self.agents),
+            Column("rating", meaning, decimals=1, cell=self.ratings),
+            Column("low", "lower end of the 95% interval", decimals=1, cell=low),
+            Column("high", "upper end of the 95% interval", decimals=1, cell=high),
+            *more,
+            Column("games", "games played, or their total weight", decimals=2, cell=list(map(whole, self.games))),
             title=repr(self),
-            columns=(
-                Column(name="rank"),
-                Column(name="agent"),
-                Column(name="rating", meaning=meaning, decimals=1),
-                Column(name="low", meaning="lower end of the 95% interval", decimals=1),
-                Column(name="high", meaning="upper end of the 95% interval", decimals=1),
-                *(column for column, _ in extra),
-                *([Column(name="ranks", meaning=RANKS)] if ranks else []),
-                Column(name="games", meaning="games played, or their total weight", decimals=2),
-            ),
-            rows=tuple(
-                (
-                    place + 1,
-                    self.agents[k],
-                    *(float(column[k]) for column in numbers),
-                    *([span(int(ranks.low[k]), int(ranks.high[k]))] if ranks else []),
-                    whole(self.games[k]),
-                )
-                for place, k in enumerate(order)
-            ),
             notes=self.notes(),
         )
 

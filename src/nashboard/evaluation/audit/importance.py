@@ -90,29 +90,20 @@ class Importance(Part):
         unknown = ("a dash: no certified answer without this one",) if np.isnan(self.score_moved).any() else ()
         return Table.of(
             np.lexsort([np.arange(len(self.names)), -np.nan_to_num(self.score_moved), -self.weights]),
-            Column(self.kind[:-1], cell=lambda k: self.names[k]),
-            Column(
-                "weight", "share in the maximum-entropy equilibrium", decimals=4, cell=lambda k: float(self.weights[k])
-            ),
-            Column(
-                "score moved",
-                "largest change of another's Nash average without it",
-                decimals=4,
-                cell=lambda k: float(self.score_moved[k]),
-            ),
-            Column(
-                "ranks moved",
-                "largest change of another's rank without it",
-                cell=lambda k: int(self.rank_moved[k]) if self.rank_moved[k] >= 0 else None,
-            ),
-            Column("new winner", "whether first place changes without it", cell=lambda k: bool(self.new_winner[k])),
+            Column(self.kind[:-1], cell=self.names),
+            Column("weight", "share in the maximum-entropy equilibrium", decimals=4, cell=self.weights),
+            Column("score moved", "largest change of another's Nash average without it", decimals=4,
+                   cell=self.score_moved),
+            Column("ranks moved", "largest change of another's rank without it",
+                   cell=lambda k: self.rank_moved[k] if self.rank_moved[k] >= 0 else None),
+            Column("new winner", "whether first place changes without it", cell=self.new_winner),
             title=f"how much each of the {self.kind} matters",
             notes=(
                 f"{self.solved:,} of the {self.kind} {'was' if self.solved == 1 else 'were'} left out and the "
                 f"equilibrium solved again; the others ({left:,}) have no weight, and nothing changes without them",
                 *unknown,
             ),
-        )
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines."""

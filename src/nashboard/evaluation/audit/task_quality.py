@@ -1,6 +1,5 @@
 """What tasks test: latent components, and tasks that say nothing or the opposite of the others."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from nashboard._tables import Column, Table
 from nashboard._types import Floats
-from nashboard.algebra.latent import Component, latent
+from nashboard.algebra.latent import Component, joined, latent
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part, name_some
 from nashboard.evaluation.posterior.scores import adjust_holm, fill_noise, judge_tasks
@@ -156,10 +155,6 @@ class TaskQuality(Part):
 
     def component_table(self) -> Table:
         """Return the latent components and who and what is at their ends."""
-
-        def joined(name: str) -> Callable[[Component], str]:
-            return lambda one: ", ".join(getattr(one, name))
-
         return Table.of(
             self.components,
             Column("component", cell="number"),

@@ -94,29 +94,18 @@ class Posterior(Result):
 
     def table(self) -> Table:
         """Return one row per agent, the smallest gap first."""
-        ranges = self.rank_ranges()
-        return Table(
+        level = f"{self.level:.0%}"
+        return Table.of(
+            self.order,
+            Column("rank", f"ranks that contain {level} of the draws", cell=self.rank_ranges()),
+            Column("agent", "name of the agent", cell=self.agents),
+            Column("gap", f"distance to the best, posterior mean ({self.unit})", cell=self.gap),
+            Column("gap low", f"lower end of its {level} interval", cell=self.gap_low),
+            Column("gap high", f"upper end of its {level} interval", cell=self.gap_high),
+            Column("P(top)", "probability of being in the support of the equilibrium", decimals=2,
+                   cell=self.probability_top),
             title=repr(self),
-            columns=(
-                Column(name="rank", meaning=f"ranks that contain {self.level:.0%} of the draws"),
-                Column(name="agent", meaning="name of the agent"),
-                Column(name="gap", meaning=f"distance to the best, posterior mean ({self.unit})"),
-                Column(name="gap low", meaning=f"lower end of its {self.level:.0%} interval"),
-                Column(name="gap high", meaning=f"upper end of its {self.level:.0%} interval"),
-                Column(name="P(top)", meaning="probability of being in the support of the equilibrium", decimals=2),
-            ),
-            rows=tuple(
-                (
-                    ranges[k],
-                    self.agents[k],
-                    float(self.gap[k]),
-                    float(self.gap_low[k]),
-                    float(self.gap_high[k]),
-                    float(self.probability_top[k]),
-                )
-                for k in self.order
-            ),
-        )
+        )  # fmt: skip
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "Posterior":
