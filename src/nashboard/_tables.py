@@ -230,14 +230,15 @@ class Tabular(ABC):
 
 
 class Record:
-    """A dataclass of which machines get all fields, or those (and the properties) of ``machine_fields``."""
+    """A dataclass of which machines get the fields that are not ``hidden``, and the ``computed`` properties."""
 
-    machine_fields: ClassVar[tuple[str, ...]] = ()
+    hidden: ClassVar[tuple[str, ...]] = ()
+    computed: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines: lists, numbers and text, None where a number is not known."""
-        names = self.machine_fields or [one.name for one in fields(self)]  # type: ignore[arg-type] # mypy: no dataclass
-        return {name: plain_data(getattr(self, name)) for name in names}
+        names = [one.name for one in fields(self) if one.name not in self.hidden]  # type: ignore[arg-type]
+        return {name: plain_data(getattr(self, name)) for name in (*names, *self.computed)}
 
 
 class Result(Record, Tabular):

@@ -38,7 +38,7 @@ class Cycle(Record):
     payoffs: tuple[float, float, float]
     curl: float
 
-    machine_fields = ("agents", "payoffs", "curl", "closed")
+    computed = ("closed",)
 
     @property
     def closed(self) -> bool:

@@ -92,10 +92,8 @@ class Latent(Drawn):
     rest: Floats
     scaling: str
 
-    machine_fields = (
-        "agents", "tasks", "scaling", "mean", "averages_share", "average_skills", "average_difficulties", "strengths",
-        "shares", "skills", "problems", "residual",
-    )  # fmt: skip
+    hidden = ("rest",)
+    computed = ("averages_share", "shares", "residual")
 
     @cached_property
     def squares(self) -> tuple[float, float, float]:

@@ -97,7 +97,7 @@ class Schur(Drawn):
     norm: float
     residual: float
 
-    machine_fields = ("agents", "strengths", "shares", "Q", "norm", "residual")
+    computed = ("shares",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "Q", frozen_copy(self.Q))

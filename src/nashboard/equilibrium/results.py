@@ -79,10 +79,7 @@ class NashAverage(Drawn):
     iterations: int
     seconds: float
 
-    machine_fields = (
-        "agents", "weights", "averages", "support", "clone_groups", "entropy", "unique", "exploitability", "residual",
-        "tolerance", "selection", "scale", "unit", "made", "iterations", "condition",
-    )  # fmt: skip
+    hidden = ("seconds",)
 
     @property
     def effective_number(self) -> float:
@@ -198,12 +195,8 @@ class ScoreNashAverage(Drawn):
     iterations: int
     seconds: float
 
-    machine_fields = (
-        "agents", "tasks", "agent_support", "task_support", "agent_weights", "task_weights", "skills", "difficulties",
-        "agent_clone_groups", "task_clone_groups", "value", "agent_entropy", "task_entropy", "agents_unique",
-        "tasks_unique", "unique", "exploitability", "residual", "tolerance", "selection", "scaling", "scale",
-        "iterations", "condition",
-    )  # fmt: skip
+    hidden = ("seconds",)
+    computed = ("unique",)
 
     @property
     def unique(self) -> bool:

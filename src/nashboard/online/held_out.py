@@ -40,8 +40,6 @@ class Calibrations(Drawn):
     by: str  # how games were held out: ``"random"``, ``"time"`` or ``"order"``
     games: float  # how many games were predicted, or their total weight
 
-    machine_fields = ("by", "games", "models")
-
     @property
     def best(self) -> Calibration:
         """The model with the lowest log-loss."""

@@ -34,7 +34,7 @@ class RatingHistory(Drawn):
     rating: Floats
     stderr: Floats
 
-    machine_fields = ("game", "agent", "rating", "stderr")
+    hidden = ("agents",)
 
     @staticmethod
     def of(names: Sequence[str], traces: Sequence[tuple[Any, ...]]) -> "RatingHistory":

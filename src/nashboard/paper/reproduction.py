@@ -68,7 +68,8 @@ class Claim(Record):
     how: str
     why: str
 
-    machine_fields = ("key", "where", "what", "printed", "ours", "verdict", "how", "why")
+    hidden = ("value",)
+    computed = ("ours", "verdict")
 
     @property
     def verdict(self) -> Verdict:
@@ -213,7 +214,8 @@ class Reproduction(Record):
     claims: tuple[Claim, ...]
     parts: tuple[Part, ...]
 
-    machine_fields = ("summary", "claims")
+    hidden = ("parts",)
+    computed = ("summary",)
 
     def of(self, part: Part) -> tuple[Claim, ...]:
         """Return the claims that a part answers, in the order of the paper."""

@@ -172,8 +172,6 @@ class Ranking(Result):
     certificate: Mapping[str, float | bool]
     notes: tuple[str, ...] = ()
 
-    machine_fields = ("method", "unit", "agents", "scores", "ranks", "weights", "certificate", "notes")
-
     @property
     def winners(self) -> tuple[str, ...]:
         """Agents in first place."""

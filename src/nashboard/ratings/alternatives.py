@@ -42,8 +42,6 @@ class HierarchicalRatings(Rating):
     sigma: float = np.nan
     covariance: Covariance | None = None
 
-    machine_fields = ("agents", "ratings", "stderr", "games", "log_loss", "made", "pairs", "expected")
-
     def __post_init__(self) -> None:
         check_fields(self, {"ratings": "the ratings", "stderr": "the standard errors", "games": "the games"})
 

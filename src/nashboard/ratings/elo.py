@@ -105,11 +105,6 @@ class EloRatings(Rating):
     without_covariates: Floats | None = None
     covariance: Covariance | None = None
 
-    machine_fields = (
-        "agents", "ratings", "stderr", "games", "log_loss", "gradient_norm", "made", "sigma", "first_advantage",
-        "draw_strength", "coefficients", "without_covariates",
-    )  # fmt: skip
-
     def __post_init__(self) -> None:
         check_fields(self, {"ratings": "the ratings", "stderr": "the standard errors", "games": "the games"})
         if self.without_covariates is not None:

@@ -92,11 +92,6 @@ class MeloRatings(Rating):
     candidates: tuple[Candidate, ...] = ()
     covariance: Covariance | None = None
 
-    machine_fields = (
-        "agents", "ratings", "cyclic", "stderr", "games", "log_loss", "gradient_norm", "made", "sigma", "ends",
-        "candidates",
-    )  # fmt: skip
-
     def __post_init__(self) -> None:
         check_fields(self, {"ratings": "the ratings", "stderr": "the standard errors", "games": "the games"})
         cyclic = floats(self.cyclic, "the cyclic part", ndim=2)

@@ -67,6 +67,7 @@ class Coefficient:
 class Rating(Drawn):
     """A fitted rating: one number per agent, errors and predictions."""
 
+    hidden: ClassVar[tuple[str, ...]] = ("covariance",)
     kind: ClassVar[str]
     label: ClassVar[str]
     agents: tuple[str, ...]

@@ -137,10 +137,8 @@ class Redundancy(Part):
     unit: str
     copies: float = float("nan")
 
-    machine_fields = (
-        "kind", "rule", "level", "margin", "basis", "compared", "told_apart", "groups", "nearest", "suspected",
-        "merged",
-    )  # fmt: skip
+    hidden = ("names", "distances", "literal", "unit", "copies")
+    computed = ("rule",)
 
     @property
     def unknown_because(self) -> str:

@@ -102,7 +102,8 @@ class Transitivity(Part):
     untold: str
     doubt: str = ""
 
-    machine_fields = ("share", "p_noise", "cyclic", "basis", "level", "triples", "luck", "cycles")
+    hidden = ("untold", "unshown")
+    computed = ("cyclic", "luck")
 
     @property
     def luck(self) -> float:

@@ -355,7 +355,7 @@ class History(Result):
     probability_top: Floats
     ranks: tuple[tuple[str, ...], ...]
 
-    machine_fields = ("labels", "agents", "unit", "gap", "low", "high", "probability_top")
+    hidden = ("ranks",)
 
     def table(self) -> Table:
         """Return rank intervals, a column per evaluation."""

@@ -98,10 +98,7 @@ class Comparison(Result):
     details: dict[str, Any]
     notes: tuple[str, ...] = ()
 
-    machine_fields = (
-        "a", "b", "difference", "low", "high", "level", "p_value", "probability_superior", "verdict", "games_needed",
-        "unit", "test", "n", "counted", "margin", "details", "notes", "sentence",
-    )  # fmt: skip
+    computed = ("sentence",)
 
     @property
     def sentence(self) -> str:

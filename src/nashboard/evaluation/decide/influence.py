@@ -80,7 +80,7 @@ class Influence(Result):
     by: By
     judge: Judged
 
-    machine_fields = ("first", "new_first", "rows", "removed", "total", "minimal", "by", "judge", "sentence")
+    computed = ("sentence",)
 
     @property
     def sentence(self) -> str:

@@ -102,10 +102,8 @@ class Plan(Result):
     notes: tuple[str, ...] = ()
     evenly: bool = False
 
-    machine_fields = (
-        "target", "games", "probability", "expected", "expected_even", "goal", "needed", "schedule", "notes",
-        "sentence",
-    )  # fmt: skip
+    hidden = ("pairs", "counts", "kind", "evenly")
+    computed = ("schedule", "sentence")
 
     @property
     def sentence(self) -> str:

@@ -56,10 +56,7 @@ class Posterior(Result):
     classes: Ints
     source: Draws | None = field(default=None)
 
-    machine_fields = (
-        "agents", "unit", "level", "draws", "gap", "gap_low", "gap_high", "gap_error", "probability_top", "rank_low",
-        "rank_high", "weight", "classes",
-    )  # fmt: skip
+    hidden = ("source",)
 
     def __post_init__(self) -> None:
         for one in fields(self):

@@ -102,10 +102,7 @@ class Movement(Record):
     winners_after: tuple[str, ...]
     certificate: float
 
-    machine_fields = (
-        "method", "who", "rank_before", "rank_after", "score_moved", "share_moved", "unit", "winners_before",
-        "winners_after", "certificate", "rank_moved", "winner_changed",
-    )  # fmt: skip
+    computed = ("rank_moved", "winner_changed")
 
     @property
     def rank_moved(self) -> int:
