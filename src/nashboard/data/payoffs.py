@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular
-from nashboard._text import either, nearest, plural
+from nashboard._text import plural
 from nashboard._types import Floats, Ints, frozen_copy, spacing_of, square
 from nashboard.data.matches import Matches
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, positions, refuse_cells
-from nashboard.errors import ConvergenceError, InputError
+from nashboard.errors import ConvergenceError, InputError, check_choice
 
 if TYPE_CHECKING:
     import polars as pl
@@ -278,9 +278,8 @@ def payoffs(
     array([[ 0. ,  0.5],
            [-0.5,  0. ]])
     """
-    for value, allowed, what in ((scale, get_args(PayoffScale), "scale"), (fill, get_args(Fill), "fill")):
-        if value not in allowed:
-            raise InputError(f"there is no {what} {value!r}{nearest(value, allowed)}: use {either(allowed)}")
+    check_choice(scale, get_args(PayoffScale), "scale")
+    check_choice(fill, get_args(Fill), "fill")
     prior = checked_prior(prior, scale)
     n = len(matches.agents)
     unmet = n * (n - 1) // 2 - len(matches.pairs)

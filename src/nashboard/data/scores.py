@@ -17,7 +17,7 @@ from nashboard._text import either, listed, nearest
 from nashboard._types import Bools, Floats, Ints, floats, frozen_copy, spacing_of
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, identical_rows, positions, refuse_cells
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     import polars as pl
@@ -248,8 +248,7 @@ class Scores(Tabular):
         reference
             The agents at 0 and at 1, for ``"reference"``: ``("random", "human")``.
         """
-        if method not in SCALINGS:
-            raise InputError(f"there is no scaling {method!r}{nearest(method, SCALINGS)}: use {either(SCALINGS)}")
+        check_choice(method, SCALINGS, "scaling")
         if (method == "reference") != (reference is not None):
             raise InputError("the scaling 'reference' and only it needs reference=(agent at 0, agent at 1)")
         at = None if reference is None else positions(reference, self.agents, kind="agent")

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from nashboard._tables import Column, Table, Tabular
-from nashboard._text import either, listed, nearest, number_of, rows_have
+from nashboard._text import listed, number_of, rows_have
 from nashboard.data.matches import Matches
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     from nashboard.data.scores import Scores
@@ -94,9 +94,7 @@ def split_components(matches: Matches, components: Components = "error") -> tupl
 
     ``"error"`` refuses several groups and names them, ``"each"`` returns those with at least two agents.
     """
-    if components not in get_args(Components):
-        allowed = get_args(Components)
-        raise InputError(f"there is no choice {components!r}{nearest(components, allowed)}: use {either(allowed)}")
+    check_choice(components, get_args(Components), "choice")
     if components == "error":
         matches.require_connected()
         return (matches,)

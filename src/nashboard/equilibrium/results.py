@@ -8,20 +8,16 @@ import numpy as np
 
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table, as_html
-from nashboard._text import either, nearest
 from nashboard._types import Floats, Ints, read_only
 from nashboard.equilibrium.precision import TOLERANCE
-from nashboard.errors import InputError
+from nashboard.errors import check_choice
 
 Selection = Literal["clone-invariant", "maxent"]
 
 
 def check_selection(selection: str) -> Selection:
-    """Return the selection; raise an error that lists the known ones where it is not among them."""
-    allowed = get_args(Selection)
-    if selection not in allowed:
-        raise InputError(f"there is no selection {selection!r}{nearest(selection, allowed)}: use {either(allowed)}")
-    return cast(Selection, selection)
+    """Return the selection, if it is a known one."""
+    return cast(Selection, check_choice(selection, get_args(Selection), "selection"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -4,14 +4,14 @@ A new column is one entry in `AGENT_COLUMNS` or `TASK_COLUMNS`; it then appears 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from nashboard._tables import Cell, Column, Record, Table, number
 from nashboard._text import either, listed, nearest, plural
-from nashboard._types import Floats, Ints, read_only
+from nashboard._types import Floats, Ints, freeze
 from nashboard.data.matches import whole
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.posterior import ranges, sort_by_gap
@@ -331,14 +331,6 @@ TASK_COLUMNS: tuple[BoardColumn, ...] = (
     ),
 )  # fmt: skip
 WHOLE = ("ranks", "rank_low", "rank_high", "classes", "uniform_ranks", "draws", "decimals")
-
-
-def freeze(value: Any) -> None:
-    """Close the arrays of a dataclass for writing."""
-    for one in fields(value):
-        array = getattr(value, one.name)
-        if isinstance(array, np.ndarray):
-            read_only(array)
 
 
 def numbers(values: Floats) -> list[Cell]:

@@ -9,14 +9,14 @@ import numpy as np
 
 from nashboard._resampling import Plan, plan_of
 from nashboard._tables import Record
-from nashboard._text import either, listed, nearest
+from nashboard._text import listed
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
 from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores, single_class
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
@@ -91,9 +91,9 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
     plan = plan_of(given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None))
     settings = Settings(**{**given, "n_resamples": plan.n_resamples, "seed": plan.seed})
     check_level(settings.level)
-    check_choice("noise", settings.noise, get_args(Noise))
-    check_choice("components", settings.components, get_args(Components))
-    check_choice("scaling", settings.scaling, [name for name in get_args(Scaling) if name != "reference"])
+    check_choice(settings.noise, get_args(Noise), "noise")
+    check_choice(settings.components, get_args(Components), "components")
+    check_choice(settings.scaling, [name for name in get_args(Scaling) if name != "reference"], "scaling")
     check_selection(settings.selection)
     if settings.pool not in ("auto", True, False):
         raise InputError(f"pool is {settings.pool!r}: use 'auto' or False")
@@ -110,14 +110,6 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
         "anchor": dict(anchor),
     }
     return prepare(data, replace(settings, call=settings.call.strip(), **plain), plan)
-
-
-def check_choice(option: str, value: Any, allowed: Any) -> None:
-    """Raise an error that names the allowed values."""
-    if value not in allowed:
-        raise InputError(
-            f"there is no {option} {value!r}{nearest(str(value), list(allowed))}: use {either(list(allowed))}"
-        )
 
 
 def check_level(level: Any) -> None:

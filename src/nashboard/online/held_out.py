@@ -12,7 +12,7 @@ from nashboard._types import Bools, Floats
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.read import read_games, read_matches
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.online.league import League
 from nashboard.ratings.held_out import (
     Calibration,
@@ -23,7 +23,7 @@ from nashboard.ratings.held_out import (
     quick_fit,
 )
 from nashboard.ratings.likelihood import win_rates
-from nashboard.ratings.rating import RATINGS, check_choice
+from nashboard.ratings.rating import RATINGS
 
 By = Literal["random", "time", "order"]
 USUAL = ("elo", "melo")

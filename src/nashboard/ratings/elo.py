@@ -19,7 +19,7 @@ from nashboard.algebra.operators import gradient
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.validation import positions
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.ratings.bootstrap import bootstrap_covariance, spread_plan
 from nashboard.ratings.errors import Covariance, origin_weights, rating_covariance
 from nashboard.ratings.likelihood import (
@@ -39,7 +39,6 @@ from nashboard.ratings.rating import (
     Coefficient,
     Probabilities,
     Rating,
-    check_choice,
     check_fields,
     checked_anchor,
     describe_origin,

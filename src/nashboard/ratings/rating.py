@@ -19,12 +19,12 @@ import numpy as np
 
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table
-from nashboard._text import either, listed, nearest
+from nashboard._text import listed
 from nashboard._types import Floats, floats, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.data.matches import Matches, whole
 from nashboard.data.validation import checked_names, positions
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.ratings.errors import Covariance, RankIntervals, rank_intervals
 from nashboard.ratings.likelihood import win_rates
 
@@ -286,13 +286,6 @@ def read_fields(values: dict[str, Any], kind: str) -> dict[str, Any]:
     if "stderr" in fields:
         fields["stderr"] = [np.nan if value is None else value for value in fields["stderr"]]
     return fields
-
-
-def check_choice(value: str, allowed: tuple[str, ...], what: str) -> str:
-    """Return an option's value, or say which there are."""
-    if value not in allowed:
-        raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
-    return value
 
 
 def checked_anchor(anchor: Mapping[str, float] | None, agents: Sequence[str]) -> dict[int, float]:

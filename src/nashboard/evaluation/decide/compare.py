@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import Cell, Column, Result, Table, number
-from nashboard._text import about, either, nearest, plural
+from nashboard._text import about, either, plural
 from nashboard._types import Floats, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.significance import (
     EQUAL,
@@ -227,9 +228,7 @@ def compare(
     others = [b] if isinstance(b, str) else list(b)
     if not others:
         raise InputError(f"there is nobody to compare {a!r} with: name at least one other agent")
-    for name in (a, *others):
-        if name not in data.agents:
-            raise InputError(f"there is no agent {name!r}{nearest(str(name), data.agents)}")
+    positions((a, *others), data.agents, kind="agent")
     if a in others:
         raise InputError(f"{a!r} cannot be compared with itself")
     each = 1 - (1 - level) / len(others)

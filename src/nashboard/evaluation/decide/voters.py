@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Result, Table, Tabular, plain_data
-from nashboard._text import listed, nearest, number_of
+from nashboard._text import listed, number_of
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.read import read_games
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.ratings.elo import EloRatings, elo
 from nashboard.ratings.errors import origin_weights
@@ -455,12 +456,7 @@ def exposure(
     matches.require_connected()
     games = matches.games_per_agent
     fit = elo(matches)
-    places = {}
-    for name, members in (families or {}).items():
-        for member in members:
-            if member not in matches.agents:
-                raise InputError(f"there is no agent {member!r}{nearest(member, matches.agents)}", option="families")
-        places[name] = [matches.agents.index(member) for member in members]
+    places = {name: positions(members, matches.agents, kind="agent") for name, members in (families or {}).items()}
     return Exposure(
         agents=matches.agents,
         games=games,

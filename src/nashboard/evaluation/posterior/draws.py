@@ -3,13 +3,12 @@
 With ``noise="none"`` there is one draw, the data themselves, as in the paper.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from nashboard._types import Floats, read_only
+from nashboard._types import Floats, freeze
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
@@ -41,15 +40,7 @@ class Draws:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for array in self.arrays():
-            read_only(array)
-
-    def arrays(self) -> Iterator[Floats]:
-        """Iterate over the arrays that are present."""
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if isinstance(value, np.ndarray):
-                yield value
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.gaps)

@@ -1,13 +1,13 @@
 """The posterior of a board: probability of being at the top, gaps and ranks with their intervals."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from nashboard._tables import Cell, Column, Result, Table
-from nashboard._text import nearest
-from nashboard._types import Floats, Ints, read_only
+from nashboard._types import Floats, Ints, freeze
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
 
@@ -59,10 +59,7 @@ class Posterior(Result):
     hidden = ("source",)
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if isinstance(value, np.ndarray):
-                read_only(value)
+        freeze(self)
 
     def probability_above(self, a: str, b: str) -> float:
         """Return the probability that agent ``a`` has a smaller gap than agent ``b``; a tie counts half."""
@@ -75,10 +72,7 @@ class Posterior(Result):
 
     def position(self, agent: str) -> int:
         """Return the position of an agent."""
-        try:
-            return self.agents.index(agent)
-        except ValueError:
-            raise InputError(f"there is no agent {agent!r}{nearest(agent, self.agents)}") from None
+        return positions([agent], self.agents, kind="agent")[0]
 
     @property
     def order(self) -> Ints:
