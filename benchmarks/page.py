@@ -34,11 +34,11 @@ INTRO = """# Benchmarks
 Each task was measured in one run: all programs on the same data, in turns, each time in a fresh process that has its
 libraries loaded. Imports and the preparation of data are not timed unless a row says so. A program that fails, takes
 longer than the limit or more memory than there is, or answers wrongly, is shown as such. One that gave up on a smaller
-task of the same kind is not tried on a larger one.
+task of the same kind is not tried on a larger one, and not named there.
 
 {columns}
-- **growth**: the slope of log time over log size, fitted to all sizes that a program finished, where there are three or
-  more.
+- **growth**: the slope of log time over log size, fitted to the sizes that a program finished, where there are three
+  or more.
 """
 COLUMNS = """\
 - **reference**: the program that the others are compared with, its median wall time and its largest memory.
@@ -106,13 +106,14 @@ def growth(rows: list[Row]) -> str:
     for row in rows:
         if row.get("series") and "seconds" in row:
             points.setdefault((row["series"], row["who"]), []).append((row["size"], row["seconds"]))
-    found = [("growth", "who", "sizes", "slope")]
+    found: dict[str, list[str]] = {}
     for (series, who), some in points.items():
         sizes, seconds = np.array(sorted(some)).T
         if len(set(sizes)) >= 3:
             slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
-            found.append((series, who, f"{len(sizes)}: {sizes[0]:,.0f} to {sizes[-1]:,.0f}", f"{slope:.2f}"))
-    return f"\n\n{table(found, last=False)}" if len(found) > 1 else ""
+            found.setdefault(series, []).append(f"{who} {slope:.2f} ({sizes[0]:,.0f} to {sizes[-1]:,.0f})")
+    lines = (f"{series}: {', '.join(some)}" for series, some in found.items())
+    return f"\n\nGrowth: {'; '.join(lines)}." if found else ""
 
 
 def in_order(rows: list[Row]) -> list[Row]:
@@ -141,7 +142,7 @@ def measured(rows: list[Row]) -> str:
         runs.setdefault(f"{run['machine']}; {', '.join(own)}", []).append((run["date"], run["load"]))
     peers = sorted({row["version"] for row in rows} - {v for row in rows for v in row["run"]["versions"]})
     others = f"; {', '.join(peers)}" if peers else ""
-    return "\n\n".join(f"Measured {span(moments)} on {on}{others}." for on, moments in runs.items())
+    return "\n".join(f"Measured {span(moments)} on {on}{others}." for on, moments in runs.items())
 
 
 def compared(row: Row) -> str:
@@ -158,16 +159,23 @@ def compact(rows: list[Row]) -> str:
     for row in rows:
         tasks.setdefault(row["what"], []).append(row)
     lines = [("what", "reference", "s", "MB", "others", "quality of the reference")]
+    alone: list[str] = []
     for what, some in tasks.items():
         first = next((row for row in some if "failed" not in row), some[0])
-        others = "; ".join(compared(row) for row in some if row is not first)
+        others = "; ".join(
+            compared(row) for row in some if row is not first and not row.get("failed", "").startswith("not tried")
+        )
+        if not others and "failed" not in first:
+            alone.append(f"{what} {small(first['seconds'])} s ({number(first['peak MB'])} MB)")
+            continue
         if "failed" in first:
             lines.append((what, first["who"], "", "", others, first["failed"]))
         else:
             lines.append(
                 (what, first["who"], small(first["seconds"]), number(first["peak MB"]), others, first["quality"])
             )
-    return table(lines, last=False)
+    parts = [table(lines, last=False)] * (len(lines) > 1) + [f"Without a peer: {'; '.join(alone)}."] * bool(alone)
+    return "\n\n".join(parts)
 
 
 def section(content: Row, short: bool) -> str:

@@ -7,7 +7,7 @@ from harness import Comparison, Section, Side, Size
 
 SETUP = "import os, subprocess, sys, tempfile"
 # The loops over games are compiled when they are first needed, and kept on disk; a new folder has nothing.
-LOOPS = "import nashboard.ratings.kernels"
+LOOPS = "from nashboard.online.kernels import filtered, play; filtered.dispatcher, play.dispatcher"
 
 
 def started(*arguments: str, cache: str = "None") -> str:

@@ -31,6 +31,8 @@ SLOW_SERVERS = {"postgresql", "spark", "dask cluster"}
 FIRST = (
     "ranking/test_trial.py",
     "spark",
+    "data/test_engines.py",
+    "data/test_values.py",
     "faults/test_outputs.py",
     "faults/test_temporary.py",
     "evaluation/test_score_posterior.py",
@@ -39,6 +41,7 @@ FIRST = (
     "pages",
     "dask cluster",
     "ranking/test_methods.py",
+    "ratings/test_hierarchical.py",
     "ratings/test_schedule.py",
     "evaluation/test_decisions.py",
     "test_docs.py",
@@ -53,8 +56,6 @@ FIRST = (
     "fuzz/test_bombs.py",
     "data/test_elsewhere.py",
     "data/test_layouts_everywhere.py",
-    "data/test_values.py",
-    "data/test_engines.py",
 )
 
 

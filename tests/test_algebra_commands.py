@@ -13,7 +13,7 @@ def test_hodge_tells_transitivity_ratings_and_cycles_in_words(command: Run) -> N
     out = done.stdout
     assert "ratings explain 0.0% of the squared norm, local cycles 100.0%, the harmonic part 0.0%" in out
     assert "cycle: A > B > C > A (curl 5.537 = 1.846 + 1.846 + 1.846)" in out
-    assert "curl: what each gains from the next, added up (log-odds of winning)" in out
+    assert "curl: sum of what each gains from the next (log-odds of winning)" in out
     assert "rating: what it gains from others on average (log-odds of winning)" in out
     assert [line.split()[0] for line in out.splitlines()[1:6]] == ["rank", "----", "1", "1", "1"]
 
@@ -23,14 +23,18 @@ def test_hodge_tells_transitivity_ratings_and_cycles_in_words(command: Run) -> N
     [
         (
             ["x,y,x"] * 3 + ["x,y,y"] * 2 + ["y,z,y"] * 3 + ["y,z,z"] * 2 + ["x,z,x"] * 4 + ["x,z,z"],
-            "no more than noise",
+            "the residual of the ratings is within noise",
             True,
         ),
-        (["x,y,x"] * 90 + ["y,z,y"] * 90 + ["z,x,z"] * 90, "is more than noise, which Elo cannot explain (p = ", True),
-        (["x,y,x"] * 3 + ["y,z,y"] * 2, "Elo can explain the results exactly", False),
+        (
+            ["x,y,x"] * 90 + ["y,z,y"] * 90 + ["z,x,z"] * 90,
+            "the residual of the ratings is larger than noise: Elo does not explain these results (p = ",
+            True,
+        ),
+        (["x,y,x"] * 3 + ["y,z,y"] * 2, "Elo explains the results exactly", False),
     ],
 )
-def test_hodge_says_whether_what_ratings_leave_over_is_more_than_noise(
+def test_hodge_says_whether_the_residual_of_ratings_is_noise(
     rows: list[str], words: str, known: bool, tmp_path: Path, command: Run
 ) -> None:
     log = tmp_path / "log.csv"
@@ -44,7 +48,7 @@ def test_hodge_says_whether_what_ratings_leave_over_is_more_than_noise(
 def test_hodge_does_not_speak_of_noise_where_games_were_not_counted(command: Run) -> None:
     for source in ("dataset:roshambo", "dataset:alphago"):
         done = command("hodge", source)
-        assert "it is unknown whether the residual is more than noise: games were not counted" in done.stdout
+        assert "it is unknown whether the residual is larger than noise: games were not counted" in done.stdout
 
 
 def test_latent_names_who_and_what_is_at_the_ends(command: Run) -> None:

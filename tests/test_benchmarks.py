@@ -318,7 +318,7 @@ def test_the_page_says_the_commit_that_was_measured_where_it_is_known(benchmarks
     old, unknown, new = run_at(date, 1.0), run_at(date, 1.0, commit=""), run_at(date, 1.0, commit="0123abc+")
     peer = new | {"version": "choix 0.4.1"}
     assert benchmarks.page.measured([old, unknown, new, peer]) == (
-        f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0, numpy 2.3.3; choix 0.4.1.\n\n"
+        f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0, numpy 2.3.3; choix 0.4.1.\n"
         f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0 (commit 0123abc+), numpy 2.3.3; choix 0.4.1."
     )
 
@@ -361,7 +361,7 @@ def test_the_slope_of_growth_is_fitted_to_what_was_finished(benchmarks: Benchmar
         {"what": f"{n}", "who": "ours", "series": "cubic", "size": n, "seconds": 1e-6 * n**3} for n in (10, 100, 1000)
     ]
     rows.append({"what": "9999", "who": "ours", "series": "cubic", "size": 9999, "failed": "over 1 s"})
-    assert "| cubic | ours | 3: 10 to 1,000 | 3.00 |" in benchmarks.page.growth(rows)
+    assert benchmarks.page.growth(rows) == "\n\nGrowth: cubic: ours 3.00 (10 to 1,000)."
     assert benchmarks.page.growth(rows[:2]) == ""
 
 

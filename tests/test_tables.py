@@ -1,5 +1,6 @@
 """Tables say the same to people and to machines."""
 
+import ast
 import csv
 import io
 import json
@@ -8,7 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from nashboard._tables import Column, Table, as_csv, as_html, as_json, as_latex, as_markdown, number, plain
+import nashboard
+from nashboard._tables import (
+    MEANINGS,
+    NAMES,
+    Column,
+    Table,
+    as_csv,
+    as_html,
+    as_json,
+    as_latex,
+    as_markdown,
+    number,
+    plain,
+)
 from nashboard._text import either, listed
 
 TABLE = Table(
@@ -80,11 +94,17 @@ def test_an_explained_table_says_what_its_numbers_mean_once() -> None:
         Column(name="high", meaning="an end of the interval"),
         Column(name="first", meaning="whether it is first"),
         Column(name="count"),
-    )
+    )  # a name alone needs no line
     table = Table(columns=columns, rows=(("x", None, 2.0, True, 1), ("y", 1.0, 2.0, False, 1)), notes=("A note.",))
-    assert table.explained().notes == ("A note.", "low, high: an end of the interval")
+    assert table.explained().notes == (
+        "A note.", "low, high: an end of the interval", "first: whether it is first"
+    )  # fmt: skip
     assert table.explained(0, 2).notes == ("A note.", "high: an end of the interval")
-    assert TABLE.explained().notes == ("A note.", "score: higher is better")
+    assert TABLE.explained().notes == (
+        "A note.",
+        "score: higher is better",
+        "games: games played, or their total weight",
+    )
 
 
 def test_a_column_may_ask_for_more_room() -> None:
@@ -117,3 +137,27 @@ def test_frames_and_files_hold_the_same_cells(tmp_path: Path) -> None:
     assert (tmp_path / "t.csv").read_bytes() == b"agent,value,value\nx,1.5,\n<y>,,2\n"
     assert "&lt;y&gt;" in table.to_html(tmp_path / "t.html")
     assert (tmp_path / "t.html").read_text(encoding="utf-8") == table.to_html()
+
+
+def test_every_column_of_every_table_has_a_one_line_meaning() -> None:
+    source = Path(nashboard.__file__).parent
+    found = [
+        (node, path)
+        for path in source.rglob("*.py")
+        if path.parent.name != "paper"  # its tables have captions
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Column"
+    ]
+    assert len(found) > 200
+    for node, path in found:
+        named = {one.arg: one.value for one in node.keywords} | dict(zip(("name", "meaning"), node.args, strict=False))
+        name = named["name"]
+        if "meaning" not in named and isinstance(name, ast.Constant):
+            assert name.value in MEANINGS, f"{path}:{node.lineno}"
+    assert not any("\n" in meaning for meaning in MEANINGS.values())
+
+
+def test_the_meaning_of_every_column_is_shown_below_a_table() -> None:
+    table = replace(TABLE, columns=(TABLE.columns[0], TABLE.columns[1], Column("kind", "one of two kinds")))
+    assert plain(table.explained()).splitlines()[-2:] == ["score: higher is better", "kind: one of two kinds"]
+    assert "agent" in NAMES

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from nashboard._tables import Tabular
+from nashboard._tables import Result
 from nashboard.errors import NashboardError
 
 
@@ -34,8 +34,8 @@ def write_report(
     import_module("nashboard.report.build").write_page(evaluation, path, title=title, say=say)
 
 
-class Drawn(Tabular):
-    """What shows itself as a table and as a chart."""
+class Drawn(Result):
+    """A result that shows itself as a table and as a chart."""
 
     chart = chart
     _repr_mimebundle_ = mimebundle

@@ -136,17 +136,7 @@ def describe_no_temporary_folder(error: OSError) -> str:
 
 
 class Workspace:
-    """A temporary folder that is made when the first file in it is needed; most sources need none.
-
-    Examples
-    --------
-    >>> with Workspace() as workspace:
-    ...     path = workspace.path("unpacked")
-    ...     path.parent.is_dir()
-    True
-    >>> path.parent.is_dir()
-    False
-    """
+    """A temporary folder that is made when the first file in it is needed; most sources need none."""
 
     def __init__(self) -> None:
         self.folder: tempfile.TemporaryDirectory[str] | None = None

@@ -26,24 +26,57 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 80  # of a cell in text: one name from a stranger's file must not fill the screen
 Cell = str | int | float | bool | None
 
+MEANINGS = {  # of columns that mean the same in every table
+    "agent": "name of the agent",
+    "task": "name of the task",
+    "name": "name by which it is chosen",
+    "method": "way of ranking",
+    "voter": "name of the voter",
+    "first": "first of the two",
+    "second": "second of the two",
+    "a": "first of the two",
+    "b": "second of the two",
+    "component": "number of the skill beyond the average, the strongest first",
+    "rank": "1 for the best",
+    "games": "games played, or their total weight",
+    "votes": "number of votes",
+    "outcome": "result of the first against the second: 1 is a win",
+    "weight": "how much the row counts",
+    "model": "way of predicting",
+    "what": "what was looked at",
+    "found": "what was found",
+    "meaning": "what it means",
+    "check": "what was checked",
+    "because": "reason for the answer",
+}
+NAMES = {*MEANINGS} - {"component", "rank", "games", "outcome", "weight"}  # understood without a note
+
 
 @dataclass(frozen=True)
 class Column:
     """A heading, what the numbers below it mean, how many decimals they deserve, and how wide text may be.
 
-    ``cell`` is how `Table.of` finds the cell of an item: a function of the item, or the name of an attribute, by
-    default the heading.
+    ``cell`` is how `Table.of` finds the cell of an item: a function of the item, the cells of all items by number or
+    key, or the name of an attribute, by default the heading.
     """
 
     name: str
     meaning: str = ""
     decimals: int = field(default=3, kw_only=True)
     most: int = field(default=MOST_CHARACTERS, kw_only=True)
-    cell: str | Callable[[Any], Any] = field(default="", kw_only=True)
+    cell: Any = field(default="", kw_only=True, compare=False)
+
+    @property
+    def explanation(self) -> str:
+        """What the cells mean, in one line."""
+        return self.meaning or MEANINGS.get(self.name, "")
 
     def cell_of(self, item: Any) -> Any:
         """Return the cell of an item."""
-        return self.cell(item) if callable(self.cell) else getattr(item, self.cell or self.name)
+        if isinstance(self.cell, str):
+            return getattr(item, self.cell or self.name)
+        found = self.cell(item) if callable(self.cell) else self.cell[item]
+        return found.item() if hasattr(found, "item") else found  # a number of numpy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,13 +128,15 @@ class Table:
         return [all(isinstance(row[k], int | float | None) for row in self.rows) for k in range(len(self.columns))]
 
     def explained(self, *among: int) -> "Table":
-        """Return the table with a note on the meaning of every column of numbers, or of those that are given."""
-        said: dict[str, list[str]] = {}
+        """Return the table with a note on the meaning of every column, or of those given; names alone need none."""
+        meanings: dict[str, list[str]] = {}
         for k in among or range(len(self.columns)):
-            if any(is_numeric(row[k]) for row in self.rows):
-                said.setdefault(self.columns[k].meaning, []).append(printable(self.columns[k].name))
-        said.pop("", None)
-        return replace(self, notes=(*self.notes, *(f"{', '.join(names)}: {text}" for text, names in said.items())))
+            column = self.columns[k]
+            if (column.meaning or column.name not in NAMES) and not column.meaning.startswith("name"):
+                meanings.setdefault(column.explanation, []).append(printable(column.name))
+        meanings.pop("", None)
+        notes = (f"{', '.join(names)}: {text}" for text, names in meanings.items())
+        return replace(self, notes=(*self.notes, *notes))
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return a pandas data frame, one row per row; missing cells are missing values."""
@@ -136,13 +171,6 @@ class Table:
 
     def _repr_html_(self) -> str:
         return as_html(self)
-
-
-def is_numeric(cell: Cell) -> bool:
-    """Say whether a cell is a number, or text that starts with one, such as ``12 [3, 20]`` and ``1-4``."""
-    if isinstance(cell, str):
-        return cell.removeprefix("-")[:1].isdecimal()
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
 def is_missing(cell: Cell) -> bool:
@@ -201,15 +229,20 @@ class Tabular(ABC):
         return as_html(self.table().head(50))
 
 
-class Result(Tabular):
-    """A dataclass that shows itself as a table; machines get all of its fields, or those of ``machine_fields``."""
+class Record:
+    """A dataclass of which machines get the fields that are not ``hidden``, and the ``computed`` properties."""
 
-    machine_fields: ClassVar[tuple[str, ...]] = ()
+    hidden: ClassVar[tuple[str, ...]] = ()
+    computed: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines: lists, numbers and text, None where a number is not known."""
-        names = self.machine_fields or [one.name for one in fields(self)]  # type: ignore[arg-type] # mypy: no dataclass
-        return {name: plain_data(getattr(self, name)) for name in names}
+        names = [one.name for one in fields(self) if one.name not in self.hidden]  # type: ignore[arg-type]
+        return {name: plain_data(getattr(self, name)) for name in (*names, *self.computed)}
+
+
+class Result(Record, Tabular):
+    """A record that shows itself as a table, below a sentence where it has one."""
 
     def __str__(self) -> str:
         sentence = getattr(self, "sentence", "")  # the answer, where a result has one
@@ -285,7 +318,7 @@ def as_html(table: Table) -> str:
     """Return an HTML table for a notebook; every name is escaped."""
     align = ["right" if right else "left" for right in table.numeric()]
     head = "".join(
-        f'<th style="text-align:{side}" title="{html.escape(column.meaning)}">{html.escape(column.name)}</th>'
+        f'<th style="text-align:{side}" title="{html.escape(column.explanation)}">{html.escape(column.name)}</th>'
         for column, side in zip(table.columns, align, strict=True)
     )
     body = "".join(
@@ -352,7 +385,7 @@ def as_json(table: Table) -> str:
     content = {
         "schema": TABLE_SCHEMA,
         "title": table.title,
-        "columns": {column.name: column.meaning for column in table.columns},
+        "columns": {column.name: column.explanation for column in table.columns},
         "rows": [dict(zip(names, map(json_cell, row), strict=True)) for row in table.rows],
         "notes": [note for note in table.notes if note],
     }

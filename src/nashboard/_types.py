@@ -1,5 +1,6 @@
 """Array types, and the one place where arrays from outside become ours."""
 
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -18,6 +19,13 @@ def read_only(array: NDArray[T]) -> NDArray[T]:
     """Return the array itself, closed for writing."""
     array.setflags(write=False)
     return array
+
+
+def freeze(record: Any) -> None:
+    """Close all arrays of a dataclass for writing."""
+    for one in fields(record):
+        if isinstance(array := getattr(record, one.name), np.ndarray):
+            read_only(array)
 
 
 def floats(values: ArrayLike, what: str, *, ndim: int) -> Floats:

@@ -9,9 +9,9 @@
     └── MissingExtraError (also an ImportError) an optional package has to be installed first
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
-from nashboard._text import shortened
+from nashboard._text import either, nearest, shortened
 
 LONGEST = 2000  # characters of a message: one that repeats a whole file helps nobody
 
@@ -80,6 +80,13 @@ class MissingExtraError(NashboardError, ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package {package}: pip install 'nashboard[{extra}]'")
+
+
+def check_choice(value: str, allowed: Collection[str], what: str) -> str:
+    """Return a word that is one of those allowed; else raise an error that lists them."""
+    if value not in allowed:
+        raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
+    return value
 
 
 def spell_in_python(name: str, value: object) -> str:

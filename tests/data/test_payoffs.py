@@ -35,7 +35,7 @@ def test_pairs_that_never_met_are_an_error_or_even() -> None:
         nb.payoffs(COUNTS)
     filled = nb.payoffs(COUNTS, fill="zero")
     assert (filled.A[0, 2], filled.filled) == (0, 1)
-    assert filled.made == "log-odds of smoothed win rates, a prior of 1 games per pair, 1 pairs set to even"
+    assert filled.made == "log-odds of win rates, with 1 prior game per pair; 1 that never met count as even"
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_json_list_is_read_object_by_object(tmp_path: Path, monkeypatch: pytes
     [
         ('[{"a": 1} {"a": 2}]', "', or ]'|, or ] expected"),
         ('[{"a": 1},]', "not valid json"),
-        ('[{"a": 1}] tail', "goes on after the end of its json list"),
+        ('[{"a": 1}] tail', "has more text after the end of its json list"),
         ('[{"a": 1}', "cut short"),
         ("[", "cut short"),
         ("[]", "has no records"),

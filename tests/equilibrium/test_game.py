@@ -308,7 +308,7 @@ def test_the_condition_says_where_equilibria_are_nearly_many() -> None:
 def test_the_condition_is_that_of_clones_that_stay_clones() -> None:
     A = np.array([[0, 0, 4], [0, 0, 4], [-4, -4, 0.0]])
     result = nb.nash_average(A)
-    assert "that leaves clones alike moves a weight by at most about 0.0e+00" in str(result)
+    assert "that is the same for clones moves a weight by at most about 0.0e+00" in str(result)
     apart = A + 4e-9 * np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 0]])
     np.testing.assert_array_equal(nb.nash_average(apart).weights, [1, 0, 0])
     assert "leaves clones alike" not in str(nb.nash_average(apart))

@@ -51,7 +51,7 @@ def test_copies_are_named_in_the_messages(tmp_path: Path, command: Run) -> None:
 def test_pairs_that_never_met_are_filled_from_the_ratings_and_that_is_said(tmp_path: Path, command: Run) -> None:
     path = tmp_path / "log.csv"
     path.write_text("a,b,winner\nx,y,a\ny,z,a\nz,w,a\n")
-    assert "3 pairs as Elo predicts" in command("nash", str(path)).stdout
+    assert "Elo predicts 3 that never met" in command("nash", str(path)).stdout
 
 
 def test_groups_that_never_met_and_rare_agents_can_be_left_out(tmp_path: Path, command: Run) -> None:

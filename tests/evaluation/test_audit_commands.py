@@ -39,7 +39,7 @@ def test_a_table_that_is_not_there_is_an_error_that_lists_those_that_are() -> No
 
 
 def test_stress_prints_the_verdict_first() -> None:
-    done = RUN.invoke(app, ["stress", "dataset:rock-paper-scissors", "--of", "C", "--copies", "1", "--draws", "2"])
+    done = RUN.invoke(app, ["stress", "dataset:rock-paper-scissors", "--of", "C", "--copies", "1", "--repeats", "2"])
     assert done.exit_code == 0
     assert done.stdout.startswith("uniform average: with 1 copy the winner changes from ")
     assert "Nash average: did not move" in done.stdout
@@ -55,7 +55,7 @@ def test_stress_in_json_holds_the_proof() -> None:
 @pytest.mark.slow
 def test_stress_shows_attacks_in_csv() -> None:
     done = RUN.invoke(
-        app, ["stress", "dataset:atari", "--copies", "1", "--target", "human", "--show", "attacks", "--format", "csv"]
+        app, ["stress", "dataset:atari", "--copies", "1", "--promote", "human", "--show", "attacks", "--format", "csv"]
     )
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [(row["target"], row["method"]) for row in rows] == [("human", "uniform average"), ("human", "Elo")]

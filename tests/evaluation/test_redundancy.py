@@ -21,7 +21,7 @@ from nashboard.evaluation.audit.redundancy import (
     likeness_of_rows,
 )
 from nashboard.evaluation.posterior.duplicates import SURE
-from nashboard.evaluation.posterior.scores import holm
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Kind
 from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
 
@@ -94,7 +94,7 @@ def test_a_suspicion_of_one_pair_among_many_is_told_and_fails_no_check(games: in
             assert check.passed is None
             among = r"suspected( when looked at alone)?, as chance may make some among 45 pairs"
             assert re.search(among, check.sentence)
-            assert clones.sentences()[0].startswith("no near-duplicates found among agents; ")
+            assert clones.sentences()[0].startswith("no near-duplicates are shown among agents; ")
         if seen > 3:
             return
     pytest.fail("nobody was suspected, so that the claims above were not made")
@@ -227,10 +227,10 @@ def test_the_distance_of_two_agents_is_that_of_a_slow_twin() -> None:
 def test_holm_is_its_definition(p: Floats, level: float) -> None:
     expected = np.zeros(len(p), dtype=bool)
     for step, k in enumerate(np.argsort(p, kind="stable")):
-        if p[k] > level / (len(p) - step):
+        if p[k] * (len(p) - step) > level:
             break
         expected[k] = True
-    assert (holm(p, level) == expected).all()
+    assert ((adjust_holm(p) <= level) == expected).all()
 
 
 def test_distances_are_root_mean_squares_also_of_nearly_equal_rows() -> None:

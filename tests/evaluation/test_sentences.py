@@ -176,7 +176,7 @@ VERDICT = {
     },
     rf"(agent {N} played \d games?(; )?)+\.": {"newcomer"},
     r"First place depends on 'task 6', .*: if a low one is, pass lower_is_better=\['task 6'\] \(.*\)\.": {"inverted"},
-    r"All 4 agents are alike: nothing in these data tells them apart\.": {"draws"},
+    r"All 4 agents are equivalent: nothing in these data separates them\.": {"draws"},
     rf"{WHO} is first: it is the only member of the equilibrium\.": {"exact ladder", "rates"},
     rf"({N} of|All) {N} agents share first place: [^(]*\.": {"exact", "payoffs", "exact scores"},
     r"A ladder explains these results: no cycles .*, so the order is close to that of (Elo|plain averages)\.": {
@@ -186,7 +186,9 @@ VERDICT = {
         "thin", "even",
     },
     r"No cycles of more than 9 Elo points are shown, but these data could miss them\.": {"small circle"},
-    r"These results cannot show cycles, since no matches close a circle: the order is that of a ladder\.": {"star"},
+    r"These results cannot show cycles, since no agents form a loop of matches: the order is that of a ladder\.": {
+        "star",
+    },
     r"A ladder explains most of these results; cycles are \d+% of the variance of the payoffs\.": {"weak cycles"},
     r"Cycles matter here: they are \d+% of the variance of the payoffs, and one rating cannot show them\.": {"cycle"},
     r"No near-duplicates are shown\.": {"cycle"},
@@ -298,19 +300,19 @@ CHECKS: dict[str, dict[bool | None, tuple[str, set[str]]]] = {
         None: (r"undecided: .*", {"even", "exact", "rates", "unknown"}),
     },
     "same winner without copies of agents": {
-        True: (r"there is nothing to merge|merging them changes the winner by no method", {"steep", "alike"}),
-        False: (r"merging them changes the winner by .*", set()),
+        True: (r"there is nothing to merge|merging them changes no winner", {"steep", "alike"}),
+        False: (r"merging them changes the winner of .*", set()),
         None: (r"undecided: no copies were found, and none can be ruled out", {"even"}),
     },
     "first place survives the loss of one agent": {
-        True: (r"first place among those who stay is the same whichever agent is left out", {"ladder"}),
-        False: (r"first place among those who stay changes without .*", {"cycle"}),
-        None: (r"first place among those who stay is the same without most agents; .*", set()),
+        True: (r"removing any single agent does not change first place among the others", {"ladder"}),
+        False: (r"removing .* changes first place among the others", {"cycle"}),
+        None: (r"removing most agents does not change first place among the others; .*", set()),
     },
     "ratings are enough": {
-        True: (r"ratings explain .*; what they leave over is no more than noise would leave \(p = .*\)", {"ladder"}),
-        False: (r"ratings explain .*; what they leave over is more than noise \(p = .*\)", {"cycle", "weak cycles"}),
-        None: (r"ratings .*; it is unknown whether the rest is noise: .*|ratings .*, but no cycles of more than .*",
+        True: (r"ratings explain .*; the residual is within noise \(p = .*\)", {"ladder"}),
+        False: (r"ratings explain .*; the residual is larger than noise \(p = .*\)", {"cycle", "weak cycles"}),
+        None: (r"ratings .*; it is unknown whether the residual is noise: .*|ratings .*, but no cycles of more than .*",
                {"star", "rates", "two"}),
     },
     "coverage": {

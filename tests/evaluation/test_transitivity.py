@@ -1,4 +1,4 @@
-"""Transitivity in the audit: what ratings leave over, and which cycles are more than luck."""
+"""Transitivity in the audit: the residual of ratings, and which cycles are more than luck."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -136,7 +136,7 @@ def test_the_check_and_the_verdict_agree_on_cycles_too_small_to_matter() -> None
     assert said in found.verdict[1]
     ratings = check(found.audit(), "ratings are enough")
     assert ratings.passed is None
-    assert "what they leave over is more than noise" in ratings.sentence
+    assert "the residual is larger than noise" in ratings.sentence
     assert said in ratings.sentence
 
 
@@ -153,10 +153,10 @@ def test_where_weights_hide_the_noise_nobody_says_that_ratings_are_enough() -> N
     weighted = replace(voted(np.random.default_rng(2), 200, 1, 0.0, [0.5, 2.0]), clusters=None)
     found = check(audit(weighted, n_resamples=2), "ratings are enough")
     assert not found.passed
-    assert "it is unknown whether the rest is noise: games have weights" in found.sentence
+    assert "it is unknown whether the residual is noise: games have weights" in found.sentence
     two = check(audit(nb.Matches.from_counts([[0, 5], [3, 0]]), n_resamples=2), "ratings are enough")
     assert two.passed is None
-    assert "no matches close a circle" in two.sentence
+    assert "no agents form a loop of matches" in two.sentence
 
 
 def test_a_cycle_of_votes_that_belong_together_is_as_many_standard_errors_from_none_as_there_are_voters() -> None:

@@ -36,8 +36,8 @@ def test_an_installation_that_cannot_be_written_answers_as_any_other(mounted: Ca
     away = environment(PYTHONPATH=str(place), HOME=str(place))
     code = (
         "import numpy as np; from nashboard.algebra import projection as p\n"
-        "q = np.ones(1); p.turn(2.0, np.full(1, 3.0), np.full(1, 4.0), q)\n"
-        "print(p.__file__, p.turn.stats.cache_path, q[0], p.turn.signatures)"
+        "q = np.ones(1); p.turn(2.0, np.full(1, 3.0), np.full(1, 4.0), q); d = p.turn.dispatcher\n"
+        "print(p.__file__, d.stats.cache_path, q[0], d.signatures)"
     )
     said = run(program=("-c", code), env=away).stdout.split(maxsplit=3)
     assert said[:3] == [str(place / "nashboard/algebra/projection.py"), "None", "14.0"]
@@ -60,7 +60,10 @@ def test_a_cache_on_a_full_disk_is_done_without(full: Path, log: Path) -> None:
 
 
 def test_a_damaged_cache_is_done_without(tmp_path: Path) -> None:
-    code = "import nashboard.algebra.projection as p; print(len(p.turn.signatures), len(p.turn.stats.cache_hits))"
+    code = (
+        "from nashboard.algebra.projection import turn\n"
+        "print(len(turn.dispatcher.signatures), len(turn.dispatcher.stats.cache_hits))"
+    )
 
     def printed() -> str:
         return run(program=("-c", code), env=environment(NUMBA_CACHE_DIR=str(tmp_path))).stdout
@@ -77,7 +80,7 @@ def test_a_damaged_cache_is_done_without(tmp_path: Path) -> None:
 def test_a_function_that_cannot_be_compiled_says_so() -> None:
     code = (
         "import numba; from nashboard._compiled import compiled\n"
-        "compiled(numba.types.float64(numba.types.float64))(lambda x: x.nothing)"
+        "compiled(numba.types.float64(numba.types.float64))(lambda x: x.nothing)(1.0)"
     )
     done = run(program=("-c", code), env=environment())
     assert (done.returncode, "Unknown attribute 'nothing'" in done.stderr) == (1, True)

@@ -30,7 +30,7 @@ PRINTING = {
     "nash": ("nash", ROCK, "--format", "json"),
     "elo": ("elo", ROCK, "--format", "csv"),
     "audit": ("audit", ROCK, "--format", "json"),
-    "stress": ("stress", ROCK, "--format", "json", "--draws", "0"),
+    "stress": ("stress", ROCK, "--format", "json", "--repeats", "0"),
     "report": ("report", ROCK, "--resamples", "2", "-o", "-"),
 }
 # One part of the paper is enough to write, and takes no minute to compute.

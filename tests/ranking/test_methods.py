@@ -434,7 +434,7 @@ def test_deviation_ratings_take_hundreds_of_prompts(command: Run, tmp_path: Path
     np.testing.assert_allclose(found.scores, [by_name[name] for name in found.agents], atol=1e-6)
     log.write_csv(tmp_path / "log.csv")
     done = command(
-        "rank", str(tmp_path / "log.csv"), "--method", "deviation", "--segment", "prompt", "--format", "json"
+        "rank", str(tmp_path / "log.csv"), "--method", "deviation", "--prompts", "prompt", "--format", "json"
     )
     np.testing.assert_allclose(json.loads(done.stdout)["scores"], found.scores, atol=1e-6)
 

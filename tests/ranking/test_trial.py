@@ -128,8 +128,8 @@ def test_the_command_compares_deviation_on_prompts_and_says_where_they_are_poole
     path = tmp_path / "votes.csv"
     path.write_text(PROMPTS, encoding="utf-8")
     words = ["methods", str(path), "-m", "deviation", "-m", "borda", "--resamples", "20", "--format", "json"]
-    pooled, split = command(*words), command(*words, "--segment", "prompt")
-    assert "games of all prompts are pooled: deviation uses them with --segment prompt" in pooled.stderr
+    pooled, split = command(*words), command(*words, "--prompts", "prompt")
+    assert "games of all prompts are pooled: deviation uses them with --prompts prompt" in pooled.stderr
     assert "pooled" not in split.stderr
     one, other = (json.loads(done.stdout)["methods"] for done in (pooled, split))
     alone = nb.rank(nb.read_segments(path, "prompt"), "deviation")
@@ -139,7 +139,7 @@ def test_the_command_compares_deviation_on_prompts_and_says_where_they_are_poole
     assert one[0]["ranking"]["scores"] != other[0]["ranking"]["scores"]
     assert (other[0]["same"], other[0]["noisy"]) == (None, None)  # new data have no prompts
     assert one[1] == other[1]
-    only = command("methods", str(path), "-m", "borda", "--segment", "prompt", code=2)
+    only = command("methods", str(path), "-m", "borda", "--prompts", "prompt", code=2)
     assert "only deviation uses prompts" in only.stderr
 
 
@@ -231,7 +231,7 @@ def test_the_command_takes_a_column_of_prompts_for_deviation_ratings(command: Ru
     lines = [f"{pair.replace(' ', ',')},{prompt}" for prompt, pairs in won.items() for pair in pairs.split(",")]
     log = tmp_path / "votes.csv"
     log.write_text("\n".join(["winner,loser,prompt", *lines]) + "\n")
-    asked = ["rank", str(log), "--segment", "prompt", "--format", "json", "-m"]
+    asked = ["rank", str(log), "--prompts", "prompt", "--format", "json", "-m"]
     found = json.loads(command(*asked, "deviation").stdout)
     scores = dict(zip(found["agents"], found["scores"], strict=True))
     assert scores == pytest.approx({"ann": -0.5, "bob": -1.0, "cyd": -0.5}, abs=1e-6)

@@ -351,4 +351,4 @@ def test_unmet_pairs_are_filled_from_the_model_and_counted() -> None:
     assert filled.A[0, 1] == pytest.approx(np.log(8.5 / 2.5))
     margin = nb.payoffs(matches, scale="margin", fill="model")
     assert margin.A[0, 2] == pytest.approx(2 * elo.predict("a", "c") - 1)
-    assert "1 pairs as Elo predicts" in margin.made
+    assert "Elo predicts 1 that never met" in margin.made

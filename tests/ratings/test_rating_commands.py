@@ -80,7 +80,7 @@ def test_elo_takes_errors_by_resampling() -> None:
 def test_options_of_resampling_need_errors_by_resampling(option: list[str]) -> None:
     refused = run("elo", "dataset:alphago", *option).exception
     assert isinstance(refused, InputError)
-    assert f"{option[0]} is for --errors bootstrap" in str(refused)
+    assert f"{option[0]} has no effect: it is for --errors bootstrap" in str(refused)
     assert run("elo", "dataset:alphago", *option, "--errors", "bootstrap").exit_code == 0
 
 
@@ -118,7 +118,7 @@ def test_predict_says_which_row_to_trust_and_what_its_numbers_are(tmp_path: Path
     path = tmp_path / "log.csv"
     path.write_text("model_a,model_b,winner\n" + "x,y,model_a\nx,y,model_b\n" * 49 + "y,z,tie\n")
     said = run("predict", path, "x", "y").stdout
-    assert "use 'seen' only where the two met often: its standard error here is about 0.05" in said
+    assert "the standard error of 'seen' is about 0.05: use it only where the two met often" in said
     assert "lead: difference in Elo points" in said
     assert "probability: share of points that x takes" in said
     assert "the two never met" in run("predict", path, "x", "z").stdout

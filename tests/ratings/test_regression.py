@@ -64,8 +64,38 @@ def test_planted_effects_are_recovered_within_their_errors(draw: float, draws: A
         ratings += (np.abs(z) < 1.96 * elo.stderr).tolist()
     z = np.array(off)
     assert 0.92 < (np.abs(z) < 1.96).mean() < 0.98
-    assert (np.abs(z) < 2).mean() > 0.92
+    assert (np.abs(z) < 2).mean() > 0.93  # 0.951 to 0.955 of 500 other leagues of each kind
     assert np.abs(z.mean(axis=0)).max() < 0.35
+    assert 0.92 < np.mean(ratings) < 0.98
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("draw", "draws", "clusters"), [(0.0, "half", False), (1.0, "davidson", True)])
+@pytest.mark.parametrize("kind", ["sparse", "newcomer"])
+def test_effects_are_covered_in_sparse_leagues_and_beside_a_newcomer(
+    kind: str, draw: float, draws: Any, clusters: bool
+) -> None:
+    truth = np.array([HOME, STYLE, LENGTH]) * POINTS_PER_LOGIT
+    off, ratings = [], []
+    for seed in range(1000, 1100):  # 0 to 99 were looked at before
+        if kind == "sparse":  # 40 agents play ten games each on average
+            r, games = log_of(seed, n=40, rows=200, draw=draw, clusters=clusters)
+        else:  # of the games of the last of 13 agents only three are kept
+            r, games = log_of(seed, n=13, draw=draw, clusters=clusters)
+            with_last = (games.first == 12) | (games.second == 12)
+            games = games.take(np.flatnonzero(~with_last | (np.cumsum(with_last) <= (12 if clusters else 3))))
+        if len(games.matches().components) > 1:
+            continue
+        elo = nb.elo(games, first_advantage=True, draws=draws, covariates=["style", "length"])
+        assert elo.first_advantage is not None
+        effects = (elo.first_advantage, *elo.coefficients)
+        off.append([(effect.value - value) / effect.stderr for effect, value in zip(effects, truth, strict=True)])
+        assert elo.covariance is not None
+        weights, place = elo.covariance.weights, [int(name[-2:]) for name in elo.agents]
+        z = elo.ratings - (r[place] - weights @ r[place]) * POINTS_PER_LOGIT
+        ratings += (np.abs(z) < 1.96 * elo.stderr).tolist()
+    assert len(off) > 80
+    assert 0.92 < (np.abs(off) < 1.96).mean() < 0.98
     assert 0.92 < np.mean(ratings) < 0.98
 
 

@@ -236,7 +236,7 @@ def test_near_clones_are_neighbours_in_a_frame() -> None:
     first, last = names.index(frame["first"]), names.index(frame["last"])
     assert set(names[first : last + 1]) == {"task 1", "task 4", "task 8"}
     assert (
-        "No near-duplicates were found among agents"
+        "No near-duplicates are shown among agents"
         in nb.charts.redundancy(found, of="agents").to_dict()["title"]["text"]
     )
 
@@ -338,3 +338,9 @@ def test_wrong_options_are_said_in_a_sentence(league: nb.Evaluation) -> None:
     for call, said in cases:
         with pytest.raises(nb.InputError, match=said):
             call()
+
+
+def test_copies_take_no_place_in_a_chart_of_rank_changes() -> None:
+    table = [[0.9, 0.8, 0.9], [0.5, 0.6, 0.5], [0.5, 0.6, 0.5], [0.2, 0.1, 0.1]]
+    found = nb.evaluate(nb.Scores.from_array(table, agents=["a", "b", "b again", "c"]), n_resamples=20)
+    assert nb.charts.rank_changes(found).title.text == "Nobody of 4 agents changes place"

@@ -7,10 +7,11 @@ tighter bounds.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from nashboard._tables import Record
 from nashboard._types import Bools, Floats, Ints
 from nashboard.algebra.flows import BLOCK, ObservedFlow, blocks
 from nashboard.algebra.harmonic import triangles_by_vertex
@@ -20,7 +21,7 @@ NOTHING = -np.inf
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cycle:
+class Cycle(Record):
     """Three agents, each gaining from the next: ``a > b > c > a``.
 
     Parameters
@@ -37,19 +38,12 @@ class Cycle:
     payoffs: tuple[float, float, float]
     curl: float
 
+    computed = ("closed",)
+
     @property
     def closed(self) -> bool:
         """Whether each of the three really beats the next."""
         return min(self.payoffs) > 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {
-            "agents": list(self.agents),
-            "payoffs": list(self.payoffs),
-            "curl": self.curl,
-            "closed": self.closed,
-        }
 
     def __str__(self) -> str:
         a, b, c = self.agents

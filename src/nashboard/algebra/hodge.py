@@ -211,27 +211,18 @@ class Hodge(Drawn):
 
     def table(self) -> Table:
         """Return the ratings, the best first."""
-        known = isinstance(self.flow, ObservedFlow)
         gained = "log-odds of winning" if self.unit == "logit" else f"unit: {self.unit}"
         columns = [
-            Column(name="rank", meaning="place by rating; equal ratings share a place"),
-            Column(name="agent"),
-            Column(name="rating", meaning=f"what it gains from others on average ({gained})"),
+            Column("rank", "place by rating; equal ratings share a place", cell=self.ranks),
+            Column("agent", cell=self.agents),
+            Column("rating", f"what it gains from others on average ({gained})", cell=self.ratings),
         ]
-        cells: list[Any] = [self.ratings]
-        if known:
-            columns.append(Column(name="stderr", meaning="standard error of the rating"))
-            cells.append(self.stderr)
+        if isinstance(self.flow, ObservedFlow):
+            columns.append(Column("stderr", "standard error of the rating", cell=self.stderr))
         if self.unit == "logit":
-            columns.append(Column(name="Elo points", meaning="the rating in Elo points", decimals=1))
-            cells.append(self.ratings * POINTS_PER_LOGIT)
-        order = np.argsort(-self.ratings, kind="stable")
-        places = self.ranks.tolist()
-        return Table(
-            title=repr(self),
-            columns=tuple(columns),
-            rows=tuple((places[k], self.agents[k], *(float(column[k]) for column in cells)) for k in order),
-        )
+            points = self.ratings * POINTS_PER_LOGIT
+            columns.append(Column("Elo points", "the rating in Elo points", decimals=1, cell=points))
+        return Table.of(np.argsort(-self.ratings, kind="stable"), *columns, title=repr(self))
 
     def cycles_table(self, k: int = 5) -> Table:
         """Return the strongest cycles, one row each."""

@@ -6,7 +6,8 @@ strengths.
 """
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
 from nashboard._display import Drawn
-from nashboard._tables import Column, Table
+from nashboard._tables import Column, Table, plain_data
 from nashboard._threads import threads_for
 from nashboard._types import Floats, read_only
 from nashboard.algebra.flows import frobenius, largest, refuse_size, unit_scale
@@ -27,6 +28,11 @@ COMPONENTS = "components"
 ALONE = 128  # agents and tasks together below which the library uses one thread by itself
 FEW = 12  # components up to one in so many of the shorter side come from products with the table alone
 POWER_STEPS = 8
+
+
+def joined(end: str) -> Callable[["Component"], str]:
+    """Return what shows the names at one end of a component."""
+    return lambda one: ", ".join(getattr(one, end))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +91,9 @@ class Latent(Drawn):
     strengths: Floats
     rest: Floats
     scaling: str
+
+    hidden = ("rest",)
+    computed = ("averages_share", "shares", "residual")
 
     @cached_property
     def squares(self) -> tuple[float, float, float]:
@@ -154,42 +163,21 @@ class Latent(Drawn):
 
     def table(self, most: int = 3) -> Table:
         """Return each component: its strength, its share, and who and what is at its ends."""
-        parts = [self.component(t, most) for t in range(self.strengths.size)]
-        return Table(
+        return Table.of(
+            [self.component(t, most) for t in range(self.strengths.size)],
+            Column("component", cell="number"),
+            Column("strength", "how far scores depart from averages along this component"),
+            Column("share", "share of the squared norm around the mean"),
+            Column("agents high", "better than average on tasks high, worse on tasks low", cell=joined("agents_high")),
+            Column("agents low", "worse than average on tasks high, better on tasks low", cell=joined("agents_low")),
+            Column("tasks high", "tasks that favour the agents high", cell=joined("tasks_high")),
+            Column("tasks low", "tasks that favour the agents low", cell=joined("tasks_low")),
             title=repr(self),
-            columns=(
-                Column(name="component"),
-                Column(name="strength", meaning="how far scores depart from averages along this component"),
-                Column(name="share", meaning="share of the squared norm around the mean"),
-                Column(name="agents high", meaning="better than average on tasks high, worse on tasks low"),
-                Column(name="agents low", meaning="worse than average on tasks high, better on tasks low"),
-                Column(name="tasks high", meaning="tasks that favour the agents high"),
-                Column(name="tasks low", meaning="tasks that favour the agents low"),
-            ),
-            rows=tuple(
-                (
-                    part.number,
-                    part.strength,
-                    part.share,
-                    *map(", ".join, (part.agents_high, part.agents_low, part.tasks_high, part.tasks_low)),
-                )
-                for part in parts
-            ),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
-        arrays = ("average_skills", "average_difficulties", "strengths", "shares", "skills", "problems")
-        return {
-            "agents": list(self.agents),
-            "tasks": list(self.tasks),
-            "scaling": self.scaling,
-            "mean": self.mean,
-            "averages_share": self.averages_share,
-            **{name: getattr(self, name).tolist() for name in arrays},
-            "components": [asdict(self.component(t)) for t in range(self.strengths.size)],
-            "residual": self.residual,
-        }
+        """Return plain data for machines."""
+        return {**super().to_dict(), "components": plain_data([self.component(t) for t in range(self.strengths.size)])}
 
     def __repr__(self) -> str:
         size = f"{len(self.agents):,} agents x {len(self.tasks):,} tasks"

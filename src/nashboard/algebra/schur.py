@@ -97,6 +97,8 @@ class Schur(Drawn):
     norm: float
     residual: float
 
+    computed = ("shares",)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "Q", frozen_copy(self.Q))
         object.__setattr__(self, "strengths", frozen_copy(self.strengths))
@@ -136,8 +138,8 @@ class Schur(Drawn):
         return Table(
             title=repr(self),
             columns=(
-                Column(name="plane"),
-                Column(name="strength", meaning="how strongly agents go round in this plane"),
+                Column(name="plane", meaning="number of the plane, the strongest first"),
+                Column(name="strength", meaning="size of the cycles in this plane"),
                 Column(name="share", meaning="share of the squared norm of the matrix"),
                 Column(name="in turn", meaning="the four agents furthest out, each beating the next"),
             ),
@@ -151,17 +153,6 @@ class Schur(Drawn):
         """Name the agents furthest out in plane ``t``, counterclockwise."""
         far = np.argsort(-self.radii[:, t], kind="stable")[:most]
         return ", ".join(self.agents[i] for i in far[np.argsort(self.angles[far, t] % (2 * np.pi), kind="stable")])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
-        return {
-            "agents": list(self.agents),
-            "strengths": self.strengths.tolist(),
-            "shares": self.shares.tolist(),
-            "Q": self.Q.tolist(),
-            "norm": self.norm,
-            "residual": self.residual,
-        }
 
     def __repr__(self) -> str:
         strongest = f", strongest {self.strengths[0]:.4g}" if self.strengths.size else ""

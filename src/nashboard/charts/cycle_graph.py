@@ -80,7 +80,7 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
     if noise:
         assert isinstance(found, Transitivity)
         if found.p_noise > found.level:
-            said.append(f"What ratings leave over is no more than noise would leave (p = {found.p_noise:.2g}).")
+            said.append(f"The residual of the ratings is within noise (p = {found.p_noise:.2g}).")
         elif kept:
             strongest = max(one.z for one in found.cycles)
             said.append(f"In standard errors the strongest here is {strongest:.1f}; {found.by_luck()}.")

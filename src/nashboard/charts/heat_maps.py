@@ -14,7 +14,6 @@ from nashboard.charts.theme import (
     Chart,
     axis_of_names,
     cells,
-    checked_choice,
     checked_kind,
     checked_side,
     checked_top,
@@ -29,7 +28,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs, payoffs
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.evaluation.audit.audit import Audit, audit
 from nashboard.evaluation.audit.redundancy import Redundancy
 from nashboard.evaluation.board import Board
@@ -61,8 +60,8 @@ def payoff_map(
     >>> chart = nb.charts.payoff_map(nb.load_dataset("alphago"), part="cyclic")
     """
     if not isinstance(order, Board):
-        order = checked_choice(order, ORDERS, "order")
-    part = checked_choice(part, PARTS, "part")
+        order = check_choice(order, ORDERS, "order")
+    part = check_choice(part, PARTS, "part")
     top = checked_top(top)
     game, met = game_of(data)
     r = divergence(game.A)
@@ -301,9 +300,11 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
     title = (
         f"{number_of(count, found.kind[:-1])} of {len(found.names):,} could go: near-duplicates of another"
         if count
-        else f"No near-duplicates were found among {found.kind}"
+        else f"No near-duplicates are shown among {found.kind}"
     )
-    said = [f"Neighbours are alike; frames mark near-duplicates. Distance: root mean square difference ({found.unit})."]
+    said = [
+        f"Similar entries are neighbours; frames: near-duplicates. Unit: root mean square difference, {found.unit}."
+    ]
     if len(names) < len(found.names):
         said.append(f"Shown are the {len(names):,} of {len(found.names):,} {found.kind} that are most like another.")
     return titled(

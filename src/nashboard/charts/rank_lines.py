@@ -8,7 +8,6 @@ import numpy as np
 from nashboard._text import distinct_head, listed, shorten_to, shortened
 from nashboard.charts.theme import ROW, Chart, checked_kind, checked_top, inline, layered, text, titled
 from nashboard.errors import InputError
-from nashboard.evaluation.board import places
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.experiment import LABELS, MethodResult
 from nashboard.evaluation.stress.stress import Stress
@@ -41,7 +40,9 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     checked_kind(evaluation, Evaluation, "rank_changes", "evaluate returned")
     top = checked_top(top)
     board = evaluation.board
-    others = board.uniform_ranks if board.rating is None else places(board.rating.values)
+    values = board.uniform if board.rating is None else board.rating.values
+    _, first = np.unique(board.classes, return_index=True)  # copies take no place of their own, as on the board
+    others = np.array([1 + (values[first] > value + 1e-12 * np.abs(values).max()).sum() for value in values])
     second = "uniform average" if board.rating is None else board.rating.name
     shown = board.order[:top]
     left = {int(k): place for place, k in enumerate(shown[np.argsort(others[shown], kind="stable")])}

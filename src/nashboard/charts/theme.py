@@ -15,7 +15,7 @@ import numpy as np
 
 from nashboard._text import distinct_head, either, nearest
 from nashboard._types import Floats
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 
 Theme = Literal["light", "dark"]
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart
@@ -105,8 +105,7 @@ THEMES: dict[str, dict[str, Any]] = {
 
 def themed(chart: Any, theme: Theme = "light") -> Chart:
     """Return a copy of a chart that looks as the theme says; the page's own colour shows through."""
-    if theme not in get_args(Theme):
-        raise InputError(f"there is no theme {theme!r}{nearest(str(theme), THEMES)}: use {either(THEMES)}")
+    check_choice(theme, get_args(Theme), "theme")
     return dress(chart.copy(deep=False), theme)
 
 
@@ -224,13 +223,6 @@ def checked_side(of: str, *, tasks: bool) -> Side:
     if of == "tasks" and not tasks:
         raise InputError("matches and payoffs have no tasks: use of='agents'")
     return "tasks" if of == "tasks" else "agents"
-
-
-def checked_choice(value: str, allowed: Sequence[str], what: str) -> str:
-    """Return one of the words that are allowed."""
-    if value not in allowed:
-        raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
-    return value
 
 
 def more(count: int) -> str:

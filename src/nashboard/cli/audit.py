@@ -48,10 +48,7 @@ def audit(
     reading: Reading,
     listing: Listing,
     level: options.Level = options.LEVEL,
-    margin: Annotated[
-        float | None,
-        typer.Option(help="Smallest difference that matters, as a share of a task's range; 0.05 unless given."),
-    ] = None,
+    margin: options.Margin = None,
     noise: options.NoiseOption = options.Noise.model,
     what: Annotated[
         Shown, typer.Option("--show", help="The list of checks (trust), a table of details, or all of them.")
@@ -59,8 +56,9 @@ def audit(
     missing: options.Missing = None,
     fail_on: options.FailOn = None,
 ) -> None:
-    """Check the evaluation itself: near-duplicates, decisive entries, task quality, cycles, missing data.
+    """Check the evaluation itself.
 
+    Checks are about near-duplicates, decisive entries, task quality, cycles and missing data.
     Checks that failed are listed first, then those that these data cannot decide. Missing scores are counted, and the
     larger complete part is audited, unless --missing is given. --fail-on takes failed, open and near-duplicates, and
     ends with exit code 3.
@@ -109,7 +107,9 @@ def reduce(
     share: Annotated[float, typer.Option(help="Share of the pairs of agents that must be kept.")] = 1.0,
     missing: options.Missing = None,
 ) -> None:
-    """Find a small set of tasks or items that keeps the order of the agents, and tasks that add nothing.
+    """Find a smaller suite that keeps the order of the agents.
+
+    Tasks or items that add nothing to the order are named too.
 
     \b
     Examples:
@@ -145,16 +145,14 @@ def stress(
     choice: Annotated[Choice, typer.Option(help="How the entry to copy is chosen, without --of.")] = Choice.adversary,
     kind: Annotated[Cloned | None, typer.Option(help="What is copied; tasks unless given, if there are tasks.")] = None,
     copies: Annotated[str, typer.Option(help="Numbers of copies, separated by commas.")] = "1,2,5,10,100",
-    target: Annotated[
+    promote: Annotated[
         list[str] | None,
-        typer.Option(
-            "--target", help="Search the smallest number of copies that puts this one first; can be repeated."
-        ),
+        typer.Option(metavar="NAME", help="Search for the fewest copies that put this one first; can be repeated."),
     ] = None,
     most: Annotated[int, typer.Option(help="Largest number of copies in an attack.", min=1)] = 100,
-    draws: Annotated[
+    repeats: Annotated[
         int | None,
-        typer.Option(help="Draws for noisy copies; 3 unless given, none for more than 60 entries.", min=0),
+        typer.Option(help="How often noisy copies are drawn: 3 unless given, 0 for more than 60 entries.", min=0),
     ] = None,
     seed: options.Seed = options.SEED,
     noise: options.NoiseOption = options.Noise.model,
@@ -163,12 +161,14 @@ def stress(
     ] = None,
     missing: options.Missing = None,
 ) -> None:
-    """Enter copies of agents or tasks, and show what moves: plain average, Elo, Nash average.
+    """Enter copies of agents or tasks, and show what moves.
+
+    The plain average, Elo and the Nash average are compared.
 
     \b
     Examples:
       nashboard stress battles.parquet
-      nashboard stress dataset:atari --of venture --target human
+      nashboard stress dataset:atari --of venture --promote human
       nashboard stress scores.csv --kind agents --copies 1,10 --format json
     """
     from nashboard.evaluation.stress.stress import stress as run
@@ -189,9 +189,9 @@ def stress(
             of=of,
             choice=options.word(choice),
             kind=options.word(kind),
-            targets=target,
+            targets=promote,
             most=most,
-            draws=draws,
+            draws=repeats,
             rng=seed,
             noise=options.word(noise),
         )

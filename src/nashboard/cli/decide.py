@@ -31,19 +31,22 @@ def compare(
     a: Annotated[str | None, typer.Argument(metavar="A", help="The agent to judge; without, all pairs.")] = None,
     b: Annotated[list[str] | None, typer.Argument(metavar="B", help="One or more agents; all others if none.")] = None,
     level: options.Level = options.LEVEL,
-    margin: Annotated[
-        float | None, typer.Option(help="Largest difference that does not matter, in the unit of the result.")
-    ] = None,
+    margin: options.Margin = None,
     over: Annotated[
-        OverWay | None, typer.Option(help="Scores: ask about tasks like these, or about these tasks measured again.")
+        OverWay | None,
+        typer.Option(
+            help="Scores: an interval for tasks like these (task interval), or for these measured again (sampling "
+            "interval)."
+        ),
     ] = None,
     anytime: Annotated[
         bool, typer.Option("--anytime", help="Matches: own games only, valid however often you look.")
     ] = False,
     fail_on: options.FailOn = None,
 ) -> None:
-    """Compare agents: difference with interval, p-value, probability, verdict, and how much more data would decide.
+    """Compare agents: difference, interval, p-value and verdict.
 
+    The result also says how likely one is better, and how much more data would decide.
     Scores are paired over items or tasks. Matches use games between the two and against common opponents. Several
     agents are compared with Holm's correction. Without names, all pairs: the probability that one is above the other;
     if there are two agents only, these are compared.
@@ -106,8 +109,9 @@ def sprt(
     elo1: Annotated[float, typer.Option("--elo1", help="The gain, in Elo points, that is enough.")] = 5.0,
     level: options.Level = options.LEVEL,
 ) -> None:
-    """Test sequentially whether A gained on B: accept the gain, reject it, or play on (an SPRT on their own games).
+    """Test sequentially whether A is better than B (SPRT).
 
+    The test of their own games accepts the gain, rejects it, or asks for more games.
     Run it again after more games; error rates are 1 - level each way however often. It takes games as independent:
     if openings are played twice with reversed colours, use nb.sprt in Python with counts of pairs.
 
@@ -147,7 +151,9 @@ def plan(
     probability: Annotated[float, typer.Option(help="Certainty for which the number of games is computed.")] = 0.95,
     seed: options.Seed = options.SEED,
 ) -> None:
-    """Plan what to measure next: pairs with a number of games each, what they bring, and how many are needed.
+    """Plan what to measure next.
+
+    The plan lists pairs with a number of games each, what they are expected to show, and how many are needed.
 
     \b
     Examples:
@@ -183,7 +189,7 @@ def changes(
     level: options.Level = options.LEVEL,
     fail_on: options.FailOn = None,
 ) -> None:
-    """Compare two evaluations: who moved beyond noise, who is new, and which results caused it.
+    """Compare two evaluations: who moved beyond noise, and why.
 
     OLD and NEW are files that `nashboard evaluate -o NAME.json` wrote, or data. --fail-on: first-changed, moved, worse,
     missing; exit code 3.
@@ -235,15 +241,14 @@ def influence(
     listing: Listing,
     judge: Annotated[
         Judge | None,
-        typer.Option(help="Who says which agent is first: elo or mean (default), or the board of evaluate."),
+        typer.Option(help="What decides who is first: elo or mean (default), or the board of evaluate."),
     ] = None,
-    voter: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Remove whole voters; the column that says who voted.")
-    ] = None,
+    voter: options.Voter = None,
     by: Annotated[By | None, typer.Option(help="Item-level scores: remove single items, or whole tasks.")] = None,
 ) -> None:
-    """Find the smallest set of votes, voters, items or tasks whose removal changes who is first.
+    """Find the fewest votes or tasks that decide first place.
 
+    These are the smallest set of votes, items or tasks, or with --voter of voters, whose removal changes who is first.
     Matches are judged by Elo ratings, scores by the plain mean, both also by the board. The answer is confirmed by a
     fit without the set; on small data a search proves that no smaller set exists. Rows of the log are named.
 
@@ -287,15 +292,14 @@ def voters(
     source: SourceArgument,
     reading: Reading,
     listing: Listing,
-    voter: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column that says who voted; voter, worker, judge, ... if not given."),
-    ] = None,
+    voter: options.Voter = None,
     item: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of what was voted on, to measure agreement.")
     ] = None,
 ) -> None:
-    """Examine voters: agreement, votes at random, always for one side or one agent, and the board without them.
+    """Examine voters: agreement, random votes, one-sided votes.
+
+    The board without inattentive votes is shown too. Without --voter, a column called voter, worker or judge is used.
 
     \b
     Examples:
@@ -328,7 +332,9 @@ def exposure(
         float, typer.Option(min=1, help="Pairs with fewer games are weighted as if they had so many.")
     ] = 50,
 ) -> None:
-    """Show how often every agent was sampled, ratings with all pairs weighted alike, and gains of entering variants.
+    """Show how often every agent was sampled.
+
+    The result includes ratings with all pairs weighted equally, and what entering variants gains.
 
     \b
     Examples:

@@ -44,7 +44,9 @@ def evaluate(
     output: options.OutputOption = None,
     how: options.FormatOption = None,
 ) -> None:
-    """Evaluate agents: a leaderboard that redundant entries cannot move and that noise does not decide.
+    """Evaluate agents and print the leaderboard.
+
+    Redundant entries cannot move it, and noise does not decide it.
 
     \b
     Examples:
@@ -289,8 +291,9 @@ def report(
     title: Annotated[str | None, typer.Option(help="The heading; the name of the file unless given.")] = None,
     look: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
-    """Write a report: one HTML file with verdict, boards, pictures, audit and stress test; it needs no network.
+    """Write a report: one HTML file that needs no network.
 
+    It contains the verdict, boards, charts, audit and stress test.
     FILE may also be the .json of an evaluation; the page then lacks the parts that need the data.
 
     \b
@@ -372,10 +375,10 @@ def paper(
     ] = Path("nashboard-paper"),
     how: Annotated[Format, typer.Option("--format", help="How to print the claims.")] = Format.text,
 ) -> None:
-    """Reproduce the paper: a folder with its figures, its tables, and a page of its numbers beside ours.
+    """Reproduce the paper: its figures, tables and numbers.
 
-    The summary is printed: how many are equal to the printed digits, and why others differ. With --format every claim
-    is printed.
+    A folder is written, with a page of its numbers beside ours. The summary says how many are equal to the printed
+    digits, and why others differ. With --format every claim is printed.
 
     \b
     Examples:

@@ -38,7 +38,7 @@ def datasets(
     showing: Showing,
     name: Annotated[str | None, typer.Argument(help="Show where this data set comes from.")] = None,
 ) -> None:
-    """List the bundled data sets, or describe one and its source.
+    """List the bundled data sets, or describe one.
 
     \b
     Examples:
@@ -71,7 +71,7 @@ def hodge(
         bool, typer.Option(help="Separate local cycles from the harmonic part (slow for millions of pairs).")
     ] = True,
 ) -> None:
-    """Show how much of the results ratings explain, the ratings, and the strongest cycles.
+    """Show how much ratings explain, and the strongest cycles.
 
     \b
     Examples:
@@ -107,32 +107,30 @@ def told(found: "Hodge", rest: str, cycles: int, split: bool) -> list[str]:
         parts += f", local cycles {found.local_share:.1%}, the harmonic part {found.harmonic_share:.1%}"
     lines = [f"transitivity: {parts}", rest]
     if split:
-        lines.append(
-            "squared norm: all results, squared and added up; local cycles are of three, the harmonic part longer"
-        )
+        lines.append("squared norm: sum of all squared results; local cycles have three agents, harmonic ones more")
     named = [f"cycle: {cycle}" for cycle in found.cycles(cycles)]
     if named:
         gained = "log-odds of winning" if found.unit == "logit" else found.unit
-        named.append(f"curl: what each gains from the next, added up ({gained}); ratings alone would make it 0")
+        named.append(f"curl: sum of what each gains from the next ({gained}); 0 if ratings explain the results")
     elif cycles:
         named.append("no three agents beat each other in a cycle")
     return lines + named
 
 
 def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
-    """Return the chance of what ratings leave over, where games were counted, and what that means in words."""
+    """Return the p-value of the residual of ratings, where games were counted, and its meaning in words."""
     from nashboard.data.matches import Matches
     from nashboard.evaluation.audit.transitivity import chance_of_the_rest, untold
 
     if exact:
-        return None, "ratings leave nothing over: Elo can explain the results exactly"
+        return None, "the residual of the ratings is 0: Elo explains the results exactly"
     if not isinstance(data, Matches):
-        return None, "it is unknown whether the residual is more than noise: games were not counted"
+        return None, "it is unknown whether the residual is larger than noise: games were not counted"
     if why := untold(data):
-        return None, f"it is unknown whether the residual is more than noise: {why}"
+        return None, f"it is unknown whether the residual is larger than noise: {why}"
     chance = chance_of_the_rest(data)
-    words = "more than noise, which Elo cannot explain" if chance <= LEVEL else "no more than noise would leave"
-    return chance, f"what ratings leave over is {words} (p = {chance:.2g})"
+    words = "larger than noise: Elo does not explain these results" if chance <= LEVEL else "within noise"
+    return chance, f"the residual of the ratings is {words} (p = {chance:.2g})"
 
 
 def latent(
@@ -143,7 +141,9 @@ def latent(
     components: Annotated[int, typer.Option("--k", "-k", help="How many components.", min=1)] = 5,
     ends: Annotated[int, typer.Option(help="How many names at each end of a component.", min=1)] = 3,
 ) -> None:
-    """Show what tasks test beyond an average: per component, who and what is at its two ends.
+    """Show what tasks test beyond an average.
+
+    Each component has the agents and tasks at its two ends.
 
     \b
     Examples:
@@ -165,6 +165,6 @@ def latent(
         "",
         f"average skill and difficulty explain {found.averages_share:.1%} of the squared norm around "
         f"the mean, the components above {found.shares.sum():.1%} (scaling: {found.scaling})",
-        "agents high do better on tasks high, and worse on tasks low, than averages say",
+        "average: what the mean skill of the agent and the mean difficulty of the task predict",
     )
     listing.show(replace(found.table(ends), notes=notes), json=(found.to_dict(), "latent/1"))

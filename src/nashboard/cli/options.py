@@ -80,15 +80,22 @@ Segment = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
 ]
 Prompts = Annotated[
-    str | None,
-    typer.Option("--segment", metavar="COLUMN", help="The column of prompts, or their categories, for deviation."),
+    str | None, typer.Option(metavar="COLUMN", help="The column of prompts, or their categories, for deviation.")
 ]
+Voter = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that says who voted.")]
 MinGames = Annotated[int | None, typer.Option(help="Leave out agents with fewer games.", min=1)]
 
 # how to evaluate ------------------------------------------------------------------------------------------------------
-Resamples = Annotated[int, typer.Option(help="Number of draws from the posterior.", min=1)]
+Resamples = Annotated[int, typer.Option(help="Number of draws from the posterior, or of bootstrap resamples.", min=1)]
 Seed = Annotated[int, typer.Option(help="Seed of all random numbers; the same seed gives the same output.", min=0)]
 Level = Annotated[float, typer.Option(help="Level of intervals and tests: 0.95 for 95%.")]
+Margin = Annotated[
+    float | None,
+    typer.Option(
+        help="Largest difference that does not matter, in the unit of the result; in audit a share of a task's range, "
+        "0.05 unless given."
+    ),
+]
 NoiseOption = Annotated[
     Noise, typer.Option(help="Whether results contain noise (model), or are exact as in the paper (none).")
 ]
@@ -140,7 +147,7 @@ Columns = Annotated[
 ]
 MethodOption = Annotated[
     list[str] | None,
-    typer.Option("--method", metavar="NAME", help="A way to rank beside Nash; can be repeated. See nashboard methods."),
+    typer.Option("--method", "-m", metavar="NAME", help="A way to rank, as `nashboard methods` lists them."),
 ]
 OutputOption = Annotated[
     Path | None,
@@ -148,7 +155,7 @@ OutputOption = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="Write the result to a file instead: .json, .md, .csv, .tex or .txt; evaluate also .html, the report.",
+        help="Write the result to a file instead: .json, .md, .csv, .tex, .txt; of evaluate also .html.",
     ),
 ]
 FailOn = Annotated[

@@ -14,7 +14,7 @@ from nashboard.errors import InputError
 
 MOST_PROMPTS = 100_000  # each is counted apart, in a millisecond or two
 PROMPT = re.compile(r"'((?:prompt|question)(?:_id)?)'", re.IGNORECASE)  # usual names, among the columns of a log
-EXACT = "observed results are taken as exact, and `nashboard evaluate` accounts for their noise"
+EXACT = "observed results are taken as exact; `nashboard evaluate` accounts for their noise"
 
 
 def rank(
@@ -23,7 +23,7 @@ def rank(
     reading: Reading,
     listing: Listing,
     method: Annotated[
-        str, typer.Option("--method", "-m", metavar="NAME", help="How to rank; `nashboard methods` lists the names.")
+        str, typer.Option("--method", "-m", metavar="NAME", help="A way to rank, as `nashboard methods` lists them.")
     ] = "nash",
     option: Annotated[
         list[str] | None,
@@ -31,18 +31,20 @@ def rank(
             "--option", metavar="NAME=VALUE", help="An option of the method, such as damping=0.9; can be repeated."
         ),
     ] = None,
-    segment: options.Prompts = None,
+    prompts: options.Prompts = None,
     scaling: options.ScalingOption = options.Scaling.range,
     missing: options.Missing = None,
 ) -> None:
-    """Rank agents by any of many methods: Nash, Elo, voting rules, alpha-rank, PageRank and more.
+    """Rank agents by one of many methods.
+
+    Among them are Nash averages, Elo, voting rules, alpha-rank and PageRank.
 
     \b
     Examples:
       nashboard rank battles.parquet --method schulze
       nashboard rank dataset:atari --method iqm
       nashboard rank games.pgn --method pagerank --option damping=0.9
-      nashboard rank votes.csv --method deviation --segment prompt
+      nashboard rank votes.csv --method deviation --prompts prompt
     """
     from nashboard.cli.evaluate import read_parts
     from nashboard.ranking.registry import find_method
@@ -50,16 +52,16 @@ def rank(
 
     chosen = find_method(method)  # before the work, which a wrong name would waste
     if not chosen.by_prompt:
-        options.refuse(("segment",), f"{chosen.name} pools all games; only deviation uses prompts")
+        options.refuse(("prompts",), f"{chosen.name} pools all games; only deviation uses prompts")
     chosen_options = method_options(option)
     data: Any
-    if segment is None:
+    if prompts is None:
         data = connecting.to_rank(source, reading, missing)
     else:
         options.refuse(
-            ("scaling", "missing", "components", "min_games"), "--segment ranks the matches of all prompts together"
+            ("scaling", "missing", "components", "min_games"), "--prompts ranks the matches of all prompts together"
         )
-        data = read_parts(source, segment, reading, most=MOST_PROMPTS)
+        data = read_parts(source, prompts, reading, most=MOST_PROMPTS)
     ranking = rank_agents(data, method, scaling=options.word(scaling), **chosen_options)
     listing.show(ranking.table(), json=(ranking.to_dict(), "ranking/1"))
     note_exact(data, ranking.winners)
@@ -68,7 +70,7 @@ def rank(
 
 
 def note_exact(data: Any, first: Sequence[str], how: str = EXACT) -> None:
-    """Say that a ranking takes the observed results as exact, and how few games those in first place played."""
+    """Note that a ranking takes the observed results as exact, and how few games those in first place played."""
     from nashboard.data.matches import NO_COUNTS, Matches
     from nashboard.evaluation.verdict import FEW_GAMES
 
@@ -81,13 +83,13 @@ def note_exact(data: Any, first: Sequence[str], how: str = EXACT) -> None:
 
 
 def note_pooled_prompts(data: Any) -> None:
-    """Say that a log has a column of prompts which was pooled, and how to use it."""
+    """Note that a log has a column of prompts which was pooled, and how to use it."""
     from nashboard.data.matches import Matches
 
     if not isinstance(data, Matches):
         return
     if found := PROMPT.search(" ".join(fact.meaning for fact in data.origin.taken if fact.name == "columns")):
-        note(f"note: games of all prompts are pooled: deviation uses them with --segment {found[1]}")
+        note(f"note: games of all prompts are pooled: deviation uses them with --prompts {found[1]}")
 
 
 def method_options(pairs: list[str] | None) -> dict[str, Any]:
@@ -114,24 +116,24 @@ def methods(
         str | None,
         typer.Argument(metavar="[FILE]", help="Data to rank, as in nashboard evaluate; none lists the methods."),
     ] = None,
-    method: Annotated[
-        list[str] | None, typer.Option("--method", "-m", metavar="NAME", help="Only this method; can be repeated.")
-    ] = None,
-    segment: options.Prompts = None,
+    method: options.MethodOption = None,
+    prompts: options.Prompts = None,
     resamples: options.Resamples = options.RESAMPLES,
     seed: options.Seed = options.SEED,
     noise: options.NoiseOption = options.Noise.model,
     scaling: options.ScalingOption = options.Scaling.range,
     missing: options.Missing = None,
 ) -> None:
-    """List the ways to rank, or compare them on a file: who wins, how sure that is, and what copies do.
+    """List the ways to rank, or compare them on a file.
+
+    The comparison shows who is first, how sure that is, and what copies change.
 
     \b
     Examples:
       nashboard methods
       nashboard methods battles.parquet
       nashboard methods dataset:atari --method nash --method borda --method schulze
-      nashboard methods votes.csv --segment prompt
+      nashboard methods votes.csv --prompts prompt
     """
     from nashboard.cli.evaluate import read_parts
     from nashboard.evaluation.evaluate import evaluate
@@ -147,12 +149,12 @@ def methods(
         return
     by_prompt = [one.name for one in registry() if one.by_prompt and (names is None or one.name in names)]
     if not by_prompt:
-        options.refuse(("segment",), "these methods pool all games; only deviation uses prompts")
+        options.refuse(("prompts",), "these methods pool all games; only deviation uses prompts")
     data = connecting.to_rank(source, reading, missing)
-    prompts = None if segment is None else read_parts(source, segment, reading, most=MOST_PROMPTS)
+    by_prompts = None if prompts is None else read_parts(source, prompts, reading, most=MOST_PROMPTS)
     found = evaluate(data, n_resamples=resamples, rng=seed, noise=options.word(noise), scaling=options.word(scaling))
     with show_progress("Ranking by every method ...") as progress:
-        trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."), prompts=prompts)
+        trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."), prompts=by_prompts)
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
     winners = [name for one in trials.ranked if one.ranking for name in one.ranking.winners]
     note_exact(data, winners, "first places are those of the observed results; P(same) says what noise does to them")
@@ -173,7 +175,9 @@ def nash(
     tasks: options.Tasks = False,
     missing: options.Missing = None,
 ) -> None:
-    """Show Nash averages of the results as given: weights, averages, margins, copies and certificates.
+    """Show Nash averages of the results as given.
+
+    The table has weights, averages, margins and copies; certificates prove the equilibrium.
 
     \b
     Examples:

@@ -42,17 +42,11 @@ def elo(
     ] = None,
     anchor: options.Anchor = None,
     errors: options.Errors = None,
-    resamples: Annotated[
-        int | None, typer.Option(help="With --errors bootstrap: how often to resample; 100 unless given.", min=1)
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="With --errors bootstrap: seed of the resamples; 0 unless given.", min=0)
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="With --errors bootstrap: how many workers; all cores unless given.", min=1)
-    ] = None,
+    resamples: options.Resamples = options.RESAMPLES,
+    seed: options.Seed = options.SEED,
+    workers: options.Workers = None,
 ) -> None:
-    """Rate agents by Elo, with 95% intervals of ratings and of ranks.
+    """Rate agents by Elo, with 95% intervals of ratings and ranks.
 
     \b
     Examples:
@@ -65,10 +59,8 @@ def elo(
     """
     from nashboard.ratings.elo import elo as fit
 
-    resampling = {"--resamples": resamples, "--seed": seed, "--workers": workers}
-    for option, value in resampling.items():
-        if value is not None and errors in (None, "hessian", "sandwich"):
-            raise InputError(f"{option} is for --errors bootstrap: leave it out, or add --errors bootstrap")
+    if errors is not options.ErrorMethod.bootstrap:
+        options.refuse(("resamples", "seed", "workers"), "it is for --errors bootstrap")
     clustered = first_advantage and any(pair.startswith("cluster=") for pair in reading.read or ())
     if covariate or clustered:
         options.refuse(
@@ -85,8 +77,8 @@ def elo(
         covariates=covariate,
         anchor=options.parse_anchors(anchor),
         errors=options.word(errors),
-        n_resamples=100 if resamples is None else resamples,
-        rng=seed or 0,
+        n_resamples=resamples,
+        rng=seed,
         workers=workers,
         progress=True,
     )
@@ -122,7 +114,9 @@ def melo(
     ] = False,
     anchor: options.Anchor = None,
 ) -> None:
-    """Rate agents by mElo: a rating each, and planes that predict cycles such as rock-paper-scissors.
+    """Rate agents by mElo: ratings, and planes for cycles.
+
+    Planes predict cycles such as rock-paper-scissors.
 
     \b
     Examples:
@@ -156,8 +150,9 @@ def predict(
     k: options.Planes = "auto",
     prior: options.Prior = "learned",
 ) -> None:
-    """Predict how often A beats B. FILE contains matches, or is the state of an online league.
+    """Predict how often A beats B.
 
+    FILE contains matches, or is the state of an online league.
     The first row is the prediction: Elo, or mElo where planes for cycles predict held-out games better.
 
     \b
@@ -182,7 +177,7 @@ def predict(
         Table(
             title=f"{first} against {second}",
             columns=(
-                Column("by"),
+                Column("by", "rating that predicts; seen is what was observed"),
                 Column("probability", f"share of points that {first} takes; a draw is half a point"),
                 Column("lead", "difference in Elo points: 0 is even, 400 win ten games to one lost", decimals=1),
                 Column("games", "games between the two, or their total weight", decimals=2),
@@ -202,7 +197,7 @@ def trust_seen(share: float | None, games: float) -> str:
         return "the two never met"
     p = (share * games + 1) / (games + 2)  # one win and one loss more: the error of a clean sweep is not zero
     error = (p * (1 - p) / (games + 2)) ** 0.5
-    return f"use 'seen' only where the two met often: its standard error here is about {error:.2f}"
+    return f"the standard error of 'seen' is about {error:.2f}: use it only where the two met often"
 
 
 def compare_planes(tried: "Sequence[Candidate]") -> str:
@@ -279,7 +274,7 @@ def online(
     ] = None,
     cyclic_rate: Annotated[float | None, typer.Option(help="Step of planes; with a rate 1 unless given.")] = None,
     decay: Annotated[float | None, typer.Option(help="Games after which an agent's steps have halved.")] = None,
-    seed: Annotated[int | None, typer.Option(help="For the planes of new agents; 0 unless given.")] = None,
+    seed: options.Seed = options.SEED,
     from_start: Annotated[bool, typer.Option(help="Read the log from its start, even if it was read before.")] = False,
     pairs: Annotated[
         list[str] | None,
@@ -299,9 +294,9 @@ def online(
         str | None, typer.Option("--time", help="Column of the time, by which the log is sorted first.")
     ] = None,
 ) -> None:
-    """Follow a log game by game, and keep the league in a file. Run it again, and it goes on where it stopped.
+    """Follow a log game by game, and keep the league in a file.
 
-    Ctrl-C ends it with everything up to the last whole piece of the log saved.
+    The next run continues where the last one stopped. Ctrl-C saves everything that was read before it ends the command.
 
     \b
     Examples:
@@ -361,7 +356,7 @@ def league_in(
     rate: float | None,
     cyclic_rate: float | None,
     decay: float | None,
-    seed: int | None,
+    seed: int,
 ) -> "Online":
     """Return the league of a state file, or a new one; options that contradict the file are an error."""
     from nashboard.online.models import OnlineElo, OnlineMelo, load
@@ -370,8 +365,9 @@ def league_in(
         if not k:
             options.refuse(("cyclic_rate", "seed"), "plain Elo has no planes, add --k 1 for them")
             return OnlineElo(rate=rate, decay=decay)
-        return OnlineMelo(k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=seed or 0)
+        return OnlineMelo(k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, rng=seed)
     model = load(state)
+    options.refuse(("seed",), f"the league in {str(state)!r} has its own random numbers")
     for name, asked in (("k", k), ("rate", rate), ("cyclic_rate", cyclic_rate), ("decay", decay)):
         kept = getattr(model.league, name)
         if asked is not None and asked != kept:

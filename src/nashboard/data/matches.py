@@ -69,15 +69,10 @@ REVERSED = [2, 1, 0]  # wins, draws and losses as the other agent sees them
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sides:
-    """The counts of each pair by which of its agents was the first side.
+    """The counts of each pair by which of its agents was the first side."""
 
-    Parameters
-    ----------
-    first, second
-        ``(p, 3)`` wins, draws and losses of agent ``i`` of the pair ``(i, j)``: in games where ``i`` was the first
-        side, and where ``j`` was. Games at a neutral place are in neither.
-    """
-
+    # first, second: (p, 3) wins, draws and losses of agent i of the pair (i, j): in games where i was
+    # the first side, and where j was. Games at a neutral place are in neither.
     first: Floats
     second: Floats
 
@@ -525,19 +520,15 @@ class Matches(Tabular):
         games = self.games_per_agent
         share = np.divide(points, games, out=np.full(len(games), np.nan), where=games > 0)
         order = np.lexsort([np.arange(len(games)), -np.nan_to_num(share, nan=-1.0)])
-        return Table(
+        return Table.of(
+            order,
+            Column("agent", cell=self.agents),
+            Column("games", "games played, or their total weight", decimals=2, cell=list(map(whole, games))),
+            Column("wins", "games won", decimals=2, cell=list(map(whole, wins))),
+            Column("draws", "games drawn", decimals=2, cell=list(map(whole, draws))),
+            Column("losses", "games lost", decimals=2, cell=list(map(whole, losses))),
+            Column("share", "share of points won; a draw is half a point", cell=share),
             title=repr(self),
-            columns=(
-                Column(name="agent"),
-                Column(name="games", meaning="games played, or their total weight", decimals=2),
-                Column(name="wins", meaning="games won", decimals=2),
-                Column(name="draws", meaning="games drawn", decimals=2),
-                Column(name="losses", meaning="games lost", decimals=2),
-                Column(name="share", meaning="share of points won; a draw is half a point"),
-            ),
-            rows=tuple(
-                (self.agents[k], *(whole(x[k]) for x in (games, wins, draws, losses)), float(share[k])) for k in order
-            ),
         )
 
     def __repr__(self) -> str:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular
-from nashboard._text import either, nearest
+from nashboard._text import plural
 from nashboard._types import Floats, Ints, frozen_copy, spacing_of, square
 from nashboard.data.matches import Matches
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, positions, refuse_cells
-from nashboard.errors import ConvergenceError, InputError
+from nashboard.errors import ConvergenceError, InputError, check_choice
 
 if TYPE_CHECKING:
     import polars as pl
@@ -228,27 +228,16 @@ class Payoffs(Tabular):
         """Return each agent's uniform average payoff and its best and worst opponents."""
         A = self.A
         order = np.argsort(-A.mean(axis=1), kind="stable")
-        return Table(
+        best, worst = A.argmax(axis=1), A.argmin(axis=1)
+        return Table.of(
+            order,
+            Column("agent", cell=self.agents),
+            Column("mean payoff", "average over all agents", cell=A.mean(axis=1)),
+            Column("best against", "opponent it gains most against", cell=lambda k: self.agents[best[k]]),
+            Column("gain", "payoff against that opponent", cell=A.max(axis=1)),
+            Column("worst against", "opponent it loses most against", cell=lambda k: self.agents[worst[k]]),
+            Column("loss", "payoff against that opponent", cell=A.min(axis=1)),
             title=repr(self),
-            columns=(
-                Column(name="agent"),
-                Column(name="mean payoff", meaning="average over all agents"),
-                Column(name="best against", meaning="opponent it gains most against"),
-                Column(name="gain", meaning="payoff against that opponent"),
-                Column(name="worst against", meaning="opponent it loses most against"),
-                Column(name="loss", meaning="payoff against that opponent"),
-            ),
-            rows=tuple(
-                (
-                    self.agents[k],
-                    float(A[k].mean()),
-                    self.agents[int(A[k].argmax())],
-                    float(A[k].max()),
-                    self.agents[int(A[k].argmin())],
-                    float(A[k].min()),
-                )
-                for k in order
-            ),
         )
 
     def __repr__(self) -> str:
@@ -289,9 +278,8 @@ def payoffs(
     array([[ 0. ,  0.5],
            [-0.5,  0. ]])
     """
-    for value, allowed, what in ((scale, get_args(PayoffScale), "scale"), (fill, get_args(Fill), "fill")):
-        if value not in allowed:
-            raise InputError(f"there is no {what} {value!r}{nearest(value, allowed)}: use {either(allowed)}")
+    check_choice(scale, get_args(PayoffScale), "scale")
+    check_choice(fill, get_args(Fill), "fill")
     prior = checked_prior(prior, scale)
     n = len(matches.agents)
     unmet = n * (n - 1) // 2 - len(matches.pairs)
@@ -305,14 +293,18 @@ def payoffs(
     A = modelled(matches, scale, prior) if unmet and fill == "model" else np.zeros((n, n))
     i, j = matches.pairs.T
     A[i, j], A[j, i] = values, -values
-    filled = {"error": "", "zero": f", {unmet:,} pairs set to even", "model": f", {unmet:,} pairs as Elo predicts"}
-    word = "log-odds of smoothed win rates" if scale == "logit" else "win rate minus loss rate"
+    filled = {
+        "error": "",
+        "zero": f"; {unmet:,} that never met count as even",
+        "model": f"; Elo predicts {unmet:,} that never met",
+    }
+    word = "log-odds of win rates" if scale == "logit" else "win rate minus loss rate"
     return Payoffs(
         agents=matches.agents,
         A=A,
         scale=scale,
         filled=unmet,
-        made=f"{word}, a prior of {prior:g} games per pair" + (filled[fill] if unmet else ""),
+        made=f"{word}, with {prior:g} prior {plural(prior, 'games')} per pair" + (filled[fill] if unmet else ""),
         origin=matches.origin,
     )
 

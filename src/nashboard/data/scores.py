@@ -17,7 +17,7 @@ from nashboard._text import either, listed, nearest
 from nashboard._types import Bools, Floats, Ints, floats, frozen_copy, spacing_of
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, identical_rows, positions, refuse_cells
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     import polars as pl
@@ -248,8 +248,7 @@ class Scores(Tabular):
         reference
             The agents at 0 and at 1, for ``"reference"``: ``("random", "human")``.
         """
-        if method not in SCALINGS:
-            raise InputError(f"there is no scaling {method!r}{nearest(method, SCALINGS)}: use {either(SCALINGS)}")
+        check_choice(method, SCALINGS, "scaling")
         if (method == "reference") != (reference is not None):
             raise InputError("the scaling 'reference' and only it needs reference=(agent at 0, agent at 1)")
         at = None if reference is None else positions(reference, self.agents, kind="agent")
@@ -357,29 +356,18 @@ class Scores(Tabular):
 
     def table(self) -> Table:
         """Return what each task holds."""
-        return Table(
+        values, lower = self.values, self.lower_is_better
+        best = np.where(lower, np.nanargmin(values, axis=0), np.nanargmax(values, axis=0))
+        return Table.of(
+            range(len(self.tasks)),
+            Column("task", cell=self.tasks),
+            Column("agents", "agents with a score on this task", cell=(~np.isnan(values)).sum(axis=0)),
+            Column("lowest", "smallest score", cell=np.nanmin(values, axis=0)),
+            Column("mean", "mean over agents", cell=np.nanmean(values, axis=0)),
+            Column("highest", "largest score", cell=np.nanmax(values, axis=0)),
+            Column("best agent", "agent with the best score", cell=lambda k: self.agents[best[k]]),
+            Column("better", "whether a high or a low score is good", cell=lambda k: "low" if lower[k] else "high"),
             title=repr(self),
-            columns=(
-                Column(name="task"),
-                Column(name="agents", meaning="agents with a score on this task"),
-                Column(name="lowest", meaning="smallest score"),
-                Column(name="mean", meaning="mean over agents"),
-                Column(name="highest", meaning="largest score"),
-                Column(name="best agent", meaning="agent with the best score"),
-                Column(name="better", meaning="whether a high or a low score is good"),
-            ),
-            rows=tuple(
-                (
-                    task,
-                    int((~np.isnan(column)).sum()),
-                    float(np.nanmin(column)),
-                    float(np.nanmean(column)),
-                    float(np.nanmax(column)),
-                    self.agents[int(np.nanargmin(column) if lower else np.nanargmax(column))],
-                    "low" if lower else "high",
-                )
-                for task, column, lower in zip(self.tasks, self.values.T, self.lower_is_better, strict=True)
-            ),
         )
 
     def __repr__(self) -> str:

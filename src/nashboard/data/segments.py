@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 import numpy as np
 import polars as pl
 
-from nashboard._tables import Cell, Column, Table, Tabular
-from nashboard._text import either, listed, nearest, number_of, rows_have
+from nashboard._tables import Column, Table, Tabular
+from nashboard._text import listed, number_of, rows_have
 from nashboard.data.matches import Matches
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     from nashboard.data.scores import Scores
@@ -47,17 +47,16 @@ class Segments(Tabular):
 
     def table(self) -> Table:
         """Return one row per segment: how much data there is."""
-        rows: list[tuple[Cell, ...]] = [
-            (value, len(part.agents), part.origin.rows) for value, part in self.parts.items()
-        ]
-        return Table(
-            title=f"segments by {self.column}",
-            columns=(
-                Column(name=self.column, meaning="the value that all rows of the segment have"),
-                Column(name="agents", meaning="how many there are"),
-                Column(name="rows", meaning="rows of the table, with those that were left out"),
+        return Table.of(
+            self.parts,
+            Column(self.column, "the value that all rows of the segment have", cell=str),
+            Column("agents", "how many there are", cell=lambda value: len(self.parts[value].agents)),
+            Column(
+                "rows",
+                "rows of the table, with those that were left out",
+                cell=lambda value: self.parts[value].origin.rows,
             ),
-            rows=tuple(rows),
+            title=f"segments by {self.column}",
             notes=(*self.notes, *(f"{value} left out: {why}" for value, why in self.refused.items())),
         )
 
@@ -93,24 +92,9 @@ Components = Literal["error", "largest", "each"]
 def split_components(matches: Matches, components: Components = "error") -> tuple[Matches, ...]:
     """Return the matches of the groups of agents that met, directly or through others, largest first.
 
-    Parameters
-    ----------
-    matches
-        Who met whom.
-    components
-        ``"error"`` raises an error that names the groups if there are several, ``"largest"`` keeps the largest,
-        ``"each"`` returns all that have at least two agents.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> matches = nb.Matches.from_counts([[0, 3, 0, 0], [1, 0, 0, 0], [0, 0, 0, 2], [0, 0, 1, 0]])
-    >>> split_components(matches, "each")
-    (Matches(2 agents, 1 of 1 pairs met, 4 games), Matches(2 agents, 1 of 1 pairs met, 3 games))
+    ``"error"`` refuses several groups and names them, ``"each"`` returns those with at least two agents.
     """
-    if components not in get_args(Components):
-        allowed = get_args(Components)
-        raise InputError(f"there is no choice {components!r}{nearest(components, allowed)}: use {either(allowed)}")
+    check_choice(components, get_args(Components), "choice")
     if components == "error":
         matches.require_connected()
         return (matches,)
@@ -133,15 +117,7 @@ def in_order(matches: Matches, group: tuple[str, ...]) -> list[str]:
 
 
 def drop_rare_agents(matches: Matches, min_games: float) -> Matches:
-    """Return the matches among agents with at least so many games; who falls below by that is dropped, too.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> matches = nb.Matches.from_counts([[0, 3, 1], [1, 0, 0], [0, 0, 0]], ["x", "y", "newcomer"])
-    >>> drop_rare_agents(matches, 2).agents
-    ('x', 'y')
-    """
+    """Return the matches among agents with at least so many games; who falls below by that is dropped, too."""
     if not np.isfinite(min_games) or min_games < 0:
         raise InputError(f"min_games is {min_games:g}: it must be a number of at least 0")
     kept = matches

@@ -98,15 +98,6 @@ class RatingsModel:
 
     ``r`` (n,) ratings, ``C`` (n, 2k) cyclic coordinates, one pair of columns per plane; the payoff of i against j is
     ``r_i - r_j + sum_p C[i, 2p] C[j, 2p+1] - C[j, 2p] C[i, 2p+1]``, in the unit of the ratings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nashboard.equilibrium.game import RatingsModel
-    >>> turn = np.linspace(0, 2 * np.pi, 5, endpoint=False)
-    >>> model = RatingsModel.from_arrays(np.zeros(5), np.column_stack([np.cos(turn), np.sin(turn)]))
-    >>> model.product(np.full(5, 0.2)).round(12) + 0.0
-    array([0., 0., 0., 0., 0.])
     """
 
     agents: tuple[str, ...]

@@ -2,26 +2,22 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table, as_html
-from nashboard._text import either, nearest
 from nashboard._types import Floats, Ints, read_only
 from nashboard.equilibrium.precision import TOLERANCE
-from nashboard.errors import InputError
+from nashboard.errors import check_choice
 
 Selection = Literal["clone-invariant", "maxent"]
 
 
 def check_selection(selection: str) -> Selection:
-    """Return the selection; raise an error that lists the known ones where it is not among them."""
-    allowed = get_args(Selection)
-    if selection not in allowed:
-        raise InputError(f"there is no selection {selection!r}{nearest(selection, allowed)}: use {either(allowed)}")
-    return cast(Selection, selection)
+    """Return the selection, if it is a known one."""
+    return cast(Selection, check_choice(selection, get_args(Selection), "selection"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -79,6 +75,8 @@ class NashAverage(Drawn):
     iterations: int
     seconds: float
 
+    hidden = ("seconds",)
+
     @property
     def effective_number(self) -> float:
         """``exp(entropy)``: how many equally strong agents (or classes of them) would be as diverse."""
@@ -119,22 +117,6 @@ class NashAverage(Drawn):
             sensitivity_of(self.condition, bool(self.clone_groups)),
             f"payoffs: {self.made}",
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, the same for the same input (so without the time it took)."""
-        numbers = (
-            "entropy", "unique", "exploitability", "residual", "tolerance", "selection", "scale", "unit", "made",
-            "iterations",
-        )  # fmt: skip
-        return {
-            "agents": list(self.agents),
-            "weights": self.weights.tolist(),
-            "averages": self.averages.tolist(),
-            "support": list(self.support),
-            "clone_groups": [list(group) for group in self.clone_groups],
-            **{name: getattr(self, name) for name in numbers},
-            "condition": finite_or_none(self.condition),
-        }
 
     def __repr__(self) -> str:
         return (
@@ -208,6 +190,9 @@ class ScoreNashAverage(Drawn):
     scale: float
     iterations: int
     seconds: float
+
+    hidden = ("seconds",)
+    computed = ("unique",)
 
     @property
     def unique(self) -> bool:
@@ -288,23 +273,6 @@ class ScoreNashAverage(Drawn):
             sensitivity_of(self.condition, bool(self.agent_clone_groups or self.task_clone_groups)),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, the same for the same input (so without the time it took)."""
-        arrays = ("agent_weights", "task_weights", "skills", "difficulties")
-        names = ("agents", "tasks", "agent_support", "task_support")
-        groups = ("agent_clone_groups", "task_clone_groups")
-        numbers = (
-            "value", "agent_entropy", "task_entropy", "agents_unique", "tasks_unique", "unique",
-            "exploitability", "residual", "tolerance", "selection", "scaling", "scale", "iterations",
-        )  # fmt: skip
-        return (
-            {name: list(getattr(self, name)) for name in names}
-            | {name: getattr(self, name).tolist() for name in arrays}
-            | {name: [list(group) for group in getattr(self, name)] for name in groups}
-            | {name: getattr(self, name) for name in numbers}
-            | {"condition": finite_or_none(self.condition)}
-        )
-
     def __repr__(self) -> str:
         return (
             f"ScoreNashAverage({len(self.agents):,} agents x {len(self.tasks):,} tasks, "
@@ -330,7 +298,7 @@ def sensitivity_of(condition: float, clones: bool) -> str:
     if not np.isfinite(condition):
         return "sensitivity: equilibria are many, or nearly so: a small change of the payoffs can move weights far"
     moved = min(1.0, TOLERANCE * condition)
-    change = "a change of 1e-9 of the largest payoff" + (" that leaves clones alike" if clones else "")
+    change = "a change of 1e-9 of the largest payoff" + (" that is the same for clones" if clones else "")
     return f"sensitivity: {change} moves a weight by at most about {moved:.1e}"
 
 
@@ -338,11 +306,6 @@ def left_out(names: tuple[str, ...], support: tuple[str, ...]) -> tuple[str, ...
     """Return the names that are not in the support."""
     inside = set(support)
     return tuple(name for name in names if name not in inside)
-
-
-def finite_or_none(value: float) -> float | None:
-    """Return a number that JSON can hold: nothing for infinity."""
-    return value if np.isfinite(value) else None
 
 
 def side_table(
@@ -368,7 +331,9 @@ def side_table(
             Column(name=kind),
             Column(name="weight", meaning="share in the maximum-entropy equilibrium", decimals=4),
             Column(name=average[0], meaning=average[1], decimals=4),
-            Column(name="margin", meaning=f"how far the {kind} misses the equilibrium", decimals=4),
+            Column(
+                name="margin", meaning=f"how far its average is below that of {kind}s in the equilibrium", decimals=4
+            ),
             Column(name="in equilibrium", meaning=f"whether the {kind} has weight in some equilibrium"),
             Column(name="clones", meaning=f"number of the group of identical {kind}s"),
         ),

@@ -429,7 +429,7 @@ def missed(x: Iterate | None) -> ConvergenceError:
     reached = "nothing" if x is None else f"a gap of {float((x.p * x.s).sum()):.1e} of the largest payoff"
     return ConvergenceError(
         f"the equilibrium could not be proved: the interior point reached {reached}, but no set of players "
-        f"with weight passed the test. The payoffs may span too many orders of magnitude, or hold "
+        f"with weight passed the test. The payoffs may span too many orders of magnitude, or contain "
         f"differences near rounding; scale them, or round them to the digits that were measured"
     )
 

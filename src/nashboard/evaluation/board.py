@@ -4,14 +4,14 @@ A new column is one entry in `AGENT_COLUMNS` or `TASK_COLUMNS`; it then appears 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, number, plain_data
+from nashboard._tables import Cell, Column, Record, Table, number
 from nashboard._text import either, listed, nearest, plural
-from nashboard._types import Floats, Ints, read_only
+from nashboard._types import Floats, Ints, freeze
 from nashboard.data.matches import whole
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.posterior import ranges, sort_by_gap
@@ -19,30 +19,20 @@ from nashboard.evaluation.posterior.posterior import ranges, sort_by_gap
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Second:
-    """Another number per agent: Elo as `elo` has it; a plain mean or the score of a method from the same draws.
+    """Another number per agent: Elo as `elo` has it; a plain mean or the score of a method from the same draws."""
 
-    Parameters
-    ----------
-    name, meaning
-        The heading of the column and what it shows.
-    values, low, high
-        Estimate and interval, in the order of the board.
-    rank_low, rank_high
-        Interval of the ranks by this number; equal ends where there is one draw.
-    decimals
-        How many decimals the values deserve.
-    simultaneous
-        Whether the intervals of ranks hold for all agents at once; otherwise each holds for itself.
-    """
-
+    # name, meaning: the heading of the column and what it shows
     name: str
     meaning: str
+    # values, low, high: estimate and interval, in the order of the board
     values: Floats
     low: Floats
     high: Floats
+    # rank_low, rank_high: interval of the ranks by this number; equal ends where there is one draw
     rank_low: Ints
     rank_high: Ints
-    decimals: int = 0
+    decimals: int = 0  # how many decimals the values deserve
+    # whether the intervals of ranks hold for all agents at once; otherwise each holds for itself
     simultaneous: bool = False
 
     def __post_init__(self) -> None:
@@ -50,7 +40,7 @@ class Second:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Board:
+class Board(Record):
     """What is known of every agent (or task), one number each, in the order of ``names``.
 
     Parameters
@@ -129,15 +119,7 @@ class Board:
     def table(
         self, title: str = "", *, columns: str = "default", notes: tuple[str, ...] = (), combine: bool = False
     ) -> Table:
-        """Return the board, the best first.
-
-        Parameters
-        ----------
-        columns
-            ``"default"`` or ``"all"``.
-        combine
-            Show numbers with their intervals in one cell, ``19 [0, 92]``, for people; machines get one column each.
-        """
+        """Return the board, the best first; ``combine`` puts a number and its interval into one cell, for people."""
         if columns not in ("default", "all"):
             raise InputError(
                 f"there are no columns {columns!r}{nearest(columns, ['all'])}: use {either(['default', 'all'])}"
@@ -153,10 +135,6 @@ class Board:
             rows=tuple(tuple(cells[k] for _, cells in found) for k in order),
             notes=notes,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data; NaN becomes None."""
-        return {one.name: plain_data(getattr(self, one.name)) for one in fields(self)}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> "Board":
@@ -353,14 +331,6 @@ TASK_COLUMNS: tuple[BoardColumn, ...] = (
     ),
 )  # fmt: skip
 WHOLE = ("ranks", "rank_low", "rank_high", "classes", "uniform_ranks", "draws", "decimals")
-
-
-def freeze(value: Any) -> None:
-    """Close the arrays of a dataclass for writing."""
-    for one in fields(value):
-        array = getattr(value, one.name)
-        if isinstance(array, np.ndarray):
-            read_only(array)
 
 
 def numbers(values: Floats) -> list[Cell]:

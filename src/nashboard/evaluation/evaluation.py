@@ -136,19 +136,15 @@ class Evaluation:
         if agent not in self.contributions:
             raise InputError(f"there is no agent {agent!r}{nearest(agent, self.contributions)}")
         what = "opponent" if self.task_board is None else "task"
-        return Table(
+        return Table.of(
+            self.contributions[agent],
+            Column(what, f"{what} with weight in the equilibrium", cell="name"),
+            Column("weight", "its mean share in the equilibrium, copies together"),
+            Column("result", "expected payoff against it" if what == "opponent" else "expected score"),
+            Column("term", "what it contributes to minus the gap"),
+            Column("low", "lower end of the term's interval"),
+            Column("high", "upper end of the term's interval"),
             title=f"largest contributions to the gap of {agent!r}",
-            columns=(
-                Column(what, f"{what} with weight in the equilibrium"),
-                Column("weight", "its mean share in the equilibrium, copies together"),
-                Column("result", "expected payoff against it" if what == "opponent" else "expected score"),
-                Column("term", "what it contributes to minus the gap"),
-                Column("low", "lower end of the term's interval"),
-                Column("high", "upper end of the term's interval"),
-            ),
-            rows=tuple(
-                (one.name, one.weight, one.result, one.term, one.low, one.high) for one in self.contributions[agent]
-            ),
         )
 
     def audit(self, **options: Any) -> Any:

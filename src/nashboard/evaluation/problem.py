@@ -1,21 +1,22 @@
 """The problem: data prepared once, with settings, classes of copies, draws and posterior."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
 from nashboard._resampling import Plan, plan_of
-from nashboard._text import either, listed, nearest
+from nashboard._tables import Record
+from nashboard._text import listed
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
 from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores, single_class
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
@@ -42,7 +43,7 @@ LOG_ODDS, TASK_UNITS = "log-odds", "task units"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Record):
     """What was asked for; every part of an evaluation uses the same settings.
 
     Parameters are those of `nashboard.evaluate`.
@@ -60,10 +61,6 @@ class Settings:
     anchor: Mapping[str, float] = field(default_factory=dict)
     components: Components = "error"
     call: str = "agents"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self) | {"methods": list(self.methods), "anchor": dict(self.anchor)}
 
 
 class Options(TypedDict, total=False):
@@ -94,9 +91,9 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
     plan = plan_of(given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None))
     settings = Settings(**{**given, "n_resamples": plan.n_resamples, "seed": plan.seed})
     check_level(settings.level)
-    check_choice("noise", settings.noise, get_args(Noise))
-    check_choice("components", settings.components, get_args(Components))
-    check_choice("scaling", settings.scaling, [name for name in get_args(Scaling) if name != "reference"])
+    check_choice(settings.noise, get_args(Noise), "noise")
+    check_choice(settings.components, get_args(Components), "components")
+    check_choice(settings.scaling, [name for name in get_args(Scaling) if name != "reference"], "scaling")
     check_selection(settings.selection)
     if settings.pool not in ("auto", True, False):
         raise InputError(f"pool is {settings.pool!r}: use 'auto' or False")
@@ -115,14 +112,6 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
     return prepare(data, replace(settings, call=settings.call.strip(), **plain), plan)
 
 
-def check_choice(option: str, value: Any, allowed: Any) -> None:
-    """Raise an error that names the allowed values."""
-    if value not in allowed:
-        raise InputError(
-            f"there is no {option} {value!r}{nearest(str(value), list(allowed))}: use {either(list(allowed))}"
-        )
-
-
 def check_level(level: Any) -> None:
     """Refuse a level that is not a confidence."""
     if not (isinstance(level, float) and 0.5 <= level < 1):
@@ -131,37 +120,19 @@ def check_level(level: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Problem:
-    """Data, settings and noise of one evaluation, with the draws and the posterior computed on demand.
+    """Data, settings and noise of one evaluation, with the draws and the posterior computed on demand."""
 
-    Parameters
-    ----------
-    given
-        The data as they came in.
-    data
-        What is evaluated: the connected part of matches, scores without constant tasks.
-    settings, plan
-        What was asked for, and the workers that draw.
-    exact
-        Classes of exact copies among the agents.
-    tasks
-        Classes of exact copies among the tasks; None where there are no tasks.
-    merged
-        ``data`` with one representative per class of copies, in canonical order.
-    literal
-        Whether the numbers are taken as exact, because that was asked for or because nothing is known of their noise.
-    notes
-        What was left out or assumed.
-    """
-
-    given: Data
-    data: Data
+    given: Data  # the data as they came in
+    data: Data  # what is evaluated: the connected part of matches, scores without constant tasks
+    # settings, plan: what was asked for, and the workers that draw
     settings: Settings
     plan: Plan
-    exact: Classes
-    tasks: Classes | None
-    merged: Data
+    exact: Classes  # classes of exact copies among the agents
+    tasks: Classes | None  # classes of exact copies among the tasks; None where there are no tasks
+    merged: Data  # data with one representative per class of copies, in canonical order
+    # whether the numbers are taken as exact, because that was asked for or because nothing is known of their noise
     literal: bool
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was left out or assumed
 
     @property
     def kind(self) -> str:
@@ -503,15 +474,7 @@ def prepare_scores(scores: Scores, settings: Settings) -> tuple[Scores, tuple[st
 
 
 def task_games(scores: Scores) -> Matches:
-    """Return matches in which a task counts as one game; equal scores are a draw, missing ones no game.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> from nashboard.evaluation.problem import task_games
-    >>> task_games(nb.load_dataset("suite-3"))
-    Matches(3 agents, 3 of 3 pairs met, 9 games)
-    """
+    """Return matches in which a task counts as one game; equal scores are a draw, missing ones no game."""
     S = np.where(scores.lower_is_better, -scores.values, scores.values)
     m = len(scores.agents)
     W, D = np.zeros((m, m)), np.zeros((m, m))

@@ -16,7 +16,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.decide.changes import typical_change
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.posterior.scores import holm
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.ratings.rating import checked_anchor
 
 
@@ -55,20 +55,16 @@ def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluatio
 
 def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
     """Return one row per group: how large it is, and who is at its top."""
-    return Table(
+    return Table.of(
+        boards,
+        Column("group of", "the agent with most games", cell=str),
+        Column("agents", "how many there are", cell=lambda name: len(boards[name].agents)),
+        Column("games", "games played, or their total weight", decimals=2,
+               cell=lambda name: whole(boards[name].board.games.sum() / 2)),
+        Column("verdict", "who is first", most=400, cell=lambda name: boards[name].verdict[0]),
         title="groups that never met",
-        columns=(
-            Column("group of", "the agent with most games"),
-            Column("agents", "how many there are"),
-            Column("games", "games played, or their total weight", decimals=2),
-            Column("verdict", "who is first", most=400),
-        ),
-        rows=tuple(
-            (name, len(found.agents), whole(found.board.games.sum() / 2), found.verdict[0])
-            for name, found in boards.items()
-        ),
         notes=("agents of different groups cannot be compared",),
-    )
+    )  # fmt: skip
 
 
 def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[str] = ()) -> Table:
@@ -151,7 +147,7 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
     between = max((sum(Q.values()) - sum(freedom.values())) / size, 0.0) if size else 0.0
     p = compute_p_values(boards, agents)
     level = next(iter(boards.values())).board.level
-    rejected = dict(zip(p, holm(np.array(list(p.values())), 1 - level), strict=True)) if p else {}
+    rejected = dict(zip(p, adjust_holm(np.array(list(p.values()))) <= 1 - level, strict=True)) if p else {}
     found = {}
     for agent, (values, gaps, sd) in seen.items():
         w = 1 / (sd**2 + between) if (sd > 0).all() else np.ones(len(gaps))

@@ -17,7 +17,7 @@ from nashboard.data.table.columns import HIGH_IS_GOOD, is_called_low, spell_opti
 from nashboard.evaluation.board import Board, Mover
 from nashboard.evaluation.posterior.matches import LARGE_CYCLES
 from nashboard.evaluation.posterior.posterior import TIE
-from nashboard.evaluation.posterior.scores import holm
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import LOG_ODDS, Problem
 from nashboard.ratings.hierarchical.systems import DENSE
 from nashboard.ratings.schedule import choose_prior
@@ -55,7 +55,7 @@ def headline(board: Board) -> str:
     """Return who is first, or who may be; copies and pooled entries have one name."""
     chances = class_chances(board)
     if len(chances) == 1 and len(board.names) > 1:
-        return f"All {len(board.names):,} {board.call} are alike: nothing in these data tells them apart."
+        return f"All {len(board.names):,} {board.call} are equivalent: nothing in these data separates them."
     first = likely_first(chances)
     if board.exact:
         if len(first) == 1:
@@ -107,11 +107,6 @@ def probably_first(chances: dict[str, float]) -> dict[str, float]:
 def probability_needed(agents: int) -> float:
     """Return from which P(top) on the only candidate is first without "probably": 0.95 of 2 agents, 0.83 of 5, 1/2
     from 20 on.
-
-    Examples
-    --------
-    >>> [round(probability_needed(n), 2) for n in (2, 3, 5, 10, 20, 100)]
-    [0.95, 0.9, 0.83, 0.68, 0.5, 0.5]
     """
     odds = STRONG / (agents - 1)
     return max(odds / (1 + odds), LIKELY)
@@ -123,7 +118,7 @@ def describe_first(board: Board) -> str:
     first = likely_first(chances)
     leader = first or probably_first(chances)
     if len(chances) == 1 < len(board.names):
-        return f"All {len(board.names):,} {board.call} are alike"
+        return f"All {len(board.names):,} {board.call} are equivalent"
     if not leader:
         return "First place is undecided"
     if len(leader) == 1:
@@ -180,7 +175,9 @@ def ladder_sentence(problem: Problem, board: Board) -> str:
     if problem.literal or "cyclic_share" not in facts or len(data.agents) < 3:
         return ""
     if isinstance(data, Matches) and len(data.pairs) < len(data.agents):
-        return "These results cannot show cycles, since no matches close a circle: the order is that of a ladder."
+        return (
+            "These results cannot show cycles, since no agents form a loop of matches: the order is that of a ladder."
+        )
     averages = board.uniform if board.rating is None else board.rating.values
     spread = min(np.ptp(averages), np.ptp(board.gaps)) > 0
     close = bool(spread and np.corrcoef(averages, -board.gaps)[0, 1] > CLOSE)
@@ -191,7 +188,7 @@ def ladder_sentence(problem: Problem, board: Board) -> str:
             return f"N{small[1:]}, but these data could miss them{f'; {order}' * close}."
         return f"A ladder explains these results: {small}{f', so {order}' * close}."
     if isinstance(data, Matches) and data.dependent:
-        return "It is unknown whether there are cycles: rows that may be alike were not taken as clusters."
+        return "It is unknown whether there are cycles: rows that may be correlated were not taken as clusters."
     if share < SMALL_SHARE:
         return f"A ladder explains most of these results; cycles are {share:.0%} of the variance of the payoffs."
     return f"Cycles matter here: they are {share:.0%} of the variance of the payoffs, and one rating cannot show them."
@@ -260,7 +257,7 @@ def direction_sentence(problem: Problem, tasks: Board | None) -> str:
     named = any(note.startswith(HIGH_IS_GOOD) for note in problem.given.origin.notes)
     enough = len(S) >= FEWEST_AGENTS and S.shape[1] > 2  # of two tasks, either may be wrong
     r = np.nan_to_num(correlations(S)) if enough else np.zeros(S.shape[1])
-    negative = (r < 0) & holm(negative_by_chance(r, len(S)), 1 - SURE)
+    negative = (r < 0) & (adjust_holm(negative_by_chance(r, len(S))) <= 1 - SURE)
     doubtful = [
         task
         for k, task in enumerate(tasks.names)

@@ -12,7 +12,7 @@ from nashboard._types import Bools, Floats
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.read import read_games, read_matches
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.online.league import League
 from nashboard.ratings.held_out import (
     Calibration,
@@ -23,7 +23,7 @@ from nashboard.ratings.held_out import (
     quick_fit,
 )
 from nashboard.ratings.likelihood import win_rates
-from nashboard.ratings.rating import RATINGS, check_choice
+from nashboard.ratings.rating import RATINGS
 
 By = Literal["random", "time", "order"]
 USUAL = ("elo", "melo")
@@ -33,21 +33,12 @@ PERIODS, LEARNED = 10, 2  # the first two are only learned from
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Calibrations(Drawn):
-    """How well several models predict the same held-out games, the best first.
+    """How well several models predict the same held-out games, the best first."""
 
-    Parameters
-    ----------
-    models
-        One `Calibration` each: log-loss on held-out games, and bins of predicted against observed win rates.
-    by
-        How games were held out: ``"random"``, ``"time"`` or ``"order"``.
-    games
-        How many games were predicted, or their total weight.
-    """
-
+    # one `Calibration` each: log-loss on held-out games, and bins of predicted against observed win rates
     models: tuple[Calibration, ...]
-    by: str
-    games: float
+    by: str  # how games were held out: ``"random"``, ``"time"`` or ``"order"``
+    games: float  # how many games were predicted, or their total weight
 
     @property
     def best(self) -> Calibration:
@@ -56,23 +47,13 @@ class Calibrations(Drawn):
 
     def table(self) -> Table:
         """Return a row per model."""
-        return Table(
+        return Table.of(
+            self.models,
+            Column("model"),
+            Column("log-loss", "mean loss per held-out game in nats; 0.693 is guessing", decimals=4, cell="log_loss"),
+            Column("error", "mean distance of observed from predicted win rates"),
             title=repr(self),
-            columns=(
-                Column(name="model"),
-                Column(name="log-loss", meaning="mean loss per held-out game in nats; 0.693 is guessing", decimals=4),
-                Column(name="error", meaning="mean distance of observed from predicted win rates", decimals=3),
-            ),
-            rows=tuple((model.model, model.log_loss, model.error) for model in self.models),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
-        models = [
-            {"model": one.model, "log_loss": one.log_loss, "bins": [vars(part).copy() for part in one.bins]}
-            for one in self.models
-        ]
-        return {"by": self.by, "games": self.games, "models": models}
 
     def __repr__(self) -> str:
         return f"Calibrations({len(self.models)} models by {self.by}, best {self.best.model} {self.best.log_loss:.4f})"

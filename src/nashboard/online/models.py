@@ -24,25 +24,17 @@ RATE = 16.0  # points, where steps are asked for without a rate
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RatingHistory(Drawn):
-    """Ratings after each game, two rows per game: one for each agent that played it.
+    """Ratings after each game, two rows per game: one for each agent that played it."""
 
-    Parameters
-    ----------
-    agents
-        Names, in the order in which they joined.
-    game
-        ``(rows,)`` number of the game, from 1.
-    agent
-        ``(rows,)`` position of the agent.
-    rating, stderr
-        ``(rows,)`` in Elo points, not centred: a newcomer starts at 0. The error is NaN where steps have a given rate.
-    """
-
-    agents: tuple[str, ...]
-    game: Ints
-    agent: Ints
+    agents: tuple[str, ...]  # names, in the order in which they joined
+    game: Ints  # ``(rows,)`` number of the game, from 1
+    agent: Ints  # ``(rows,)`` position of the agent
+    # rating, stderr: ``(rows,)`` in Elo points, not centred: a newcomer starts at 0. The error is NaN where steps have
+    # a given rate.
     rating: Floats
     stderr: Floats
+
+    hidden = ("agents",)
 
     @staticmethod
     def of(names: Sequence[str], traces: Sequence[tuple[Any, ...]]) -> "RatingHistory":
@@ -76,7 +68,7 @@ class RatingHistory(Drawn):
         return Table(
             title=repr(self),
             columns=(
-                Column(name="game"),
+                Column(name="game", meaning="number of the game in the log"),
                 Column(name="agent"),
                 Column(name="rating", meaning="Elo points after the game; a newcomer starts at 0", decimals=1),
                 Column(name="stderr", meaning="its standard error", decimals=1),
@@ -88,10 +80,8 @@ class RatingHistory(Drawn):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
-        names = [self.agents[k] for k in self.agent]
-        errors = [None if np.isnan(error) else error for error in self.stderr.tolist()]
-        return {"game": self.game.tolist(), "agent": names, "rating": self.rating.tolist(), "stderr": errors}
+        """Return plain data for machines, with names for agents."""
+        return {**super().to_dict(), "agent": [self.agents[k] for k in self.agent]}
 
     def __repr__(self) -> str:
         return f"RatingHistory({len(self.agents):,} agents, {self.game.size // 2:,} games)"

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._files import WRONG_NAME, atomically
-from nashboard._tables import Column, Table, as_csv, as_markdown, number, plain
+from nashboard._tables import Column, Record, Table, as_csv, as_markdown, number, plain
 from nashboard._version import __version__
 from nashboard.charts.export import convert, specification
 from nashboard.charts.export import save as save_chart
@@ -57,7 +57,7 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class Claim(Record):
     """What the paper says beside what we find."""
 
     key: str
@@ -67,6 +67,9 @@ class Claim:
     value: float | bool | str
     how: str
     why: str
+
+    hidden = ("value",)
+    computed = ("ours", "verdict")
 
     @property
     def verdict(self) -> Verdict:
@@ -100,19 +103,6 @@ class Claim:
                 return HOLDS
             return "does not hold" if isinstance(self.value, bool) else f"off by {self.value:.3g}"
         return number(float(self.value), shown_decimals(self.printed, float(self.value)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "key": self.key,
-            "where": self.where,
-            "what": self.what,
-            "printed": self.printed,
-            "ours": self.ours,
-            "verdict": self.verdict,
-            "how": self.how,
-            "why": self.why if self.verdict == "different" else "",
-        }
 
 
 def decimals(printed: str) -> int:
@@ -178,10 +168,7 @@ def claims_table(claims: Iterable[Claim], title: str = "") -> Table:
             Column("how", "how ours was computed"),
             Column("why", "why they differ"),
         ),
-        rows=tuple(
-            (c.where, c.what, c.printed, c.ours, c.verdict, c.how, c.why if c.verdict == "different" else "")
-            for c in claims
-        ),
+        rows=tuple((c.where, c.what, c.printed, c.ours, c.verdict, c.how, c.why) for c in claims),
     )
 
 
@@ -221,11 +208,14 @@ PARTS = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Reproduction:
+class Reproduction(Record):
     """Every claim of the paper beside what we find, and the parts with their tables and figures."""
 
     claims: tuple[Claim, ...]
     parts: tuple[Part, ...]
+
+    hidden = ("parts",)
+    computed = ("summary",)
 
     def of(self, part: Part) -> tuple[Claim, ...]:
         """Return the claims that a part answers, in the order of the paper."""
@@ -261,10 +251,6 @@ class Reproduction:
         """Return every claim."""
         return claims_table(self.claims, "Re-evaluating Evaluation: the paper's numbers beside ours")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {"summary": self.summary, "claims": [claim.to_dict() for claim in self.claims]}
-
     def __repr__(self) -> str:
         return f"Reproduction({self.summary.rstrip('.')})"
 
@@ -282,13 +268,6 @@ def reproduction(tell: Callable[[str], object] = lambda _: None) -> Reproduction
     """Compute every number, table and figure of the paper from bundled data.
 
     ``tell`` is called with the name of each part before it is computed.
-
-    Examples
-    --------
-    >>> from nashboard.paper.reproduction import reproduction
-    >>> found = reproduction()
-    >>> found.claims[0].equal
-    True
     """
     parts = []
     for title, part in steps():

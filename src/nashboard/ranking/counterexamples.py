@@ -32,28 +32,16 @@ Rows = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Data, and a change to them that a method does not take as promised.
+    """Data, and a change to them that a method does not take as promised."""
 
-    Parameters
-    ----------
-    promise
-        Which is broken, of `PROMISES`.
-    table
-        Wins of agents against agents, or scores of agents on tasks.
-    agent
-        The agent that is copied, dropped or improved; for ``"condorcet"`` the one that beats every other, for
-        ``"noise"`` the one that a newcomer beats once. In a table of scores the task that is copied.
-    copies
-        How many copies enter, for ``"clones"``.
-    against, more
-        For ``"monotone"``: the opponent against whom the winner does better, and by how many games. For ``"noise"`` in
-        a table of scores: the task on which the agent does better, and by how much.
-    """
-
-    promise: str
-    table: Rows
+    promise: str  # which is broken, of `PROMISES`
+    table: Rows  # wins of agents against agents, or scores of agents on tasks
+    # the agent that is copied, dropped or improved; for "condorcet" the one that beats every other, for
+    # "noise" the one that a newcomer beats once. In a table of scores the task that is copied.
     agent: int
-    copies: int = 1
+    copies: int = 1  # how many copies enter, for "clones"
+    # against, more: for "monotone": the opponent against whom the winner does better, and by how many games. For
+    # "noise" in a table of scores: the task on which the agent does better, and by how much.
     against: int = 0
     more: float = 0
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._tables import Column, Result, Table
 from nashboard._types import Floats, Ints, rank_descending, read_only
 from nashboard.ranking.counterexamples import PROMISES, Counterexample
 from nashboard.ranking.pairwise import KINDS, Pairwise
@@ -19,30 +19,15 @@ ROUNDING = 1000.0  # the scale of Elo points: ratings that differ by a millionth
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What a method computes.
+    """What a method computes."""
 
-    Parameters
-    ----------
-    scores
-        ``(n,)`` higher is better.
-    weights
-        ``(n,)`` a distribution over agents, for methods that find one.
-    unit
-        The unit of the scores, where it depends on the data; the method's own unit otherwise.
-    scale
-        Size of the numbers that scores are computed from: differences below 1e-9 of it are rounding.
-    certificate
-        What was proved about the result: exploitability, gradient norm, optimality.
-    notes
-        What a user should know about it.
-    """
-
-    scores: Floats
-    weights: Floats | None = None
-    unit: str | None = None
-    scale: float = 0.0
+    scores: Floats  # (n,) higher is better
+    weights: Floats | None = None  # (n,) a distribution over agents, for methods that find one
+    unit: str | None = None  # the unit of the scores, where it depends on the data; the method's own unit otherwise
+    scale: float = 0.0  # size of the numbers that scores are computed from: differences below 1e-9 of it are rounding
+    # what was proved about the result: exploitability, gradient norm, optimality
     certificate: Mapping[str, float | bool] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a user should know about it
 
 
 Function = TypeVar("Function", bound=Callable[..., Outcome])
@@ -148,7 +133,7 @@ def register(*counterexamples: Counterexample, **about: Any) -> Callable[[Functi
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Ranking(Tabular):
+class Ranking(Result):
     """Agents in the order of one method.
 
     Parameters
@@ -200,33 +185,16 @@ class Ranking(Tabular):
     def table(self) -> Table:
         """Return rank, agent, score and weight, the best first."""
         columns = [
-            Column(name="rank", meaning="1 for the best; equal scores share a rank"),
-            Column(name="agent"),
-            Column(name="score", meaning=self.unit, decimals=4),
+            Column("rank", "1 for the best; equal scores share a rank", cell=self.ranks),
+            Column("agent", cell=self.agents),
+            Column("score", self.unit, decimals=4, cell=self.scores),
         ]
         if self.weights is not None:
-            columns.append(Column(name="weight", meaning="share in the method's distribution over agents", decimals=4))
-        order = np.argsort(self.ranks, kind="stable")
-        rows: list[tuple[Cell, ...]] = []
-        for k in order:
-            weight = () if self.weights is None else (float(self.weights[k]),)
-            rows.append((int(self.ranks[k]), self.agents[k], float(self.scores[k]), *weight))
+            meaning = "share in the method's distribution over agents"
+            columns.append(Column("weight", meaning, decimals=4, cell=self.weights))
         proved = ", ".join(f"{name.replace('_', ' ')} {shown_fact(value)}" for name, value in self.certificate.items())
         notes = (*self.notes, *((f"certificate: {proved}",) if proved else ()))
-        return Table(title=repr(self), columns=tuple(columns), rows=tuple(rows), notes=notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "method": self.method,
-            "unit": self.unit,
-            "agents": list(self.agents),
-            "scores": self.scores.tolist(),
-            "ranks": self.ranks.tolist(),
-            "weights": None if self.weights is None else self.weights.tolist(),
-            "certificate": dict(self.certificate),
-            "notes": list(self.notes),
-        }
+        return Table.of(np.argsort(self.ranks, kind="stable"), *columns, title=repr(self), notes=notes)
 
     def __repr__(self) -> str:
         first = f"{len(self.winners):,} tie for first" if len(self.winners) > 1 else f"{self.winners[0]!r} first"

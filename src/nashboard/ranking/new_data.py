@@ -17,28 +17,16 @@ from nashboard.ranking.pairwise import Pairwise, comparable, from_table, pairwis
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Simulation:
-    """Data as they could be measured again.
+    """Data as they could be measured again."""
 
-    Parameters
-    ----------
-    data
-        What was observed.
-    truths
-        ``truths(k)`` is draw k of the truth for all agents: payoffs (n, n), or scores (n, t) in their own units, higher
-        better, up to a constant for each task.
-    count
-        Number of draws.
-    noise
-        Standard errors of payoffs (n, n) or scores (n, t), or of every draw (count, n, t); games have their own.
-    dispersion
-        ``phi``, below 1 with draws, above 1 where games of one cluster are alike.
-    """
-
-    data: Pairwise
+    data: Pairwise  # what was observed
+    # truths(k) is draw k of the truth for all agents: payoffs (n, n), or scores (n, t) in their own units, higher
+    # better, up to a constant for each task
     truths: Callable[[int], Floats]
-    count: int
+    count: int  # number of draws
+    # standard errors of payoffs (n, n) or scores (n, t), or of every draw (count, n, t); games have their own
     noise: Floats | None = None
-    dispersion: float = 1.0
+    dispersion: float = 1.0  # phi, below 1 with draws, above 1 where games of one cluster are alike
 
     def draw(self, k: int, rng: np.random.Generator, kept: Ints | None = None) -> Pairwise:
         """Return new results of all agents from draw k; with ``kept``, of copies alone: a position that occurs again.

@@ -28,53 +28,26 @@ EQUAL = 1e-12  # margins closer than this are equal
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pairwise:
-    """Results of all pairs of agents.
+    """Results of all pairs of agents."""
 
-    Parameters
-    ----------
-    kind
-        ``"matches"``, ``"payoffs"`` or ``"scores"``.
-    agents
-        Names.
-    wins, draws
-        ``(n, n)`` games, or tasks on which the row agent has the better (an equal) score; None for payoffs whose
-        unit is unknown.
-    payoffs
-        ``(n, n)`` antisymmetric; pairs that never met are filled in.
-    unit
-        Of the payoffs.
-    table
-        ``(n, t)`` scores in comparable units, higher better; None without tasks.
-    raw
-        ``(n, t)`` scores in their own units, higher better.
-    runs
-        For each agent ``(runs, t)`` scores in their own units, higher better, where single runs are known.
-    averaged
-        Of how many runs a score of the table is the mean, at most.
-    scaling
-        How the table was scaled, as in `Scores.scale`; ``"given"`` if it came in comparable units.
-    prompts
-        ``(t, n, n)`` margins on each prompt, 0 where a pair has no game on it; None where prompts are not known.
-    tasks
-        ``(t,)`` names of the columns of the table, where they are known.
-    notes
-        What was filled in or left out.
-    """
-
-    kind: str
+    kind: str  # "matches", "payoffs" or "scores"
     agents: tuple[str, ...]
+    # wins, draws: (n, n) games, or tasks on which the row agent has the better (an equal) score; None for payoffs
+    # whose unit is unknown
     wins: Floats | None
     draws: Floats | None
-    payoffs: Floats
-    unit: str
-    table: Floats | None = None
-    raw: Floats | None = None
+    payoffs: Floats  # (n, n) antisymmetric; pairs that never met are filled in
+    unit: str  # of the payoffs
+    table: Floats | None = None  # (n, t) scores in comparable units, higher better; None without tasks
+    raw: Floats | None = None  # (n, t) scores in their own units, higher better
+    # for each agent (runs, t) scores in their own units, higher better, where single runs are known
     runs: tuple[Floats, ...] | None = None
-    averaged: int = 1
-    scaling: str = "given"
+    averaged: int = 1  # of how many runs a score of the table is the mean, at most
+    scaling: str = "given"  # how the table was scaled, as in `Scores.scale`; "given" if it came in comparable units
+    # (t, n, n) margins on each prompt, 0 where a pair has no game on it; None where prompts are not known
     prompts: Floats | None = None
-    tasks: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()  # (t,) names of the columns of the table, where they are known
+    notes: tuple[str, ...] = ()  # what was filled in or left out
 
     @property
     def size(self) -> int:
@@ -277,7 +250,7 @@ def from_matches(data: Matches) -> Pairwise:
     merged = payoffs(data.select(names), fill="model") if len(first) > 1 else None
     A = np.zeros((n, n)) if merged is None else merged.A[np.ix_(group, group)]
     filled = 0 if merged is None else merged.filled
-    notes = (f"{filled:,} pairs of {len(first):,} agents never met: their payoffs are what Elo predicts",)
+    notes = (f"{filled:,} pairs of {len(first):,} agents never met: Elo predicts their payoffs",)
     return Pairwise(
         kind="matches", agents=data.agents, wins=read_only(W), draws=read_only(D), payoffs=read_only(A), unit="logit",
         notes=notes if filled else (),

@@ -49,12 +49,12 @@ class Methods(Tabular):
             title=repr(self),
             columns=(
                 Column(name="name", meaning="what method= takes"),
-                Column(name="title"),
+                Column(name="title", meaning="its usual name"),
                 Column(name="needs", meaning="kinds of data"),
                 *(Column(name=column, meaning=PROMISES[name]) for column, name in promised.items()),
                 Column(name="counts_games", meaning="a pair with more games has more influence"),
                 Column(name="complexity", meaning="time for n agents and t tasks"),
-                Column(name="reference"),
+                Column(name="reference", meaning="where it was published"),
             ),
             rows=tuple(
                 (

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, Tabular
+from nashboard._tables import Cell, Column, Result, Table, plain_data
 from nashboard._text import listed
 from nashboard._types import Ints
 from nashboard.errors import ConvergenceError, InputError
@@ -38,63 +38,38 @@ WithCopies = Callable[
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What one method says about the data, and what moves it.
-
-    Parameters
-    ----------
-    method
-        Name.
-    ranking
-        Its order of the agents; None where it does not apply, which ``reason`` explains.
-    same
-        Share of new data, simulated from the posterior, with the same agents in first place; NaN if not known.
-    kendall
-        Rank correlation with the board (Kendall's tau-b), 1 for the same order; NaN where one of them ties all.
-    one_copy
-        Agents and tasks of which one exact copy changes first place, of ``tried``.
-    copies, copied
-        The smallest number of copies of one agent or task, of 1 to 32, that changes first place (None: none does), and
-        its name. Slow methods, and data of more than 200 agents, are tried with 1, 4 and 16 copies of few entries, and
-        the number is then lowered as long as first place still changes; clone-proof methods with 1, 2, 8 and 32 copies
-        of agents.
-    noisy
-        Share of trials in which five noisy copies of one agent change first place; NaN where the noise is unknown.
-    dropped
-        Agents not in first place whose absence changes first place, of ``dropped_of``.
-    """
+    """What one method says about the data, and what moves it."""
 
     method: str
-    ranking: Ranking | None
+    ranking: Ranking | None  # its order of the agents; None where it does not apply, which reason explains
     reason: str = ""
+    # share of new data, simulated from the posterior, with the same agents in first place; NaN if not known
     same: float = np.nan
+    # rank correlation with the board (Kendall's tau-b), 1 for the same order; NaN where one of them ties all
     kendall: float = np.nan
-    one_copy: int = 0
+    one_copy: int = 0  # agents and tasks of which one exact copy changes first place, of tried
     tried: int = 0
+    # copies, copied: the smallest number of copies of one agent or task, of 1 to 32, that changes first place (None:
+    # none does), and its name. Slow methods, and data of more than 200 agents, are tried with 1, 4 and 16 copies of
+    # few entries, and the number is then lowered as long as first place still changes; clone-proof methods with 1, 2,
+    # 8 and 32 copies of agents.
     copies: int | None = None
     copied: str = ""
+    # share of trials in which five noisy copies of one agent change first place; NaN where the noise is unknown
     noisy: float = np.nan
-    dropped: int = 0
+    dropped: int = 0  # agents not in first place whose absence changes first place, of dropped_of
     dropped_of: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Trials(Tabular):
-    """All methods on the same data, a row each.
+class Trials(Result):
+    """All methods on the same data, a row each."""
 
-    Parameters
-    ----------
-    trials
-        One per method.
-    agents, board_ranks
-        Names, and their ranks on the board.
-    first
-        Agents in first place on the board.
-    """
-
-    trials: tuple[Trial, ...]
+    trials: tuple[Trial, ...]  # one per method
+    # agents, board_ranks: names, and their ranks on the board
     agents: tuple[str, ...]
     board_ranks: Ints
-    first: tuple[str, ...]
+    first: tuple[str, ...]  # agents in first place on the board
 
     @property
     def ranked(self) -> tuple[Trial, ...]:
@@ -165,18 +140,8 @@ class Trials(Tabular):
         return ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "first": list(self.first),
-            "methods": [
-                {
-                    **vars(one),
-                    "ranking": None if one.ranking is None else one.ranking.to_dict(),
-                    **{name: none_if_nan(getattr(one, name)) for name in ("same", "kendall", "noisy")},
-                }
-                for one in self.trials
-            ],
-        }
+        """Return plain data for machines."""
+        return {"first": list(self.first), "methods": plain_data(self.trials)}
 
     def __repr__(self) -> str:
         return f"Trials({len(self.ranked)} methods, first on the board: {listed(self.first, 3)})"
@@ -200,24 +165,8 @@ def try_methods(
 ) -> Trials:
     """Rank by every method, and count what changes first place.
 
-    Parameters
-    ----------
-    data
-        What is ranked.
-    board_ranks
-        ``(n,)`` ranks on the board.
-    first
-        Agents that share first place on the board; those with the best rank by default.
-    methods
-        Names; all by default.
-    simulation
-        New data and noisy copies; None where the noise is not known.
-    seed
-        Of simulated data, which are the same for all methods.
-    progress
-        Called with the name of each method before it runs.
-    quick
-        Try few copies and few new data.
+    Without a ``simulation`` the noise is not known: no new data and no noisy copies. ``seed`` is that of simulated
+    data, the same for all methods; ``progress`` is called with each name; ``quick`` tries few copies and few new data.
     """
     chosen = all_methods() if methods is None else tuple(find_method(name) for name in methods)
     rng = np.random.default_rng([seed, data.size])

@@ -17,7 +17,7 @@ from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.errors import Covariance, origin_weights
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.likelihood import loss, require_matches
-from nashboard.ratings.rating import Rating, check_fields, null_for_nan
+from nashboard.ratings.rating import Rating, check_fields
 
 DRAWS = 400
 
@@ -29,6 +29,7 @@ class HierarchicalRatings(Rating):
     The lead between two agents that met is their posterior mean payoff; between others, the difference of ratings.
     """
 
+    kind: ClassVar[str] = "hierarchical"
     label: ClassVar[str] = "hierarchical"
     agents: tuple[str, ...]
     ratings: Floats
@@ -70,20 +71,6 @@ class HierarchicalRatings(Rating):
         i, j = self.pairs.T
         A[i, j], A[j, i] = self.expected, -self.expected
         return np.asarray(A)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
-        return {
-            "kind": "hierarchical",
-            "agents": list(self.agents),
-            "ratings": self.ratings.tolist(),
-            "stderr": null_for_nan(self.stderr.tolist()),
-            "games": self.games.tolist(),
-            "log_loss": self.log_loss,
-            "made": self.made,
-            "pairs": self.pairs.tolist(),
-            "expected": self.expected.tolist(),
-        }
 
     def __repr__(self) -> str:
         return f"HierarchicalRatings({len(self.agents):,} agents, log-loss {self.log_loss:.4f})"

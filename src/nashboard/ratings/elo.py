@@ -19,7 +19,7 @@ from nashboard.algebra.operators import gradient
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
 from nashboard.data.validation import positions
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.ratings.bootstrap import bootstrap_covariance, spread_plan
 from nashboard.ratings.errors import Covariance, origin_weights, rating_covariance
 from nashboard.ratings.likelihood import (
@@ -33,17 +33,16 @@ from nashboard.ratings.likelihood import (
     pair_totals,
     require_finite_maximum,
     require_matches,
+    win_rates,
 )
 from nashboard.ratings.rating import (
     Coefficient,
     Probabilities,
     Rating,
-    check_choice,
     check_fields,
     checked_anchor,
     describe_origin,
     moderation,
-    null_for_nan,
     read_fields,
 )
 from nashboard.ratings.schedule import learn_prior_of
@@ -89,6 +88,7 @@ class EloRatings(Rating):
         The covariance of the ratings in logits, from which all errors come; not part of `to_dict`.
     """
 
+    kind: ClassVar[str] = "elo"
     label: ClassVar[str] = "Elo"
     agents: tuple[str, ...]
     ratings: Floats
@@ -135,9 +135,8 @@ class EloRatings(Rating):
         x = self.lead(a, b, first=first) / POINTS_PER_LOGIT / float(moderation(self.lead_variances(i, j)))
         nu = 0.0 if np.isnan(self.draw_strength) else self.draw_strength
         if nu == 0:
-            e = float(np.exp(-abs(x)))
-            better = 1 / (1 + e)
-            return Probabilities(better, 0.0, e * better) if x >= 0 else Probabilities(e * better, 0.0, better)
+            win, lose = win_rates(np.array([x, -x])).tolist()
+            return Probabilities(win, 0.0, lose)
         weights = np.exp(np.array([x / 2, np.log(nu), -x / 2]) - max(abs(x) / 2, float(np.log(nu))))
         win, draw, lose = (weights / weights.sum()).tolist()
         return Probabilities(win, draw, lose)
@@ -162,28 +161,6 @@ class EloRatings(Rating):
         if rough:
             told.append(f"standard errors are themselves known to about {rough:.0%}")
         return (self.made, *told)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines; `from_dict` reads them back."""
-        first, plain = self.first_advantage, self.without_covariates
-        more = {
-            "sigma": null_for_nan(self.sigma),
-            "first_advantage": None if first is None else vars(first).copy(),
-            "draw_strength": null_for_nan(self.draw_strength),
-            "coefficients": [vars(c).copy() for c in self.coefficients] or None,
-            "without_covariates": None if plain is None else plain.tolist(),
-        }
-        return {
-            "kind": "elo",
-            "agents": list(self.agents),
-            "ratings": self.ratings.tolist(),
-            "stderr": null_for_nan(self.stderr.tolist()),
-            "games": self.games.tolist(),
-            "log_loss": null_for_nan(self.log_loss),
-            "gradient_norm": null_for_nan(self.gradient_norm),
-            "made": self.made,
-            **{name: value for name, value in more.items() if value is not None},
-        }
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "EloRatings":

@@ -111,26 +111,14 @@ def incidence(nodes: int, i: Ints, j: Ints) -> "csr_array":
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Covariance:
-    """The covariance of ratings in logits, up to a common constant where nothing is anchored.
+    """The covariance of ratings in logits, up to a common constant where nothing is anchored."""
 
-    Parameters
-    ----------
-    matrix
-        ``(n, n)``, for leagues small enough to hold it.
-    variances
-        ``(n,)`` of the distance to the weighted origin.
-    weights
-        ``(n,)`` weights of the origin; zeros where agents are anchored.
-    accuracy
-        Relative standard error of the standard errors themselves, the largest of all agents; 0 where they are exact.
-    products
-        Products with the covariance of all nodes, for leagues that are too large for the matrix.
-    """
-
-    matrix: Floats | None
-    variances: Floats
-    weights: Floats
+    matrix: Floats | None  # (n, n), for leagues small enough to hold it
+    variances: Floats  # (n,) of the distance to the weighted origin
+    weights: Floats  # (n,) weights of the origin; zeros where agents are anchored
+    # relative standard error of the standard errors themselves, the largest of all agents; 0 where they are exact
     accuracy: float
+    # products with the covariance of all nodes, for leagues that are too large for the matrix
     products: Callable[[Floats], Floats] | None = None
 
     @staticmethod
@@ -494,21 +482,12 @@ def rank_intervals(ratings: Floats, covariance: Covariance, level: float = 0.95)
     low, high = np.ones(n, dtype=np.intp), np.full(n, n)
     for start in range(0, n, BLOCK):
         rows = np.arange(start, min(start + BLOCK, n))
-        if covariance.matrix is not None:
-            C = covariance.matrix
-            squares = variances_of_differences(C[rows], np.diag(C)[rows], np.diag(C))
-        else:
-            squares = variances[rows, None] + variances[None, :]
+        squares = covariance.between(rows[:, None], np.arange(n))
         lead = ratings[rows, None] - ratings[None, :]
         sure = np.abs(lead) > critical * np.sqrt(squares)
         low[rows] += (sure & (lead < 0)).sum(axis=1)
         high[rows] -= (sure & (lead > 0)).sum(axis=1)
     return RankIntervals(low=read_only(low), high=read_only(high), level=level)
-
-
-def variances_of_differences(rows: Floats, own: Floats, others: Floats) -> Floats:
-    """Return ``C_ii + C_jj - 2 C_ij`` for some rows of a covariance, never negative."""
-    return np.asarray(np.maximum(own[:, None] + others[None, :] - 2 * rows, 0.0))
 
 
 def critical_value(ratings: Floats, covariance: Covariance, level: float) -> float:
@@ -525,7 +504,7 @@ def critical_value(ratings: Floats, covariance: Covariance, level: float) -> flo
         bends, axes = np.linalg.eigh(C)
         root = axes * np.sqrt(np.maximum(bends, 0.0)) @ axes.T
         drawn = root @ np.random.default_rng(0).standard_normal((n, DRAWS))
-    errors = np.sqrt(variances_of_differences(C, np.diag(C), np.diag(C)))
+    errors = np.sqrt(covariance.between(order[:, None], order))
     scale = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
     largest = np.zeros(DRAWS)
     for k in range(n - 1):

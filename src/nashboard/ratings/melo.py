@@ -39,7 +39,6 @@ from nashboard.ratings.rating import (
     check_fields,
     checked_anchor,
     describe_origin,
-    null_for_nan,
     read_fields,
     require_finite,
 )
@@ -78,6 +77,7 @@ class MeloRatings(Rating):
         The covariance of the ratings in logits; not part of `to_dict`.
     """
 
+    kind: ClassVar[str] = "melo"
     label: ClassVar[str] = "mElo"
     agents: tuple[str, ...]
     ratings: Floats
@@ -196,27 +196,10 @@ class MeloRatings(Rating):
                 Column(name="k", meaning="number of planes"),
                 Column(name="log-loss", meaning="mean loss per game on games held out, in nats", decimals=5),
                 Column(name="stderr", meaning="its standard error over the parts held out", decimals=5),
-                Column(name="chosen"),
+                Column(name="chosen", meaning="whether it is used: the smallest log-loss"),
             ),
             rows=tuple((c.k, c.log_loss, c.stderr, c.log_loss == best) for c in self.candidates),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines; `from_dict` reads them back."""
-        return {
-            "kind": "melo",
-            "agents": list(self.agents),
-            "ratings": self.ratings.tolist(),
-            "cyclic": self.cyclic.tolist(),
-            "stderr": null_for_nan(self.stderr.tolist()),
-            "games": self.games.tolist(),
-            "log_loss": null_for_nan(self.log_loss),
-            "gradient_norm": null_for_nan(self.gradient_norm),
-            "made": self.made,
-            **({} if np.isnan(self.sigma) else {"sigma": self.sigma}),
-            "ends": [{"start": end.start, "loss": end.loss} for end in self.ends],
-            "candidates": [{"k": c.k, "log_loss": c.log_loss, "stderr": c.stderr} for c in self.candidates],
-        }
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "MeloRatings":
@@ -348,19 +331,9 @@ def melo(
 
 def without_planes(ratings: EloRatings, candidates: tuple[Candidate, ...]) -> MeloRatings:
     """Return Elo ratings as mElo with no planes."""
-    return MeloRatings(
-        agents=ratings.agents,
-        ratings=ratings.ratings,
-        cyclic=np.zeros((len(ratings.agents), 0)),
-        stderr=ratings.stderr,
-        games=ratings.games,
-        log_loss=ratings.log_loss,
-        gradient_norm=ratings.gradient_norm,
-        made=ratings.made,
-        sigma=ratings.sigma,
-        candidates=candidates,
-        covariance=ratings.covariance,
-    )
+    shared = ("agents", "ratings", "stderr", "games", "log_loss", "gradient_norm", "made", "sigma", "covariance")
+    fields: dict[str, Any] = {name: getattr(ratings, name) for name in shared}
+    return MeloRatings(**fields, cyclic=np.zeros((len(ratings.agents), 0)), candidates=candidates)
 
 
 def checked_k(k: object, most: int, agents: int) -> int:

@@ -8,7 +8,7 @@ a call of `register`; calibration, ranking, evaluate, charts and commands then t
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from inspect import signature
@@ -19,12 +19,12 @@ import numpy as np
 
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table
-from nashboard._text import either, listed, nearest
+from nashboard._text import listed
 from nashboard._types import Floats, floats, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.data.matches import Matches, whole
 from nashboard.data.validation import checked_names, positions
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.ratings.errors import Covariance, RankIntervals, rank_intervals
 from nashboard.ratings.likelihood import win_rates
 
@@ -67,6 +67,8 @@ class Coefficient:
 class Rating(Drawn):
     """A fitted rating: one number per agent, errors and predictions."""
 
+    hidden: ClassVar[tuple[str, ...]] = ("covariance",)
+    kind: ClassVar[str]
     label: ClassVar[str]
     agents: tuple[str, ...]
     ratings: Floats
@@ -91,6 +93,12 @@ class Rating(Drawn):
         half = NORMAL_95 * self.stderr
         return read_only(self.ratings - half), read_only(self.ratings + half)
 
+    @property
+    def known_covariance(self) -> Covariance:
+        """The covariance of the ratings in logits; as if they were independent where only their errors are known."""
+        own = (self.stderr / POINTS_PER_LOGIT) ** 2
+        return self.covariance or Covariance(matrix=None, variances=own, weights=np.zeros(own.size), accuracy=0.0)
+
     def lead_variances(self, i: Any, j: Any) -> Floats:
         """Return variances in logits of the leads that predictions average over.
 
@@ -98,9 +106,7 @@ class Rating(Drawn):
         """
         if np.isnan(self.sigma):
             return np.zeros(np.shape(i))
-        variances = (self.stderr / POINTS_PER_LOGIT) ** 2
-        known = self.covariance or Covariance(matrix=None, variances=variances, weights=variances, accuracy=0.0)
-        return np.nan_to_num(known.between(i, j))
+        return np.nan_to_num(self.known_covariance.between(i, j))
 
     def predict(self, a: str, b: str) -> float:
         """Return the share of points that ``a`` is expected to take from ``b`` (equation 1); a draw is half a point.
@@ -124,20 +130,13 @@ class Rating(Drawn):
         """
         i, j = positions((a, b), self.agents, kind="agent")
         lead = float(self.ratings[i] - self.ratings[j])
-        if self.covariance is not None:
-            error = self.covariance.difference(i, j) * POINTS_PER_LOGIT
-        else:
-            error = float(np.hypot(self.stderr[i], self.stderr[j]))
+        error = self.known_covariance.difference(i, j) * POINTS_PER_LOGIT
         return Difference(lead, error, lead - NORMAL_95 * error, lead + NORMAL_95 * error)
 
     @cached_property
     def rank_intervals(self) -> RankIntervals | None:
         """Intervals of ranks that hold for all agents at once, at 95%; None where errors are not known."""
-        n = len(self.agents)
-        covariance = self.covariance or Covariance(
-            matrix=None, variances=(self.stderr / POINTS_PER_LOGIT) ** 2, weights=np.zeros(n), accuracy=0.0
-        )
-        return rank_intervals(self.ratings / POINTS_PER_LOGIT, covariance)
+        return rank_intervals(self.ratings / POINTS_PER_LOGIT, self.known_covariance)
 
     def win_probabilities(self) -> Floats:
         """Return ``(n, n)`` shares of points that row takes from column, 1/2 on the diagonal."""
@@ -159,33 +158,21 @@ class Rating(Drawn):
     def leaderboard(self) -> Table:
         """Return the agents, the best first, with 95% intervals of ratings and of ranks."""
         low, high = self.interval
-        extra = self.extra_columns()
-        ranks = self.rank_intervals if len(self.agents) <= RANKED else None
         order = np.argsort(-self.ratings, kind="stable")
-        numbers = (self.ratings, low, high, *(values for _, values in extra))
         meaning = "Elo points, mean 0 of well-measured agents unless anchored; 400 more win ten games to one lost"
-        return Table(
+        more = [replace(column, cell=values) for column, values in self.extra_columns()]
+        if len(self.agents) <= RANKED and (ranks := self.rank_intervals) is not None:
+            more.append(Column("ranks", RANKS, cell=list(map(span, ranks.low, ranks.high))))
+        return Table.of(
+            order,
+            Column("rank", cell=np.argsort(order) + 1),
+            Column("agent", cell=self.agents),
+            Column("rating", meaning, decimals=1, cell=self.ratings),
+            Column("low", "lower end of the 95% interval", decimals=1, cell=low),
+            Column("high", "upper end of the 95% interval", decimals=1, cell=high),
+            *more,
+            Column("games", "games played, or their total weight", decimals=2, cell=list(map(whole, self.games))),
             title=repr(self),
-            columns=(
-                Column(name="rank"),
-                Column(name="agent"),
-                Column(name="rating", meaning=meaning, decimals=1),
-                Column(name="low", meaning="lower end of the 95% interval", decimals=1),
-                Column(name="high", meaning="upper end of the 95% interval", decimals=1),
-                *(column for column, _ in extra),
-                *([Column(name="ranks", meaning=RANKS)] if ranks else []),
-                Column(name="games", meaning="games played, or their total weight", decimals=2),
-            ),
-            rows=tuple(
-                (
-                    place + 1,
-                    self.agents[k],
-                    *(float(column[k]) for column in numbers),
-                    *([span(int(ranks.low[k]), int(ranks.high[k]))] if ranks else []),
-                    whole(self.games[k]),
-                )
-                for place, k in enumerate(order)
-            ),
             notes=self.notes(),
         )
 
@@ -193,9 +180,9 @@ class Rating(Drawn):
         """Return the leaderboard, which is what ratings show of themselves."""
         return self.leaderboard()
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and lists for machines."""
+        """Return plain data for machines, without what is not known; `from_dict` reads it back where there is one."""
+        return {"kind": self.kind, **{name: value for name, value in super().to_dict().items() if value is not None}}
 
 
 def moderation(variances: Floats) -> Floats:
@@ -213,26 +200,17 @@ def span(low: int, high: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RatingMethod:
-    """A way to rate agents.
+    """A way to rate agents."""
 
-    Parameters
-    ----------
-    name, label
-        What commands take, and what people call it.
-    function
-        ``function(matches, **options) -> Rating``, or where it is, ``"module:function"``.
-    ranks
-        Whether `nashboard.rank` and the columns of `nashboard.evaluate` offer it under its name; not where they have an
-        entry of their own.
-    reference
-        Where it was published.
-    """
-
+    # name, label: what commands take, and what people call it
     name: str
     label: str
+    # function(matches, **options) -> Rating, or where it is, "module:function"
     function: str | Callable[..., Rating]
+    # whether `nashboard.rank` and the columns of `nashboard.evaluate` offer it under its name; not where they have an
+    # entry of their own
     ranks: bool = True
-    reference: str = ""
+    reference: str = ""  # where it was published
 
     def load(self) -> Callable[..., Rating]:
         """Return the function that fits it."""
@@ -297,13 +275,6 @@ def require_finite(values: Floats, what: str) -> None:
         raise InputError(f"{what} must be finite; number {bad[0][0] + 1:,} is {values[tuple(bad[0])]:g}")
 
 
-def null_for_nan(values: Any) -> Any:
-    """Return numbers for json, which has no NaN: None stands for it."""
-    if isinstance(values, list):
-        return [null_for_nan(value) for value in values]
-    return None if np.isnan(values) else values
-
-
 def read_fields(values: dict[str, Any], kind: str) -> dict[str, Any]:
     """Return the fields that a ``to_dict`` of this kind wrote, with NaN where it wrote None."""
     if not isinstance(values, dict) or values.get("kind") != kind:
@@ -311,18 +282,10 @@ def read_fields(values: dict[str, Any], kind: str) -> dict[str, Any]:
         known = ("elo", "melo")
         raise InputError(f"these are not the values of {kind} ratings: their kind is {found!r}, one of {listed(known)}")
     fields = {name: value for name, value in values.items() if name != "kind"}
-    for name in ("log_loss", "gradient_norm"):
-        fields[name] = np.nan if fields.get(name) is None else fields[name]
+    fields |= {name: np.nan for name in ("log_loss", "gradient_norm") if fields.get(name) is None}
     if "stderr" in fields:
         fields["stderr"] = [np.nan if value is None else value for value in fields["stderr"]]
     return fields
-
-
-def check_choice(value: str, allowed: tuple[str, ...], what: str) -> str:
-    """Return an option's value, or say which there are."""
-    if value not in allowed:
-        raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
-    return value
 
 
 def checked_anchor(anchor: Mapping[str, float] | None, agents: Sequence[str]) -> dict[int, float]:

@@ -93,10 +93,7 @@ def design(data: Any, first_advantage: bool, covariates: Sequence[str]) -> tuple
 def rows_by_side(matches: Matches) -> Rows:
     """Return the games of each pair split by who was first, with a column for the advantage."""
     sides = matches.sides
-    if sides is None:
-        raise InputError(
-            "first_advantage needs to know which agent was first in each game: read a log with one row per game"
-        )
+    assert sides is not None
     whole = np.stack([matches.wins, matches.draws, matches.losses], axis=1)
     split = np.zeros(len(whole)) if matches.fractions is None else matches.fractions / matches.games
     neutral = np.maximum(whole - sides.first - sides.second, 0.0)
@@ -361,7 +358,6 @@ class System:
     j: Ints
     kept: Ints
     nodes: int
-    prior_h: Floats
 
     def step(self) -> tuple[Floats, Floats]:
         """Return Newton's step."""
@@ -466,5 +462,5 @@ def linearise(problem: Problem, point: Point, nodes: int, kept: Ints) -> System:
     return System(
         lead=lead, x=x, g_r=onto(all_slopes, i, j)[kept], g_b=g_b, cross=cross, own=own,
         solve=solver(nodes, i, j, all_h, free, rtol=1e-6, lift=True), columns=Z, h=all_h, slopes=slopes,
-        eta_slopes=eta_slopes, i=i, j=j, kept=kept, nodes=nodes, prior_h=prior_h,
+        eta_slopes=eta_slopes, i=i, j=j, kept=kept, nodes=nodes,
     )  # fmt: skip

@@ -15,6 +15,7 @@ distances between groups to the games. The games decide which of the two is used
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -120,11 +121,12 @@ def normalised_laplacian(matches: Matches) -> Floats:
     return L
 
 
-class Model:
+class Model(NamedTuple):
     """A fit under one prior, with its evidence."""
 
-    def __init__(self, totals: PairTotals, r: Floats, log_evidence: float) -> None:
-        self.totals, self.r, self.log_evidence = totals, r, log_evidence
+    totals: PairTotals
+    r: Floats
+    log_evidence: float
 
     @staticmethod
     def of(matches: Matches, normal: NormalPrior | None) -> "Model":

@@ -99,7 +99,7 @@ NAMES = {
     "selection": "equilibrium",
     "tolerance": "exploitability allowed",
     "scaling": "scaling of scores",
-    "anchor": "ratings held",
+    "anchor": "fixed ratings",
     "noise": "noise",
     "pool": "near-duplicates pooled",
     "methods": "methods",
@@ -110,13 +110,18 @@ NAMES = {
 
 def setting_rows(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
     """Return what was asked for."""
-    return tuple((NAMES.get(name, name), setting_words(value)) for name, value in evaluation.settings.items())
+    return tuple(
+        (NAMES.get(name, name), setting_words(0 if name == "tolerance" and value is None else value))
+        for name, value in evaluation.settings.items()
+    )
 
 
 def setting_words(value: object) -> str:
     """Return a setting as people read it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {held:g}" for name, held in value.items()) or "none"
+        return ", ".join(f"{name} = {rating:g}" for name, rating in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "chosen by the caller" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

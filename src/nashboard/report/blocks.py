@@ -169,7 +169,7 @@ def grid(
         columns=tuple(
             Head(
                 name=column.name,
-                meaning=column.meaning or MEANINGS.get(column.name, ""),
+                meaning=column.explanation,
                 numeric=numeric[k],
                 narrow=k in narrow,
             )
@@ -210,16 +210,6 @@ def sort_key(cell: Cell) -> Any:
             return (0, float(first), float(rest or first), "", "")
         return (1, 0.0, 0.0, cell.casefold(), cell)
     return (0, float(cell), float(cell), "", "")
-
-
-MEANINGS = {  # of columns of names, which say nothing about themselves
-    "agent": "name of the agent",
-    "task": "name of the task",
-    "method": "the way of ranking: by plain average, by Elo, or by Nash average",
-    "first": "one of the two",
-    "second": "the other of the two",
-    "component": "number of the skill beyond the average, the strongest first",
-}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,25 +66,8 @@ def as_page(
 ) -> str:
     """Return the report as one self-contained page of HTML.
 
-    Parameters
-    ----------
-    evaluation
-        What `evaluate` returned. One that was read back from json makes a page too, without the parts that need
-        the data.
-    title
-        The heading of the page; by default the name of the file or data set.
-    say
-        Called with a few words before each step that takes time.
-    segments
-        Evaluations of parts of the data, by name; a section compares them.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> from nashboard.report.build import as_page
-    >>> html = as_page(nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=2))
-    >>> html.startswith("<!doctype html>")
-    True
+    An evaluation that was read back from json makes a page without the parts that need the data. ``say`` is called with
+    a few words before each step that takes time; a section compares ``segments``, evaluations of parts of the data.
     """
     if title is not None and not isinstance(title, str):
         raise InputError(f"the title is {title!r}: it must be text")

@@ -52,31 +52,7 @@ UNKNOWN = 2  # the code of a cell that is neither true nor false
 
 @dataclass(frozen=True, kw_only=True)
 class MatchTable:
-    """A table with one row per match (or per weighted group of matches), and which column is what.
-
-    Parameters
-    ----------
-    weighed
-        The weight is a column of the table, not a number of games that a format counted.
-    neutral
-        The column that says that neither agent was the first side.
-    sided
-        The first agent of a row is the first side of the match: home, white, left.
-    certain
-        The outcome was worked out by a format, and cannot be the name of an agent.
-    games, unit
-        Rows that a format made of each row of its table, and what is left out, where it is not a row.
-    segment
-        The column of segments: each is counted apart, in the same pass.
-    rows
-        Columns that are wanted of each game, where games one by one are wanted and not counts.
-    skip_bad
-        Rows that cannot be used are left out and counted; otherwise they are an error.
-    made
-        Columns that a format made up, and the user's columns that they are made of.
-    folded
-        Winners are compared with the names of agents without regard to case.
-    """
+    """A table with one row per match (or per weighted group of matches), and which column is what."""
 
     table: Table
     format: str
@@ -84,24 +60,27 @@ class MatchTable:
     b: str
     outcome: str
     weight: str | None = None
-    weighed: bool = False
+    weighed: bool = False  # the weight is a column of the table, not a number of games that a format counted
     time: str | None = None
     cluster: str | None = None
-    neutral: str | None = None
-    sided: bool = False
+    neutral: str | None = None  # the column that says that neither agent was the first side
+    sided: bool = False  # the first agent of a row is the first side of the match: home, white, left
     filters: tuple[Filter, ...] = ()
     rules: Rules = field(default_factory=dict)
     self_matches: Literal["error", "drop"] | None = None
     notes: tuple[str, ...] = ()
-    certain: bool = False
+    certain: bool = False  # the outcome was worked out by a format, and cannot be the name of an agent
+    # games, unit: rows that a format made of each row of its table, and what is left out, where it is not a row
     games: int = 1
     unit: str = "rows"
-    segment: str | None = None
+    segment: str | None = None  # the column of segments: each is counted apart, in the same pass
+    # columns that are wanted of each game, where games one by one are wanted and not counts
     rows: tuple[str, ...] | None = None
     grouped: bool = False
-    skip_bad: bool = False
+    skip_bad: bool = False  # rows that cannot be used are left out and counted; otherwise they are an error
+    # columns that a format made up, and the user's columns that they are made of
     made: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
-    folded: bool = False
+    folded: bool = False  # winners are compared with the names of agents without regard to case
 
     @property
     def source(self) -> str:

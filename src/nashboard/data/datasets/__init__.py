@@ -155,7 +155,11 @@ def named(name: str) -> Dataset:
 def catalogue() -> Table:
     """Return a table of the bundled data sets."""
     return Table(
-        columns=(Column(name="name"), Column(name="kind"), Column(name="contents")),
+        columns=(
+            Column(name="name"),
+            Column(name="kind", meaning="type of the data"),
+            Column(name="contents", meaning="what it is"),
+        ),
         rows=tuple((name, type(entry.load()).__name__, entry.summary) for name, entry in DATASETS.items()),
         notes=("nashboard datasets NAME shows the source of a data set.",),
     )

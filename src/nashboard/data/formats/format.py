@@ -197,29 +197,17 @@ HARNESS_OPTIONS = ("lower_is_better", "metric", "bad_rows")
 
 @dataclass(frozen=True)
 class Format:
-    """A layout of files or tables.
+    """A layout of files or tables."""
 
-    Parameters
-    ----------
-    name, holds
-        Its name, and what it is in words.
-    makes
-        What is read from it.
-    fits, read
-        How to recognise it, and how to read it.
-    options
-        What can be said about it.
-    on_frames
-        Whether it is a table, so that frames and databases can have it too; otherwise it is files.
-    """
-
+    # name, holds: its name, and what it is in words
     name: str
-    makes: Literal["matches", "scores", "payoffs"]
+    makes: Literal["matches", "scores", "payoffs"]  # what is read from it
     holds: str
+    # fits, read: how to recognise it, and how to read it
     fits: Callable[[Input], bool]
     read: Callable[[Input], Data | Segments | Games]
-    options: tuple[str, ...] = MATCH_OPTIONS
-    on_frames: bool = True
+    options: tuple[str, ...] = MATCH_OPTIONS  # what can be said about it
+    on_frames: bool = True  # whether it is a table, so that frames and databases can have it too; otherwise it is files
 
     def refuse_unused(self, options: Options) -> None:
         """Raise an error for an option that this format has no use for: it would be ignored silently."""

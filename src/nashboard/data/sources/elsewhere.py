@@ -76,8 +76,8 @@ def fetch_files(address: str, workspace: Workspace) -> tuple[PlainFile, ...]:
     name = hide_secrets(address)
     if not address.lower().endswith(TEXTS):
         raise InputError(
-            f"{name!r} must end in {either((PARQUET, *TEXTS))}, which tells what a file in a store is: fetch it first "
-            f"if it is something else"
+            f"{name!r} must end in {either((PARQUET, *TEXTS))}, which decides the format of a file in a store: "
+            f"fetch the file first if it has another one"
         )
     try:
         targets = fetch_lines(address, workspace)

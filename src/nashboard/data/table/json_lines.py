@@ -87,7 +87,7 @@ def iterate_items(file: PlainFile) -> Iterator[str]:
                 continue
             if at < len(text) and text[at] == "]" and expecting != "item":
                 if text[at + 1 :].strip(SPACE) or stream.read(CHUNK).strip():
-                    raise InputError(f"{file.name!r} goes on after the end of its json list")
+                    raise InputError(f"{file.name!r} has more text after the end of its json list")
                 return
             if at < len(text) and text[at] == "," and expecting == ", or ]":
                 at, expecting = at + 1, "item"

@@ -53,42 +53,19 @@ NO_TEXT = re.compile(r"Could not convert (b(['\"]).{0,60}?\2?) with type bytes")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
-    """A lazy frame in its own engine, with everything a reader has to know about it.
+    """A lazy frame in its own engine, with everything a reader has to know about it."""
 
-    Parameters
-    ----------
-    name
-        What the user calls the table.
-    engine
-        Which library or kind of file holds the rows: ``parquet``, ``delimited``, ``pandas frame``, ``sqlite table``.
-    frame
-        The rows. Cells of text files are text; what they mean is decided by the reader.
-    columns
-        All columns, also nested ones of json lines that the frame does not have.
-    notes
-        What was noticed on the way in.
-    kind
-        The kind of file; None for frames and databases.
-    files
-        The files of this machine, as far as the rows are in some.
-    separator
-        Of a text table.
-    folders
-        The columns that are names of folders, and so text.
-    left_out
-        Bad rows that were skipped as asked.
-    """
-
-    name: str
+    name: str  # what the user calls the table
+    # which library or kind of file holds the rows: parquet, delimited, pandas frame, sqlite table
     engine: str
-    frame: nw.LazyFrame[Any]
-    columns: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    kind: Kind | None = None
-    files: tuple[PlainFile, ...] = ()
-    separator: str = ","
-    folders: frozenset[str] = frozenset()
-    left_out: tuple[LeftOut, ...] = ()
+    frame: nw.LazyFrame[Any]  # the rows. Cells of text files are text; what they mean is decided by the reader.
+    columns: tuple[str, ...]  # all columns, also nested ones of json lines that the frame does not have
+    notes: tuple[str, ...] = ()  # what was noticed on the way in
+    kind: Kind | None = None  # the kind of file; None for frames and databases
+    files: tuple[PlainFile, ...] = ()  # the files of this machine, as far as the rows are in some
+    separator: str = ","  # of a text table
+    folders: frozenset[str] = frozenset()  # the columns that are names of folders, and so text
+    left_out: tuple[LeftOut, ...] = ()  # bad rows that were skipped as asked
 
     @property
     def schema(self) -> nw.Schema:

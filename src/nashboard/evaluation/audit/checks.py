@@ -98,8 +98,8 @@ def equilibrium_checks(unique: bool, exploitability: float, residual: float) -> 
         Check(
             name="certified",
             passed=max(exploitability, residual) <= CERTIFIED,
-            sentence=f"leaving the equilibrium gains at most {exploitability:.1e} of the largest payoff, and the "
-            f"residual is {residual:.1e}",
+            sentence=f"a deviation gains at most {exploitability:.1e} of the largest payoff; the residual is "
+            f"{residual:.1e}",
         ),
     )
 

@@ -63,15 +63,15 @@ class Importance(Part):
         lines = [
             f"effective number of {kind} in the equilibrium of the estimates: {self.effective_number:.2f} of {n:,}"
         ]
-        among = " among those who stay" if kind == "agents" else ""
+        among = " among the others" if kind == "agents" else ""
         if self.decisive:
             shown = ", ".join(self.decisive[:5])
             more = f" and {len(self.decisive) - 5:,} more" if len(self.decisive) > 5 else ""
-            lines.append(f"first place{among} changes without {'any one of ' * (len(self.decisive) > 1)}{shown}{more}")
+            lines.append(f"removing {'any one of ' * (len(self.decisive) > 1)}{shown}{more} changes first place{among}")
         elif np.isnan(self.score_moved).any():
-            lines.append(f"first place{among} is the same without most {kind}; of the others it is not known")
+            lines.append(f"removing most {kind} does not change first place{among}; for the rest it is not known")
         else:
-            lines.append(f"first place{among} is the same whichever {one} is left out")
+            lines.append(f"removing any single {one} does not change first place{among}")
         return tuple(lines)
 
     def checks(self) -> tuple[Check, ...]:
@@ -90,29 +90,20 @@ class Importance(Part):
         unknown = ("a dash: no certified answer without this one",) if np.isnan(self.score_moved).any() else ()
         return Table.of(
             np.lexsort([np.arange(len(self.names)), -np.nan_to_num(self.score_moved), -self.weights]),
-            Column(self.kind[:-1], cell=lambda k: self.names[k]),
-            Column(
-                "weight", "share in the maximum-entropy equilibrium", decimals=4, cell=lambda k: float(self.weights[k])
-            ),
-            Column(
-                "score moved",
-                "largest change of another's Nash average without it",
-                decimals=4,
-                cell=lambda k: float(self.score_moved[k]),
-            ),
-            Column(
-                "ranks moved",
-                "largest change of another's rank without it",
-                cell=lambda k: int(self.rank_moved[k]) if self.rank_moved[k] >= 0 else None,
-            ),
-            Column("new winner", "whether first place changes without it", cell=lambda k: bool(self.new_winner[k])),
+            Column(self.kind[:-1], cell=self.names),
+            Column("weight", "share in the maximum-entropy equilibrium", decimals=4, cell=self.weights),
+            Column("score moved", "largest change of another's Nash average without it", decimals=4,
+                   cell=self.score_moved),
+            Column("ranks moved", "largest change of another's rank without it",
+                   cell=lambda k: self.rank_moved[k] if self.rank_moved[k] >= 0 else None),
+            Column("new winner", "whether first place changes without it", cell=self.new_winner),
             title=f"how much each of the {self.kind} matters",
             notes=(
                 f"{self.solved:,} of the {self.kind} {'was' if self.solved == 1 else 'were'} left out and the "
                 f"equilibrium solved again; the others ({left:,}) have no weight, and nothing changes without them",
                 *unknown,
             ),
-        )
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines."""

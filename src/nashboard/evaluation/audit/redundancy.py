@@ -37,7 +37,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.posterior.duplicates import SHARED, SURE
-from nashboard.evaluation.posterior.scores import holm
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Data, Kind, Problem
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
 from nashboard.evaluation.verdict import FEW_GAMES
@@ -137,10 +137,8 @@ class Redundancy(Part):
     unit: str
     copies: float = float("nan")
 
-    machine_fields = (
-        "kind", "rule", "level", "margin", "basis", "compared", "told_apart", "groups", "nearest", "suspected",
-        "merged",
-    )  # fmt: skip
+    hidden = ("names", "distances", "literal", "unit", "copies")
+    computed = ("rule",)
 
     @property
     def unknown_because(self) -> str:
@@ -175,7 +173,7 @@ class Redundancy(Part):
             return (f"every two {self.kind} differ",)
         if self.copies >= SURE:
             return (self.entered_copies(), self.open_pairs(), *self.doubts())
-        return (f"no near-duplicates found among {self.kind}; {self.open_pairs()}", *self.doubts())
+        return (f"no near-duplicates are shown among {self.kind}; {self.open_pairs()}", *self.doubts())
 
     def entered_copies(self) -> str:
         """Return that copies were entered, but not which."""
@@ -189,7 +187,9 @@ class Redundancy(Part):
         if self.groups:
             once = None if all(group.few for group in self.groups) else False
             found = (*self.alike(1), *self.merging())
-            merging = f"merging them changes the winner by {', '.join(changed) if changed else 'no method'}"
+            merging = (
+                f"merging them {'changes the winner of ' + ', '.join(changed) if changed else 'changes no winner'}"
+            )
         elif self.told_apart == self.compared:
             once, found, merging = True, (f"every two {self.kind} differ",), "there is nothing to merge"
         elif self.copies >= SURE:
@@ -214,7 +214,7 @@ class Redundancy(Part):
             return self.unknown_because
         left = self.compared - self.told_apart
         verb = "is" if left == 1 else "are"
-        return f"{left:,} of {self.compared:,} pairs {verb} neither shown to differ nor shown to be alike"
+        return f"{left:,} of {self.compared:,} pairs {verb} neither shown to differ nor to be equivalent"
 
     def doubts(self) -> tuple[str, ...]:
         """Name the pairs that are suspected, if any."""
@@ -435,7 +435,7 @@ def holm_of_pairs(p: Floats, error: float) -> Bools:
     """Return Holm's rule over all pairs of a symmetric table."""
     rejected = np.zeros(p.shape, dtype=np.bool_)
     pairs = np.triu_indices(len(p), k=1)
-    rejected[pairs] = holm(p[pairs], error)
+    rejected[pairs] = adjust_holm(p[pairs]) <= error
     return rejected | rejected.T
 
 

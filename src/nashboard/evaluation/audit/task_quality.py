@@ -1,6 +1,5 @@
 """What tasks test: latent components, and tasks that say nothing or the opposite of the others."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,10 +7,10 @@ import numpy as np
 
 from nashboard._tables import Column, Table
 from nashboard._types import Floats
-from nashboard.algebra.latent import Component, latent
+from nashboard.algebra.latent import Component, joined, latent
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part, name_some
-from nashboard.evaluation.posterior.scores import fill_noise, holm, judge_tasks
+from nashboard.evaluation.posterior.scores import adjust_holm, fill_noise, judge_tasks
 from nashboard.evaluation.problem import Problem
 
 PASSED, FAILED = 0.95, 0.05
@@ -32,13 +31,13 @@ TaskStatus = Literal[
 ]
 MEANINGS: dict[TaskStatus, str] = {
     "fine": "separates agents, in the direction of the others",
-    "the same for everybody": "one score for all agents: it separates nobody",
+    "the same for everybody": "one score for all agents: it separates none of them",
     "everybody passes": f"a share of at least {PASSED:g} for every agent",
     "everybody fails": f"a share of at most {FAILED:g} for every agent",
     "equivalent": "shown: the true standard deviation between agents is smaller than the noise of one score",
     "unknown": "these data show neither that agents differ nor that they differ by less than the noise of one score",
     "wrong way": "agents that are good elsewhere are bad here, more than by chance",
-    "near the ceiling": f"half of the agents or more have a share of at least {PASSED:g}: the best look alike",
+    "near the ceiling": f"half of the agents or more have a share of at least {PASSED:g}, so the best are tied",
     "near the floor": f"half of the agents or more have a share of at most {FAILED:g}",
     "leans wrong": "negative correlation with the mean of the others, perhaps by chance",
 }
@@ -94,8 +93,8 @@ class TaskQuality(Part):
         for part in self.components:
             if part.strength > 0:
                 ends = ((part.tasks_high, part.agents_high), (part.tasks_low, part.agents_low))
-                said = (f"on {', '.join(tasks)}: {', '.join(agents)}" for tasks, agents in ends)
-                lines.append(f"component {part.number} ({part.share:.1%}), better than averages say {'; '.join(said)}")
+                named = (f"{', '.join(agents)} on {', '.join(tasks)}" for tasks, agents in ends)
+                lines.append(f"component {part.number} ({part.share:.1%}): better than expected are {'; '.join(named)}")
         for status, meaning in MEANINGS.items():
             tasks = self.having(status)
             if tasks and status != "fine":
@@ -156,20 +155,14 @@ class TaskQuality(Part):
 
     def component_table(self) -> Table:
         """Return the latent components and who and what is at their ends."""
-
-        def joined(name: str) -> Callable[[Component], str]:
-            return lambda one: ", ".join(getattr(one, name))
-
         return Table.of(
             self.components,
             Column("component", cell="number"),
             Column("share", "share of the squared norm of the scores around their mean"),
-            Column("agents high", "better than averages say on the tasks high", cell=joined("agents_high")),
-            Column(
-                "tasks high", "tasks on which the agents high do better than averages say", cell=joined("tasks_high")
-            ),
-            Column("agents low", "better than averages say on the tasks low", cell=joined("agents_low")),
-            Column("tasks low", "tasks on which the agents low do better than averages say", cell=joined("tasks_low")),
+            Column("agents high", "better than expected on the tasks high", cell=joined("agents_high")),
+            Column("tasks high", "tasks on which the agents high are better than expected", cell=joined("tasks_high")),
+            Column("agents low", "better than expected on the tasks low", cell=joined("agents_low")),
+            Column("tasks low", "tasks on which the agents low are better than expected", cell=joined("tasks_low")),
             title="what tasks test beyond an average",
         )
 
@@ -202,7 +195,7 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     column_of = dict(zip(data.tasks, classes.label, strict=True))
     unrelated = {task for fact in ("unrelated", "unclear") for task in problem.draws.facts.get(fact, ())}
     wrong = ~np.isnan(correlation)
-    wrong[wrong] = holm(negative_by_chance(correlation[wrong], len(S)), level)
+    wrong[wrong] = adjust_holm(negative_by_chance(correlation[wrong], len(S))) <= level
     findings = []
     for k, (task, column) in enumerate(zip(raw.tasks, raw.values.T, strict=True)):
         at = column_of.get(task)  # None: constant

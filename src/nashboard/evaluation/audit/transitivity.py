@@ -43,7 +43,7 @@ from nashboard.ratings.hierarchical.systems import System
 
 CYCLES = 5
 GAMES, TASKS = "games", "tasks, each a game between every two agents"
-SAME_TASKS = "the same tasks decide all pairs, so that these are no separate games"
+SAME_TASKS = "all pairs are compared on the same tasks, so these games are not independent"
 WEIGHTED = "games have weights, and how much a sum of weights scatters is known only where clusters were read"
 WHOLE = 1e-6  # how far from whole a number of games may be by rounding
 MOST_AGENTS = 1000  # up to which all triples are looked at, for the largest z; beyond, for the largest curl
@@ -102,7 +102,8 @@ class Transitivity(Part):
     untold: str
     doubt: str = ""
 
-    machine_fields = ("share", "p_noise", "cyclic", "basis", "level", "triples", "luck", "cycles")
+    hidden = ("untold", "unshown")
+    computed = ("cyclic", "luck")
 
     @property
     def luck(self) -> float:
@@ -121,12 +122,11 @@ class Transitivity(Part):
 
     def sentences(self) -> tuple[str, ...]:
         """Return how far ratings go, and the strongest cycle."""
-        rest = "more than noise" if self.cyclic else "no more than noise would leave"
-        known = f"; what they leave over is {rest} (p = {self.p_noise:.2g})"
+        known = f"; the residual is {'larger than' if self.cyclic else 'within'} noise (p = {self.p_noise:.2g})"
         if self.doubt:
             known += f", but {self.doubt}"
         if self.untold:
-            known = f"; it is unknown whether the rest is noise: {self.untold}"
+            known = f"; it is unknown whether the residual is noise: {self.untold}"
         line = f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"
         if not self.triples:
             return (line, "no three agents all met each other")
@@ -229,9 +229,9 @@ def untold(matches: Matches) -> str:
     if NO_COUNTS in matches.origin.notes:
         return "games were not counted"
     if matches.dependent:
-        return "rows that share an id, a prompt or a voter may be alike, and were not taken as clusters"
+        return "rows that share an id, a prompt or a voter may be correlated, and were not taken as clusters"
     if len(matches.pairs) < len(matches.agents):
-        return "no matches close a circle"
+        return "no agents form a loop of matches"
     if matches.clusters is None and (np.abs(matches.games - np.rint(matches.games)) > WHOLE).any():
         return WEIGHTED
     return ""
@@ -273,16 +273,7 @@ ENOUGH = 10  # simulated leagues beyond the observed one from which their share 
 
 
 def ladder_p_value(matches: Matches, *, leagues: int = LEAGUES, rng: np.random.Generator | int = 0) -> float:
-    """Return the probability that a ladder leaves as much unexplained as was observed.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> cycle = nb.Matches.from_counts([[0, 9, 1], [1, 0, 9], [9, 1, 0]])
-    >>> ladder = nb.Matches.from_counts([[0, 7, 9], [3, 0, 7], [1, 3, 0]])
-    >>> bool(ladder_p_value(cycle) < 0.001 < 0.2 < ladder_p_value(ladder))
-    True
-    """
+    """Return the probability that a ladder leaves as much unexplained as was observed."""
     rng = np.random.default_rng(rng)
     fit = fit_hierarchical(matches)
     counts = fit.counts

@@ -12,7 +12,7 @@ from nashboard._types import Floats
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.decide.significance import adjust_holm
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.verdict import likely_first
 
 MOST_CAUSES = 5  # results named per agent that moved
@@ -97,7 +97,7 @@ class Changes(Result):
             lines = [same]
         else:
             now = f"{self.first_after} is first now" if self.first_after else "No agent alone is first now"
-            before = f"{self.first_before} was first before" if self.first_before else "nobody alone was before"
+            before = f"{self.first_before} was first before" if self.first_before else "no agent alone was first before"
             sure = "" if self.first_changed else "; that may be noise"
             lines = [f"{now}; {before}{sure}."]
         up = [move.agent for move in self.moves if move.beyond_noise and move.relative > 0]
@@ -118,7 +118,7 @@ class Changes(Result):
             Column("agent"),
             Column(
                 "moved",
-                f"beyond noise at {self.level:.0%} over all agents together",
+                f"whether it moved beyond noise, {self.level:.0%} over all agents together",
                 cell=lambda move: "yes" if move.beyond_noise else "no",
             ),
             Column("change", f"towards the best, relative to the typical agent ({self.unit})", cell="relative"),
@@ -127,8 +127,8 @@ class Changes(Result):
             Column("p", "p-value of no change, Holm", decimals=4, cell="p_value"),
             Column("rank before", "rank interval in the old evaluation", cell="rank_before"),
             Column("rank after", "rank interval in the new evaluation", cell="rank_after"),
-            Column("P(top) before", decimals=2, cell="top_before"),
-            Column("P(top) after", decimals=2, cell="top_after"),
+            Column("P(top) before", "P(top) in the old evaluation", decimals=2, cell="top_before"),
+            Column("P(top) after", "P(top) in the new evaluation", decimals=2, cell="top_after"),
         )
 
     def causes_table(self) -> Table:
@@ -137,7 +137,7 @@ class Changes(Result):
             self.causes,
             Column("agent"),
             Column("result", "opponent or task", cell="of"),
-            Column("what changed", cell="what"),
+            Column("what changed", "change of the data", cell="what"),
             Column("effect", "points more (or less) than the old board expected"),
             title="What changed in the data",
         )
@@ -191,7 +191,8 @@ def changes(old: Any, new: Any) -> Changes:
     common = [name for name in after.agents if name in set(before.agents)]
     if not common:
         raise InputError(
-            f"the two evaluations share no agent: {listed(before.agents, 3)} and {listed(after.agents, 3)}"
+            f"the two evaluations share no agent: the old one has {listed(before.agents, 3)}, the new one "
+            f"{listed(after.agents, 3)}"
         )
     i, j = ([side.agents.index(name) for name in common] for side in (before, after))
     change = before.gap[i] - after.gap[j]
@@ -354,7 +355,7 @@ class History(Result):
     probability_top: Floats
     ranks: tuple[tuple[str, ...], ...]
 
-    machine_fields = ("labels", "agents", "unit", "gap", "low", "high", "probability_top")
+    hidden = ("ranks",)
 
     def table(self) -> Table:
         """Return rank intervals, a column per evaluation."""

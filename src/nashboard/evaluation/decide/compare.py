@@ -8,17 +8,17 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import Cell, Column, Result, Table, number
-from nashboard._text import about, either, nearest, plural
+from nashboard._text import about, either, plural
 from nashboard._types import Floats, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.significance import (
     EQUAL,
     POWER,
     Estimate,
-    adjust_holm,
     confidence_sequence,
     e_value,
     estimate_t,
@@ -30,6 +30,7 @@ from nashboard.evaluation.decide.significance import (
     run_paired_t,
     run_welch,
 )
+from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.ratings.hierarchical.model import HierarchicalFit
 from nashboard.ratings.hierarchical.planes import PlaneDraws
 
@@ -98,6 +99,8 @@ class Comparison(Result):
     details: dict[str, Any]
     notes: tuple[str, ...] = ()
 
+    computed = ("sentence",)
+
     @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
@@ -129,10 +132,6 @@ class Comparison(Result):
         """Return one row."""
         return Comparisons(rows=(self,)).table()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for machines; numbers that are not finite become None."""
-        return {**super().to_dict(), "sentence": self.sentence}
-
     def __repr__(self) -> str:
         return f"Comparison({self.a!r}, {self.b!r}: {self.verdict}, {p_text(self.p_value)})"
 
@@ -162,10 +161,6 @@ class Comparisons(Result):
             Column("needed", f"more {first.counted} to detect this difference with 80% power", cell="games_needed"),
             notes=tuple(dict.fromkeys(note for row in self.rows for note in row.notes)),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for machines."""
-        return {"rows": [row.to_dict() for row in self.rows]}
 
     def __iter__(self) -> Any:
         return iter(self.rows)
@@ -233,9 +228,7 @@ def compare(
     others = [b] if isinstance(b, str) else list(b)
     if not others:
         raise InputError(f"there is nobody to compare {a!r} with: name at least one other agent")
-    for name in (a, *others):
-        if name not in data.agents:
-            raise InputError(f"there is no agent {name!r}{nearest(str(name), data.agents)}")
+    positions((a, *others), data.agents, kind="agent")
     if a in others:
         raise InputError(f"{a!r} cannot be compared with itself")
     each = 1 - (1 - level) / len(others)
@@ -512,7 +505,10 @@ class Superiority(Result):
             for i, name in enumerate(self.agents)
         ]
         return Table(
-            columns=(Column("P(row above column)"), *(Column(name, decimals=2) for name in self.agents)),
+            columns=(
+                Column("P(row above column)", "probability that the agent of the row is above that of the column"),
+                *(Column(name, decimals=2) for name in self.agents),
+            ),
             rows=tuple(rows),
         )
 

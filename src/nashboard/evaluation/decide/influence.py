@@ -80,7 +80,7 @@ class Influence(Result):
     by: By
     judge: Judged
 
-    machine_fields = ("first", "new_first", "rows", "removed", "total", "minimal", "by", "judge", "sentence")
+    computed = ("sentence",)
 
     @property
     def sentence(self) -> str:
@@ -98,14 +98,14 @@ class Influence(Result):
         columns: tuple[Column, ...] = (
             Column("a"),
             Column("b"),
-            Column("outcome", "of a against b"),
+            Column("outcome", "result of a against b"),
             Column("votes", "how many of these to remove"),
-            Column("rows", "of the log, the first is 1; any others like these do as well"),
+            Column("rows", "rows of the log to remove, from 1; other rows with the same agents and outcome do as well"),
         )
         if self.by == "voters":
-            columns = (Column("voter"), Column("votes", "cast by this voter"))
+            columns = (Column("voter"), Column("votes", "number of votes by this voter"))
         elif self.by != "votes":
-            columns = (Column(self.by[:-1]), Column("lead", f"of {self.first} over {self.new_first}"))
+            columns = (Column(self.by[:-1]), Column("lead", f"how far {self.first} is ahead of {self.new_first}"))
         return Table(columns=columns[: len(self.rows[0])], rows=self.rows)
 
     def __repr__(self) -> str:

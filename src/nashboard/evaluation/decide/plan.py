@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import Column, Result, Table, percent
-from nashboard._text import about, nearest, number_of, plural
+from nashboard._text import about, number_of, plural
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.significance import fit_as_evaluate, head_to_head
 from nashboard.evaluation.posterior.matches import expected_payoffs
@@ -102,10 +103,8 @@ class Plan(Result):
     notes: tuple[str, ...] = ()
     evenly: bool = False
 
-    machine_fields = (
-        "target", "games", "probability", "expected", "expected_even", "goal", "needed", "schedule", "notes",
-        "sentence",
-    )  # fmt: skip
+    hidden = ("pairs", "counts", "kind", "evenly")
+    computed = ("schedule", "sentence")
 
     @property
     def sentence(self) -> str:
@@ -230,9 +229,7 @@ def check_pair(pair: Any, agents: tuple[str, ...]) -> None:
     """Raise an error unless these are two of the agents."""
     if len(pair) != 2 or pair[0] == pair[1]:
         raise InputError(f"the target is {pair!r}: name two different agents", option="target")
-    for name in pair:
-        if name not in agents:
-            raise InputError(f"there is no agent {name!r}{nearest(str(name), agents)}", option="target")
+    positions(pair, agents, kind="agent")
 
 
 def beliefs_about_pair(matches: Matches, a: str, b: str) -> Beliefs:

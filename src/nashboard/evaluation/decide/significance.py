@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, Tabular
+from nashboard._tables import Column, Result, Table
 from nashboard._types import Floats, Ints, floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -151,15 +151,6 @@ def estimate_t(test: str, difference: float, stderr: float, df: float, n: int, l
     )
 
 
-def adjust_holm(p_values: Floats) -> Floats:
-    """Return Holm's adjusted p-values: the family-wise error is at most the level at which they are compared."""
-    order = np.argsort(p_values, kind="stable")
-    k = len(order)
-    adjusted = np.empty(k)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * (k - np.arange(k))))
-    return adjusted
-
-
 def e_value(wins: float, losses: float, *, strength: float = 0.5) -> float:
     """Return the evidence against "a decisive game is won with probability ``strength``".
 
@@ -194,7 +185,7 @@ def confidence_sequence(wins: float, losses: float, *, level: float = 0.95) -> t
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Sprt(Tabular):
+class Sprt(Result):
     """The state of a sequential probability ratio test of ``elo0`` against ``elo1``."""
 
     elo0: float

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Column, Result, Table, percent, plain_data
+from nashboard._tables import Column, Result, Table, percent
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
@@ -47,6 +47,9 @@ class Reduction(Result):
     held_out: float
     level: float
 
+    hidden = ("tasks", "level")
+    computed = ("sentence",)
+
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""
@@ -86,9 +89,7 @@ class Reduction(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines."""
-        names = ("kept", "dropped", "decided", "preserved", "saturated", "constant", "held_out", "sentence")
-        found: dict[str, Any] = plain_data({**{name: getattr(self, name) for name in names}, "adds": self.added})
-        return found
+        return {**super().to_dict(), "adds": self.added}
 
     def __repr__(self) -> str:
         return f"Reduction({len(self.kept):,} of {len(self.tasks):,} tasks)"

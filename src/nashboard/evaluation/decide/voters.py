@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Result, Table, Tabular, plain_data
-from nashboard._text import listed, nearest, number_of
+from nashboard._text import listed, number_of
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.read import read_games
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.ratings.elo import EloRatings, elo
 from nashboard.ratings.errors import origin_weights
@@ -97,15 +98,14 @@ class Voters(Tabular):
                 f"; {suspects:,} {'is' if suspects == 1 else 'are'} identified (P(attentive) < 0.05)."
             )
         alpha = (f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()
-        strength, decisive = "probability that votes follow the agents' strength", "share of decisive votes for the"
         return Table.of(
             np.lexsort([np.arange(len(self.voters)), -self.evidence]),
-            Column("voter", cell=lambda k: self.voters[k]),
+            Column("voter", cell=self.voters),
             Column("kind", "the most probable kind", cell=self.kind),
-            Column("P(attentive)", strength, cell=lambda k: float(self.probability[k, 0])),
-            Column("votes", cell=lambda k: int(self.votes[k])),
-            Column("agreement", f"{decisive} stronger agent", decimals=2, cell=lambda k: float(self.agreement[k])),
-            Column("first side", f"{decisive} first side", decimals=2, cell=lambda k: float(self.first_share[k])),
+            Column("P(attentive)", "probability that votes follow the agents' strength", cell=self.probability[:, 0]),
+            Column("votes", cell=self.votes),
+            Column("agreement", "share of decisive votes for the stronger agent", decimals=2, cell=self.agreement),
+            Column("first side", "share of decisive votes for the first side", decimals=2, cell=self.first_share),
             notes=(said, *alpha),
         )
 
@@ -113,11 +113,9 @@ class Voters(Tabular):
         """Return ratings from attentive votes beside ratings from all votes."""
         return Table.of(
             np.argsort(-self.ratings, kind="stable"),
-            Column("agent", cell=lambda k: self.agents[k]),
-            Column("Elo", "rating from attentive votes", decimals=0, cell=lambda k: float(self.ratings[k])),
-            Column(
-                "Elo, all votes", "rating from all votes alike", decimals=0, cell=lambda k: float(self.ratings_all[k])
-            ),
+            Column("agent", cell=self.agents),
+            Column("Elo", "rating from attentive votes", decimals=0, cell=self.ratings),
+            Column("Elo, all votes", "rating from all votes alike", decimals=0, cell=self.ratings_all),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -182,13 +180,7 @@ def voters(
 
 
 def read_voters(source: Any, *, voter: str | None = None, item: str | None = None, **options: Any) -> Voters:
-    """Examine the voters of a log, read as by `read_games`; rows with fractions of a vote are refused.
-
-    Parameters
-    ----------
-    voter, item
-        Columns: who voted (by default one with a usual name, such as voter, worker or judge), and what was voted on.
-    """
+    """Examine the voters of a log, read as by `read_games`; by default voters are in a column with a usual name."""
     games = read_games(source, cluster=voter or find_column(source, options), **options)
     items = None if item is None else read_games(source, cluster=item, **options).cluster
     assert games.cluster is not None
@@ -425,17 +417,13 @@ class Exposure(Result):
         )
         return Table.of(
             np.lexsort([np.arange(len(self.games)), -self.games]),
-            Column("agent", cell=lambda k: self.agents[k]),
-            Column("games", decimals=0, cell=lambda k: float(self.games[k])),
-            Column(
-                "exposure", "games relative to an even schedule; 1 is even", decimals=2,
-                cell=lambda k: float(self.share[k] * len(self.agents)),
-            ),
-            Column("Elo", "rating as the games were played", decimals=0, cell=lambda k: float(self.ratings[k])),
-            Column(
-                "Elo, even", "rating with pairs weighted inversely to their games", decimals=0,
-                cell=lambda k: float(self.reweighted[k]),
-            ),
+            Column("agent", cell=self.agents),
+            Column("games", decimals=0, cell=self.games),
+            Column("exposure", "games relative to an even schedule; 1 is even", decimals=2,
+                   cell=self.share * len(self.agents)),
+            Column("Elo", "rating as the games were played", decimals=0, cell=self.ratings),
+            Column("Elo, even", "rating with pairs weighted inversely to their games", decimals=0,
+                   cell=self.reweighted),
             notes=notes,
         )  # fmt: skip
 
@@ -468,12 +456,7 @@ def exposure(
     matches.require_connected()
     games = matches.games_per_agent
     fit = elo(matches)
-    places = {}
-    for name, members in (families or {}).items():
-        for member in members:
-            if member not in matches.agents:
-                raise InputError(f"there is no agent {member!r}{nearest(member, matches.agents)}", option="families")
-        places[name] = [matches.agents.index(member) for member in members]
+    places = {name: positions(members, matches.agents, kind="agent") for name, members in (families or {}).items()}
     return Exposure(
         agents=matches.agents,
         games=games,

@@ -63,36 +63,19 @@ ROUNDING = 1e-12  # of the variance of all tasks together: smaller noise is lost
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NearDuplicates:
-    """Groups of entries that are shown to be alike, and what is known about every pair.
+    """Groups of entries that are shown to be alike, and what is known about every pair."""
 
-    Parameters
-    ----------
-    agents
-        Names, in the order of the matches.
-    label
-        ``(n,)`` number of the group of each agent; agents that are alike share it.
-    probability
-        ``(n, n)`` posterior probability that two entries are the same; 1 in a group that was found by one decision.
-    prior
-        The same for any two entries before their results are known.
-    tested
-        Whether the entries were compared; large leagues are not.
-    fit
-        The model of the matches in which the groups are pooled, or of all entries where partitions are averaged over.
-    partitions
-        Draws of who is one agent with whom, where it is likely that copies were entered.
-    near
-        ``(n, n)`` which entries may be one agent in these draws.
-    """
-
-    agents: tuple[str, ...]
-    label: Ints
+    agents: tuple[str, ...]  # names, in the order of the matches
+    label: Ints  # (n,) number of the group of each agent; agents that are alike share it
+    # (n, n) posterior probability that two entries are the same; 1 in a group that was found by one decision
     probability: Floats
-    prior: float = 0.0
-    tested: bool = True
+    prior: float = 0.0  # the same for any two entries before their results are known
+    tested: bool = True  # whether the entries were compared; large leagues are not
+    # the model of the matches in which the groups are pooled, or of all entries where partitions are averaged over
     fit: HierarchicalFit | None = None
+    # draws of who is one agent with whom, where it is likely that copies were entered
     partitions: PartitionDraws | None = None
-    near: Bools | None = None
+    near: Bools | None = None  # (n, n) which entries may be one agent in these draws
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -378,14 +361,7 @@ def compare_entries(Y, N, active, variances, tau, places, evidence, only):  # ty
 
 
 def log_evidence(d: Floats, v: Floats, G: Floats) -> Floats:
-    """Return the log Bayes factor for "the same" of pairs of rows ``(k, n)``; places with infinite ``v`` do not count.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> log_evidence(np.array([[0.1, -0.1], [1.0, 1.0]]), np.full((2, 2), 0.01), np.eye(2)).round(0)
-    array([  4., -94.])
-    """
+    """Return log Bayes factors for "the same" of pairs of rows ``(k, n)``; places with infinite ``v`` do not count."""
     n = d.shape[1]
     seen = np.isfinite(v)
     noise = np.where(seen, v, 1.0)

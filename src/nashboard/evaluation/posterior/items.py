@@ -17,16 +17,7 @@ STEPS = 50  # of the fit of agents and items where cells are missing; it converg
 
 
 def is_item_table(scores: Scores) -> bool:
-    """Return whether columns are items: the table has groups, or many columns of zeros and ones and nothing else.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import nashboard as nb
-    >>> passed = np.random.default_rng(0).integers(0, 2, size=(5, 40))
-    >>> is_item_table(nb.Scores.from_array(passed)), is_item_table(nb.Scores.from_array(passed / 2))
-    (True, False)
-    """
+    """Return whether columns are items: the table has groups, or many columns of zeros and ones and nothing else."""
     if scores.scaling != "raw":
         return False
     if scores.groups is not None:
@@ -42,14 +33,6 @@ def pool_items(scores: Scores, representatives: Sequence[int] | Ints) -> Scores:
     The model of a group is ``x[i, q] = y[i] + d[q] + e[i, q]``. ``d`` is estimated from one representative of each
     class of identical agents, so that copies do not change it. The standard error of ``y[i]`` is that of the mean of
     ``e``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import nashboard as nb
-    >>> passed = np.random.default_rng(0).integers(0, 2, size=(5, 40))
-    >>> pool_items(nb.Scores.from_array(passed), range(5)).tasks
-    ('all items',)
     """
     labels = scores.groups if scores.groups is not None else (POOLED,) * len(scores.tasks)
     names = tuple(dict.fromkeys(labels))

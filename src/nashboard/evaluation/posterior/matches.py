@@ -44,16 +44,8 @@ def draw_matches(
 ) -> Draws:
     """Draw ratings, payoffs and equilibria from the posterior of the hierarchical model.
 
-    Parameters
-    ----------
-    matches
-        Who met whom, one agent per class of exact copies, in canonical order.
-    draws, rng
-        How many draws, and the seed or generator that they come from.
-    workers
-        Threads for large leagues; by default all cores.
-    alike
-        Which entries are one agent under several names: one class of the draws for each group. None: all are different.
+    ``matches`` has one agent per class of exact copies, in canonical order; entries of one group of ``alike`` are one
+    class of the draws.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
     label = np.arange(len(matches.agents)) if alike is None else alike.label

@@ -1,13 +1,13 @@
 """The posterior of a board: probability of being at the top, gaps and ranks with their intervals."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Table, Tabular
-from nashboard._text import nearest
-from nashboard._types import Floats, Ints, read_only
+from nashboard._tables import Cell, Column, Result, Table
+from nashboard._types import Floats, Ints, freeze
+from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
 
@@ -15,7 +15,7 @@ TIE = 1e-9  # gaps closer than this share of the largest gap of a draw are equal
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Posterior(Tabular):
+class Posterior(Result):
     """What the model says about every agent, in the order of ``agents``.
 
     Parameters
@@ -56,11 +56,10 @@ class Posterior(Tabular):
     classes: Ints
     source: Draws | None = field(default=None)
 
+    hidden = ("source",)
+
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if isinstance(value, np.ndarray):
-                read_only(value)
+        freeze(self)
 
     def probability_above(self, a: str, b: str) -> float:
         """Return the probability that agent ``a`` has a smaller gap than agent ``b``; a tie counts half."""
@@ -73,10 +72,7 @@ class Posterior(Tabular):
 
     def position(self, agent: str) -> int:
         """Return the position of an agent."""
-        try:
-            return self.agents.index(agent)
-        except ValueError:
-            raise InputError(f"there is no agent {agent!r}{nearest(agent, self.agents)}") from None
+        return positions([agent], self.agents, kind="agent")[0]
 
     @property
     def order(self) -> Ints:
@@ -89,40 +85,18 @@ class Posterior(Tabular):
 
     def table(self) -> Table:
         """Return one row per agent, the smallest gap first."""
-        ranges = self.rank_ranges()
-        return Table(
+        level = f"{self.level:.0%}"
+        return Table.of(
+            self.order,
+            Column("rank", f"ranks that contain {level} of the draws", cell=self.rank_ranges()),
+            Column("agent", "name of the agent", cell=self.agents),
+            Column("gap", f"distance to the best, posterior mean ({self.unit})", cell=self.gap),
+            Column("gap low", f"lower end of its {level} interval", cell=self.gap_low),
+            Column("gap high", f"upper end of its {level} interval", cell=self.gap_high),
+            Column("P(top)", "probability of being in the support of the equilibrium", decimals=2,
+                   cell=self.probability_top),
             title=repr(self),
-            columns=(
-                Column(name="rank", meaning=f"ranks that contain {self.level:.0%} of the draws"),
-                Column(name="agent", meaning="name of the agent"),
-                Column(name="gap", meaning=f"distance to the best, posterior mean ({self.unit})"),
-                Column(name="gap low", meaning=f"lower end of its {self.level:.0%} interval"),
-                Column(name="gap high", meaning=f"upper end of its {self.level:.0%} interval"),
-                Column(name="P(top)", meaning="probability of being in the support of the equilibrium", decimals=2),
-            ),
-            rows=tuple(
-                (
-                    ranges[k],
-                    self.agents[k],
-                    float(self.gap[k]),
-                    float(self.gap_low[k]),
-                    float(self.gap_high[k]),
-                    float(self.probability_top[k]),
-                )
-                for k in self.order
-            ),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data without the draws."""
-        found: dict[str, Any] = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if isinstance(value, np.ndarray):
-                value = value.tolist()
-            if one.name != "source":
-                found[one.name] = list(value) if isinstance(value, tuple) else value
-        return found
+        )  # fmt: skip
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "Posterior":
@@ -144,18 +118,7 @@ class Posterior(Tabular):
 
 
 def summarise_draws(draws: Draws, agents: tuple[str, ...], classes: Ints, *, unit: str, level: float) -> Posterior:
-    """Summarise draws of classes for all agents; ``classes`` gives the class of each agent.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nashboard.evaluation.posterior.draws import Draws
-    >>> gaps = np.array([[0.0, 1.0], [0.0, 2.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> draws = Draws(gaps=gaps, weights=1.0 * (gaps == 0), point=gaps.mean(axis=0))
-    >>> found = summarise_draws(draws, ("a", "b"), np.arange(2), unit="log-odds", level=0.95)
-    >>> found.probability_top.tolist(), found.probability_above("a", "b")
-    ([0.75, 0.25], 0.75)
-    """
+    """Summarise draws of classes for all agents; ``classes`` gives the class of each agent."""
     gaps = draws.gaps
     tail = (1 - level) / 2
     low, high = np.quantile(gaps, [tail, 1 - tail], axis=0, method="weibull")  # unbiased for few draws

@@ -60,30 +60,9 @@ def draw_scores(
 ) -> Draws:
     """Draw true tables from their posterior and solve each of them.
 
-    Parameters
-    ----------
-    scores
-        The table, one row per class of agents and one column per class of tasks, without constant tasks.
-    draws
-        Number of draws.
-    rng
-        Source of randomness.
-    scaling
-        Units of the tasks, as in `Scores.scale`; tables that are scaled already stay as they are.
-    selection
-        As in `nash_average_scores`.
-    pool
-        Treat agents that the data show to be the same as one agent that was measured more often. They share a row of
-        the draws: ``facts["label"]`` is the row of each agent.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import nashboard as nb
-    >>> table = nb.Scores.from_array([[0.9, 0.8], [0.6, 0.7], [0.2, 0.1]], stderr=np.full((3, 2), 0.01))
-    >>> found = draw_scores(table, draws=50, rng=np.random.default_rng(0))
-    >>> found.weights.mean(axis=0).round(1)
-    array([1., 0., 0.])
+    ``scores`` has a row per class of agents and a column per class of tasks, none constant; scaled tables stay as
+    they are. With ``pool``, agents that the data show to be the same are one agent that was measured more often, with
+    one row of the draws: ``facts["label"]`` is the row of each agent.
     """
     higher = np.where(scores.lower_is_better, -scores.values, scores.values) + 0.0
     stderr = fill_noise(scores)
@@ -207,13 +186,6 @@ def judge_tasks(S: Floats, stderr: Floats, level: float = USELESS) -> TaskTests:
     ``T``, the sum of squared distances from the mean in standard errors, is chi-square where all agents are equal.
     Where they differ it is noncentral; noncentrality over degrees of freedom is their variance in units of the noise.
     Tasks whose standard errors are 0, that is unknown, are not tested.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.linspace(0, 1, 12)[:, None] * [1.0, 0.1, 0.0]
-    >>> judge_tasks(y, np.full((12, 3), 0.03)).state
-    ('tells agents apart', 'unknown', 'equivalent')
     """
     from scipy.special import chdtrc, chndtrinc
 
@@ -227,7 +199,7 @@ def judge_tasks(S: Floats, stderr: Floats, level: float = USELESS) -> TaskTests:
     freedom = np.maximum(counted - 1, 1)
     p = np.where(tested, chdtrc(freedom, T), np.nan)
     differ = np.zeros(len(p), dtype=np.bool_)
-    differ[tested] = holm(p[tested], level)
+    differ[tested] = adjust_holm(p[tested]) <= level
     largest = chndtrinc(np.maximum(T, 1e-12), freedom, level)  # the noncentrality at which so small a T is a rare event
     bound = np.where(tested, np.sqrt(np.maximum(np.nan_to_num(largest), 0.0) / freedom), np.nan)
     states: list[TaskState] = []
@@ -236,22 +208,13 @@ def judge_tasks(S: Floats, stderr: Floats, level: float = USELESS) -> TaskTests:
     return TaskTests(p_value=p, bound=bound, state=tuple(states))
 
 
-def holm(p: Floats, level: float) -> Bools:
-    """Return which hypotheses are rejected by Holm's rule: P(any true one among them) is at most ``level``.
-
-    Reference: Holm 1979, A simple sequentially rejective multiple test procedure.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> holm(np.array([0.01, 0.04, 0.03]), 0.05)
-    array([ True, False, False])
-    """
-    order = np.argsort(p, kind="stable")
-    passed = p[order] <= level / np.arange(len(p), 0, -1)
-    rejected = np.zeros(len(p), dtype=np.bool_)
-    rejected[order] = np.logical_and.accumulate(passed) if len(p) else passed
-    return rejected
+def adjust_holm(p_values: Floats) -> Floats:
+    """Return Holm's adjusted p-values: the family-wise error is at most the level at which they are compared."""
+    order = np.argsort(p_values, kind="stable")
+    k = len(order)
+    adjusted = np.empty(k)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * (k - np.arange(k))))
+    return adjusted
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -367,7 +330,7 @@ def find_large_differences(model: TableModel, S: Floats, known: Bools) -> Bools:
     low, high = np.nanmin(S[:, shared]), np.nanmax(S[:, shared])
     margin = (high - low) / 2
     near = (np.nanmin(S, axis=0) >= low - margin) & (np.nanmax(S, axis=0) <= high + margin)
-    found[rest] = holm(stdtr(count - 1, -t), USELESS)
+    found[rest] = adjust_holm(stdtr(count - 1, -t)) <= USELESS
     return np.asarray(found & near)
 
 

@@ -30,13 +30,11 @@ def suite_table(problem: Problem) -> Table:
     shares = resample_suites(problem)[problem.classes.label]
     posterior = problem.posterior
     order = sorted(posterior.order, key=lambda k: -shares[k])
-    return Table(
+    return Table.of(
+        order,
+        Column("agent", "name", cell=posterior.agents),
+        Column("other suites", "share of drawn suites in which it is at the top", decimals=2, cell=shares),
+        Column("P(top)", "probability of being at the top on this suite", decimals=2, cell=posterior.probability_top),
         title=f"top of {problem.plan.n_resamples:,} suites drawn from {len(problem.kept_tasks):,} tasks",
-        columns=(
-            Column(name="agent", meaning="name"),
-            Column(name="other suites", meaning="share of drawn suites in which it is at the top", decimals=2),
-            Column(name="P(top)", meaning="probability of being at the top on this suite", decimals=2),
-        ),
-        rows=tuple((posterior.agents[k], float(shares[k]), float(posterior.probability_top[k])) for k in order),
         notes=("tasks are drawn with repetition, so a suite has about 63% of them; noise of scores is left out",),
     )

@@ -20,7 +20,7 @@ works goes on working with more copies. Mixtures are not tried.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_choice
 from nashboard.evaluation.problem import Data, Kind, Options, prepare_data
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, MethodResult, Movement, movement, named_first
 
@@ -156,8 +156,7 @@ def attack(
     >>> found.clones
     (('task 3', 1),)
     """
-    if method not in ("uniform", "elo"):
-        raise InputError(f"there is no attack on {method!r}: use 'uniform' or 'elo'")
+    check_choice(method, get_args(Attacked), "attack on")
     if most < 1:
         raise InputError(f"most is {most}: at least one copy must be allowed")
     game = Experiment.of(prepare_data(data, **options), kind)
@@ -215,7 +214,7 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
             "Nash moved", "largest change of a Nash average by the same attack", decimals=4,
             cell=lambda found: float(found.nash.score_moved) if found.possible else None,
         ),
-        title="the smallest number of copies that puts somebody first",
+        title="the smallest number of copies that puts an agent first",
         telling=("target", "method", "copies", "of", "Nash moved", "smallest", "before", "first before"),
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._tables import plain_data
+from nashboard._tables import Record
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.payoffs import Payoffs
@@ -83,7 +83,7 @@ class MethodResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Movement:
+class Movement(Record):
     """How far a result moved, among those who are in it before and after: a copy takes no place from anybody.
 
     ``who`` moved most by rank, the highest placed before on a tie. ``score_moved`` is the largest change of anybody's
@@ -102,6 +102,8 @@ class Movement:
     winners_after: tuple[str, ...]
     certificate: float
 
+    computed = ("rank_moved", "winner_changed")
+
     @property
     def rank_moved(self) -> int:
         """The largest change of a rank."""
@@ -111,10 +113,6 @@ class Movement:
     def winner_changed(self) -> bool:
         """Whether other agents are in first place than before."""
         return set(self.winners_before) != set(self.winners_after)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines."""
-        return {**plain_data(vars(self)), "rank_moved": self.rank_moved, "winner_changed": self.winner_changed}
 
 
 def movement(before: MethodResult, after: MethodResult) -> Movement:
@@ -181,13 +179,6 @@ def enter_agents(
     """Return the matches with clones of agents entered, ``{name: copies}``; with ``rng`` they have their own luck.
 
     ``truth`` (n, n) are log-odds of the agents' games, by which clones play; without it, the observed shares are.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> from nashboard.evaluation.stress.experiment import enter_agents
-    >>> nb.elo(enter_agents(nb.load_dataset("rock-paper-scissors"), {"C": 1}), prior=0).ratings.round(1)
-    array([-71.9,  71.9,   0. ,   0. ])
     """
     n, p = len(matches.agents), len(matches.pairs)
     originals = originals_of(clones, matches.agents, "agent")

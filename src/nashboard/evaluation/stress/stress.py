@@ -119,7 +119,8 @@ def exact_sentence(rows: list[Cloned]) -> str:
     else:
         start = f"{label}: the winner stays {named_first(moved.winners_before)}."
     if moved.rank_moved:
-        return f"{start} {moved.who} moves from rank {moved.rank_before} to {moved.rank_after} with {worst.copies:,}."
+        after = f" with {number_of(worst.copies, 'copies')}" if fallen is None or worst.copies != fallen.copies else ""
+        return f"{start} {moved.who} moves from rank {moved.rank_before} to {moved.rank_after}{after}."
     return f"{start} No rank moves; scores move by up to {max(row.moved.score_moved for row in rows):.2g}."
 
 
@@ -134,7 +135,7 @@ def exact_table(rows: list[Cloned], title: str) -> Table:
         Column("copies", "how many copies of each are entered"),
         Column("method", cell=lambda row: LABELS[row.moved.method]),
         Column("winner", "who is in first place", cell=lambda row: named_first(row.moved.winners_after, 2)),
-        Column("new winner", "whether that is somebody else than before", cell=lambda row: row.moved.winner_changed),
+        Column("new winner", "whether first place changed", cell=lambda row: row.moved.winner_changed),
         Column("ranks moved", "largest change of a rank; copies take no place", cell=lambda row: row.moved.rank_moved),
         Column("who", "the entry that moved most", cell=of_moved("who")),
         Column("from", "rank before", cell=of_moved("rank_before")),
@@ -243,7 +244,7 @@ def noisy_table(rows: list[NoisyMovement], title: str) -> Table:
         Column("at most", "largest change of a rank over all draws", cell="rank_most"),
         Column("score moved", "largest change of a score, median over the draws", decimals=4, cell="score_median"),
         Column("of the range", "the same as a share of the distance from last to first", cell="share_median"),
-        Column("new winner", "share of the draws in which somebody else was in first place", cell="winner_changed"),
+        Column("new winner", "share of the draws in which first place changed", cell="winner_changed"),
         Column("unit", "what scores are measured in"),
         title=title,
     )

@@ -14,7 +14,7 @@ from nashboard.ranking.pairwise import Pairwise, levels
     Counterexample("monotone", WINS_TIED, 1, against=3, more=2),
     LUCKY_NEWCOMER,
     title="ranked pairs (Tideman)",
-    unit="minus the agents in the longest chain above",
+    unit="minus the length of the longest chain of better agents",
     complexity="n^2 log n to n^4 / 64",
     reference="Tideman 1987, Independence of clones as a criterion for voting rules",
 )

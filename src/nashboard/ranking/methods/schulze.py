@@ -11,7 +11,7 @@ from nashboard.ranking.pairwise import Pairwise, levels
     Counterexample("irrelevant", WINS_1, 2),
     LUCKY_NEWCOMER,
     title="Schulze",
-    unit="minus the agents in the longest chain above",
+    unit="minus the length of the longest chain of better agents",
     complexity="n^3",
     reference="Schulze 2011, A new monotonic, clone-independent, reversal symmetric, Condorcet-consistent method",
 )

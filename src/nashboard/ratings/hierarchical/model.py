@@ -114,40 +114,18 @@ class ModelDraws:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class HierarchicalFit:
-    """The posterior of the hierarchical model of matches.
+    """The posterior of the hierarchical model of matches."""
 
-    Parameters
-    ----------
-    agents
-        Names, in the order of the matches.
-    ratings
-        Posterior means in log-odds, mean 0.
-    expected
-        ``(p,)`` posterior mean log-odds of the pairs that met.
-    sigma, tau
-        Posterior means of the spread of ratings and of the cyclic parts.
-    grid, weights
-        ``(G, 2)`` values of sigma and tau, and their posterior probabilities.
-    log_evidence
-        Logarithm of the marginal likelihood of all results.
-
-    Examples
-    --------
-    >>> import nashboard as nb
-    >>> from nashboard.ratings.hierarchical.model import fit_hierarchical
-    >>> fit = fit_hierarchical(nb.Matches.from_counts([[0, 8, 9], [2, 0, 7], [1, 3, 0]], agents=["a", "b", "c"]))
-    >>> fit.ratings.round(1).tolist()
-    [0.9, -0.1, -0.8]
-    """
-
-    agents: tuple[str, ...]
-    ratings: Floats
-    expected: Floats
+    agents: tuple[str, ...]  # names, in the order of the matches
+    ratings: Floats  # posterior means in log-odds, mean 0
+    expected: Floats  # (p,) posterior mean log-odds of the pairs that met
+    # sigma, tau: posterior means of the spread of ratings and of the cyclic parts
     sigma: float
     tau: float
+    # grid, weights: (G, 2) values of sigma and tau, and their posterior probabilities
     grid: Floats
     weights: Floats
-    log_evidence: float
+    log_evidence: float  # logarithm of the marginal likelihood of all results
     counts: Pairs
     modes: Modes
     system: System
