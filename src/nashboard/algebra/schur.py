@@ -135,18 +135,13 @@ class Schur(Drawn):
 
     def table(self) -> Table:
         """Return each plane: its strength, its share of the norm, and the agents furthest out."""
-        return Table(
+        return Table.of(
+            range(self.strengths.size),
+            Column("plane", "number of the plane, the strongest first", cell=lambda t: t + 1),
+            Column("strength", "size of the cycles in this plane", cell=self.strengths),
+            Column("share", "share of the squared norm of the matrix", cell=self.shares),
+            Column("in turn", "the four agents furthest out, each beating the next", cell=self.in_turn),
             title=repr(self),
-            columns=(
-                Column(name="plane", meaning="number of the plane, the strongest first"),
-                Column(name="strength", meaning="size of the cycles in this plane"),
-                Column(name="share", meaning="share of the squared norm of the matrix"),
-                Column(name="in turn", meaning="the four agents furthest out, each beating the next"),
-            ),
-            rows=tuple(
-                (t + 1, float(strength), float(self.shares[t]), self.in_turn(t))
-                for t, strength in enumerate(self.strengths)
-            ),
         )
 
     def in_turn(self, t: int, most: int = 4) -> str:

@@ -324,31 +324,18 @@ def side_table(
     order = np.lexsort([np.arange(len(names)), -weights, ranks])
     group = {name: k + 1 for k, members in enumerate(clone_groups) for name in members}
     inside = set(support)
-    return Table(
+    margin = f"how far its average is below that of {kind}s in the equilibrium"
+    shown = f"whether the {kind} has weight in some equilibrium"
+    return Table.of(
+        order,
+        Column("rank", "1 for the best; equal where averages tie within the certified tolerance", cell=ranks),
+        Column(kind, cell=names),
+        Column("weight", "share in the maximum-entropy equilibrium", decimals=4, cell=weights),
+        Column(average[0], average[1], decimals=4, cell=average[2]),
+        Column("margin", margin, decimals=4, cell=margins),
+        Column("in equilibrium", shown, cell=lambda k: names[k] in inside),
+        Column("clones", f"number of the group of identical {kind}s", cell=lambda k: group.get(names[k])),
         title=title,
-        columns=(
-            Column(name="rank", meaning="1 for the best; equal where averages tie within the certified tolerance"),
-            Column(name=kind),
-            Column(name="weight", meaning="share in the maximum-entropy equilibrium", decimals=4),
-            Column(name=average[0], meaning=average[1], decimals=4),
-            Column(
-                name="margin", meaning=f"how far its average is below that of {kind}s in the equilibrium", decimals=4
-            ),
-            Column(name="in equilibrium", meaning=f"whether the {kind} has weight in some equilibrium"),
-            Column(name="clones", meaning=f"number of the group of identical {kind}s"),
-        ),
-        rows=tuple(
-            (
-                int(ranks[k]),
-                names[k],
-                float(weights[k]),
-                float(average[2][k]),
-                float(margins[k]),
-                names[k] in inside,
-                group.get(names[k]),
-            )
-            for k in order
-        ),
         notes=notes,
     )
 

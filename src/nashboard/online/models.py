@@ -65,18 +65,13 @@ class RatingHistory(Drawn):
 
     def table(self) -> Table:
         """Return a row per agent and game."""
-        return Table(
+        return Table.of(
+            range(self.game.size),
+            Column("game", "number of the game in the log", cell=self.game),
+            Column("agent", cell=lambda row: self.agents[self.agent[row]]),
+            Column("rating", "Elo points after the game; a newcomer starts at 0", decimals=1, cell=self.rating),
+            Column("stderr", "its standard error", decimals=1, cell=self.stderr),
             title=repr(self),
-            columns=(
-                Column(name="game", meaning="number of the game in the log"),
-                Column(name="agent"),
-                Column(name="rating", meaning="Elo points after the game; a newcomer starts at 0", decimals=1),
-                Column(name="stderr", meaning="its standard error", decimals=1),
-            ),
-            rows=tuple(
-                (int(game), self.agents[agent], float(rating), float(error))
-                for game, agent, rating, error in zip(self.game, self.agent, self.rating, self.stderr, strict=True)
-            ),
         )
 
     def to_dict(self) -> dict[str, Any]:

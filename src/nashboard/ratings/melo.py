@@ -190,15 +190,13 @@ class MeloRatings(Rating):
     def selection(self) -> Table:
         """Return the numbers of planes that were compared for ``k="auto"``, with their cross-validated log-loss."""
         best = min((c.log_loss for c in self.candidates), default=np.nan)
-        return Table(
+        return Table.of(
+            self.candidates,
+            Column("k", "number of planes"),
+            Column("log-loss", "mean loss per game on games held out, in nats", decimals=5, cell="log_loss"),
+            Column("stderr", "its standard error over the parts held out", decimals=5),
+            Column("chosen", "whether it is used: the smallest log-loss", cell=lambda one: one.log_loss == best),
             title="planes by cross-validation",
-            columns=(
-                Column(name="k", meaning="number of planes"),
-                Column(name="log-loss", meaning="mean loss per game on games held out, in nats", decimals=5),
-                Column(name="stderr", meaning="its standard error over the parts held out", decimals=5),
-                Column(name="chosen", meaning="whether it is used: the smallest log-loss"),
-            ),
-            rows=tuple((c.k, c.log_loss, c.stderr, c.log_loss == best) for c in self.candidates),
         )
 
     @staticmethod
