@@ -105,7 +105,7 @@ def test_the_small_version_keeps_its_rows_and_page_to_itself_and_the_full_one_wr
         page.SMALL_PAGE.unlink()
         assert run.main(["--full", "--only", "startup"]) == 0
         assert capsys.readouterr().out.endswith("The page is docs/benchmarks.md; the comparison is in README.md.\n")
-        assert "\n| nothing | us | " in page.PAGE.read_text()
+        assert "Without a peer: nothing " in page.PAGE.read_text()
         assert page.README.read_text() == page.readme() != before
         assert not page.SMALL_PAGE.exists()
     finally:
