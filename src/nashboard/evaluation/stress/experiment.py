@@ -419,8 +419,11 @@ class Experiment:
     def elo(self, data: Data) -> MethodResult:
         """Return Elo ratings of the originals, their mean 0, so that only differences count."""
         assert not isinstance(data, Payoffs)
-        games = data if isinstance(data, Matches) else task_games(data)
-        r = elo(games, prior=ELO_PRIOR).ratings[: len(self.names)]
+        if isinstance(data, Matches):
+            fit = elo(data, prior=ELO_PRIOR if self.problem.literal else "learned")  # as on the board
+        else:
+            fit = elo(task_games(data), prior=ELO_PRIOR)
+        r = fit.ratings[: len(self.names)]
         points = r - r.mean() + 0.0
         return MethodResult(method="elo", names=self.names, scores=points, unit="Elo points", scale=ELO_TIES)
 
