@@ -139,6 +139,7 @@ READ = {
 }
 NAMED = {
     "aider.yml": "is YAML, which is not read: convert it to json",
+    "results.toml": "is TOML, which is not read: convert it to json",
     "swebench.json": "closest is the list of records in 'leaderboards > 0 > results': save it as a file of its own",
     "sgf_result.csv": "closest is a log of matches between 'PB' and 'PW', which have the same names",
     "rating_list.txt": "is a finished leaderboard .*: ratings cannot be evaluated again",

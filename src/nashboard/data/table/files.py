@@ -35,7 +35,7 @@ NOT_READ = {
     (b"\xd0\xcf\x11\xe0",): "an Excel workbook, which is not read: save its sheet as csv",
     (b"<!DOCTYPE", b"<!doctype", b"<html", b"<?xml"): "a web page or XML, which is not read: download the file itself",
 }
-YAML_NAMES = (".yml", ".yaml")
+NAMES_NOT_READ = {".yml": "YAML", ".yaml": "YAML", ".toml": "TOML"}
 YAML = re.compile(r"(---\s*\n|#[^\n]*\n|\s*\n)*- +[\w .\-]+:( |\n)")  # a list of mappings
 
 
@@ -56,15 +56,15 @@ def find_kind(file: PlainFile) -> Kind:
         return "pgn"
     if re.search(r"^(Started|Finished) game \d+ \(", text, re.MULTILINE):
         return "cutechess"
-    if text.startswith("["):
+    if text.startswith("[") and PurePath(file.name).suffix.casefold() != ".toml":
         return "json list"
     if text.startswith("{"):
         return "json lines" if first_line_is_an_object(text) else "json"
     if b"\0" in head:
         raise InputError(f"{file.name!r} is not a table: it is neither text nor parquet nor npz")
-    if file.name.casefold().endswith(YAML_NAMES) or YAML.match(text):
+    if language := NAMES_NOT_READ.get(PurePath(file.name).suffix.casefold()) or ("YAML" if YAML.match(text) else None):
         raise InputError(
-            f"{file.name!r} is YAML, which is not read: convert it to json, for example with `yq -o json` or Python"
+            f"{file.name!r} is {language}, which is not read: convert it to json, such as with `yq -o json` or Python"
         )
     return "delimited"
 
