@@ -205,6 +205,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--draws": ([LOG], ["--draws", "davidson"]),
         "--covariate": ([LOG], ["--covariate", "language"]),
         "--anchor": ([LOG], ["--anchor", "a=1500"]),
+        "--level": ([LOG], ["--level", "0.5"]),
         "--errors": ([LOG], ["--errors", "hessian"]),
         "--resamples": ([LOG, *BOOTSTRAP], ["--resamples", "7"]),
         "--seed": ([LOG, *BOOTSTRAP], ["--seed", "7"]),
@@ -217,6 +218,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--cyclic-prior": ([LOG], ["--cyclic-prior", "2"]),
         "--orthogonal": ([LOG], ["--orthogonal"]),
         "--anchor": ([LOG], ["--anchor", "a=1500"]),
+        "--level": ([LOG], ["--level", "0.5"]),
         "--format": ([LOG], ["--format", "json"]),
     },
     "predict": {

@@ -89,6 +89,12 @@ def check_choice(value: str, allowed: Collection[str], what: str) -> str:
     return value
 
 
+def check_level(level: object) -> None:
+    """Refuse a level that is not a confidence."""
+    if not (isinstance(level, float) and 0.5 <= level < 1):
+        raise InputError(f"the level is {level!r}: it is a confidence between 0.5 and 1, such as 0.95")
+
+
 def spell_in_python(name: str, value: object) -> str:
     """Return ``name=`` or ``name='value'``."""
     return f"{name}=" if value is None else f"{name}={value!r}"

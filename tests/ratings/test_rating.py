@@ -83,3 +83,14 @@ def test_a_new_rating_is_one_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     (tmp_path / "log.csv").write_text("\n".join(["a,b,outcome", *games]))
     assert "win points" in run("predict", str(tmp_path / "log.csv"), "agent 1", "agent 2").stdout
     assert "win points" in run("evaluate", str(tmp_path / "log.csv"), "--method", "win_points").stdout
+
+
+def test_the_leaderboard_has_intervals_at_any_level() -> None:
+    ratings = nb.elo(nb.load_dataset("alphago"))
+    half, sure = (ratings.leaderboard(level=level).to_polars() for level in (0.5, 0.95))
+    assert (sure["high"] - sure["low"]).to_numpy() == pytest.approx(
+        (half["high"] - half["low"]).to_numpy() * 1.959964 / 0.674490, rel=1e-6
+    )
+    assert "95%" in next(column.meaning for column in ratings.leaderboard().columns if column.name == "low")
+    with pytest.raises(nb.InputError, match="a confidence between"):
+        ratings.leaderboard(level=1.5)

@@ -10,7 +10,7 @@ from nashboard._text import either
 from nashboard.cli import options
 from nashboard.cli.output import Listing, note
 from nashboard.cli.reading import Connecting, Reading, whole
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_level
 
 Shown = StrEnum(
     "Shown",
@@ -71,7 +71,6 @@ def audit(
       nashboard audit scores.csv --fail-on near-duplicates
     """
     from nashboard.evaluation.audit.audit import audit as run
-    from nashboard.evaluation.problem import check_level
 
     if listing.format is options.Format.json:
         options.refuse(("what",), "json contains all tables")

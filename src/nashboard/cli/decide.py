@@ -14,7 +14,7 @@ from nashboard.cli import options
 from nashboard.cli.options import SourceArgument
 from nashboard.cli.output import Listing, Showing, note
 from nashboard.cli.reading import Connecting, Reading
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_level
 
 if TYPE_CHECKING:
     from nashboard.data.games import Games
@@ -123,7 +123,6 @@ def sprt(
     from nashboard.data.validation import positions
     from nashboard.evaluation.decide.significance import pair_row
     from nashboard.evaluation.decide.significance import sprt as test
-    from nashboard.evaluation.problem import check_level
 
     check_level(level)
     matches = Connecting().matches(source, reading)

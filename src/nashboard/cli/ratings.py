@@ -41,12 +41,13 @@ def elo(
         typer.Option(metavar="COLUMN", help="A column that may sway games, fitted with the ratings; can be repeated."),
     ] = None,
     anchor: options.Anchor = None,
+    level: options.Level = options.LEVEL,
     errors: options.Errors = None,
     resamples: options.Resamples = options.RESAMPLES,
     seed: options.Seed = options.SEED,
     workers: options.Workers = None,
 ) -> None:
-    """Rate agents by Elo, with 95% intervals of ratings and ranks.
+    """Rate agents by Elo, with intervals of ratings and ranks.
 
     \b
     Examples:
@@ -82,7 +83,7 @@ def elo(
         workers=workers,
         progress=True,
     )
-    listing.show(found.leaderboard())
+    listing.show(found.leaderboard(level))
     if covariate and found.without_covariates is not None:
         moved = largest_move(found)
         note(f"covariates move {moved[0]!r} most: from {moved[1]:.0f} to {moved[2]:.0f} points")
@@ -113,6 +114,7 @@ def melo(
         bool, typer.Option(help="Keep the planes orthogonal to the ratings, as the paper does.")
     ] = False,
     anchor: options.Anchor = None,
+    level: options.Level = options.LEVEL,
 ) -> None:
     """Rate agents by mElo: ratings, and planes for cycles.
 
@@ -137,7 +139,7 @@ def melo(
     )
     if ratings.candidates:
         tell(plain(ratings.selection()))
-    listing.show(ratings.leaderboard())
+    listing.show(ratings.leaderboard(level))
 
 
 def predict(

@@ -16,7 +16,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
-from nashboard.errors import InputError, check_choice
+from nashboard.errors import InputError, check_choice, check_level
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
 from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores, single_class
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
@@ -110,12 +110,6 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
         "anchor": dict(anchor),
     }
     return prepare(data, replace(settings, call=settings.call.strip(), **plain), plan)
-
-
-def check_level(level: Any) -> None:
-    """Refuse a level that is not a confidence."""
-    if not (isinstance(level, float) and 0.5 <= level < 1):
-        raise InputError(f"the level is {level!r}: it is a confidence between 0.5 and 1, such as 0.95")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

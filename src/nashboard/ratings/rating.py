@@ -13,6 +13,7 @@ from functools import cached_property
 from importlib import import_module
 from inspect import signature
 from numbers import Real
+from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from nashboard._types import Floats, floats, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.data.matches import Matches, whole
 from nashboard.data.validation import checked_names, positions
-from nashboard.errors import InputError, check_choice
+from nashboard.errors import InputError, check_choice, check_level
 from nashboard.ratings.errors import Covariance, RankIntervals, rank_intervals
 from nashboard.ratings.likelihood import win_rates
 
@@ -90,7 +91,11 @@ class Rating(Drawn):
     @cached_property
     def interval(self) -> tuple[Floats, Floats]:
         """The lower and upper ends of the 95% intervals, each ``(n,)``: rating ± 1.96 standard errors."""
-        half = NORMAL_95 * self.stderr
+        return self.intervals(0.95)
+
+    def intervals(self, level: float) -> tuple[Floats, Floats]:
+        """Return the lower and upper ends of intervals at a level, each ``(n,)``."""
+        half = NormalDist().inv_cdf((1 + level) / 2) * self.stderr
         return read_only(self.ratings - half), read_only(self.ratings + half)
 
     @property
@@ -136,7 +141,11 @@ class Rating(Drawn):
     @cached_property
     def rank_intervals(self) -> RankIntervals | None:
         """Intervals of ranks that hold for all agents at once, at 95%; None where errors are not known."""
-        return rank_intervals(self.ratings / POINTS_PER_LOGIT, self.known_covariance)
+        return self.intervals_of_ranks(0.95)
+
+    def intervals_of_ranks(self, level: float) -> RankIntervals | None:
+        """Return intervals of ranks that hold for all agents at once; None where errors are not known."""
+        return rank_intervals(self.ratings / POINTS_PER_LOGIT, self.known_covariance, level)
 
     def win_probabilities(self) -> Floats:
         """Return ``(n, n)`` shares of points that row takes from column, 1/2 on the diagonal."""
@@ -155,21 +164,24 @@ class Rating(Drawn):
         """Return the notes below the leaderboard."""
         return (self.made,)
 
-    def leaderboard(self) -> Table:
-        """Return the agents, the best first, with 95% intervals of ratings and of ranks."""
-        low, high = self.interval
+    def leaderboard(self, level: float = 0.95) -> Table:
+        """Return the agents, the best first, with intervals of ratings and of ranks at a level."""
+        check_level(level)
+        low, high = self.intervals(level)
+        sure = f"{100 * level:g}%"
         order = np.argsort(-self.ratings, kind="stable")
         meaning = "Elo points, mean 0 of well-measured agents unless anchored; 400 more win ten games to one lost"
         more = [replace(column, cell=values) for column, values in self.extra_columns()]
-        if len(self.agents) <= RANKED and (ranks := self.rank_intervals) is not None:
-            more.append(Column("ranks", RANKS, cell=list(map(span, ranks.low, ranks.high))))
+        if len(self.agents) <= RANKED and (ranks := self.intervals_of_ranks(level)) is not None:
+            meaning_of_ranks = f"simultaneous rank interval: all of them are right with probability {sure}"
+            more.append(Column("ranks", meaning_of_ranks, cell=list(map(span, ranks.low, ranks.high))))
         return Table.of(
             order,
             Column("rank", cell=np.argsort(order) + 1),
             Column("agent", cell=self.agents),
             Column("rating", meaning, decimals=1, cell=self.ratings),
-            Column("low", "lower end of the 95% interval", decimals=1, cell=low),
-            Column("high", "upper end of the 95% interval", decimals=1, cell=high),
+            Column("low", f"lower end of the {sure} interval", decimals=1, cell=low),
+            Column("high", f"upper end of the {sure} interval", decimals=1, cell=high),
             *more,
             Column("games", "games played, or their total weight", decimals=2, cell=list(map(whole, self.games))),
             title=repr(self),
@@ -188,9 +200,6 @@ class Rating(Drawn):
 def moderation(variances: Floats) -> Floats:
     """Return by what to divide leads in logits for the mean of ``s(x)`` over normal leads (MacKay 1992)."""
     return np.asarray(np.sqrt(1 + np.pi / 8 * variances))
-
-
-RANKS = "simultaneous rank interval: all of them are right with probability 95%"
 
 
 def span(low: int, high: int) -> str:
