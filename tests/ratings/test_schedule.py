@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import nashboard as nb
+from commands import run
 from nashboard.ratings.hierarchical.model import fit_hierarchical
+from nashboard.ratings.schedule import SIMILAR_OPPONENTS, choose_prior, pairs_similar_agents
 
 AGENTS = 40
 OFF = ~np.eye(AGENTS, dtype=bool)
@@ -178,3 +181,38 @@ def test_draws_behind_the_board_cover_differences_whoever_meets_whom(kind: str) 
         low, high = np.quantile(drawn[:, :, None] - drawn[:, None, :], [0.025, 0.975], axis=0)
         covered.append(((low <= true) & (true <= high))[OFF].mean())
     assert (0.85 if KINDS[kind][1] else 0.92) <= np.mean(covered) <= 0.985
+
+
+def pair_weakly(rng: np.random.Generator, strength: np.ndarray) -> Pairs:
+    for _ in range(800):
+        a, *others = rng.choice(AGENTS, 4, replace=False)
+        yield int(a), int(min(others, key=lambda b: abs(strength[b] - strength[a])))
+
+
+@pytest.mark.parametrize(
+    ("play", "least", "most"),
+    [(schedule(pair_at_random), 0, 3), (schedule(pair_with_one), 0, 0), (schedule(pair_weakly), 12, 30)],
+    ids=["random", "one", "weak matchmaking"],
+)
+def test_opponents_of_similar_results_are_noticed(play: Callable[..., np.ndarray], least: int, most: int) -> None:
+    noticed = 0
+    for seed in range(30):
+        rng = np.random.default_rng([8800, seed])
+        counts = play(rng, rng.normal(0.0, 0.8, AGENTS))
+        noticed += pairs_similar_agents(nb.Matches.from_counts(counts, [f"a{k}" for k in range(AGENTS)]))
+    assert least <= noticed <= most
+
+
+def test_boards_of_weak_matchmaking_warn_of_their_intervals(tmp_path: Path) -> None:
+    for seed in range(30):
+        rng = np.random.default_rng([8800, seed])
+        counts = schedule(pair_weakly)(rng, rng.normal(0.0, 0.8, AGENTS))
+        matches = nb.Matches.from_counts(counts, [f"a{k}" for k in range(AGENTS)])
+        if pairs_similar_agents(matches) and choose_prior(matches) is None:
+            break
+    assert SIMILAR_OPPONENTS in nb.evaluate(matches, n_resamples=10).warnings
+    log = tmp_path / "log.csv"
+    lines = [f"a{a},a{b},model_a\n" for a, b in np.argwhere(counts) for _ in range(int(counts[a, b]))]
+    log.write_text("model_a,model_b,winner\n" + "".join(lines))
+    assert SIMILAR_OPPONENTS in run("elo", str(log)).stderr
+    assert SIMILAR_OPPONENTS not in run("elo", str(log), "--prior", "0.01").stderr

@@ -20,7 +20,7 @@ from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import LOG_ODDS, Problem
 from nashboard.ratings.hierarchical.systems import DENSE
-from nashboard.ratings.schedule import choose_prior
+from nashboard.ratings.schedule import SIMILAR_OPPONENTS, choose_prior, pairs_similar_agents
 
 FEW = 100  # draws below which the ends of intervals are rough
 FEW_GAMES = 10  # of an agent: below, its place is hardly known
@@ -385,8 +385,11 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         found.append(f"{listed(data.unbeaten, 3)} never lost a game: only the prior limits the rating.")
     if problem.draws.facts.get("around_opponents"):
         found.append(BY_STRENGTH)
-    elif isinstance(data, Matches) and not problem.literal and len(data.agents) > DENSE and choose_prior(data):
-        found.append(RELIES_ON_PRIOR)
+    elif isinstance(data, Matches) and not problem.literal:
+        if len(data.agents) > DENSE and choose_prior(data):
+            found.append(RELIES_ON_PRIOR)
+        elif pairs_similar_agents(data):
+            found.append(SIMILAR_OPPONENTS)
     if problem.literal and not problem.equilibrium.unique:
         found.append("There are several equilibria: the weights are those of maximum entropy.")
     if 1 < len(problem.draws) < FEW:

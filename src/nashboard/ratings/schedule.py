@@ -40,6 +40,11 @@ MOST_EDGES = 20_000_000  # of the opponents' prior: beyond, some agents have met
 OPEN, APART = 0.5, 0.1
 DRAWS = 40
 STRONG = 3.0  # logarithm of a Bayes factor (Kass and Raftery 1995)
+SIMILAR_OPPONENTS = (
+    "Opponents had more similar results than pairing at random explains. That is harmless if pairs were made from "
+    "results (Swiss tournaments); if they were made by known strength (matchmaking), intervals between distant agents "
+    "may be too narrow."
+)
 SURPRISING, CLEARLY = 2.0, 3.0  # standard deviations by which scores of opponents agree more than a model expects
 
 
@@ -71,13 +76,31 @@ def judged_part(matches: Matches) -> Matches:
     return replace(matches, clusters=None, sides=None).select([matches.agents[k] for k in sorted(near.tolist())])
 
 
+def pairs_similar_agents(matches: Matches) -> bool:
+    """Return whether scores of opponents agree more than pairing at random explains.
+
+    That is so in Swiss tournaments, which the prior around the average agent suits, and in weak matchmaking, where it
+    makes intervals too narrow.
+    """
+    part = judged_part(matches)
+    if parts_of_schedule(part) is None:
+        return False
+    return Model.of(part, None).surprise(part, np.random.default_rng(0)) > SURPRISING
+
+
+def parts_of_schedule(matches: Matches) -> Floats | None:
+    """Return the eigenvalues of a schedule with parts that are set apart; None where opponents are a sample."""
+    if len(matches.agents) < FEWEST or matches.coverage == 1:
+        return None
+    gaps = spectrum(matches)
+    # unconnected parts have no level that games could tell
+    return None if gaps[1] >= OPEN or gaps[1] < 1e-9 else gaps
+
+
 def follows_strength(matches: Matches) -> bool:
     """Return whether strength decided who met whom, as far as the games can tell."""
-    n = len(matches.agents)
-    if n < FEWEST or matches.coverage == 1:
-        return False
-    gaps = spectrum(matches)
-    if gaps[1] >= OPEN or gaps[1] < 1e-9:  # unconnected parts have no level that games could tell
+    n, gaps = len(matches.agents), parts_of_schedule(matches)
+    if gaps is None:
         return False
     i, j = matches.pairs.T
     models = [Model.of(matches, normal) for normal in (None, NormalPrior.around_opponents(n, i, j, matches.games))]
