@@ -202,7 +202,7 @@ def refine_ratings(  # type: ignore[no-untyped-def]
                         level[pair[q]] = moved[pair[q]]
                     for q in range(starts[a], starts[a + 1]):
                         off[rows[q]] += entries[q] * move
-            if 4 * len(agents) > n:  # sigma with all ratings at once, which depend on it where many are hardly known
+            if len(agents) > 0:  # sigma with all ratings at once, which depend on it closely
                 bits = mixed(key, count)
                 count += np.uint64(1)
                 factor = np.exp(stretch * normal_of(bits))
