@@ -30,19 +30,6 @@ def test_noisy_copies_are_pooled_with_a_note_and_one_name_in_the_verdict(arena: 
     assert len(set(apart.board.gaps[members].tolist())) == 5
 
 
-def test_pooled_agents_keep_the_elo_ratings_that_elo_gives_and_count_once_in_ranks(arena: nb.Matches) -> None:
-    copied = enter_agents(arena, {arena.agents[0]: 3}, np.random.default_rng(1))
-    found, elo = nb.evaluate(copied, n_resamples=20), nb.elo(copied)
-    assert found.pooled
-    board = found.board.rating
-    assert board is not None
-    np.testing.assert_allclose([board.values, board.low, board.high], [elo.ratings, *elo.interval], atol=1e-6)
-    for group in found.pooled:
-        members = [copied.agents.index(name) for name in group]
-        assert len({(board.rank_low[k], board.rank_high[k]) for k in members}) == 1
-    assert board.rank_high.max() == len(copied.agents) - sum(len(group) - 1 for group in found.pooled)
-
-
 def test_the_audit_gives_the_answer_that_the_board_acted_on(arena: nb.Matches) -> None:
     copied = enter_agents(arena, {arena.agents[2]: 2}, np.random.default_rng(2))
     result = nb.evaluate(copied, n_resamples=20)

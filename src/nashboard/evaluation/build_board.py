@@ -23,7 +23,7 @@ from nashboard.evaluation.posterior.posterior import TIE, Posterior, draw_ranks,
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
 from nashboard.ranking.registry import find_method, score_draws
 from nashboard.ratings.elo import elo
-from nashboard.ratings.errors import rank_intervals
+from nashboard.ratings.errors import origin_weights, rank_intervals
 from nashboard.ratings.rating import checked_anchor, describe_origin
 
 OWN_METHODS = ("nash", "elo", "uniform", "mean")  # which the board has columns for
@@ -83,49 +83,56 @@ def count_games(data: Data) -> Floats:
 
 
 def rating(problem: Problem) -> Second | None:
-    """Return the Elo ratings of `elo`, with its intervals; exact copies are entered once.
+    """Return the Elo ratings that `elo` gives, with its intervals; those of the draws where agents are pooled.
 
-    Ranks count pooled agents once, as those by gap do: there a class has the mean of its members' ratings.
+    A pooled agent has the games of several, and would count as several in a fit; in the draws it is one opponent.
     """
-    matches, exact, level = problem.merged, problem.exact, problem.settings.level
-    if not isinstance(matches, Matches) or "elo" not in problem.settings.methods:
+    classes, level = problem.classes, problem.settings.level
+    if not isinstance(problem.merged, Matches) or "elo" not in problem.settings.methods:
         return None
-    anchor = class_anchor(problem)
-    if len(exact.first) == 1:
-        held = next(iter(anchor.values()), 0.0)
-        return summarise_second("Elo", "Elo rating in points", np.full((1, 1), held), problem, decimals=0)
+    matches, anchor = problem.pooled(), class_anchor(problem)
+    names = tuple(problem.agents[k] for k in classes.first)
+    weights = origin_weights(matches) if len(names) > 1 else np.ones(1)
+    meaning = f"Elo rating in points, {describe_origin(problem.settings.anchor, names, weights)}"
+    if len(names) == 1 or problem.pools:
+        meaning += ", agents that are pooled count once" * bool(problem.pools)
+        return summarise_second("Elo", meaning, drawn_ratings(problem, names, anchor), problem, decimals=0)
     fit = elo(matches, prior=ELO_PRIOR if problem.literal else "learned", anchor=anchor or None)
-    assert fit.covariance is not None
-    meaning = f"Elo rating in points, {describe_origin(anchor, fit.agents, fit.covariance.weights)}"
     if problem.literal:
         return summarise_second("Elo", meaning, fit.ratings[None], problem, decimals=0)
-    r, covariance = fit.ratings / POINTS_PER_LOGIT, fit.covariance
-    if problem.pools:
-        member = problem.classes.label[exact.first]
-        share = np.equal.outer(np.arange(len(problem.classes.first)), member) / np.bincount(member)[:, None]
-        r, covariance = share @ r, covariance.combined(share)
-    ranks = rank_intervals(r, covariance, level)
-    assert ranks is not None
-    label, entry = exact.label, problem.classes.label
+    assert fit.covariance is not None
     half = NormalDist().inv_cdf((1 + level) / 2) * fit.stderr
+    ranks = rank_intervals(fit.ratings / POINTS_PER_LOGIT, fit.covariance, level)
+    assert ranks is not None
+    label = classes.label
     return Second(
         name="Elo",
         meaning=meaning,
         values=fit.ratings[label],
         low=(fit.ratings - half)[label],
         high=(fit.ratings + half)[label],
-        rank_low=ranks.low[entry],
-        rank_high=ranks.high[entry],
+        rank_low=ranks.low[label],
+        rank_high=ranks.high[label],
         simultaneous=True,
     )
 
 
+def drawn_ratings(problem: Problem, names: tuple[str, ...], anchor: dict[str, float]) -> Floats:
+    """Return the ratings of the draws in points: each class's mean lead over all others, moved to the anchors."""
+    assert problem.draws.ratings is not None
+    points = problem.draws.ratings * POINTS_PER_LOGIT
+    if not anchor:
+        return points
+    held = [names.index(name) for name in anchor]
+    return np.asarray(points + (np.array(list(anchor.values())) - points[:, held]).mean(axis=1, keepdims=True))
+
+
 def class_anchor(problem: Problem) -> dict[str, float]:
-    """Return anchored ratings by the name of the class of copies; members that are held keep their mean."""
+    """Return anchored ratings by the name of the class; members of a class that are held keep their mean."""
     held = checked_anchor(problem.settings.anchor or None, problem.agents)
     found: dict[str, list[float]] = {}
     for agent, points in held.items():
-        first = problem.exact.first[problem.exact.label[agent]]
+        first = problem.classes.first[problem.classes.label[agent]]
         found.setdefault(problem.agents[first], []).append(points)
     return {name: sum(points) / len(points) for name, points in found.items()}
 

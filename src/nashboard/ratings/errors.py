@@ -143,13 +143,6 @@ class Covariance:
             products=None if products is None else moved,
         )
 
-    def combined(self, shares: Floats) -> "Covariance":
-        """Return the covariance of ``shares @ r`` (classes, n); without a matrix as if ratings were independent."""
-        if self.matrix is None:
-            return replace(self, variances=shares**2 @ self.variances, products=None)
-        matrix = shares @ self.matrix @ shares.T
-        return replace(self, matrix=matrix, variances=np.diag(matrix).copy(), products=None)
-
     def between(self, i: Any, j: Any) -> Floats:
         """Return variances of ``r[i] - r[j]`` in logits; without a matrix as if ratings were independent."""
         C = self.matrix
@@ -476,9 +469,9 @@ class RankIntervals:
 def rank_intervals(ratings: Floats, covariance: Covariance, level: float = 0.95) -> RankIntervals | None:
     """Return the rank intervals of ratings in logits; None where errors are not known."""
     variances, n = covariance.variances, ratings.size
-    if not np.isfinite(variances).all():
+    if not np.isfinite(variances).all() or n < 2:
         return None
-    critical = critical_value(ratings, covariance, level) if n > 1 else 0.0
+    critical = critical_value(ratings, covariance, level)
     low, high = np.ones(n, dtype=np.intp), np.full(n, n)
     for start in range(0, n, BLOCK):
         rows = np.arange(start, min(start + BLOCK, n))
