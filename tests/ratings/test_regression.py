@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.optimize import minimize
+from scipy.special import expit
 
 import nashboard as nb
 from nashboard._types import Floats
@@ -262,3 +263,19 @@ def test_a_covariate_that_never_varies_is_refused() -> None:
         nb.elo(dead, covariates=["style"])
     with pytest.raises(nb.InputError, match="no covariate 'length'"):
         nb.elo(dead, covariates=["length"])
+
+
+@pytest.mark.parametrize(("link", "least", "most"), [(1.0, 6, 15), (0.0, 0, 3)])
+def test_an_effect_that_goes_with_strength_is_noted(link: float, least: int, most: int) -> None:
+    noted = 0
+    for seed in range(15):
+        rng = np.random.default_rng([5151, seed])
+        strength = rng.normal(0.0, 0.7, 25)
+        length = rng.normal(0.0, 1.0, 25) + link * strength / 0.7
+        a = rng.integers(0, 25, 2500)
+        b = (a + rng.integers(1, 25, 2500)) % 25
+        longer = length[a] - length[b] + rng.normal(0.0, 0.7, 2500)
+        won = rng.random(2500) < expit(strength[a] - strength[b] + 0.23 * longer)
+        log = pl.DataFrame({"a": a, "b": b, "outcome": won * 1.0, "longer": longer}).cast({"a": str, "b": str})
+        noted += "longer goes with strength" in nb.elo(log, covariates=["longer"]).made
+    assert least <= noted <= most

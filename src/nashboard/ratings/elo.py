@@ -47,6 +47,8 @@ from nashboard.ratings.rating import (
 )
 from nashboard.ratings.schedule import learn_prior_of
 
+SURPRISING = 2.0  # standard errors of the change of an effect, when both fits are right (Hausman 1978)
+WEAK = 0.01  # prior games with which an effect is compared: what goes with strength is not shrunk
 Errors = Literal["hessian", "sandwich", "bootstrap"]
 Draws = Literal["half", "davidson"]
 
@@ -338,6 +340,21 @@ def fit_with_rows(
             davidson=draws == "davidson", robust=errors == "sandwich", learned=prior == "learned",
         )  # fmt: skip
         totals = replace(totals, sigma=fit.sigma)
+        swayed: tuple[str, ...] = ()
+        if prior == "learned" and rows.names:
+            weak, _, r, free = prepare(matches, WEAK, anchor)
+            free_fit = fit_rows(
+                rows, weak.prior_edges(len(matches.pairs)), r, free,
+                origin=origin_weights(matches), davidson=draws == "davidson", robust=False, learned=False,
+            )  # fmt: skip
+            swayed = tuple(
+                f"{name} goes with strength, and the learned prior changes its effect (with prior={WEAK} it is "
+                f"{b * POINTS_PER_LOGIT:+.1f})"
+                for name, own, error, b, wider in zip(
+                    rows.names, fit.b, fit.extra_errors, free_fit.b, free_fit.extra_errors, strict=False
+                )
+                if abs(b - own) > max(error, SURPRISING * np.sqrt(max(wider**2 - error**2, 0.0)))
+            )
     found = tuple(
         Coefficient(name=name, value=float(b) * POINTS_PER_LOGIT, stderr=float(error) * POINTS_PER_LOGIT)
         for name, b, error in zip(rows.names, fit.b, fit.extra_errors, strict=False)
@@ -361,6 +378,7 @@ def fit_with_rows(
         made=(
             f"{count(matches.n_games)} games, fitted with {' and '.join(extras)}, {describe_prior(prior, totals)}, "
             f"{describe_origin(anchor, matches.agents, fit.covariance.weights)}, errors by {errors}"
+            + "".join(f"; {text}" for text in swayed)
         ),
     )
 
