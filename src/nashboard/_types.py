@@ -31,7 +31,7 @@ def freeze(record: Any) -> None:
 def floats(values: ArrayLike, what: str, *, ndim: int) -> Floats:
     """Return a fresh array of 64-bit floats with ``ndim`` axes, or say why that cannot be done."""
     try:
-        given = np.asanyarray(values)
+        given = np.asanyarray(unmasked(values, what))
         refuse_unreal(given, what)
         array = np.array(given, dtype=np.float64, subok=False)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -54,6 +54,14 @@ def rank_descending(values: Floats, apart: float) -> Ints:
     ranks = np.empty(len(values), dtype=np.intp)
     ranks[order] = np.maximum.accumulate(np.where(first, np.arange(1, len(values) + 1), 0))
     return read_only(ranks)
+
+
+def unmasked(values: Any, what: str) -> Any:
+    """Return the values, or raise an error if a row of a list has masked cells, which numpy drops."""
+    for row in values if isinstance(values, list | tuple) else ():
+        if isinstance(row, np.ma.MaskedArray):
+            refuse_unreal(row, what)
+    return values
 
 
 def refuse_unreal(array: NDArray[Any], what: str) -> None:

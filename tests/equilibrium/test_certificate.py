@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, rng_of
 from nashboard.equilibrium.certificate import certify, certify_point
 from nashboard.equilibrium.face import SideSolution
@@ -77,3 +78,21 @@ def test_the_residual_of_a_point_bounds_how_far_the_weights_are_off(shift: float
     moved = x * (1 + shift * rng.choice([-1, 1], size=15))
     moved /= moved.sum()
     assert certify_point(A, [moved]).residual >= np.abs(moved - x).max()
+
+
+@pytest.mark.parametrize("n", [50, 256, 257, 600])
+def test_the_condition_is_infinite_where_a_player_outside_is_about_to_enter(n: int) -> None:
+    ratings = np.linspace(1, 0, n)
+    A = ratings[:, None] - ratings
+    A[0, 1:], A[1:, 0] = 1, -1
+    A[-1, 0], A[0, -1] = -1e-11, 1e-11
+    assert nb.nash_average(A).condition == np.inf
+    A[-1, 0], A[0, -1] = -1e-3, 1e-3
+    assert nb.nash_average(A).condition < 10
+
+
+def test_the_condition_of_a_meta_game_knows_agents_that_were_appended() -> None:
+    game = nb.MetaGame([[0.0, 1.0], [-1.0, 0.0]])
+    assert game.nash.condition < 10
+    game.append([-1e-11, 1.0])
+    assert game.nash.condition == nb.nash_average(game.payoffs).condition == np.inf

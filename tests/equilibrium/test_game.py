@@ -133,6 +133,8 @@ def test_masked_and_complex_numbers_are_refused(n: int) -> None:
     for call in (*games, nb.nash_average_scores, nb.latent):
         with pytest.raises(nb.InputError, match="1 masked cells"):
             call(masked)
+        with pytest.raises(nb.InputError, match="1 masked cells"):
+            call(list(masked))
         with pytest.raises(nb.InputError, match="complex numbers"):
             call(A + 1j)
     np.testing.assert_array_equal(nb.div(np.ma.masked_array(A)), nb.div(A))

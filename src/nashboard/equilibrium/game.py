@@ -22,7 +22,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._types import Floats, Ints, floats, frozen_copy, refuse_unreal, spacing_of
+from nashboard._types import Floats, Ints, floats, frozen_copy, refuse_unreal, spacing_of, unmasked
 from nashboard.algebra.flows import antisymmetric_array, antisymmetric_part, largest
 from nashboard.algebra.hodge import Hodge
 from nashboard.data.matches import Matches
@@ -260,7 +260,7 @@ def refuse_one_way(A: Floats, agents: Sequence[str], scale: float | None = None,
 
 def columns_of(model: PayoffModel, indices: Ints) -> Floats:
     """Return columns of a user's model as our own array."""
-    columns = np.asarray(model.columns(indices))
+    columns = np.asanyarray(model.columns(indices))
     refuse_unreal(columns, "the columns of the model")
     if columns.shape != (model.size, len(indices)):
         raise InputError(
@@ -490,7 +490,7 @@ def matrix_to_game(data: ArrayLike) -> AgentsGame:
 def array_of(data: Any) -> tuple[Any, float]:
     """Return data as an array, and what its numbers are known to as a share of the largest: 0 for doubles."""
     try:
-        array = np.asanyarray(data)
+        array = np.asanyarray(unmasked(data, "the payoffs"))
     except (TypeError, ValueError, RuntimeError):
         return data, 0.0  # `floats` says what is wrong
     return array, known_to(spacing_of(array.dtype))

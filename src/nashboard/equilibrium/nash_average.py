@@ -30,7 +30,7 @@ from nashboard.equilibrium.game import (
     log_multiplicities,
     scores_game,
 )
-from nashboard.equilibrium.precision import NEARNESS, SOLVED
+from nashboard.equilibrium.precision import NEARNESS, SOLVED, TOLERANCE
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.equilibrium.solver import Progress, approach_equilibrium, find_equilibrium, report_to
 
@@ -223,7 +223,7 @@ def describe_agents(
         unique=found.unique[0] and not flat,
         exploitability=exploitability,
         residual=found.certificate.residual,
-        condition=float("inf") if flat and not tolerance else found.certificate.condition,
+        condition=condition_of(found, flat, -averages[weights == 0], game.scale, tolerance),
         tolerance=tolerance,
         selection=selection,
         scale=game.scale,
@@ -250,6 +250,7 @@ def average_scores(
     if tolerance:
         inside = skills >= skills.max() - 2 * tolerance, difficulties >= difficulties.max() - 2 * tolerance
     flat = game.scale == 0
+    margins = np.concatenate([value - skills[p == 0], -difficulties[q == 0] - value])
     return ScoreNashAverage(
         agents=game.agents,
         tasks=game.tasks,
@@ -268,7 +269,7 @@ def average_scores(
         tasks_unique=found.unique[1] and not (flat and len(game.tasks) > 1),
         exploitability=exploitability,
         residual=found.certificate.residual,
-        condition=float("inf") if flat and S.size > 1 and not tolerance else found.certificate.condition,
+        condition=condition_of(found, flat and S.size > 1, margins, game.scale, tolerance),
         tolerance=tolerance,
         selection=selection,
         scaling=game.scaling,
@@ -276,6 +277,18 @@ def average_scores(
         iterations=found.iterations,
         seconds=time.perf_counter() - began,
     )
+
+
+def condition_of(found: Mixtures, flat: bool, margins: Floats, scale: float, tolerance: float) -> float:
+    """Return the condition of the certificate, infinite where a player without weight is about to get some.
+
+    The certificate is about the players that the solver picked; ``margins`` are those of all players without weight.
+    """
+    condition = found.certificate.condition
+    if tolerance:
+        return condition
+    close = margins.size and margins.min() <= 2 * TOLERANCE * scale * (1 + condition)
+    return float("inf") if flat or close else condition
 
 
 def names_of(classes: Classes, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
