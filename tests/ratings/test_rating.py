@@ -9,7 +9,7 @@ import pytest
 import nashboard as nb
 from commands import run
 from nashboard.ratings.held_out import calibration_of
-from nashboard.ratings.rating import RATINGS, Rating, rating_method
+from nashboard.ratings.rating import RATINGS, Rating, RatingMethod, rating_method
 from ratings.leagues import planted
 
 
@@ -83,6 +83,13 @@ def test_a_new_rating_is_one_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     (tmp_path / "log.csv").write_text("\n".join(["a,b,outcome", *games]))
     assert "win points" in run("predict", str(tmp_path / "log.csv"), "agent 1", "agent 2").stdout
     assert "win points" in run("evaluate", str(tmp_path / "log.csv"), "--method", "win_points").stdout
+
+
+def test_the_board_fits_a_registered_rating_with_a_prior_as_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RATINGS, "same", RatingMethod(name="same", label="Same", function="nashboard.ratings.elo:elo"))
+    matches = nb.Matches.from_counts([[0, 80, 90], [20, 0, 75], [10, 25, 0]], agents=["a", "b", "c"])
+    frame = nb.evaluate(matches, methods=["nash", "elo", "same"], n_resamples=60).to_polars()
+    assert np.abs(frame["Same"].to_numpy() - frame["Elo"].to_numpy()).max() < 40
 
 
 def test_the_leaderboard_has_intervals_at_any_level() -> None:

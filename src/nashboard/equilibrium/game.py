@@ -517,8 +517,8 @@ def ratings_model(data: Any) -> RatingsModel:
         return data
     cyclic: Any = getattr(data, "cyclic", None)
     n = len(data.ratings)
-    square = getattr(cyclic, "shape", None) == (n, n) and n > 1
-    if square and np.abs(cyclic + cyclic.T).max() <= ROUNDING * np.abs(cyclic).max():
+    C = np.zeros((n, 0)) if cyclic is None else floats(cyclic, "the cyclic coordinates", ndim=2)
+    if C.shape == (n, n) and n > 1 and np.abs(C + C.T).max() <= ROUNDING * np.abs(C).max():
         raise InputError(
             f"the cyclic part of this {type(data).__name__} is a matrix of payoffs, not coordinates in planes: "
             f"pass payoffs, or ratings with (n, 2k) coordinates"

@@ -13,6 +13,7 @@ from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import PROMISES
 from nashboard.ranking.method import METHODS, ROUNDING, Method, Outcome, Ranking, tied_ranks
 from nashboard.ranking.methods import import_methods
+from nashboard.ranking.methods.elo import NEARLY_NONE
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ratings.rating import RATINGS, RatingMethod
 
@@ -95,7 +96,9 @@ def of_rating(rating: RatingMethod) -> Method:
     """Return a rating that was registered beside our own as a method; nothing is promised of it."""
 
     def fit(data: Pairwise) -> Outcome:
-        return Outcome(scores=rating.fit(data.matches).ratings, scale=ROUNDING)
+        # payoffs, such as draws of a posterior, do not say how many games they are of: a prior would shrink them
+        weak = {"prior": NEARLY_NONE} if data.kind == "payoffs" and rating.takes("prior") else {}
+        return Outcome(scores=rating.fit(data.matches, **weak).ratings, scale=ROUNDING)
 
     return Method(
         name=rating.name, title=rating.label, function=fit, needs=("matches", "payoffs"), unit="Elo points",
