@@ -11,6 +11,7 @@ import numpy as np
 
 from nashboard._resampling import Plan
 from nashboard._tables import count
+from nashboard._text import listed
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, frozen_copy
 from nashboard._units import POINTS_PER_LOGIT
@@ -47,8 +48,6 @@ from nashboard.ratings.rating import (
 )
 from nashboard.ratings.schedule import learn_prior_of
 
-SURPRISING = 2.0  # standard errors of the change of an effect, when both fits are right (Hausman 1978)
-WEAK = 0.01  # prior games with which an effect is compared: what goes with strength is not shrunk
 Errors = Literal["hessian", "sandwich", "bootstrap"]
 Draws = Literal["half", "davidson"]
 
@@ -340,21 +339,6 @@ def fit_with_rows(
             davidson=draws == "davidson", robust=errors == "sandwich", learned=prior == "learned",
         )  # fmt: skip
         totals = replace(totals, sigma=fit.sigma)
-        swayed: tuple[str, ...] = ()
-        if prior == "learned" and rows.names:
-            weak, _, r, free = prepare(matches, WEAK, anchor)
-            free_fit = fit_rows(
-                rows, weak.prior_edges(len(matches.pairs)), r, free,
-                origin=origin_weights(matches), davidson=draws == "davidson", robust=False, learned=False,
-            )  # fmt: skip
-            swayed = tuple(
-                f"{name} goes with strength, and the learned prior changes its effect (with prior={WEAK} it is "
-                f"{b * POINTS_PER_LOGIT:+.1f})"
-                for name, own, error, b, wider in zip(
-                    rows.names, fit.b, fit.extra_errors, free_fit.b, free_fit.extra_errors, strict=False
-                )
-                if abs(b - own) > max(error, SURPRISING * np.sqrt(max(wider**2 - error**2, 0.0)))
-            )
     found = tuple(
         Coefficient(name=name, value=float(b) * POINTS_PER_LOGIT, stderr=float(error) * POINTS_PER_LOGIT)
         for name, b, error in zip(rows.names, fit.b, fit.extra_errors, strict=False)
@@ -376,9 +360,9 @@ def fit_with_rows(
         without_covariates=plain,
         covariance=fit.covariance,
         made=(
-            f"{count(matches.n_games)} games, fitted with {' and '.join(extras)}, {describe_prior(prior, totals)}, "
+            f"{count(matches.n_games)} games, fitted with {' and '.join(extras)}, "
+            f"{describe_prior(prior, totals, fit.centred_on)}, "
             f"{describe_origin(anchor, matches.agents, fit.covariance.weights)}, errors by {errors}"
-            + "".join(f"; {text}" for text in swayed)
         ),
     )
 
@@ -402,11 +386,13 @@ def start_ratings(matches: Matches, totals: PairTotals, anchor: Mapping[str, flo
     return r, free
 
 
-def describe_prior(prior: Prior, totals: PairTotals) -> str:
+def describe_prior(prior: Prior, totals: PairTotals, centred_on: Sequence[str] = ()) -> str:
     """Return in words what the prior was."""
     if totals.normal is not None:
-        around = "" if totals.normal.deviations is None else " around each agent's opponents"
-        return f"learned prior of {totals.sigma * POINTS_PER_LOGIT:.0f} points{around}"
+        around = [] if totals.normal.deviations is None else ["each agent's opponents"]
+        around += [f"what {listed(centred_on)} of each agent suggests"] if centred_on else []
+        text = f"learned prior of {totals.sigma * POINTS_PER_LOGIT:.0f} points"
+        return f"{text} around {' and '.join(around)}" if around else text
     return f"prior of {prior:g} drawn games per agent" if prior else "maximum likelihood"
 
 

@@ -469,14 +469,44 @@ class LearnedPrior:
 
 
 class FittedRows(NamedTuple):
-    """Ratings (n + 1,) of all nodes, the solver of the Hessian there, and rows with two derivatives of the slope."""
+    """A fit under a prior: ratings (n + 1,) of all nodes, and rows with two derivatives of the slope.
 
-    r: Floats
-    solve: Solve
+    Beside ratings there may be ``k`` effects ``b``: a row's lead is ``r[i] - r[j] + Z b``, and the prior is one of
+    ``r - means b``.
+    """
+
+    r: Floats  # without means b
+    solve: Solve  # of the Hessian by (r, b)
     i: Ints
     j: Ints
     h: Floats
     bend: Floats  # d h / d lead
+    Z: Floats  # (rows, k)
+    means: Floats  # (n, k)
+
+    def leads(self, moves: Floats) -> Floats:
+        """Return by how much leads move where ``(r, b)`` do."""
+        nodes = self.r.size
+        return np.asarray(moves[self.i] - moves[self.j] + self.Z @ moves[nodes:])
+
+    def from_means(self, moves: Floats) -> Floats:
+        """Return by how much ratings move from what the prior expects, ``(n, ...)``."""
+        nodes = self.r.size
+        return np.asarray(moves[: nodes - 1] - self.means @ moves[nodes:])
+
+    def from_means_back(self, slopes: Floats) -> Floats:
+        """Return the slopes by ``(r, b)`` of what has these slopes by ``(r - means b)`` on nodes."""
+        return np.concatenate([slopes, -self.means.T @ slopes[:-1]])
+
+    def draw_score(self, normal: NormalPrior, sigma: float, count: int, rng: np.random.Generator) -> Floats:
+        """Return ``(n + 1 + k, count)`` normal values whose covariance is the Hessian, of rows and the prior."""
+        nodes = self.r.size
+        score = self.from_means_back(normal.noise(sigma, count, rng))
+        for column in score.T:
+            flow = np.sqrt(self.h) * rng.standard_normal(self.h.size)
+            column[:nodes] += np.bincount(self.i, flow, nodes) - np.bincount(self.j, flow, nodes)
+            column[nodes:] += self.Z.T @ flow
+        return score
 
 
 Under = Callable[[float], FittedRows]
@@ -510,8 +540,7 @@ def learn_prior(under: Under, normal: NormalPrior, *, close: float = CLOSE_SIGMA
         pull = normal.unit / sigma**2 * x
         right: Floats = np.zeros(n + 1)
         right += np.bincount(normal.i, pull, minlength=n + 1) - np.bincount(normal.j, pull, minlength=n + 1)
-        move = fit.solve(right)
-        moved = float((fit.bend * variances * (move[fit.i] - move[fit.j])).sum())
+        moved = float((fit.bend * variances * fit.leads(fit.solve(fit.from_means_back(right)))).sum())
         size = max(float(d @ d) + trace - sigma**2 * moved, 1e-300)
         return float(np.log(size / (n - 2 + np.exp(s) / SCALE**2))) - s
 
@@ -526,27 +555,19 @@ def uncertainty(fit: FittedRows, normal: NormalPrior, sigma: float) -> tuple[flo
     """Return the trace of the covariance of the deviations, and the variances of the leads."""
     n = int(normal.j[-1])
     if n <= EXACT_TRACE:
-        V = fit.solve(np.eye(n + 1))
-        own = np.diag(V)
-        trace = float(np.trace(normal.deviate(normal.deviate(V[:n, :n]).T)))
-        return trace, own[fit.i] + own[fit.j] - 2 * V[fit.i, fit.j]
+        C = fit.solve(np.eye(n + 1 + fit.means.shape[1]))
+        own, beside = np.diag(C), C[:, n + 1 :]
+        trace = float(np.trace(normal.deviate(normal.deviate(fit.from_means(fit.from_means(C).T)).T)))
+        variances = own[fit.i] + own[fit.j] - 2 * C[fit.i, fit.j]
+        of_effects = beside[fit.i] - beside[fit.j]
+        of_effects = 2 * of_effects + fit.Z @ beside[n + 1 :]
+        return trace, np.asarray(variances + (of_effects * fit.Z).sum(axis=1))
     probes, rng = PROBES if n <= DENSE else PROBES // 4, np.random.default_rng(0)
     signs: Floats = rng.choice(np.array([-1.0, 1.0]), size=(n, probes))
-    right = np.concatenate([normal.deviate_back(signs), np.zeros((1, probes))])
+    right = fit.from_means_back(np.concatenate([normal.deviate_back(signs), np.zeros((1, probes))]))
     trace = float((right * fit.solve(right)).sum(axis=0).mean())
-    y = fit.solve(draw_score(fit.i, fit.j, fit.h, normal, sigma, probes, rng))
-    return trace, ((y[fit.i] - y[fit.j]) ** 2).mean(axis=1)
-
-
-def draw_score(
-    i: Ints, j: Ints, h: Floats, normal: NormalPrior, sigma: float, count: int, rng: np.random.Generator
-) -> Floats:
-    """Return ``(n + 1, count)`` normal values on nodes whose covariance is the Hessian, of rows and the prior."""
-    score = normal.noise(sigma, count, rng)
-    for column in score.T:
-        flow = np.sqrt(h) * rng.standard_normal(h.size)
-        column += np.bincount(i, flow, minlength=len(column)) - np.bincount(j, flow, minlength=len(column))
-    return score
+    moves = fit.solve(fit.draw_score(normal, sigma, probes, rng))
+    return trace, np.asarray((fit.leads(moves) ** 2).mean(axis=1))
 
 
 def fixed_point(excess: Callable[[float], float], close: float, start: float, low: float) -> tuple[float, float]:
@@ -576,15 +597,20 @@ def learn_sigma(matches: Matches, r: Floats | None = None, normal: NormalPrior |
     normal = normal or NormalPrior.around_all(n)
     base = pair_totals(matches, sigma=1.0, normal=normal)
 
-    played = slice(len(matches.pairs))
-
     def under(sigma: float) -> FittedRows:
         totals = replace(base, sigma=sigma)
         newton(totals, r, everyone, close=CLOSE)
-        i, j = totals.i, totals.j
-        x = r[i] - r[j]
-        h = totals.derivatives(x)[1]
-        solve = solver(n + 1, i, j, h, everyone, rtol=1e-6)
-        return FittedRows(r, solve, i[played], j[played], h[played], -h[played] * np.tanh(x[played] / 2))
+        return fitted_pairs(totals, r, len(matches.pairs))
 
     return learn_prior(under, normal)
+
+
+def fitted_pairs(totals: PairTotals, r: Floats, played: int) -> FittedRows:
+    """Return the fit of ratings alone, for all nodes; the first rows were ``played``."""
+    i, j = totals.i, totals.j
+    x = r[i] - r[j]
+    h = totals.derivatives(x)[1]
+    solve = solver(totals.nodes, i, j, h, np.ones(totals.nodes, dtype=bool), rtol=1e-6, lift=True)
+    i, j, h, x = i[:played], j[:played], h[:played], x[:played]
+    nothing = np.zeros((played, 0)), np.zeros((totals.agents, 0))
+    return FittedRows(r, solve, i, j, h, -h * np.tanh(x / 2), *nothing)

@@ -9,6 +9,11 @@ in logits, with columns ``Z`` (rows, q) and coefficients ``b``. With draws as ha
 so that ``P(win) / P(loss) = e^x``: a lead keeps its meaning. Parameters are ``r`` of all nodes (the average agent
 last), ``b``, and ``eta`` where draws are modelled; the last two have no prior.
 
+Where better agents also write longer answers, a prior that shrinks ratings alone would leave to the effect what it
+takes from them. So a learned prior is one of ``r - means g``: ``means`` are what of each covariate goes with the agents
+(`typical_values`), and ``g`` is fitted with them (the correlated random effects of Mundlak 1978). Then ``b`` comes from
+what varies between games of the same agents.
+
 Newton's method eliminates ``r``, whose Hessian is a graph Laplacian, and solves for the few others exactly.
 """
 
@@ -19,9 +24,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, diags_array, hstack
 from scipy.special import expit
 
+from nashboard._text import listed
 from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.games import COUNTS, Games
@@ -29,10 +35,21 @@ from nashboard.data.matches import Matches
 from nashboard.data.table.exact_sums import add_exactly
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, embed, incidence, with_prior_edges
-from nashboard.ratings.likelihood import DENSE, FittedRows, LearnedPrior, PairTotals, learn_prior, pair_totals, solver
+from nashboard.ratings.likelihood import (
+    DENSE,
+    SCALE,
+    FittedRows,
+    LearnedPrior,
+    PairTotals,
+    centre,
+    learn_prior,
+    pair_totals,
+    solver,
+)
 
 MOST_STEPS = 200
 TOLERANCE = 1e-8
+ALMOST_NOTHING = 1e-6  # relative to one game
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,6 +81,7 @@ class RowFit:
     b: Floats
     eta: float | None
     sigma: float  # of the prior, NaN without a normal one
+    centred_on: tuple[str, ...]  # covariates of agents that the prior expects to go with ratings
     extra_errors: Floats  # of the coefficients, and of eta where draws are modelled
     covariance: Covariance
     log_loss: float
@@ -167,7 +185,39 @@ class Problem:
 
     rows: Rows
     prior: PairTotals  # the prior's edges only
+    means: Floats  # (n, m)
+    Z: Floats  # (rows and edges, q + m) of b and g
     davidson: bool
+
+    @staticmethod
+    def of(rows: Rows, prior: PairTotals, means: Floats, *, davidson: bool) -> "Problem":
+        """Return the problem; ``means`` are of the ratings that the prior expects."""
+        padded = np.concatenate([means, np.zeros((1, means.shape[1]))])
+        Z = np.zeros((rows.i.size + prior.i.size, rows.Z.shape[1] + means.shape[1]))
+        Z[: rows.i.size, : rows.Z.shape[1]] = rows.Z
+        Z[rows.i.size :, rows.Z.shape[1] :] = padded[prior.j] - padded[prior.i]
+        return Problem(rows=rows, prior=prior, means=means, Z=Z, davidson=davidson)
+
+    @cached_property
+    def i(self) -> Ints:
+        """The first node of each row and edge."""
+        return np.concatenate([self.rows.i, self.prior.i])
+
+    @cached_property
+    def j(self) -> Ints:
+        """The second node of each row and edge."""
+        return np.concatenate([self.rows.j, self.prior.j])
+
+    @cached_property
+    def ridge(self) -> Floats:
+        """Precision of the effects: ``g`` is normal with the scale of the spread of ratings, so that it is finite."""
+        q, m = self.rows.Z.shape[1], self.means.shape[1]
+        return np.concatenate([np.zeros(q), np.full(m, SCALE**-2)])
+
+    def leads(self, r: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Return the leads on rows, and on the prior's edges."""
+        lead = r[self.i] - r[self.j] + self.Z @ b
+        return lead[: self.rows.i.size], lead[self.rows.i.size :]
 
     def with_sigma(self, sigma: float) -> "Problem":
         """Return the problem with another standard deviation of the prior."""
@@ -183,9 +233,10 @@ class Problem:
         total = win + draw + loss
         return win / total, draw / total, loss / total
 
-    def loss(self, lead: Floats, eta: float, x: Floats) -> float:
-        """Return the loss at leads on rows, and ``x`` on the prior's edges."""
-        rows = self.rows
+    def loss(self, point: "Point") -> float:
+        """Return the loss at a point."""
+        rows, eta = self.rows, point.eta
+        lead, x = self.leads(point.r, point.b)
         if self.davidson:
             top = np.maximum(np.abs(lead) / 2, eta)
             norm = top + np.log(np.exp(lead / 2 - top) + np.exp(eta - top) + np.exp(-lead / 2 - top))
@@ -193,7 +244,7 @@ class Problem:
         else:
             won, lost = rows.wins + rows.draws / 2, rows.losses + rows.draws / 2
             played = float((won * np.logaddexp(0, -lead) + lost * np.logaddexp(0, lead)).sum())
-        return played + (self.prior.loss(x) if x.size else 0.0)
+        return played + float(self.ridge @ point.b**2) / 2 + (self.prior.loss(x) if x.size else 0.0)
 
 
 def fit_rows(
@@ -218,8 +269,10 @@ def fit_rows(
         dead = rows.names[int(np.flatnonzero(scale == 0)[0])]
         raise InputError(f"the covariate {dead!r} is 0 in every game and has no effect: leave it out")
     eta = first_eta(rows) if davidson else 0.0
-    problem = Problem(rows=replace(rows, Z=rows.Z / scale), prior=prior, davidson=davidson)
-    point = Point(r=r, b=np.zeros(q), eta=eta)
+    rows = replace(rows, Z=rows.Z / scale)
+    means, centred_on = typical_values(rows) if learned else (np.zeros((n, 0)), ())
+    problem = Problem.of(rows, prior, means, davidson=davidson)
+    point = Point(r=r, b=np.zeros(q + means.shape[1]), eta=eta)
     log_variance = 0.0
     if learned:
         chosen, point = learn_row_prior(problem, point)
@@ -229,17 +282,18 @@ def fit_rows(
     point, system, norm = minimise_rows(problem, point, free)
     covariance, extra = system.covariance(problem, n, robust=robust, weights=origin if free[:n].all() else np.zeros(n))
     if log_variance:
-        move = np.zeros(system.nodes)
-        move[system.kept] = system.solve(problem.prior.prior_slopes(system.x)[system.kept])
-        covariance = covariance.widened(move[:n] * np.sqrt(log_variance))
-    errors = np.sqrt(np.diag(extra))
-    errors[:q] /= scale
+        right = system.fitted(problem, point).from_means_back(problem.prior.prior_slopes(system.x))
+        move = system.solve_all(right[np.append(system.kept, np.arange(n + 1, right.size))]) * np.sqrt(log_variance)
+        covariance = covariance.widened(system.of_agents(move, n))
+        extra += move[system.kept.size :] ** 2
+    errors = np.sqrt(extra)
     return RowFit(
         r=point.r,
-        b=point.b / scale,
+        b=point.b[:q] / scale,
         eta=point.eta if davidson else None,
         sigma=problem.prior.sigma,
-        extra_errors=errors,
+        centred_on=centred_on,
+        extra_errors=np.append(errors[:q] / scale, errors[point.b.size :]),
         covariance=covariance,
         log_loss=half_point_loss(problem, system.lead, point.eta) / float(rows.games.sum()),
         gradient_norm=norm,
@@ -259,7 +313,8 @@ def fit_draws(matches: Matches, prior: float) -> tuple[Floats, float, float]:
     rows, totals = rows_of_pairs(matches), pair_totals(matches, prior)
     free = np.ones(totals.nodes, dtype=bool)
     free[-1] = prior > 0
-    problem = Problem(rows=rows, prior=totals.prior_edges(len(matches.pairs)), davidson=True)
+    none = np.zeros((len(matches.agents), 0))
+    problem = Problem.of(rows, totals.prior_edges(len(matches.pairs)), none, davidson=True)
     start = Point(r=np.zeros(totals.nodes), b=np.zeros(0), eta=first_eta(rows))
     with threads_for(len(matches.agents)):
         point, _, norm = minimise_rows(problem, start, free)
@@ -277,29 +332,33 @@ class Point:
 
 def minimise_rows(problem: Problem, point: Point, free: Bools) -> tuple[Point, "System", float]:
     """Return the minimum of the loss by Newton's method, the system there, and the norm of the gradient."""
-    rows, prior = problem.rows, problem.prior
-    Z, q = rows.Z, rows.Z.shape[1]
-    nodes = prior.nodes_in_play(free)
+    rows, effects = problem.rows, point.b.size
+    nodes = problem.prior.nodes_in_play(free)
     kept = np.flatnonzero(free[:nodes])
     tolerance = TOLERANCE * max(1.0, float(np.sqrt(rows.games.sum())) * 1e-4)
-    start: float | None = None
+    start = problem.loss(point)
     for _ in range(MOST_STEPS):
         system = linearise(problem, point, nodes, kept)
-        norm = float(np.sqrt((system.g_r**2).sum() + (system.g_b**2).sum()))
+        if not system.separable:
+            raise InputError(
+                f"without a learned prior {listed(rows.names)} cannot be separated from ratings: what varies between "
+                f"agents only is part of how strong they are"
+            )
+        norm = float(np.linalg.norm(system.gradient))
         if norm <= tolerance:
             return point, system, norm
-        step_r, step_b = system.step()
-        move = np.zeros_like(point.r)
-        move[kept] = step_r
-        slope = float(system.g_r @ step_r + system.g_b @ step_b)
+        step = -system.solve_all(system.gradient)
+        move, step_b = np.zeros_like(point.r), step[kept.size :]
+        move[kept] = step[: kept.size]
+        slope = float(system.gradient @ step)
         length = 1.0
-        if start is None:
-            start = problem.loss(system.lead, point.eta, system.x)
         while True:
-            r = point.r + length * move
-            there = Point(r=r, b=point.b + length * step_b[:q], eta=point.eta + length * float(step_b[q:].sum()))
-            lead = r[rows.i] - r[rows.j] + Z @ there.b
-            new = problem.loss(lead, there.eta, r[prior.i] - r[prior.j])
+            there = Point(
+                r=point.r + length * move,
+                b=point.b + length * step_b[:effects],
+                eta=point.eta + length * float(step_b[effects:].sum()),
+            )
+            new = problem.loss(there)
             if new <= start + 1e-4 * length * slope + 1e-12 * abs(start) or length < 1e-8:
                 break
             length /= 2
@@ -316,19 +375,41 @@ def learn_row_prior(problem: Problem, point: Point) -> tuple[LearnedPrior, Point
     """Return the learned prior of rows, and the fit under it."""
     n, here = problem.prior.agents, [point]
 
-    rows = problem.rows
-
     def under(sigma: float) -> FittedRows:
-        here[0], system, _ = minimise_rows(problem.with_sigma(sigma), here[0], np.ones(n + 1, dtype=bool))
-        win, _, loss = problem.split(system.lead, here[0].eta)
-        decided, m = win + loss, win - loss
-        bend = rows.games * (m - 3 * m * decided + 2 * m**3) / 8  # an eighth of the third cumulant of 1, 0, -1
-        return FittedRows(here[0].r, system.solve, rows.i, rows.j, system.h[: rows.i.size], bend)
+        there = problem.with_sigma(sigma)
+        here[0], system, _ = minimise_rows(there, here[0], np.ones(n + 1, dtype=bool))
+        return system.fitted(there, here[0])
 
     assert problem.prior.normal is not None
     start = 2 * float(np.log(problem.prior.sigma))
     learned = learn_prior(under, problem.prior.normal, close=1e-3, start=start)
     return learned.for_all_agents(), here[0]
+
+
+def typical_values(rows: Rows) -> tuple[Floats, tuple[str, ...]]:
+    """Return what of each covariate goes with the agents, ``(n, m)`` with mean square 1, and which covariates do.
+
+    A covariate is ``Z = z[i] - z[j] + noise`` with a normal ``z``, whose best linear prediction is returned; the two
+    variances are those of the analysis of variance. Where agents differ no more than their noise, there is no column.
+    """
+    n, weights = len(rows.agents), rows.games
+    i, j = np.append(rows.i, np.arange(n)), np.append(rows.j, np.full(n, n))
+    freedom = max(float(weights.sum()), rows.i.size) - (n - 1)
+    little, everyone, found = ALMOST_NOTHING * float(weights.mean()), np.ones(n + 1, dtype=bool), {}
+    for name, column in zip(rows.names, rows.Z.T, strict=True) if freedom > 0 else ():
+        pull = weights * column
+        right = np.asarray(np.bincount(rows.i, pull, n + 1) - np.bincount(rows.j, pull, n + 1))
+        # noise relative to the variance of agents: nearly none, then that which the first solution shows
+        solve = solver(n + 1, i, j, np.append(weights, np.full(n, little)), everyone, rtol=1e-6, lift=True)
+        between = float(right @ solve(right))
+        noise = max(float(pull @ column) - between, 0.0) / freedom
+        own = (between - noise * (n - 1)) / (2 * float(weights.sum()))
+        if own <= ALMOST_NOTHING:
+            continue
+        solve = solver(n + 1, i, j, np.append(weights, np.full(n, max(noise / own, little))), everyone, rtol=1e-6)
+        z = centre(solve(right)[:n])
+        found[name] = z / np.sqrt((z**2).mean())
+    return np.stack([np.zeros(n), *found.values()], axis=1)[:, 1:], tuple(found)
 
 
 def half_point_loss(problem: Problem, lead: Floats, eta: float) -> float:
@@ -341,52 +422,88 @@ def half_point_loss(problem: Problem, lead: Floats, eta: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class System:
-    """The loss near a point: gradients, the Hessian's blocks, and the solver of the ratings' block."""
+    """The loss near a point: its gradient, the Hessian's blocks, and the solver of the ratings' block.
+
+    The first values are of the free nodes, the others of the extras: effects, and ``eta`` where draws are modelled.
+    """
 
     lead: Floats
     x: Floats
-    g_r: Floats
-    g_b: Floats
+    gradient: Floats
     cross: Floats  # (free nodes, extras)
     own: Floats  # (extras, extras)
     solve: Callable[[Floats], Floats]
-    columns: Floats  # (rows, q): Z
     h: Floats
     slopes: Floats  # d loss / d lead by row
     eta_slopes: Floats
-    i: Ints
-    j: Ints
     kept: Ints
     nodes: int
 
-    def step(self) -> tuple[Floats, Floats]:
-        """Return Newton's step."""
-        if not self.g_b.size:
-            return -self.solve(self.g_r), self.g_b
-        both = self.solve(np.column_stack([self.cross, self.g_r]))
-        W, down = both[:, :-1], both[:, -1]
-        S = self.own - self.cross.T @ W
-        step_b = np.asarray(-np.linalg.solve(S, self.g_b - W.T @ self.g_r), dtype=np.float64)
-        return np.asarray(-down - W @ step_b), step_b
+    @cached_property
+    def W(self) -> Floats:
+        """How ratings move with the extras, with the sign turned."""
+        return self.solve(self.cross) if self.cross.size else self.cross
+
+    @cached_property
+    def rest(self) -> Floats:
+        """What of the extras' block of the Hessian ratings do not explain."""
+        return np.asarray(self.own - self.cross.T @ self.W)
+
+    @property
+    def separable(self) -> bool:
+        """Whether games separate the extras from ratings, beyond rounding."""
+        return bool((np.diag(self.rest) > 1e-10 * np.diag(self.own)).all())
+
+    @cached_property
+    def of_extras(self) -> Floats:
+        """The extras' block of the inverse Hessian."""
+        return np.asarray(np.linalg.inv(self.rest) if self.rest.size else self.rest)
+
+    def solve_all(self, v: Floats) -> Floats:
+        """Return the inverse Hessian times ``v``."""
+        size = self.kept.size
+        extras = self.of_extras @ (v[size:] - self.W.T @ v[:size])
+        return np.concatenate([self.solve(v[:size]) - self.W @ extras, extras])
+
+    def of_agents(self, values: Floats, n: int) -> Floats:
+        """Return values of the free nodes as values of agents, 0 for anchors."""
+        full = np.zeros(self.nodes)
+        full[self.kept] = values[: self.kept.size]
+        return full[:n]
+
+    def fitted(self, problem: Problem, point: Point) -> FittedRows:
+        """Return what a prior is learned from."""
+        rows, (n, m), more = problem.rows, problem.means.shape, self.eta_slopes.size > 0
+        win, _, loss = problem.split(self.lead, point.eta)
+        decided, lean = win + loss, win - loss
+        bend = rows.games * (lean - 3 * lean * decided + 2 * lean**3) / 8  # an eighth of the third cumulant of 1, 0, -1
+        q = point.b.size - m
+        return FittedRows(
+            np.append(point.r[:n] - problem.means @ point.b[q:], point.r[n]), self.solve_all, rows.i, rows.j,
+            self.h[: rows.i.size], bend, np.pad(problem.Z[: rows.i.size], ((0, 0), (0, more))),
+            np.pad(problem.means, ((0, 0), (q, more))),
+        )  # fmt: skip
 
     def covariance(self, problem: Problem, n: int, *, robust: bool, weights: Floats) -> tuple[Covariance, Floats]:
-        """Return the covariance of the ratings and that of the extras."""
-        W = self.solve(self.cross) if self.g_b.size else np.zeros((self.kept.size, 0))
-        S = self.own - self.cross.T @ W
-        inverse = np.linalg.inv(S) if S.size else S
-        V = self.solve(np.eye(self.kept.size)) if self.kept.size <= DENSE else None
+        """Return the covariance of the ratings and the variances of the extras."""
+        size = self.kept.size
+        V = self.solve(np.eye(size)) if size <= DENSE else None
         score = self.score(problem, V) if robust else None
         M = None if score is None else self.score_matrix(problem, score)
-        G = np.concatenate([-W, np.eye(W.shape[1])]) @ inverse  # extras move by G' times the score
-        extra = np.asarray(inverse if M is None else G.T @ (M @ G), dtype=np.float64)
+        G = np.concatenate([-self.W, np.eye(self.W.shape[1])]) @ self.of_extras  # extras move by G' times the score
+        extra = self.of_extras if M is None else np.asarray(G.T @ (M @ G))
         if V is None:
-            zeros = np.zeros(self.i.size)
-            edges = replace(problem.prior, i=self.i, j=self.j, won=zeros, lost=zeros)
+            zeros = np.zeros(self.h.size)
+            edges = replace(problem.prior, i=problem.i, j=problem.j, won=zeros, lost=zeros)
             league = LinearLeague(totals=edges, curvatures=self.h, kept=self.kept, nodes=self.nodes, solve=self.solve)
-            return league.sampled(score, weights), extra
-        top = np.concatenate([V + W @ inverse @ W.T, -W @ inverse], axis=1)
-        C = top[:, : self.kept.size] if M is None else top @ (M @ top.T)
-        return Covariance.of(embed((C + C.T) / 2, self.kept, self.nodes)[:n, :n], weights), extra
+            covariance = league.sampled(score, weights)
+            bends, axes = np.linalg.eigh(extra)
+            for move in (self.W @ axes * np.sqrt(np.maximum(bends, 0.0))).T:  # what extras leave open of the ratings
+                covariance = covariance.widened(self.of_agents(move, n))
+            return covariance, np.diag(extra).copy()
+        top = np.concatenate([V - self.W @ G[:size].T, G[:size]], axis=1)
+        C = top[:, :size] if M is None else top @ (M @ top.T)
+        return Covariance.of(embed((C + C.T) / 2, self.kept, self.nodes)[:n, :n], weights), np.diag(extra).copy()
 
     def score(self, problem: Problem, V: Floats | None) -> Score | None:
         """Return the covariance of the slopes by the leads; None where it is the Hessian; ``V`` of the free nodes."""
@@ -403,16 +520,16 @@ class System:
             lost=rows.losses + rows.draws / 2, shared=rows.draws / 4 + rows.fractions, parts=parts,
         )  # fmt: skip
         inverse = None if V is None else embed(V, self.kept, self.nodes)
-        return with_prior_edges(results, self.i, self.j, self.h, inverse)
+        return with_prior_edges(results, problem.i, problem.j, self.h, inverse)
 
     def score_matrix(self, problem: Problem, score: Score) -> csr_array:
         """Return ``M`` of the free nodes and the extras."""
-        edges = incidence(max(self.nodes, int(self.j.max()) + 1), self.i, self.j)[:, self.kept]
-        prior = np.zeros((self.i.size - len(self.columns), self.columns.shape[1]))
-        J = hstack([edges, csr_array(np.concatenate([self.columns, prior]))]).tocsr()
+        edges = incidence(max(self.nodes, int(problem.j.max()) + 1), problem.i, problem.j)[:, self.kept]
+        J = hstack([edges, csr_array(problem.Z)]).tocsr()
+        prior = csr_array(diags_array(np.concatenate([np.zeros(self.kept.size), problem.ridge])))
         if not self.eta_slopes.size:
-            return score.matrix(J)
-        by_lead = (J.T @ J.multiply(score.variance[:, None])).tocsr()
+            return csr_array(score.matrix(J) + prior)
+        by_lead = (J.T @ J.multiply(score.variance[:, None]) + prior).tocsr()
         by_lead.resize((J.shape[1] + 1, J.shape[1] + 1))  # eta moves no lead: only clusters show its scatter
         assert score.clusters is not None
         assert problem.rows.cluster is not None
@@ -424,13 +541,10 @@ class System:
 
 def linearise(problem: Problem, point: Point, nodes: int, kept: Ints) -> System:
     """Return gradients and Hessian at a point."""
-    rows, prior, Z = problem.rows, problem.prior, problem.rows.Z
-    r, b, eta = point.r, point.b, point.eta
-    i, j = np.concatenate([rows.i, prior.i]), np.concatenate([rows.j, prior.j])
+    rows, prior, Z, size = problem.rows, problem.prior, problem.Z, point.r.size
     games = rows.games
-    lead = r[rows.i] - r[rows.j] + Z @ b
-    x = r[prior.i] - r[prior.j]
-    win, draw, loss = problem.split(lead, eta)
+    lead, x = problem.leads(point.r, point.b)
+    win, draw, loss = problem.split(lead, point.eta)
     if problem.davidson:
         slopes = (games * (win - loss) - (rows.wins - rows.losses)) / 2
         h = games * ((win + loss) - (win - loss) ** 2) / 4
@@ -443,24 +557,22 @@ def linearise(problem: Problem, point: Point, nodes: int, kept: Ints) -> System:
     prior_slopes, prior_h = prior.derivatives(x) if x.size else (np.zeros(0), np.zeros(0))
     all_slopes, all_h = np.concatenate([slopes, prior_slopes]), np.concatenate([h, prior_h])
 
-    def onto(values: Floats, a: Ints, c: Ints) -> Floats:
-        return np.asarray(np.bincount(a, values, minlength=r.size) - np.bincount(c, values, minlength=r.size))
+    def onto(values: Floats) -> Floats:
+        i, j = problem.i[: values.size], problem.j[: values.size]
+        return np.asarray(np.bincount(i, values, minlength=size) - np.bincount(j, values, minlength=size))[kept]
 
-    columns = [onto(h * Z[:, t], rows.i, rows.j)[kept] for t in range(Z.shape[1])]
-    own = (Z * h[:, None]).T @ Z
-    g_b = Z.T @ slopes
+    columns = [onto(all_h * column) for column in Z.T]
+    own = (Z * all_h[:, None]).T @ Z + np.diag(problem.ridge)
+    gradient = np.concatenate([onto(all_slopes), Z.T @ all_slopes + problem.ridge * point.b])
     if problem.davidson:
-        columns.append(onto(k, rows.i, rows.j)[kept])
-        q = Z.shape[1]
-        larger = np.empty((q + 1, q + 1))
-        larger[:q, :q], larger[q, q] = own, (games * draw * (1 - draw)).sum()
-        larger[:q, q] = larger[q, :q] = Z.T @ k
-        own, g_b = larger, np.append(g_b, eta_slopes.sum())
-    cross = np.stack(columns, axis=1) if columns else np.zeros((kept.size, 0))
+        columns.append(onto(k))
+        beside = (Z[: k.size].T @ k)[:, None]
+        own = np.block([[own, beside], [beside.T, np.array([[(games * draw * (1 - draw)).sum()]])]])
+        gradient = np.append(gradient, eta_slopes.sum())
     free = np.zeros(nodes, dtype=bool)
     free[kept] = True
     return System(
-        lead=lead, x=x, g_r=onto(all_slopes, i, j)[kept], g_b=g_b, cross=cross, own=own,
-        solve=solver(nodes, i, j, all_h, free, rtol=1e-6, lift=True), columns=Z, h=all_h, slopes=slopes,
-        eta_slopes=eta_slopes, i=i, j=j, kept=kept, nodes=nodes,
+        lead=lead, x=x, gradient=gradient, own=own, slopes=slopes, eta_slopes=eta_slopes, h=all_h,
+        cross=np.stack(columns, axis=1) if columns else np.zeros((kept.size, 0)), kept=kept, nodes=nodes,
+        solve=solver(nodes, problem.i, problem.j, all_h, free, rtol=1e-6, lift=True),
     )  # fmt: skip

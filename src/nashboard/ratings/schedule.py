@@ -27,10 +27,9 @@ from nashboard.ratings.likelihood import (
     NormalPrior,
     PairTotals,
     dense_laplacian,
-    draw_score,
+    fitted_pairs,
     learn_sigma,
     pair_totals,
-    solver,
     win_rates,
 )
 
@@ -169,13 +168,10 @@ class Model(NamedTuple):
 
     def surprise(self, matches: Matches, rng: np.random.Generator) -> float:
         """Return by how many standard deviations the scores of opponents agree more than this model expects."""
-        totals, played, nodes = self.totals, len(matches.pairs), self.totals.nodes
-        assert totals.normal is not None
-        i, j = totals.i[:played], totals.j[:played]
-        h = totals.derivatives(self.r[totals.i] - self.r[totals.j])[1]
-        right = draw_score(i, j, h[:played], totals.normal, totals.sigma, DRAWS, rng)
-        moves = solver(nodes, totals.i, totals.j, h, np.ones(nodes, dtype=bool), rtol=1e-6, lift=True)(right)
-        r = self.r[:, None] + moves
+        assert self.totals.normal is not None
+        fit = fitted_pairs(self.totals, self.r, len(matches.pairs))
+        moves = fit.solve(fit.draw_score(self.totals.normal, self.totals.sigma, DRAWS, rng))
+        i, j, r = fit.i, fit.j, self.r[:, None] + moves
         games = np.rint(matches.games).astype(np.int64)
         share = float(matches.draws.sum() / matches.games.sum())  # draws scatter less: as many are simulated
         halves = rng.binomial(games[:, None], share, size=(games.size, DRAWS))
