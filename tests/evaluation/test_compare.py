@@ -135,6 +135,14 @@ def test_a_sequence_agrees_with_the_comparison() -> None:
     found = nb.compare(matches, "A", "B", anytime=True)
     assert found.verdict == "better"
     assert 0 < found.low < 400 / np.log(10) * np.log(4) < found.high
+    assert " Elo points in decisive games (" in found.sentence  # draws would make the lead of all games smaller
+
+
+def test_an_undecided_lead_is_told_from_the_one_who_leads() -> None:
+    items = nb.Scores.from_array([[0, 0, 1, 1, 0], [1, 0, 1, 1, 1]], agents=["A", "B"])
+    found, turned = nb.compare(items, "A", "B"), nb.compare(items, "B", "A")
+    assert found.sentence == turned.sentence
+    assert found.sentence.startswith("Undecided: B leads A by 0.400 in mean score (95% interval -")
 
 
 @pytest.mark.slow

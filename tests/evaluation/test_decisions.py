@@ -288,6 +288,12 @@ def test_a_partisan_is_named_and_voters_with_tastes_are_not() -> None:
     assert found.table().rows[0][1] == f"for {weakest}"
 
 
+def test_a_voter_who_only_tied_has_no_shares() -> None:
+    found = nb.voters(["u", "u", "v"], ["A", "B", "A"], ["B", "A", "B"], [1, 0, 0.5])
+    assert found.agreement.tolist()[0] == 1
+    assert np.isnan([found.agreement[1], found.first_share[1]]).all()
+
+
 def test_removals_that_are_fitted_together_have_the_ratings_of_their_own_fits() -> None:
     matches = arena(3)
     counts = np.stack([matches.wins, matches.losses], axis=1)
@@ -347,6 +353,14 @@ def test_a_smaller_suite_keeps_the_order_it_claims() -> None:
     assert found.saturated == (scores.tasks[4],)
     assert found.held_out > 0.9
     assert f"for agents left out of the choice: {found.held_out:.0%}" in str(found)
+
+
+def test_a_level_that_is_no_confidence_is_refused() -> None:
+    scores = nb.load_dataset("atari")
+    assert isinstance(scores, nb.Scores)
+    for work in (lambda: nb.reduce_suite(scores, level=95.0), lambda: nb.compare(scores, "dqn", "human", level=0.05)):
+        with pytest.raises(InputError, match=r"it is a confidence between 0\.5 and 1"):
+            work()
 
 
 def test_exposure_counts_games_and_inflation_grows_with_variants() -> None:

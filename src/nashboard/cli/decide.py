@@ -121,17 +121,16 @@ def sprt(
       nashboard sprt games.csv new old --elo1 10 --level 0.99
     """
     from nashboard.data.validation import positions
-    from nashboard.evaluation.decide.significance import pair_row
+    from nashboard.evaluation.decide.compare import results_of_pair
     from nashboard.evaluation.decide.significance import sprt as test
 
     check_level(level)
     matches = Connecting().matches(source, reading)
     i, j = positions((a, b), matches.agents, kind="agent")
-    row = pair_row(matches.pairs[:, 0], matches.pairs[:, 1], i, j)
-    if row is None:
+    counts = results_of_pair(matches, i, j)
+    if not sum(counts):
         raise InputError(f"{a!r} and {b!r} never met: a sequential test needs games between them")
-    counts = [float(column[row]) for column in (matches.losses, matches.draws, matches.wins)]
-    found = test(counts if i < j else counts[::-1], elo0=elo0, elo1=elo1, alpha=1 - level, beta=1 - level)
+    found = test(counts[::-1], elo0=elo0, elo1=elo1, alpha=1 - level, beta=1 - level)
     showing.show(found.table(), sentences=[found.sentence])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Column, Result, Table, plain_data
+from nashboard._tables import Column, Result, Table
 from nashboard._text import listed, number_of
 from nashboard._types import Floats
 from nashboard.data.matches import Matches
@@ -79,6 +79,9 @@ class Changes(Result):
     noise_known: bool
     causes: tuple[Cause, ...]
 
+    hidden = ("unit", "level", "first_before", "first_after", "same_first", "noise_known")
+    computed = ("summary",)
+
     @property
     def moved(self) -> tuple[str, ...]:
         """Agents that moved beyond noise."""
@@ -92,24 +95,22 @@ class Changes(Result):
     @property
     def summary(self) -> tuple[str, ...]:
         """The answer in a few sentences."""
-        if self.first_before == self.first_after:
-            same = f"{self.first_after} is still first." if self.first_after else "No agent alone is first, as before."
-            lines = [same]
-        else:
-            now = f"{self.first_after} is first now" if self.first_after else "No agent alone is first now"
-            before = f"{self.first_before} was first before" if self.first_before else "no agent alone was first before"
+        lines = [f"{self.first_after} is still first." if self.first_after else "No agent alone is first, as before."]
+        if self.first_before != self.first_after:
             sure = "" if self.first_changed else "; that may be noise"
-            lines = [f"{now}; {before}{sure}."]
-        up = [move.agent for move in self.moves if move.beyond_noise and move.relative > 0]
-        down = [move.agent for move in self.moves if move.beyond_noise and move.relative < 0]
+            after, before = self.first_after or "No agent alone", self.first_before or "no agent alone"
+            lines = [f"{after} is first now; {before} was first before{sure}."]
         if not self.noise_known:
             lines.append("The noise of these evaluations is unknown: no change can be called real.")
-        elif not up and not down:
+        elif not self.moved:
             lines.append("No agent moved beyond noise.")
-        lines += [f"Up beyond noise: {listed(up)}."] * bool(up) + [f"Down beyond noise: {listed(down)}."] * bool(down)
-        lines += [f"New: {listed(self.entered)}."] * bool(self.entered)
-        lines += [f"No longer there: {listed(self.left)}."] * bool(self.left)
-        return tuple(lines)
+        lists = {
+            "Up beyond noise": [move.agent for move in self.moves if move.beyond_noise and move.relative > 0],
+            "Down beyond noise": [move.agent for move in self.moves if move.beyond_noise and move.relative < 0],
+            "New": self.entered,
+            "No longer there": self.left,
+        }
+        return (*lines, *(f"{what}: {listed(names)}." for what, names in lists.items() if names))
 
     def table(self) -> Table:
         """Return a row per agent that both evaluations have."""
@@ -138,21 +139,14 @@ class Changes(Result):
             Column("agent"),
             Column("result", "opponent or task", cell="of"),
             Column("what changed", "change of the data", cell="what"),
-            Column("effect", "points more (or less) than the old board expected"),
+            Column("effect", "points beyond those that old ratings expect, or change of a score beyond that of others"),
             title="What changed in the data",
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines."""
         first = {"before": self.first_before, "after": self.first_after, "changed": self.first_changed}
-        found: dict[str, Any] = plain_data(
-            {
-                "summary": self.summary,
-                "first": {**first, "same": self.same_first},
-                **{name: getattr(self, name) for name in ("entered", "left", "moves", "causes")},
-            }
-        )
-        return found
+        return {**super().to_dict(), "first": {**first, "same": self.same_first}}
 
     def __repr__(self) -> str:
         return f"Changes({len(self.moved)} of {len(self.moves)} agents moved beyond noise)"
@@ -181,19 +175,16 @@ def changes(old: Any, new: Any) -> Changes:
 
     before, after = old.posterior, new.posterior
     if before.unit != after.unit:
-        raise InputError(
-            f"the old evaluation is in {before.unit}, the new one in {after.unit}: they cannot be compared"
-        )
+        units = f"the old evaluation is in {before.unit}, the new one in {after.unit}"
+        raise InputError(f"{units}: they cannot be compared")
     if before.level != after.level:
         raise InputError(
             f"the old evaluation has intervals of {before.level:.0%}, the new one of {after.level:.0%}: use one level"
         )
     common = [name for name in after.agents if name in set(before.agents)]
     if not common:
-        raise InputError(
-            f"the two evaluations share no agent: the old one has {listed(before.agents, 3)}, the new one "
-            f"{listed(after.agents, 3)}"
-        )
+        agents = f"the old one has {listed(before.agents, 3)}, the new one {listed(after.agents, 3)}"
+        raise InputError(f"the two evaluations share no agent: {agents}")
     i, j = ([side.agents.index(name) for name in common] for side in (before, after))
     change = before.gap[i] - after.gap[j]
     error = np.hypot(before.gap_error[i], after.gap_error[j])
@@ -218,11 +209,10 @@ def changes(old: Any, new: Any) -> Changes:
         for k, name in enumerate(common)
     ]
     moves.sort(key=lambda move: (-abs(move.relative), move.agent))
-    known = set(before.agents)
     return Changes(
         unit=after.unit,
         level=after.level,
-        entered=tuple(name for name in after.agents if name not in known),
+        entered=tuple(name for name in after.agents if name not in set(common)),
         left=tuple(name for name in before.agents if name not in set(common)),
         moves=tuple(moves),
         first_before=first_of(old.board),
@@ -264,13 +254,15 @@ def two_sided(change: Floats, error: Floats) -> Floats:
 def find_causes(old: Any, new: Any, moved: Sequence[str]) -> tuple[Cause, ...]:
     """Return the opponents or tasks whose results changed most, for every agent that moved."""
     before, after = old.data, new.data
-    if not moved or before is None or after is None:
-        return ()
-    if isinstance(before, Matches) and isinstance(after, Matches):
-        return tuple(cause for agent in moved for cause in match_causes(before, after, agent))
-    if isinstance(before, Scores) and isinstance(after, Scores):
-        return tuple(cause for agent in moved for cause in score_causes(before, after, agent))
-    return ()
+    causes: list[Cause] = []
+    for agent in moved:
+        found: list[Cause] = []
+        if isinstance(before, Matches) and isinstance(after, Matches):
+            found = match_causes(before, after, agent)
+        elif isinstance(before, Scores) and isinstance(after, Scores):
+            found = score_causes(before, after, agent)
+        causes += sorted(found, key=lambda cause: (-abs(cause.effect), cause.of))[:MOST_CAUSES]
+    return tuple(causes)
 
 
 def match_causes(before: Matches, after: Matches, agent: str) -> list[Cause]:
@@ -281,7 +273,6 @@ def match_causes(before: Matches, after: Matches, agent: str) -> list[Cause]:
     from nashboard.ratings.elo import elo
 
     ratings = elo(before)
-    known = set(before.agents)
     old, new = opponents(before, agent), opponents(after, agent)
     grown = all(
         name in new and new[name][0] >= points and new[name][1] - new[name][0] >= games - points
@@ -294,9 +285,9 @@ def match_causes(before: Matches, after: Matches, agent: str) -> list[Cause]:
         if grown:
             points, games = points - had, games - played
         if games:
-            chance = float(ratings.predict(agent, name)) if name in known and agent in known else 0.5
+            chance = float(ratings.predict(agent, name)) if name in before.agents else 0.5
             causes.append(Cause(agent=agent, of=name, what=what, effect=points - chance * games))
-    return sorted(causes, key=lambda cause: (-abs(cause.effect), cause.of))[:MOST_CAUSES]
+    return causes
 
 
 def opponents(matches: Matches, agent: str) -> dict[str, tuple[float, float]]:
@@ -311,25 +302,19 @@ def opponents(matches: Matches, agent: str) -> dict[str, tuple[float, float]]:
 
 
 def score_causes(before: Scores, after: Scores, agent: str) -> list[Cause]:
-    """Return tasks by how much the agent's score changed relative to that of the other agents."""
-    rows = before.agents.index(agent), after.agents.index(agent)
-    common = [name for name in before.agents if name in set(after.agents) and name != agent]
+    """Return tasks by how much the agent's score changed relative to the median change of the other agents."""
+    agents = [agent, *(name for name in before.agents if name in after.agents and name != agent)]
+    tasks = [task for task in after.tasks if task in before.tasks]
+    if not tasks:
+        return []
+    was, now = (data.select(agents, tasks).values for data in (before, after))
+    change = (now - was) * np.where(after.select(agents, tasks).lower_is_better, -1.0, 1.0)
     causes = []
-    for task in after.tasks:
-        if task not in before.tasks:
-            continue
-        s, t = before.tasks.index(task), after.tasks.index(task)
-        sign = -1.0 if after.lower_is_better[t] else 1.0
-        own = sign * (after.values[rows[1], t] - before.values[rows[0], s])
-        others = [
-            sign * (after.values[after.agents.index(name), t] - before.values[before.agents.index(name), s])
-            for name in common
-        ]
-        effect = own - (float(np.nanmedian(others)) if others and not np.isnan(others).all() else 0.0)
-        if effect and not np.isnan(effect):
-            was, now = before.values[rows[0], s], after.values[rows[1], t]
-            causes.append(Cause(agent=agent, of=task, what=f"{was:g} to {now:g}", effect=float(effect)))
-    return sorted(causes, key=lambda cause: (-abs(cause.effect), cause.of))[:MOST_CAUSES]
+    for task, (own, *others), old, new in zip(tasks, change.T, was[0], now[0], strict=True):
+        typical = float(np.nanmedian(others)) if others and not np.isnan(others).all() else 0.0
+        if own != typical and not np.isnan(own):
+            causes.append(Cause(agent=agent, of=task, what=f"{old:g} to {new:g}", effect=float(own - typical)))
+    return causes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -396,7 +381,7 @@ def history(evaluations: Sequence[Any], labels: Sequence[str] | None = None) -> 
     names = [str(label) for label in labels] if labels is not None else [str(k + 1) for k in range(len(evaluations))]
     if len(names) != len(evaluations):
         raise InputError(f"there are {len(names)} labels for {len(evaluations)} evaluations: give one each")
-    posteriors = [one.posterior for one in evaluations]
+    posteriors = [one.posterior for one in given]
     if len({one.unit for one in posteriors}) > 1:
         raise InputError("the evaluations are in different units: matches and scores cannot be mixed")
     last = posteriors[-1]

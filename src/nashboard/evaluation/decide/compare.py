@@ -14,17 +14,18 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_level
 from nashboard.evaluation.decide.significance import (
     EQUAL,
     POWER,
     Estimate,
     confidence_sequence,
-    e_value,
     estimate_t,
     fit_as_evaluate,
     head_to_head,
+    log_e_value,
     pair_row,
+    probability_above_half,
     run_clustered_t,
     run_mcnemar,
     run_paired_t,
@@ -104,29 +105,25 @@ class Comparison(Result):
     @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
-        ends = f"{self.level:.0%} interval {short(self.low)} to {short(self.high)}"
-        size = f"{short(abs(self.difference))} {self.unit}{WHICH_MEAN.get(self.unit, '')}"
+        low, high = self.low, self.high
+        if self.verdict == "undecided" and self.difference < 0:  # the interval of the one who leads
+            low, high = -high, -low
+        ends = f"{self.level:.0%} interval {short(low)} to {short(high)}"
         if self.verdict == "equivalent":
-            return (
-                f"{self.a} and {self.b} are equivalent: the difference lies within {short(self.margin or 0.0)} "
-                f"{self.unit} ({ends})."
-            )
+            within = f"{short(self.margin or 0.0)} {self.unit}"
+            return f"{self.a} and {self.b} are equivalent: the difference lies within {within} ({ends})."
+        size = f"{short(abs(self.difference))} {self.unit}{WHICH_MEAN.get(self.unit, '')}"
+        by = f"by {size} ({ends}, {p_text(self.p_value)})."
         if self.verdict != "undecided":
-            return f"{self.a} is {self.verdict} than {self.b} by {size} ({ends}, {p_text(self.p_value)})."
-        needed = self.games_needed
-        more = (
-            ""
-            if not needed
-            else f" About {about(needed):,} more {plural(needed, self.counted)} would show such a lead with 80% power."
-        )
-        return (
-            f"Undecided: {self.a} leads {self.b} by {size} ({ends}, {p_text(self.p_value)}).{more}"
-            if self.difference > 0
-            else f"Undecided: {self.b} leads {self.a} by {size} (interval of {self.a} minus {self.b}: "
-            f"{short(self.low)} to {short(self.high)}, {p_text(self.p_value)}).{more}"
-            if self.difference < 0
-            else f"Undecided: {self.a} and {self.b} are level ({ends})."
-        )
+            return f"{self.a} is {self.verdict} than {self.b} {by}"
+        if not self.difference:
+            return f"Undecided: {self.a} and {self.b} are level ({ends})."
+        leader, other = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
+        sentence = f"Undecided: {leader} leads {other} {by}"
+        if needed := self.games_needed:
+            observations = f"{about(needed):,} more {plural(needed, self.counted)}"
+            sentence += f" About {observations} would show such a lead with 80% power."
+        return sentence
 
     def table(self) -> Table:
         """Return one row."""
@@ -146,7 +143,7 @@ class Comparisons(Result):
         """Return a row per comparison."""
         first = self.rows[0]
         together = " for all rows together" if len(self.rows) > 1 else ""
-        digits = decimals(first.unit)
+        digits = 0 if "Elo points" in first.unit else 2 if first.unit == "points" else 3
         return Table.of(
             self.rows,
             Column("a"),
@@ -156,7 +153,7 @@ class Comparisons(Result):
             Column("low", f"lower end of the interval{together}", decimals=digits),
             Column("high", f"upper end of the interval{together}", decimals=digits),
             Column("p", f"two-sided p-value{', Holm' if len(self.rows) > 1 else ''}", decimals=4, cell="p_value"),
-            Column("P(a better)", MEANING_OF_P[first.unit == "Elo points"], cell="probability_superior"),
+            Column("P(a better)", MEANING_OF_P["Elo points" in first.unit], cell="probability_superior"),
             Column(first.counted, "observations that were used", cell="n"),
             Column("needed", f"more {first.counted} to detect this difference with 80% power", cell="games_needed"),
             notes=tuple(dict.fromkeys(note for row in self.rows for note in row.notes)),
@@ -221,8 +218,7 @@ def compare(
     >>> nb.compare(nb.load_dataset("atari"), "rainbow", "dqn").verdict
     'better'
     """
-    if not 0 < level < 1:
-        raise InputError(f"the level is {level!r}: it must lie between 0 and 1, such as 0.95", option="level")
+    check_level(level)
     if margin is not None and not margin > 0:
         raise InputError(f"the margin is {margin!r}: it must be a positive difference", option="margin")
     others = [b] if isinstance(b, str) else list(b)
@@ -243,44 +239,28 @@ def compare(
     else:
         raise InputError(f"compare takes Matches or Scores, not {type(data).__name__}")
     adjusted = adjust_holm(np.array([row.p_value for row in rows]))
-    rows = [
-        decide(replace(row, p_value=float(p), margin=margin, level=level))
-        for row, p in zip(rows, adjusted, strict=True)
-    ]
+    rows = [decide(row, float(p), margin, level) for row, p in zip(rows, adjusted, strict=True)]
     return rows[0] if isinstance(b, str) else Comparisons(rows=tuple(rows))
 
 
-def decide(row: Comparison) -> Comparison:
+def decide(row: Comparison, p_value: float, margin: float | None, level: float) -> Comparison:
     """Return the comparison with its verdict."""
-    if row.margin is not None and -row.margin <= row.low and row.high <= row.margin:
-        return replace(row, verdict="equivalent", games_needed=0)
-    if row.p_value <= 1 - row.level and row.difference:
-        return replace(row, verdict="better" if row.difference > 0 else "worse", games_needed=0)
-    return replace(row, verdict="undecided")
+    verdict: Verdict = "undecided"
+    if margin is not None and -margin <= row.low and row.high <= margin:
+        verdict = "equivalent"
+    elif p_value <= 1 - level and row.difference:
+        verdict = "better" if row.difference > 0 else "worse"
+    needed = row.games_needed if verdict == "undecided" else 0
+    return replace(row, p_value=p_value, margin=margin, level=level, verdict=verdict, games_needed=needed)
 
 
-def from_estimate(a: str, b: str, found: Estimate, *, unit: str, counted: str, notes: tuple[str, ...]) -> Comparison:
+def from_estimate(a: str, b: str, found: Estimate, unit: str, counted: str, *notes: str) -> Comparison:
     """Return a comparison whose verdict is still open."""
-    more = (
-        None if found.needed is None or not math.isfinite(found.needed) else max(0, math.ceil(found.needed) - found.n)
-    )
+    known = dict(vars(found))
+    needed = known.pop("needed")
+    more = None if needed is None or not math.isfinite(needed) else max(1, math.ceil(needed) - found.n)
     return Comparison(
-        a=a,
-        b=b,
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
-        level=0.95,
-        p_value=found.p_value,
-        probability_superior=found.probability,
-        verdict="undecided",
-        games_needed=None if more is None else max(1, more),
-        unit=unit,
-        test=found.test,
-        n=found.n,
-        counted=counted,
-        details=found.details,
-        notes=notes,
+        a=a, b=b, unit=unit, counted=counted, notes=notes, games_needed=more, level=0.95, verdict="undecided", **known
     )
 
 
@@ -315,7 +295,7 @@ def compare_scores(
             items = float(np.nan_to_num(scores.n[rows][:, both].sum(axis=1).mean()))
             needed = found.needed * items / found.n if found.needed and items else None
             found = replace(found, n=round(items), needed=needed)
-        return from_estimate(a, b, found, unit=unit, counted=counted, notes=tuple(notes))
+        return from_estimate(a, b, found, unit, counted, *notes)
     if len(x) == 1:
         raise InputError(f"{a!r} and {b!r} share one {counted[:-1]} only: a paired test needs at least two")
     if unit == "of the range of each task" and len(scores.agents) == 2:
@@ -331,7 +311,7 @@ def compare_scores(
         found = run_mcnemar(x, y, level)
     else:
         found = run_paired_t(x - y, level)
-    return from_estimate(a, b, found, unit=unit, counted=counted, notes=tuple(notes))
+    return from_estimate(a, b, found, unit, counted, *notes)
 
 
 def compare_matches(matches: Matches, a: str, others: Sequence[str], level: float, anytime: bool) -> list[Comparison]:
@@ -359,35 +339,29 @@ def compare_ratings(
 
     mean, variance, per_game, clusters = head_to_head(matches, fit, drawn, i, j)
     mean = 0.0 if abs(mean) <= EQUAL * float(np.sqrt(variance)) else mean  # level, but for rounding
-    test = "hierarchical model" if clusters is None else "hierarchical model, errors robust to clusters"
-    found = estimate_t(test, mean, float(np.sqrt(variance)), np.inf if clusters is None else clusters - 1, 1, level)
     wins, draws, losses = results_of_pair(matches, i, j)
-    games, chance = wins + draws + losses, float(expit(mean))
+    games, stderr = wins + draws + losses, float(np.sqrt(variance)) * POINTS_PER_LOGIT
+    test = "hierarchical model" if clusters is None else "hierarchical model, errors robust to clusters"
+    df = np.inf if clusters is None else clusters - 1
+    found = estimate_t(test, mean * POINTS_PER_LOGIT, stderr, df, round(games), level)
     needed = None
     if mean:
         wanted = ((float(ndtri((1 + level) / 2)) + float(ndtri(POWER))) / mean) ** 2 - 1 / variance
         needed = games + wanted * per_game
-    found = replace(
-        found,
-        difference=mean * POINTS_PER_LOGIT,
-        low=found.low * POINTS_PER_LOGIT,
-        high=found.high * POINTS_PER_LOGIT,
-        n=round(games),
-        needed=needed,
-        details={
-            "wins": wins,
-            "draws": draws,
-            "losses": losses,
-            "expected_score": chance,
-            "rating_difference": float(fit.ratings[i] - fit.ratings[j]) * POINTS_PER_LOGIT,
-            "stderr": float(np.sqrt(variance)) * POINTS_PER_LOGIT,
-        },
-    )
+    details = {
+        "wins": wins,
+        "draws": draws,
+        "losses": losses,
+        "expected_score": float(expit(mean)),
+        "rating_difference": float(fit.ratings[i] - fit.ratings[j]) * POINTS_PER_LOGIT,
+        "stderr": stderr,
+    }
+    found = replace(found, needed=needed, details=details)
     a, b = matches.agents[i], matches.agents[j]
     note = "the two never met: the comparison rests on common opponents"
     if games:
         note = f"{a} scored {wins + draws / 2:g} of {games:g} in games between the two"
-    return from_estimate(a, b, found, unit="Elo points", counted="games", notes=(note,))
+    return from_estimate(a, b, found, "Elo points", "games", note)
 
 
 def results_of_pair(matches: Matches, i: int, j: int) -> tuple[float, float, float]:
@@ -405,27 +379,20 @@ def compare_own_games(matches: Matches, a: str, b: str, level: float) -> Compari
     if not wins + draws + losses:
         raise InputError(f"{a!r} and {b!r} never met: a sequential comparison needs games between the two")
     low, high = confidence_sequence(wins, losses, level=level)
-    evidence = e_value(wins, losses)
+    evidence = float(np.exp(log_e_value(wins, losses)))
     found = Estimate(
         test="confidence sequence over decisive games",
         difference=float(np.log((wins + 0.5) / (losses + 0.5))) * POINTS_PER_LOGIT,
         low=low * POINTS_PER_LOGIT,
         high=high * POINTS_PER_LOGIT,
         p_value=min(1.0, 1 / evidence),
-        probability=beta_above_half(wins, losses),
+        probability_superior=probability_above_half(wins, losses),
         n=round(wins + draws + losses),
         needed=None,
         details={"e_value": evidence, "wins": wins, "draws": draws, "losses": losses},
     )
     note = "valid however often results are looked at; draws do not count"
-    return from_estimate(a, b, found, unit="Elo points", counted="games", notes=(note,))
-
-
-def beta_above_half(wins: float, losses: float) -> float:
-    """Return the probability that a decisive game is won more often than lost, with Jeffreys' prior."""
-    from scipy.special import betainc
-
-    return 1 - float(betainc(wins + 0.5, losses + 0.5, 0.5))
+    return from_estimate(a, b, found, "Elo points in decisive games", "games", note)
 
 
 def chosen_clusters(scores: Scores, given: Sequence[Any] | None, both: Any, notes: list[str]) -> Any:
@@ -476,11 +443,6 @@ def short(value: float) -> str:
     """Return a number with about three digits."""
     size = abs(value)
     return number(value, 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3)
-
-
-def decimals(unit: str) -> int:
-    """Return how many decimals a difference deserves."""
-    return {"Elo points": 0, "points": 2}.get(unit, 3)
 
 
 def p_text(p: float) -> str:

@@ -7,7 +7,8 @@ needed. On small data all smaller sets are searched, which proves the size. What
 fitting the model to the remaining data.
 """
 
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement, islice
@@ -26,6 +27,7 @@ from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.compare import comparable_values
+from nashboard.evaluation.decide.significance import effects_of_points
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.ratings.errors import incidence
@@ -134,127 +136,64 @@ def influence(data: Matches | Games | Scores, *, by: By | None = None, judge: Ju
     >>> nb.influence(matches).sentence
     'Without 3 of 31 votes (9.7%), B is first by Elo instead of A; no smaller set does.'
     """
-    if isinstance(data, Scores):
-        check_choice("by", by, ("items", "tasks"))
-        check_choice("judge", judge, ("mean", "board"))
-        return influence_on_scores(data, by, judge or "mean")
-    if not isinstance(data, Matches | Games):
+    if not isinstance(data, Matches | Games | Scores):
         raise InputError(f"influence takes Matches, Games or Scores, not {type(data).__name__}")
-    check_choice("by", by, ("votes", "voters"))
-    check_choice("judge", judge, ("elo", "board"))
+    kinds, judges = ("items", "tasks"), ("mean", "board")
+    if not isinstance(data, Scores):
+        kinds, judges = ("votes", "voters"), ("elo", "board")
+    for option, value, allowed in (("by", by, kinds), ("judge", judge, judges)):
+        if value is not None and value not in allowed:
+            raise InputError(f"{option} is {value!r}: for these data use {either(allowed)}", option=option)
+    if isinstance(data, Scores):
+        return influence_on_scores(data, by, judge or "mean")
     return influence_on_matches(data, by or "votes", judge or "elo")
 
 
-def check_choice(option: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    """Refuse what these data cannot answer."""
-    if value is not None and value not in allowed:
-        raise InputError(f"{option} is {value!r}: for these data use {either(allowed)}", option=option)
-
-
-def find_smallest(judge: "Judge", first: int) -> tuple[Ints | None, bool]:
-    """Return the smallest removal found that changes first place, and whether all smaller ones were searched."""
-    order = np.argsort(-judge.standings(np.zeros_like(judge.capacity)), kind="stable")
-    best: Ints | None = None
-    for challenger in [int(k) for k in order if k != first][: judge.challengers]:
-        take = np.zeros_like(judge.capacity)
-        for _ in range(3):  # effects change as units go: order them again at the removal that was found
-            effect = judge.effects(take, first, challenger)
-            shorter = shortest_prefix(judge, effect, first, None if best is None else int(best.sum()) - 1)
-            if shorter is None:
-                break
-            best = take = shorter
-    if best is None:
-        return None, False
-    best = trim(judge, best, first)
-    smaller, searched = search_smaller(judge, first, int(best.sum()))
-    return (best if smaller is None else smaller), searched
-
-
-def changes_first(judge: "Judge", take: Ints, first: int) -> bool:
-    """Return whether somebody else is first without these units."""
-    found = judge.standings(take)
-    return bool(found.max() > found[first] + AHEAD)
-
-
-def shortest_prefix(judge: "Judge", effect: Floats, first: int, most: int | None) -> Ints | None:
-    """Return the fewest units, those with the largest effect first, that change first place; None beyond ``most``."""
-    order = np.argsort(effect, kind="stable")
-    order = order[effect[order] < 0]
-    ends = np.cumsum(judge.capacity[order])
-
-    def prefix(size: int) -> Ints:
-        take = np.zeros_like(judge.capacity)
-        take[order] = np.clip(size - (ends - judge.capacity[order]), 0, judge.capacity[order])
-        return take
-
-    limit = min(int(ends[-1]) if ends.size else 0, int(judge.capacity.sum()) - 1, most if most is not None else 2**62)
-    low, high = 0, 1
-    while high < limit and not changes_first(judge, prefix(high), first):
-        low, high = high, 2 * high
-    high = min(high, limit)
-    if high <= low or not changes_first(judge, prefix(high), first):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if changes_first(judge, prefix(middle), first) else (middle, high)
-    return prefix(high)
-
-
-def trim(judge: "Judge", take: Ints, first: int) -> Ints:
-    """Put units back one at a time, as long as first place stays changed."""
-    tried = 0
-    for k in np.flatnonzero(take):
-        while take[k] and take.sum() > 1 and tried < judge.trims:
-            trial = take.copy()
-            trial[k] -= 1
-            tried += 1
-            if not changes_first(judge, trial, first):
-                break
-            take = trial
-    return take
-
-
-def search_smaller(judge: "Judge", first: int, size: int) -> tuple[Ints | None, bool]:
-    """Return a smaller removal if a search of all of them finds one, and whether there were few enough to search."""
-    kinds = len(judge.capacity)
-    if sum(comb(kinds + k - 1, k) for k in range(1, size)) > judge.fits:
-        return None, False
-    sets = (
-        take
-        for k in range(1, size)
-        for chosen in combinations_with_replacement(range(kinds), k)
-        if ((take := np.bincount(chosen, minlength=kinds)) <= judge.capacity).all()
-    )
-    while portion := list(islice(sets, judge.portion)):
-        found = judge.standings_of(np.stack(portion))
-        changed = np.flatnonzero(found.max(axis=1) > found[:, first] + AHEAD)
-        if changed.size:
-            return portion[int(changed[0])], True
-    return None, True
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EloJudge:
-    """Elo ratings with the prior that all data suggest; ``units`` (k, 3p) are the votes of one unit of each kind.
+class Judge(ABC):
+    """Who says which agent is first; there are ``capacity`` (k,) units of each kind that can be removed.
 
-    Every judge has ``standings(take)``, a number per agent (the best the highest) fitted without ``take`` (k,) units of
-    each kind, and ``effects``, how the lead of the first over a challenger changes, to first order, if one more unit
-    goes. There are ``capacity`` units of each kind. The other fields limit the work: ``challengers`` that are tried,
-    ``fits`` for a proof by search, and ``trims``.
+    The other fields limit the work: ``challengers`` that are tried, ``fits`` for a proof by search, and ``trims``.
     """
 
-    matches: Matches
-    units: csr_array
     capacity: Ints
-    prior: LearnedPrior
     challengers: int = 8
     fits: int = 20_000
     trims: int = 1_000
 
+    portion = 1  # removals that are fitted at a time
+
+    @abstractmethod
+    def standings(self, take: Ints) -> Floats:
+        """Return a number per agent, the best the highest, fitted without ``take`` (k,) units of each kind."""
+
+    @abstractmethod
+    def effects(self, take: Ints, first: int, challenger: int) -> Floats:
+        """Return how the lead of the first over a challenger changes, to first order, if one more unit goes."""
+
+    def standings_of(self, takes: Ints) -> Floats:
+        """Return the standings of several removals (b, k)."""
+        return np.stack([self.standings(take) for take in takes])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VoteJudge(Judge):
+    """A judge of matches; ``units`` (k, 3p) are the votes of one unit of each kind."""
+
+    matches: Matches
+    units: csr_array
+
     def counts(self, take: Ints) -> Floats:
-        """Return (p, 3) wins, draws and losses that are left."""
-        all_votes = np.stack([getattr(self.matches, name) for name in OUTCOMES], axis=1)
-        return np.asarray(all_votes - (self.units.T @ take).reshape(all_votes.shape))
+        """Return wins, draws and losses that are left, (p, 3) or, of several removals (b, k), (b, p, 3)."""
+        all_votes = counts_of(self.matches)
+        return np.asarray(all_votes - (take @ self.units).reshape(*take.shape[:-1], *all_votes.shape))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EloJudge(VoteJudge):
+    """Elo ratings with the prior that all data suggest."""
+
+    prior: LearnedPrior
 
     def totals(self, take: Ints) -> PairTotals:
         """Return the points that are left."""
@@ -269,7 +208,7 @@ class EloJudge:
         return fit_totals(self.totals(take), np.zeros(len(self.matches.agents)))
 
     @property
-    def portion(self) -> int:
+    def portion(self) -> int:  # type: ignore[override]
         """How many removals are fitted at a time: one where leagues are large."""
         return max(1, MOST_ENTRIES // (len(self.matches.agents) * (len(self.matches.pairs) + self.prior.normal.i.size)))
 
@@ -284,10 +223,10 @@ class EloJudge:
     def standings_of(self, takes: Ints) -> Floats:
         """Return the standings of several removals (b, k), all fitted together by Newton's method from the full fit."""
         if self.portion == 1:
-            return np.stack([self.standings(take) for take in takes])
+            return super().standings_of(takes)
         (full, r), played = self.full, len(self.matches.pairs)
         i, j, n = full.i, full.j, full.nodes
-        counts = self.counts(np.zeros_like(self.capacity)) - (takes @ self.units).reshape(len(takes), played, 3)
+        counts = self.counts(takes)
         games, won = np.zeros((2, len(takes), i.size))
         games[:, :played], won[:, :played] = counts.sum(axis=2), counts @ POINTS
         precision = np.append(np.zeros(played), full.precision)
@@ -321,25 +260,16 @@ class EloJudge:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoardJudge(EloJudge):
+class BoardJudge(VoteJudge):
     """The board of `evaluate`: the agent with the smallest gap is first."""
 
     challengers: int = 3
     fits: int = 400
     trims: int = 60
 
-    @property
-    def portion(self) -> int:
-        """How many removals are evaluated at a time."""
-        return 1
-
-    def left(self, take: Ints) -> Matches:
-        """Return the matches that are left."""
-        return with_counts(self.matches, self.counts(take))
-
     def standings(self, take: Ints) -> Floats:
         """Return minus the gaps; nobody stands anywhere if the rest cannot be evaluated."""
-        return board_standings(self.matches.agents, lambda: self.left(take))
+        return board_standings(self.matches.agents, lambda: with_counts(self.matches, self.counts(take)))
 
     def effects(self, take: Ints, first: int, challenger: int) -> Floats:
         """Return what one vote moves on average against the equilibrium: through ratings, and through its own pair."""
@@ -347,16 +277,10 @@ class BoardJudge(EloJudge):
         counts[counts.sum(axis=1) == 0, 1] = 1e-6  # pairs without votes stay in the list
         fit = fit_hierarchical(with_counts(self.matches, counts))
         weight = nash_average(expected_payoffs(fit)).weights
-        g = int(np.argmax(fit.weights))
-        sigma, tau = fit.grid[g]
-        i, j, r, W = fit.counts.i, fit.counts.j, fit.modes.ratings[g], fit.modes.curvature[g]
-        contrast = np.zeros(len(r))
+        i, j, contrast = fit.counts.i, fit.counts.j, np.zeros(len(weight))
         contrast[first], contrast[challenger] = 1.0, -1.0
-        solved = fit.system.solve(W[None], np.array([1 / sigma**2]), contrast[None])[0]
-        pull = solved[i] - solved[j] + tau**2 * (contrast[i] * weight[j] - contrast[j] * weight[i])
-        p = 1 / (1 + np.exp(r[j] - r[i] - fit.modes.cyclic[g]))
-        effect = -((1 - tau**2 * W) * pull)[:, None] * (POINTS - p[:, None])
-        return np.asarray(self.units @ effect.ravel())
+        effect, p = effects_of_points(fit, contrast, contrast[i] * weight[j] - contrast[j] * weight[i])
+        return np.asarray(self.units @ -(effect[:, None] * (POINTS - p[:, None])).ravel())
 
 
 def board_standings(agents: tuple[str, ...], rest: Any) -> Floats:
@@ -369,54 +293,153 @@ def board_standings(agents: tuple[str, ...], rest: Any) -> Floats:
     return np.array([-gap.get(name, np.inf) for name in agents])
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableJudge(Judge):
+    """Scores by the plain mean, or by the board; ``group`` (n,) is the unit of each column."""
+
+    scores: Scores
+    values: Floats
+    group: Ints
+    by_board: bool
+
+    def standings(self, take: Ints) -> Floats:
+        """Return mean scores, or minus the gaps of the board."""
+        kept = np.flatnonzero(take[self.group] == 0)
+        if not self.by_board:
+            return np.asarray(self.values[:, kept].mean(axis=1))
+        tasks = [self.scores.tasks[k] for k in kept]
+        return board_standings(self.scores.agents, lambda: self.scores.select(tasks=tasks))
+
+    def effects(self, take: Ints, first: int, challenger: int) -> Floats:
+        """Return minus the lead on each unit, exact for the mean: the order of removal that lowers it fastest."""
+        lead = self.values[first] - self.values[challenger]
+        return np.asarray(-np.bincount(self.group, lead, minlength=len(self.capacity)), dtype=np.float64)
+
+
+def find_smallest(judge: Judge, first: int) -> tuple[Ints | None, bool]:
+    """Return the smallest removal found that changes first place, and whether all smaller ones were searched."""
+    order = np.argsort(-judge.standings(np.zeros_like(judge.capacity)), kind="stable")
+    best: Ints | None = None
+    for challenger in [int(k) for k in order if k != first][: judge.challengers]:
+        take = np.zeros_like(judge.capacity)
+        for _ in range(3):  # effects change as units go: order them again at the removal that was found
+            effect = judge.effects(take, first, challenger)
+            shorter = shortest_prefix(judge, effect, first, None if best is None else int(best.sum()) - 1)
+            if shorter is None:
+                break
+            best = take = shorter
+    if best is None:
+        return None, False
+    best = trim(judge, best, first)
+    smaller, searched = search_smaller(judge, first, int(best.sum()))
+    return (best if smaller is None else smaller), searched
+
+
+def changes_first(judge: Judge, take: Ints, first: int) -> bool:
+    """Return whether somebody else is first without these units."""
+    found = judge.standings(take)
+    return bool(found.max() > found[first] + AHEAD)
+
+
+def shortest_prefix(judge: Judge, effect: Floats, first: int, most: int | None) -> Ints | None:
+    """Return the fewest units, those with the largest effect first, that change first place; None beyond ``most``."""
+    order = np.argsort(effect, kind="stable")
+    order = order[effect[order] < 0]
+    ends = np.cumsum(judge.capacity[order])
+
+    def prefix(size: int) -> Ints:
+        take = np.zeros_like(judge.capacity)
+        take[order] = np.clip(size - (ends - judge.capacity[order]), 0, judge.capacity[order])
+        return take
+
+    def works(size: int) -> bool:
+        return changes_first(judge, prefix(size), first)
+
+    limit = min(int(ends[-1]) if ends.size else 0, int(judge.capacity.sum()) - 1, most if most is not None else 2**62)
+    high = 1
+    while high < limit and not works(high):
+        high *= 2
+    high = min(high, limit)
+    if high < 1 or not works(high):
+        return None
+    return prefix(bisect_left(range(high), True, lo=high // 2 + 1, key=works))
+
+
+def trim(judge: Judge, take: Ints, first: int) -> Ints:
+    """Put units back one at a time, as long as first place stays changed."""
+    tried = 0
+    for k in np.flatnonzero(take):
+        while take[k] and take.sum() > 1 and tried < judge.trims:
+            trial = take.copy()
+            trial[k] -= 1
+            tried += 1
+            if not changes_first(judge, trial, first):
+                break
+            take = trial
+    return take
+
+
+def search_smaller(judge: Judge, first: int, size: int) -> tuple[Ints | None, bool]:
+    """Return a smaller removal if a search of all of them finds one, and whether there were few enough to search."""
+    kinds = len(judge.capacity)
+    if sum(comb(kinds + k - 1, k) for k in range(1, size)) > judge.fits:
+        return None, False
+    sets = (
+        take
+        for k in range(1, size)
+        for chosen in combinations_with_replacement(range(kinds), k)
+        if ((take := np.bincount(chosen, minlength=kinds)) <= judge.capacity).all()
+    )
+    while portion := list(islice(sets, judge.portion)):
+        found = judge.standings_of(np.stack(portion))
+        changed = np.flatnonzero(found.max(axis=1) > found[:, first] + AHEAD)
+        if changed.size:
+            return portion[int(changed[0])], True
+    return None, True
+
+
 def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influence:
     """Find votes or voters."""
-    games = data if isinstance(data, Games) else None
     matches = data.matches() if isinstance(data, Games) else data
     matches.require_counts()
     matches.require_connected()
-    counts = np.stack([getattr(matches, name) for name in OUTCOMES], axis=1)
+    counts = counts_of(matches)
     if (counts != counts.round()).any():
         raise InputError("influence needs whole numbers of votes, and some counts are fractions")
     split = matches.clusters
     kinds = np.argwhere(counts > 0)
     if by == "votes":
-        k = np.arange(len(kinds))
-        units = csr_array((np.ones(len(k)), (k, 3 * kinds[:, 0] + kinds[:, 1])), shape=(len(k), counts.size))
+        cells = (np.arange(len(kinds)), 3 * kinds[:, 0] + kinds[:, 1])
+        units = csr_array((np.ones(len(kinds)), cells), shape=(len(kinds), counts.size))
         capacity = counts[tuple(kinds.T)].astype(np.intp)
     elif split is None:
         raise InputError("who cast which vote is not known", hint="name the column of voters when reading, cluster=")
     else:
-        cells = [(split.cluster, 3 * split.pair + k, getattr(split, name)) for k, name in enumerate(OUTCOMES)]
-        rows, columns, values = (np.concatenate(part) for part in zip(*cells, strict=True))
-        units = csr_array((values, (rows, columns)), shape=(split.size, counts.size))
+        parts = [(split.cluster, 3 * split.pair + k, getattr(split, name)) for k, name in enumerate(OUTCOMES)]
+        voter, outcome_of, votes = (np.concatenate(part) for part in zip(*parts, strict=True))
+        units = csr_array((votes, (voter, outcome_of)), shape=(split.size, counts.size))
         capacity = np.ones(split.size, dtype=np.intp)
     plain = replace(matches, clusters=None, sides=None)
-    make = EloJudge if judge == "elo" else BoardJudge
-    prior = learn_prior_of(plain, np.zeros(len(plain.agents) + 1))
-    asked = make(matches=plain, units=units, capacity=capacity, prior=prior)
+    asked: Judge = BoardJudge(matches=plain, units=units, capacity=capacity)
+    if judge == "elo":
+        prior = learn_prior_of(plain, np.zeros(len(plain.agents) + 1))
+        asked = EloJudge(matches=plain, units=units, capacity=capacity, prior=prior)
     first, new, take, minimal = ask(asked, matches.agents, by)
-    chosen = np.flatnonzero(take)
-    if by == "votes":
-        i, j = matches.pairs.T
-        place = None if games is None else rows_by_kind(games)
-        named: Iterable[tuple[Any, ...]] = (
-            (
-                matches.agents[i[pair]],
-                matches.agents[j[pair]],
-                RESULTS[outcome],
-                int(take[k]),
-                *(() if place is None else (list_rows(place[int(i[pair]), int(j[pair]), int(outcome)], int(take[k])),)),
-            )
-            for k, (pair, outcome) in zip(chosen, kinds[chosen], strict=True)
-        )
-    else:
-        names = games.cluster_names if games is not None else [f"cluster {k + 1}" for k in range(len(capacity))]
-        named = ((names[k], int(units[[k]].sum())) for k in chosen)
+    rows: list[tuple[Any, ...]] = []
+    places = rows_by_kind(data) if isinstance(data, Games) else None
+    for k in np.flatnonzero(take):
+        if by == "voters":
+            name = data.cluster_names[k] if isinstance(data, Games) else f"cluster {k + 1}"
+            rows.append((name, int(units[[k]].sum())))
+            continue
+        pair, outcome = kinds[k]
+        i, j = matches.pairs[pair]
+        where = () if places is None else (list_rows(places[i, j, outcome], int(take[k])),)
+        rows.append((matches.agents[i], matches.agents[j], RESULTS[outcome], int(take[k]), *where))
     return Influence(
         first=matches.agents[first],
         new_first=matches.agents[new],
-        rows=tuple(named),
+        rows=tuple(rows),
         removed=int(take.sum()),
         total=int(capacity.sum()),
         minimal=minimal,
@@ -425,7 +448,7 @@ def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influe
     )
 
 
-def ask(judge: "Judge", agents: tuple[str, ...], by: By) -> tuple[int, int, Ints, bool]:
+def ask(judge: Judge, agents: tuple[str, ...], by: By) -> tuple[int, int, Ints, bool]:
     """Return who is first, who is first without the smallest removal, the removal, and whether it is minimal."""
     first = int(np.argmax(judge.standings(np.zeros_like(judge.capacity))))
     take, minimal = find_smallest(judge, first)
@@ -458,47 +481,6 @@ def list_rows(rows: list[int], count: int) -> str:
     return shown if count <= MOST_ROWS else f"{shown}, ..."
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TableJudge:
-    """Scores by the plain mean, or by the board; ``group`` (n,) is the unit of each column."""
-
-    scores: Scores
-    values: Floats
-    group: Ints
-    by_board: bool
-    capacity: Ints
-    challengers: int
-    fits: int
-    trims: int
-
-    portion = 1
-
-    def standings_of(self, takes: Ints) -> Floats:
-        """Return the standings of several removals (b, k)."""
-        return np.stack([self.standings(take) for take in takes])
-
-    def kept(self, take: Ints) -> Ints:
-        """Return the columns that are left."""
-        return np.flatnonzero(~np.asarray(take, dtype=bool)[self.group])
-
-    def standings(self, take: Ints) -> Floats:
-        """Return mean scores, or minus the gaps of the board."""
-        kept = self.kept(take)
-        if not self.by_board:
-            return np.asarray(self.values[:, kept].mean(axis=1))
-        return board_standings(
-            self.scores.agents, lambda: self.scores.select(tasks=[self.scores.tasks[k] for k in kept])
-        )
-
-    def effects(self, take: Ints, first: int, challenger: int) -> Floats:
-        """Return minus the lead on each unit, exact for the mean: the order of removal that lowers it fastest."""
-        lead = self.values[first] - self.values[challenger]
-        return np.asarray(-np.bincount(self.group, lead, minlength=len(self.capacity)), dtype=np.float64)
-
-
-Judge = EloJudge | TableJudge
-
-
 def influence_on_scores(scores: Scores, by: By | None, judge: Judged) -> Influence:
     """Find columns, or groups of columns."""
     scores.require_complete()
@@ -508,16 +490,9 @@ def influence_on_scores(scores: Scores, by: By | None, judge: Judged) -> Influen
         labels, group = np.unique(np.asarray(scores.groups), return_inverse=True)
         names = [str(label) for label in labels]
     by_board = judge == "board"
-    asked = TableJudge(
-        scores=scores,
-        values=values,
-        group=group,
-        by_board=by_board,
-        capacity=np.ones(len(names), dtype=np.intp),
-        challengers=3 if by_board else len(scores.agents),
-        fits=200 if by_board else 20_000,
-        trims=60 if by_board else 1_000,
-    )
+    limits = {"challengers": 3, "fits": 200, "trims": 60} if by_board else {"challengers": len(scores.agents)}
+    capacity = np.ones(len(names), dtype=np.intp)
+    asked = TableJudge(scores=scores, values=values, group=group, by_board=by_board, capacity=capacity, **limits)
     items = scores.groups is None and bool(np.isin(scores.values, (0.0, 1.0)).all())
     by = by or ("items" if items else "tasks")
     first, new, take, minimal = ask(asked, scores.agents, by)
@@ -533,6 +508,11 @@ def influence_on_scores(scores: Scores, by: By | None, judge: Judged) -> Influen
         by=by,
         judge=judge,
     )
+
+
+def counts_of(matches: Matches) -> Floats:
+    """Return wins, draws and losses of the pairs (p, 3)."""
+    return np.stack([getattr(matches, name) for name in OUTCOMES], axis=1)
 
 
 def with_counts(matches: Matches, counts: Floats) -> Matches:

@@ -12,7 +12,7 @@ mean of its ``x_ij`` over all opponents, the Elo of `evaluate`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,6 +40,7 @@ CONTENDERS = 40  # agents that can get games: those that matter most, then those
 MOST_CONTRASTS = 400  # pairs of agents whose difference counts
 WORLDS, TRUTHS = 200, 1000  # simulated futures, and truths in each, behind the expected probability
 Target = str | int | tuple[str, str]
+Goal = Literal["order"] | int | tuple[str, str]  # "top" is 1, the first one
 MOST_GAMES = 10**9
 SCATTER = 400  # draws by which the covariance of small logs is corrected
 POINTS = 15  # of the posterior of sigma and tau over which covariances are averaged
@@ -185,51 +186,68 @@ def plan(
         raise InputError(f"games is {games!r}: it must be a whole number from 1 to {MOST_GAMES:,}", option="games")
     if not 0.5 <= probability < 1:
         raise InputError(f"the probability is {probability!r}: it must lie in [0.5, 1)", option="probability")
-    if isinstance(target, tuple):
-        check_pair(target, data.agents)
+    goal = read_target(target, data.agents)
     if isinstance(data, Matches):
-        pair = target if isinstance(target, tuple) else data.agents if len(data.agents) == 2 else None
-        most = 150 if target == "order" else max(MOST_AGENTS, 2 * target if isinstance(target, int) else 0)
+        pair = goal if isinstance(goal, tuple) else data.agents if len(data.agents) == 2 else None
+        most = 150 if goal == "order" else max(MOST_AGENTS, 2 * goal if isinstance(goal, int) else 0)
         beliefs, kind = beliefs_about_pair(data, *pair) if pair else beliefs_about_matches(data, most), "pairs"
     elif isinstance(data, Scores):
         known = bool(((data.stderr > 0) & (data.n > 0)).all())
         beliefs, kind = (beliefs_about_scores(data), "cells") if known else (beliefs_about_items(data), "items")
     else:
         raise InputError(f"plan takes Matches or Scores, not {type(data).__name__}")
-    random = np.random.default_rng(rng)
-    state = int(random.integers(2**32))
-    words = describe_target(beliefs, target)
-    contrasts = weigh_contrasts(beliefs, target, state)
-    counts, after = allocate(beliefs, contrasts, int(games))
-    even = spread_evenly(beliefs, int(games))
-    now = expected_probability(beliefs, beliefs.covariance(), target, state)
+    games, state = int(games), int(np.random.default_rng(rng).integers(2**32))
+    contrasts = weigh_contrasts(beliefs, goal, state)
+    counts, after = allocate(beliefs, contrasts, games)
+    even = spread_evenly(beliefs, games)
+    now = expected_probability(beliefs, beliefs.covariance(), goal, state)
     # data never lower what is expected: anything below is the error of the simulation
     then, then_even = (
-        max(now, expected_probability(beliefs, covariance, target, state))
+        max(now, expected_probability(beliefs, covariance, goal, state))
         for covariance in (after, beliefs.covariance(even))
     )
     evenly = percent(then_even) != percent(then) and then_even > then  # beyond the error of the simulation
     return Plan(
-        target=words,
+        target=describe_goal(beliefs, goal),
         pairs=beliefs.rows,
         counts=even if evenly else counts,
-        games=int(games),
+        games=games,
         probability=now,
         expected=then_even if evenly else then,
         expected_even=then_even,
         goal=probability,
-        needed=games_needed(beliefs, contrasts, target, probability, state, evenly=evenly),
+        needed=0 if now >= probability else games_needed(beliefs, contrasts, goal, probability, state, evenly=evenly),
         kind=kind,
         evenly=evenly,
         notes=beliefs.notes,
     )
 
 
-def check_pair(pair: Any, agents: tuple[str, ...]) -> None:
-    """Raise an error unless these are two of the agents."""
-    if len(pair) != 2 or pair[0] == pair[1]:
-        raise InputError(f"the target is {pair!r}: name two different agents", option="target")
-    positions(pair, agents, kind="agent")
+def read_target(target: Target, agents: tuple[str, ...]) -> Goal:
+    """Return the goal, or raise an error that says which there are."""
+    if isinstance(target, tuple):
+        if len(target) != 2 or target[0] == target[1]:
+            raise InputError(f"the target is {target!r}: name two different agents", option="target")
+        positions(target, agents, kind="agent")
+        return target
+    if target == "order":
+        return "order"
+    k = 1 if target == "top" else target
+    if isinstance(k, str | bool):
+        raise InputError(f"there is no target {target!r}: use 'top', 'order', a number or two names", option="target")
+    if not 1 <= k < len(agents):
+        raise InputError(f"the target is the first {k}: it must be from 1 to {len(agents) - 1}", option="target")
+    return k
+
+
+def describe_goal(beliefs: Beliefs, goal: Goal) -> str:
+    """Return the goal in words."""
+    if isinstance(goal, tuple):
+        return f"whether {goal[0]} is better than {goal[1]}"
+    if goal == 1:
+        return f"who has the highest {beliefs.quantity}"
+    what = "the order of the" if goal == "order" else f"which {goal} have the highest"
+    return f"{what} {beliefs.quantity}s"
 
 
 def beliefs_about_pair(matches: Matches, a: str, b: str) -> Beliefs:
@@ -388,35 +406,18 @@ def beliefs_about_scores(scores: Scores) -> Beliefs:
     )
 
 
-def describe_target(beliefs: Beliefs, target: Target) -> str:
-    """Return the goal in words; an unknown one is an error."""
-    n = len(beliefs.agents)
-    if target == "top" or (target == 1 and not isinstance(target, bool)):
-        return f"who has the highest {beliefs.quantity}"
-    if target == "order":
-        return f"the order of the {beliefs.quantity}s"
-    if isinstance(target, int) and not isinstance(target, bool):
-        if not 1 <= target < n:
-            raise InputError(f"the target is the first {target}: it must be from 1 to {n - 1}", option="target")
-        return f"which {target} have the highest {beliefs.quantity}s"
-    if isinstance(target, tuple):
-        return f"whether {target[0]} is better than {target[1]}"
-    raise InputError(f"there is no target {target!r}: use 'top', 'order', a number or two names", option="target")
-
-
-def weigh_contrasts(beliefs: Beliefs, target: Target, state: int) -> tuple[Ints, Ints, Floats]:
+def weigh_contrasts(beliefs: Beliefs, goal: Goal, state: int) -> tuple[Ints, Ints, Floats]:
     """Return pairs of agents, and the probability that two draws of the truth disagree about their part in the goal."""
-    if isinstance(target, tuple):
-        a, b = (beliefs.agents.index(name) for name in target)
+    if isinstance(goal, tuple):
+        a, b = (beliefs.agents.index(name) for name in goal)
         return np.array([a]), np.array([b]), np.ones(1)
     random = np.random.default_rng(state)
     truths = beliefs.mean + random.standard_normal((TRUTHS, len(beliefs.mean))) @ factor(beliefs.covariance()).T
-    k = target if isinstance(target, int) else 1
-    if target == "order":
+    if goal == "order":
         above = np.stack([(truths > truths[:, [k]]).mean(axis=0) for k in range(len(beliefs.mean))])
     else:
         inside = np.zeros(truths.shape)
-        np.put_along_axis(inside, np.argpartition(-truths, k - 1, axis=1)[:, :k], 1.0, axis=1)
+        np.put_along_axis(inside, np.argpartition(-truths, goal - 1, axis=1)[:, :goal], 1.0, axis=1)
         above = inside.T @ (1 - inside) / TRUTHS
     i, j = np.triu_indices(len(beliefs.mean), 1)
     weight = (above * above.T)[i, j]
@@ -424,7 +425,7 @@ def weigh_contrasts(beliefs: Beliefs, target: Target, state: int) -> tuple[Ints,
     chosen = chosen[weight[chosen] > 1e-3 * weight[chosen[0]]]
     if not chosen.size:  # all draws agree: what is left to learn about is the closest pair of neighbours
         order = np.argsort(-beliefs.mean, kind="stable")
-        k = int(np.argmin(-np.diff(beliefs.mean[order]))) if target == "order" else k - 1
+        k = int(np.argmin(-np.diff(beliefs.mean[order]))) if goal == "order" else goal - 1
         return order[[k]], order[[k + 1]], np.ones(1)
     return i[chosen], j[chosen], weight[chosen]
 
@@ -453,38 +454,32 @@ def spread_evenly(beliefs: Beliefs, games: int) -> Ints:
     return np.diff(np.linspace(0, games, len(beliefs.rows) + 1).round()).astype(np.intp)
 
 
-def expected_probability(beliefs: Beliefs, after: Floats, target: Target, state: int) -> float:
+def expected_probability(beliefs: Beliefs, after: Floats, goal: Goal, state: int) -> float:
     """Return the expected probability that the then best answer is right, once the covariance is ``after``.
 
     The future mean is ``N(mean, covariance - after)``; given it, strengths are ``N(future mean, after)``.
     """
     random = np.random.default_rng(state)
     chosen = np.argsort(-beliefs.mean, kind="stable")
-    if not isinstance(target, tuple) and target != "order":
-        chosen = chosen[: max(CONTENDERS, 2 * target if isinstance(target, int) else 0)]
-    elif isinstance(target, tuple):
-        chosen = np.array([beliefs.agents.index(name) for name in target])
+    if isinstance(goal, tuple):
+        chosen = np.array([beliefs.agents.index(name) for name in goal])
+    elif goal != "order":
+        chosen = chosen[: max(CONTENDERS, 2 * goal)]
+    mean = beliefs.mean[chosen]
     move = factor((beliefs.covariance() - after)[np.ix_(chosen, chosen)])
     rest = factor(after[np.ix_(chosen, chosen)])
-    shift = random.standard_normal((WORLDS, len(chosen))) @ move.T
+    means = mean + random.standard_normal((WORLDS, len(chosen))) @ move.T
     noise = random.standard_normal((TRUTHS, len(chosen))) @ rest.T
-    if not move.any():
-        return float(answers_right(beliefs.mean[chosen], beliefs.mean[chosen] + noise, target).mean())
-    total = 0.0
-    for step in shift:
-        mean = beliefs.mean[chosen] + step
-        total += float(answers_right(mean, mean + noise, target).mean())
-    return total / WORLDS
+    return float(np.mean([answers_right(one, one + noise, goal).mean() for one in (means if move.any() else [mean])]))
 
 
-def answers_right(mean: Floats, truth: Floats, target: Target) -> Bools:
+def answers_right(mean: Floats, truth: Floats, goal: Goal) -> Bools:
     """Return in which draws of the truth the answer that the mean gives is right."""
-    if target == "order":
-        return np.asarray((np.diff(truth[:, np.argsort(-mean)], axis=1) <= 0).all(axis=1))
-    k = target if isinstance(target, int) else 1
-    inside = np.argsort(-mean)[:k]
-    outside = np.setdiff1d(np.arange(len(mean)), inside)
-    return np.asarray(truth[:, inside].min(axis=1) >= truth[:, outside].max(axis=1))
+    order = np.argsort(-mean)
+    if goal == "order":
+        return np.asarray((np.diff(truth[:, order], axis=1) <= 0).all(axis=1))
+    k = goal if isinstance(goal, int) else 1
+    return np.asarray(truth[:, order[:k]].min(axis=1) >= truth[:, order[k:]].max(axis=1))
 
 
 def factor(V: Floats) -> Floats:
@@ -496,21 +491,19 @@ def factor(V: Floats) -> Floats:
 def games_needed(
     beliefs: Beliefs,
     contrasts: tuple[Ints, Ints, Floats],
-    target: Target,
+    goal: Goal,
     probability: float,
     state: int,
     *,
-    evenly: bool = False,
+    evenly: bool,
 ) -> int | None:
     """Return the smallest budget (to about 5%) whose plan is expected to reach the probability."""
 
     def reached(games: int) -> bool:
         after = [allocate(beliefs, contrasts, games)[1]]
         after += [beliefs.covariance(spread_evenly(beliefs, games))] * evenly
-        return any(expected_probability(beliefs, one, target, state) >= probability for one in after)
+        return any(expected_probability(beliefs, one, goal, state) >= probability for one in after)
 
-    if expected_probability(beliefs, beliefs.covariance(), target, state) >= probability:
-        return 0
     high = 16
     while not reached(high):
         high *= 4

@@ -2,8 +2,8 @@
 
 Fixed-sample tests return an `Estimate` of ``a - b``; positive means that ``a`` is better.
 
-`confidence_sequence` and `e_value` use the Beta-binomial mixture martingale over decisive games (Robbins 1970; Howard
-et al. 2021): under equal strength a decisive game is a fair coin, so draws carry no information about who is better.
+`confidence_sequence` and `log_e_value` use the Beta-binomial mixture martingale over decisive games (Robbins 1970;
+Howard et al. 2021): under equal strength a decisive game is a fair coin, so draws do not show who is better.
 `sprt` is the generalised sequential probability ratio test on trinomial or pentanomial counts that engine testers use
 (Van den Bergh's formulation): the log-likelihood ratio of the two hypotheses about the expected score, with the
 distribution of outcomes estimated under each.
@@ -45,7 +45,7 @@ class Estimate:
     low: float
     high: float
     p_value: float
-    probability: float
+    probability_superior: float
     n: int
     needed: float | None
     details: dict[str, Any]
@@ -57,7 +57,7 @@ def run_mcnemar(a: Floats, b: Floats, level: float) -> Estimate:
     The p-value is that of a fair coin for the items on which exactly one of the two succeeds. The interval is that of
     Bonett and Price (2012), the probability that of a Beta posterior with Jeffreys' prior.
     """
-    from scipy.stats import beta, binom, norm
+    from scipy.stats import binom, norm
 
     n = len(a)
     only_a, only_b = int((a > b).sum()), int((b > a).sum())
@@ -79,11 +79,18 @@ def run_mcnemar(a: Floats, b: Floats, level: float) -> Estimate:
         low=max(-1.0, center - width),
         high=min(1.0, center + width),
         p_value=p_value,
-        probability=float(beta.sf(0.5, only_a + 0.5, only_b + 0.5)),
+        probability_superior=probability_above_half(only_a, only_b),
         n=n,
         needed=needed,
         details={"only_a": only_a, "only_b": only_b},
     )
+
+
+def probability_above_half(wins: float, losses: float) -> float:
+    """Return the probability that a decisive game (or item) is won more often than lost, with Jeffreys' prior."""
+    from scipy.special import betainc
+
+    return float(betainc(losses + 0.5, wins + 0.5, 0.5))
 
 
 def run_paired_t(d: Floats, level: float) -> Estimate:
@@ -144,23 +151,18 @@ def estimate_t(test: str, difference: float, stderr: float, df: float, n: int, l
         low=difference - width,
         high=difference + width,
         p_value=float(2 * law.sf(abs(ratio))),
-        probability=float(law.cdf(ratio)),
+        probability_superior=float(law.cdf(ratio)),
         n=n,
         needed=float(n * (z / ratio) ** 2) if ratio else None,
         details={"stderr": stderr, "df": float(df), "statistic": float(ratio)},
     )
 
 
-def e_value(wins: float, losses: float, *, strength: float = 0.5) -> float:
-    """Return the evidence against "a decisive game is won with probability ``strength``".
+def log_e_value(wins: Any, losses: Any, strength: Any = 0.5) -> Floats:
+    """Return the log of the evidence against "a decisive game is won with probability ``strength``"; arrays as well.
 
-    A value of 20 or more at any time, however often one looks, has a probability of at most 5% if that is true.
+    A value of log 20 or more at any time, however often one looks, has a probability of at most 5% if that is true.
     """
-    return float(np.exp(log_e_value(wins, losses, np.array([strength]))[0]))
-
-
-def log_e_value(wins: Any, losses: Any, strength: Any) -> Floats:
-    """Return logarithms of e-values; all arguments may be arrays."""
     from scipy.special import betaln, xlog1py, xlogy
 
     mixture = betaln(MIXTURE + wins, MIXTURE + losses) - betaln(MIXTURE, MIXTURE)
@@ -172,13 +174,10 @@ def confidence_sequence(wins: float, losses: float, *, level: float = 0.95) -> t
     from scipy.optimize import brentq
     from scipy.special import expit
 
-    bar = -np.log(1 - level)
-
     def excess(x: float) -> float:
-        return float(log_e_value(wins, losses, np.array([expit(x)]))[0] - bar)
+        return float(log_e_value(wins, losses, expit(x)) + np.log(1 - level))
 
-    center = float(np.log((wins + MIXTURE) / (losses + MIXTURE)))
-    far = 40.0
+    center, far = float(np.log((wins + MIXTURE) / (losses + MIXTURE))), 40.0
     low = -np.inf if not wins or excess(-far) < 0 else brentq(excess, -far, center)
     high = np.inf if not losses or excess(far) < 0 else brentq(excess, center, far)
     return float(low), float(high)
@@ -348,23 +347,13 @@ def measure_inflation(matches: Matches, fit: HierarchicalFit, i: int, j: int) ->
     split = matches.clusters
     if split is None:
         return 1.0, None
-    counts = fit.counts
+    counts, own = fit.counts, pair_row(fit.counts.i, fit.counts.j, i, j)
     assert isinstance(counts, PairCounts)
-    g = int(np.argmax(fit.weights))
-    sigma, tau = fit.grid[g]
-    first, second = counts.i, counts.j
-    contrast = np.zeros(len(fit.agents))
-    contrast[i], contrast[j] = 1.0, -1.0
-    W = fit.modes.curvature[g]
-    solved = fit.system.solve(W[None], np.array([1 / sigma**2]), contrast[None])[0]
-    shrink = 1 - tau**2 * W  # a result moves the ratings, and the cyclic part of its own pair
-    effect = (solved[first] - solved[second]) * shrink
-    own = pair_row(first, second, i, j)
+    ratings, cyclic = np.zeros(len(fit.agents)), np.zeros(len(counts.games))
+    ratings[i], ratings[j] = 1.0, -1.0
     if own is not None:
-        effect = effect * shrink[own]
-        effect[own] += (1.0 if i < j else -1.0) * tau**2 * shrink[own]
-    x = fit.modes.ratings[g]
-    p = 1 / (1 + np.exp(x[second] - x[first] - fit.modes.cyclic[g]))
+        cyclic[own] = 1.0 if i < j else -1.0
+    effect, p = effects_of_points(fit, ratings, cyclic)
     played = split.wins + split.draws + split.losses
     score = effect[split.pair] * (split.wins + split.draws / 2 - played * p[split.pair]) / counts.dispersion
     total = np.bincount(split.cluster, score, minlength=split.size)
@@ -373,6 +362,23 @@ def measure_inflation(matches: Matches, fit: HierarchicalFit, i: int, j: int) ->
         raise InputError("all games belong to one cluster: a comparison needs at least two")
     model = float((effect**2 * p * (1 - p) * counts.games).sum())
     return max(1.0, float((total**2).sum()) * clusters / (clusters - 1) / model), clusters
+
+
+def effects_of_points(fit: HierarchicalFit, ratings: Floats, cyclic: Floats) -> tuple[Floats, Floats]:
+    """Return how far a point of the first agent of each pair moves a contrast, to first order, and expected shares.
+
+    The contrast has coefficients of the ratings and of the cyclic parts of pairs, at the most probable sigma and tau. A
+    result moves the ratings, and the cyclic part of its own pair, ``c = tau^2 (score)``, which a higher rating lowers.
+    """
+    g = int(np.argmax(fit.weights))
+    sigma, tau = fit.grid[g]
+    i, j, r, W = fit.counts.i, fit.counts.j, fit.modes.ratings[g], fit.modes.curvature[g]
+    pull = ratings.copy()
+    np.subtract.at(pull, i, tau**2 * W * cyclic)
+    np.add.at(pull, j, tau**2 * W * cyclic)
+    solved = fit.system.solve(W[None], np.array([1 / sigma**2]), pull[None])[0]
+    p = 1 / (1 + np.exp(r[j] - r[i] - fit.modes.cyclic[g]))
+    return (1 - tau**2 * W) * (solved[i] - solved[j] + tau**2 * cyclic), p
 
 
 def pair_row(first: Ints, second: Ints, i: int, j: int) -> int | None:

@@ -1,14 +1,13 @@
 """`reduce_suite`: the smallest set of tasks that keeps the board, and what each task adds."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from nashboard._tables import Column, Result, Table, percent
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.scores import Scores
-from nashboard.errors import InputError
+from nashboard.errors import InputError, check_level
 from nashboard.evaluation.decide.compare import comparable_values
 
 HELD_OUT = 40  # agents that are left out, one at a time, to measure how far the choice generalises
@@ -43,7 +42,7 @@ class Reduction(Result):
     preserved: int
     saturated: tuple[str, ...]
     constant: tuple[str, ...]
-    adds: Ints
+    adds: dict[str, int]
     held_out: float
     level: float
 
@@ -74,22 +73,13 @@ class Reduction(Result):
             [self.tasks[k] for k in order],
             Column("task", cell=str),
             Column("chosen", "order in which it was chosen; a dash: not needed", cell=place.get),
-            Column("adds", "pairs that the full suite decides with it and not without it", cell=self.added.get),
+            Column("adds", "pairs that the full suite decides with it and not without it", cell=self.adds),
             Column(
                 "state",
                 "saturated: all near the limit of the scale; constant: all scores equal",
                 cell=lambda task: state.get(task, ""),
             ),
         )
-
-    @property
-    def added(self) -> dict[str, int]:
-        """What every task adds, by name."""
-        return dict(zip(self.tasks, map(int, self.adds), strict=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for machines."""
-        return {**super().to_dict(), "adds": self.added}
 
     def __repr__(self) -> str:
         return f"Reduction({len(self.kept):,} of {len(self.tasks):,} tasks)"
@@ -119,138 +109,94 @@ def reduce_suite(scores: Scores, *, level: float = 0.95, share: float = 1.0) -> 
     True
     """
     scores.require_complete()
+    check_level(level)
     if not 0 < share <= 1:
         raise InputError(f"the share is {share!r}: it must lie in (0, 1]", option="share")
     low, high = scores.values.min(axis=0), scores.values.max(axis=0)
     constant = low == high
     differing = np.flatnonzero(~constant)
-    values = comparable_values(scores)[0][:, differing]
-    pairs = measure_pairs(values, level)
-    chosen = choose_tasks(pairs, share)
-    kept = differing[chosen].tolist()
-    in_shares = bool((low >= 0).all() and (high <= 1).all())
-    saturated = ((low >= 1 - SATURATED) | (high <= SATURATED)) & ~constant if in_shares else np.zeros(len(low), bool)
-    names = scores.tasks
-    adds = np.zeros(len(names), dtype=np.intp)
-    adds[differing] = pairs_lost(values, level)
+    if len(differing) < 2:
+        raise InputError("fewer than two tasks separate agents: the suite cannot be reduced")
+    pairs, leads = lead_by_pair(comparable_values(scores)[0][:, differing])
+    decided = measure_leads(leads, level)[2]
+    chosen = choose_tasks(leads, level, share)
+    in_shares = (low >= 0).all() and (high <= 1).all()
+    saturated = ((low >= 1 - SATURATED) | (high <= SATURATED)) & ~constant & in_shares
+    names = np.array(scores.tasks, dtype=object)
+    kept = tuple(names[differing[chosen]])
     return Reduction(
-        tasks=names,
-        kept=tuple(names[k] for k in kept),
-        dropped=tuple(names[k] for k in range(len(names)) if k not in set(kept)),
-        decided=int(pairs.decided.sum()),
-        preserved=int((pairs.decided & (pairs.leads[:, chosen].sum(axis=1) > 0)).sum()),
-        held_out=check_held_out(values, level, share),
-        saturated=pick(names, saturated),
-        constant=pick(names, constant),
-        adds=adds,
+        tasks=scores.tasks,
+        kept=kept,
+        dropped=tuple(name for name in scores.tasks if name not in set(kept)),
+        decided=int(decided.sum()),
+        preserved=int((decided & (leads[:, chosen].sum(axis=1) > 0)).sum()),
+        held_out=check_held_out(pairs, leads, level, share),
+        saturated=tuple(names[saturated]),
+        constant=tuple(names[constant]),
+        adds=dict.fromkeys(scores.tasks, 0) | dict(zip(names[differing], count_lost(leads, level), strict=True)),
         level=level,
     )
 
 
-def pick(names: tuple[str, ...], chosen: Bools) -> tuple[str, ...]:
-    """Return the names where a mask is true."""
-    return tuple(names[k] for k in np.flatnonzero(chosen))
+def lead_by_pair(values: Floats) -> tuple[Ints, Floats]:
+    """Return all pairs of agents (q, 2), the better one first, and its lead on every task (q, n)."""
+    pairs = np.column_stack(np.triu_indices(len(values), 1))
+    worse = values[pairs[:, 0]].mean(axis=1) < values[pairs[:, 1]].mean(axis=1)
+    pairs[worse] = pairs[worse, ::-1]
+    return pairs, values[pairs[:, 0]] - values[pairs[:, 1]]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Pairs:
-    """Leads (q, n) of the better over the worse agent of each pair by task, and what the full suite says of their mean.
-
-    ``first`` and ``second`` are positions of the agents; ``width`` is half the interval of the mean lead.
-    """
-
-    first: Ints
-    second: Ints
-    leads: Floats
-    width: Floats
-    decided: Bools
-
-    def without(self, agent: int) -> "Pairs":
-        """Return the pairs of the other agents."""
-        kept = (self.first != agent) & (self.second != agent)
-        return Pairs(
-            first=self.first[kept],
-            second=self.second[kept],
-            leads=self.leads[kept],
-            width=self.width[kept],
-            decided=self.decided[kept],
-        )
-
-
-def measure_pairs(values: Floats, level: float) -> Pairs:
-    """Compare all pairs of agents by paired t-tests over the columns."""
+def measure_leads(leads: Floats, level: float) -> tuple[Floats, Floats, Bools]:
+    """Return the mean lead of each pair, half its interval, and whether a paired t-test decides for the first agent."""
     from scipy.stats import t
 
-    n = values.shape[1]
-    if n < 2:
-        raise InputError("fewer than two tasks separate agents: the suite cannot be reduced")
-    i, j = np.triu_indices(len(values), 1)
-    flip = values[i].mean(axis=1) < values[j].mean(axis=1)
-    first, second = np.where(flip, j, i), np.where(flip, i, j)
-    leads = values[first] - values[second]
-    width = float(t.isf((1 - level) / 2, n - 1)) * leads.std(axis=1, ddof=1) / np.sqrt(n)
+    n = leads.shape[1]
     mean = leads.mean(axis=1)
-    return Pairs(first=first, second=second, leads=leads, width=width, decided=(mean > width) & (mean > 0))
+    width = float(t.isf((1 - level) / 2, n - 1)) * leads.std(axis=1, ddof=1) / np.sqrt(n)
+    return mean, width, (mean > width) & (mean > 0)
 
 
-def choose_tasks(pairs: Pairs, share: float) -> list[int]:
+def choose_tasks(leads: Floats, level: float, share: float) -> list[int]:
     """Return columns, greedily, on which enough pairs are kept.
 
     A pair is kept where the mean lead over the chosen columns lies within the full suite's interval and, if the full
     suite decides the pair, has the same sign. Forward steps add the column that leaves the smallest excess over the
     intervals; backward steps remove columns that are not needed.
     """
-    n = pairs.leads.shape[1]
-    mean = pairs.leads.mean(axis=1)
-    scale = np.where(pairs.width > 0, pairs.width, 1.0)
+    mean, width, decided = measure_leads(leads, level)
     wanted = int(np.ceil(share * len(mean)))
 
-    def kept(total: Floats, size: int) -> Any:
-        lead = total / size
-        inside = np.abs(lead - (mean if lead.ndim == 1 else mean[:, None])) <= column(pairs.width, lead)
-        return inside & ((lead > 0) | ~column(pairs.decided, lead))
-
-    def column(values: Any, like: Floats) -> Any:
-        return values if like.ndim == 1 else values[:, None]
+    def enough(columns: list[int]) -> bool:
+        lead = leads[:, columns].mean(axis=1)
+        return bool(((np.abs(lead - mean) <= width) & ((lead > 0) | ~decided)).sum() >= wanted)
 
     chosen: list[int] = []
-    total = np.zeros(len(mean))
-    while len(chosen) < n and (not chosen or kept(total, len(chosen)).sum() < wanted):
-        free = np.setdiff1d(np.arange(n), chosen)
-        trial = total[:, None] + pairs.leads[:, free]
-        excess = np.maximum(np.abs(trial / (len(chosen) + 1) - mean[:, None]) / scale[:, None] - 1, 0.0)
-        best = int(free[int(np.argmin(excess.sum(axis=0)))])
-        chosen.append(best)
-        total = total + pairs.leads[:, best]
+    while len(chosen) < leads.shape[1] and not (chosen and enough(chosen)):
+        free = np.setdiff1d(np.arange(leads.shape[1]), chosen)
+        trial = (leads[:, chosen].sum(axis=1)[:, None] + leads[:, free]) / (len(chosen) + 1)
+        excess = np.abs(trial - mean[:, None]) / np.where(width > 0, width, 1.0)[:, None] - 1
+        chosen.append(int(free[np.argmin(np.maximum(excess, 0.0).sum(axis=0))]))
     for k in list(chosen):
-        if len(chosen) > 1 and kept(total - pairs.leads[:, k], len(chosen) - 1).sum() >= wanted:
-            chosen.remove(k)
-            total = total - pairs.leads[:, k]
+        rest = [one for one in chosen if one != k]
+        chosen = rest if rest and enough(rest) else chosen
     return chosen
 
 
-def check_held_out(values: Floats, level: float, share: float) -> float:
+def check_held_out(pairs: Ints, leads: Floats, level: float, share: float) -> float:
     """Return the share of decided pairs of an agent whose order holds on tasks that were chosen without that agent."""
-    pairs = measure_pairs(values, level)
-    right = total = 0
-    for agent in range(min(len(values), HELD_OUT)) if len(values) > 2 else ():
-        chosen = choose_tasks(pairs.without(agent), share)
-        own = pairs.decided & ((pairs.first == agent) | (pairs.second == agent))
-        right += int((pairs.leads[own][:, chosen].sum(axis=1) > 0).sum())
-        total += int(own.sum())
-    return right / total if total else float("nan")
+    decided = measure_leads(leads, level)[2]
+    holds: list[bool] = []
+    for agent in range(min(int(pairs.max()) + 1, HELD_OUT)) if len(pairs) > 1 else ():
+        own = (pairs == agent).any(axis=1)
+        chosen = choose_tasks(leads[~own], level, share)
+        holds += (leads[own & decided][:, chosen].sum(axis=1) > 0).tolist()
+    return float(np.mean(holds)) if holds else float("nan")
 
 
-def pairs_lost(values: Floats, level: float) -> Ints:
+def count_lost(leads: Floats, level: float) -> list[int]:
     """Return for every column how many decided pairs are no longer decided without it."""
-    n = values.shape[1]
-    full = measure_pairs(values, level)
-    decided = list(zip(full.first[full.decided].tolist(), full.second[full.decided].tolist(), strict=True))
-    if n < 3:
-        return np.full(n, len(decided), dtype=np.intp)
-    lost = []
-    for k in range(n):
-        rest = measure_pairs(np.delete(values, k, axis=1), level)
-        still = set(zip(rest.first[rest.decided].tolist(), rest.second[rest.decided].tolist(), strict=True))
-        lost.append(sum(pair not in still for pair in decided))
-    return np.array(lost, dtype=np.intp)
+    decided = measure_leads(leads, level)[2]
+    if leads.shape[1] == 2:  # one task decides nothing
+        return [int(decided.sum())] * 2
+    rest = (measure_leads(np.delete(leads, k, axis=1), level)[2] for k in range(leads.shape[1]))
+    return [int((decided & ~still).sum()) for still in rest]

@@ -93,10 +93,9 @@ class Voters(Tabular):
         suspects, all_voters = len(self.suspects), number_of(len(self.voters), "voters")
         said = f"None of {all_voters} was found to ignore the answers; a few votes show little."
         if suspects or self.inattentive >= 0.5:
-            said = (
-                f"About {round(self.inattentive):,} of {all_voters} are expected to vote without regard to the answers"
-                f"; {suspects:,} {'is' if suspects == 1 else 'are'} identified (P(attentive) < 0.05)."
-            )
+            found = f"{suspects:,} {'is' if suspects == 1 else 'are'} identified (P(attentive) < 0.05)"
+            ignore = "are expected to vote without regard to the answers"
+            said = f"About {round(self.inattentive):,} of {all_voters} {ignore}; {found}."
         alpha = (f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()
         return Table.of(
             np.lexsort([np.arange(len(self.voters)), -self.evidence]),
@@ -121,20 +120,18 @@ class Voters(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines."""
         chances = [dict(zip(KINDS, row.tolist(), strict=True)) for row in self.probability]
-        found: dict[str, Any] = plain_data(
-            {
-                "alpha": self.alpha,
-                "suspects": self.suspects,
-                "inattentive": self.inattentive,
-                "ratings": dict(zip(self.agents, self.ratings, strict=True)),
-                "ratings_all_votes": dict(zip(self.agents, self.ratings_all, strict=True)),
-                "voters": [
-                    {"voter": name, "votes": self.votes[k], "kind": self.kind(k), **chances[k]}
-                    for k, name in enumerate(self.voters)
-                ],
-            }
-        )
-        return found
+        found = {
+            "alpha": self.alpha,
+            "suspects": self.suspects,
+            "inattentive": self.inattentive,
+            "ratings": dict(zip(self.agents, self.ratings, strict=True)),
+            "ratings_all_votes": dict(zip(self.agents, self.ratings_all, strict=True)),
+            "voters": [
+                {"voter": name, "votes": self.votes[k], "kind": self.kind(k), **chances[k]}
+                for k, name in enumerate(self.voters)
+            ],
+        }
+        return {name: plain_data(value) for name, value in found.items()}
 
     def __repr__(self) -> str:
         return f"Voters({len(self.voters):,} voters, {len(self.suspects):,} suspects)"
@@ -164,16 +161,14 @@ def voters(
     ()
     """
     names, who = np.unique(np.asarray(voter).astype(str), return_inverse=True)
-    agents, code = np.unique(
-        np.concatenate([np.asarray(first).astype(str), np.asarray(second).astype(str)]), return_inverse=True
-    )
-    count = len(who)
+    sides = [np.asarray(side).astype(str) for side in (first, second)]
+    agents, code = np.unique(np.concatenate(sides), return_inverse=True)
     y = np.asarray(outcome, dtype=np.float64)
-    if len(code) != 2 * count or y.shape != (count,):
+    if {len(who), *map(len, sides)} != {y.size} or y.ndim != 1:
         raise InputError("voter, first, second and outcome must have one entry per vote each")
     if not np.isin(y, (0.0, 0.5, 1.0)).all():
         raise InputError("every outcome must be 1, 0.5 or 0: the first side won, tied or lost")
-    i, j = code[:count], code[count:]
+    i, j = np.split(code, 2)
     if (i == j).any():
         raise InputError(f"vote {int(np.argmax(i == j)) + 1:,} is of an agent against itself")
     return examine(names, who, agents, i, j, y, None if item is None else np.asarray(item).astype(str))
@@ -250,13 +245,15 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
     best = np.lexsort([-partisan, voter])[of_voter]
     decisive = ~tie
     stronger = np.where(ratings[i] > ratings[j], y == 1, y == 0) & decisive
-    played = np.maximum(np.bincount(who, decisive, minlength=size), 1e-300)
+    played = np.bincount(who, decisive, minlength=size)
+    played[played == 0] = np.nan  # who only tied has no decisive votes to take shares of
     alpha = float("nan")
     if item is not None:
         low, high = np.minimum(i, j), np.maximum(i, j)
-        value = np.where(i == low, y, 1 - y)
-        _, unit = np.unique(np.stack([np.unique(item, return_inverse=True)[1], low, high]), axis=1, return_inverse=True)
-        alpha = alpha_of_votes(unit.ravel(), value)
+        what = np.stack([np.unique(item, return_inverse=True)[1], low, high])
+        unit = np.unique(what, axis=1, return_inverse=True)[1].ravel()
+        kinds, code = np.unique(np.where(i == low, y, 1 - y), return_inverse=True)
+        alpha = alpha_of_counts(count_values(unit, code), 1.0 - np.eye(len(kinds)))
     everything = Matches.from_games(agents[i], agents[j], y)
     learned, origin = learn_prior_of(everything, np.zeros(len(agents) + 1)), origin_weights(everything)
     shown = [
@@ -331,12 +328,11 @@ def rate(
     return fit_totals(with_normal_prior(n, pair // n, pair % n, won, lost, spread, normal), start)
 
 
-def alpha_of_votes(unit: Ints, value: Floats) -> float:
-    """Return Krippendorff's alpha of nominal values in units."""
-    kinds, code = np.unique(value, return_inverse=True)
-    counts = np.zeros((int(unit.max()) + 1, len(kinds)))
+def count_values(unit: Ints, code: Ints) -> Floats:
+    """Return how often each value (by number) was given to each unit (units, values)."""
+    counts = np.zeros((int(unit.max(initial=-1)) + 1, int(code.max(initial=-1)) + 1))
     np.add.at(counts, (unit, code), 1.0)
-    return alpha_of_counts(counts, 1.0 - np.eye(len(kinds)))
+    return counts
 
 
 def krippendorff_alpha(ratings: ArrayLike, *, distance: str = "nominal") -> float:
@@ -360,13 +356,10 @@ def krippendorff_alpha(ratings: ArrayLike, *, distance: str = "nominal") -> floa
         raise InputError("ratings must be raters x units, two axes")
     there = ~np.isnan(R)
     kinds, code = np.unique(R[there], return_inverse=True)
-    counts = np.zeros((R.shape[1], len(kinds)))
-    np.add.at(counts, (np.nonzero(there)[1], code), 1.0)
-    if distance == "nominal":
-        return alpha_of_counts(counts, 1.0 - np.eye(len(kinds)))
-    if distance == "interval":
-        return alpha_of_counts(counts, np.subtract.outer(kinds, kinds) ** 2)
-    raise InputError(f"there is no distance {distance!r}: use 'nominal' or 'interval'", option="distance")
+    distances = {"nominal": 1.0 - np.eye(len(kinds)), "interval": np.subtract.outer(kinds, kinds) ** 2}
+    if distance not in distances:
+        raise InputError(f"there is no distance {distance!r}: use 'nominal' or 'interval'", option="distance")
+    return alpha_of_counts(count_values(np.nonzero(there)[1], code), distances[distance])
 
 
 def alpha_of_counts(counts: Floats, distance: Floats) -> float:
@@ -374,14 +367,11 @@ def alpha_of_counts(counts: Floats, distance: Floats) -> float:
     counts = counts[counts.sum(axis=1) >= 2]
     if not len(counts):
         return float("nan")
-    m = counts.sum(axis=1)
-    coincidence = np.einsum("uc,uk,u->ck", counts, counts, 1 / (m - 1)) - np.diag(
-        (counts / (m - 1)[:, None]).sum(axis=0)
-    )
+    m = counts.sum(axis=1, keepdims=True)
+    coincidence = counts.T @ (counts / (m - 1)) - np.diag((counts / (m - 1)).sum(axis=0))
     total = coincidence.sum(axis=1)
-    n = total.sum()
-    observed = (coincidence * distance).sum() / n
-    expected = (np.outer(total, total) * distance).sum() / (n * (n - 1))
+    observed = (coincidence * distance).sum() * (total.sum() - 1)
+    expected = (np.outer(total, total) * distance).sum()
     return float(1 - observed / expected) if expected > 0 else 1.0
 
 
@@ -411,7 +401,7 @@ class Exposure(Result):
 
     def table(self) -> Table:
         """Return a row per agent, most games first."""
-        notes = tuple(
+        notes = (
             f"{name}: the best of its variants gains about {points:.0f} Elo points by noise alone"
             for name, points in self.inflation.items()
         )
@@ -419,17 +409,20 @@ class Exposure(Result):
             np.lexsort([np.arange(len(self.games)), -self.games]),
             Column("agent", cell=self.agents),
             Column("games", decimals=0, cell=self.games),
-            Column("exposure", "games relative to an even schedule; 1 is even", decimals=2,
-                   cell=self.share * len(self.agents)),
+            Column("exposure", "games relative to an even schedule; 1 is even", decimals=2, cell=self.relative),
             Column("Elo", "rating as the games were played", decimals=0, cell=self.ratings),
-            Column("Elo, even", "rating with pairs weighted inversely to their games", decimals=0,
-                   cell=self.reweighted),
-            notes=notes,
-        )  # fmt: skip
+            Column("Elo, even", "rating with all pairs weighted alike", decimals=0, cell=self.reweighted),
+            notes=tuple(notes),
+        )
+
+    @property
+    def relative(self) -> Floats:
+        """Games relative to an even schedule."""
+        return self.share * len(self.agents)
 
     def __repr__(self) -> str:
-        even = self.share * len(self.agents)
-        return f"Exposure({len(self.agents):,} agents, {even.min():.2f} to {even.max():.2f} of an even schedule)"
+        even = f"{self.relative.min():.2f} to {self.relative.max():.2f} of an even schedule"
+        return f"Exposure({len(self.agents):,} agents, {even})"
 
 
 def exposure(
@@ -456,18 +449,18 @@ def exposure(
     matches.require_connected()
     games = matches.games_per_agent
     fit = elo(matches)
-    places = {name: positions(members, matches.agents, kind="agent") for name, members in (families or {}).items()}
+    inflation = {}
+    for name, members in (families or {}).items():
+        family = positions(members, matches.agents, kind="agent")
+        if len(family) > 1:
+            inflation[name] = simulate_inflation(matches, fit, family, np.random.default_rng(rng))
     return Exposure(
         agents=matches.agents,
         games=games,
         share=games / games.sum(),
         ratings=fit.ratings,
         reweighted=elo(reweight_pairs(matches, least_games)).ratings,
-        inflation={
-            name: simulate_inflation(matches, fit, family, np.random.default_rng(rng))
-            for name, family in places.items()
-            if len(family) > 1
-        },
+        inflation=inflation,
     )
 
 
