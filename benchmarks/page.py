@@ -33,17 +33,16 @@ INTRO = """# Benchmarks
 
 Each task was measured in one run: all programs on the same data, in turns, each time in a fresh process that has its
 libraries loaded. Imports and the preparation of data are not timed unless a row says so. A program that fails, takes
-longer than the limit or more memory than there is, or answers wrongly, is shown as such. One that gave up on a smaller
-task of the same kind is not tried on a larger one, and not named there.
+too long or too much memory, or answers wrongly, is shown as such; it is not tried on a larger task, nor named there.
 
 {columns}
-- **growth**: the slope of log time over log size, fitted to the sizes that a program finished, where there are three
-  or more.
+- **growth**: the slope of log time over log size, fitted where a program finished three sizes or more.
 """
 COLUMNS = """\
 - **reference**: the program that the others are compared with, its median wall time and its largest memory.
-- **others**: their wall time as a multiple of the reference, the median over turns. Above 1, they are slower. Processor
-  time, spreads, memory and what each program answered are in `benchmarks/results`."""
+- **others**: their wall time as a multiple of the reference, the median over turns. Above 1, they are slower. Of
+  several sizes the smallest and the largest are shown; the others, processor time, spreads, memory and what each
+  program answered are in `benchmarks/results`."""
 COLUMNS_SMALL = """\
 - **times** and **CPU, times**: ratios of wall and of processor time, the median over turns, then least and most.
 - **s**, **CPU s**: median seconds; **MB**: the most memory of any turn, without pages of mapped files, looked at
@@ -113,7 +112,7 @@ def growth(rows: list[Row]) -> str:
             slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
             found.setdefault(series, []).append(f"{who} {slope:.2f} ({sizes[0]:,.0f} to {sizes[-1]:,.0f})")
     lines = (f"{series}: {', '.join(some)}" for series, some in found.items())
-    return f"\n\nGrowth: {'; '.join(lines)}." if found else ""
+    return f"Growth: {'; '.join(lines)}." if found else ""
 
 
 def in_order(rows: list[Row]) -> list[Row]:
@@ -142,7 +141,7 @@ def measured(rows: list[Row]) -> str:
         runs.setdefault(f"{run['machine']}; {', '.join(own)}", []).append((run["date"], run["load"]))
     peers = sorted({row["version"] for row in rows} - {v for row in rows for v in row["run"]["versions"]})
     others = f"; {', '.join(peers)}" if peers else ""
-    return "\n".join(f"Measured {span(moments)} on {on}{others}." for on, moments in runs.items())
+    return " ".join(f"Measured {span(moments)} on {on}{others}." for on, moments in runs.items())
 
 
 def compared(row: Row) -> str:
@@ -153,13 +152,16 @@ def compared(row: Row) -> str:
     return f"{row['who']} {small(row['ratio']) if 'ratio' in row else small(row['seconds']) + ' s'}{wrong}"
 
 
-def compact(rows: list[Row]) -> str:
-    """Return a line for each task: the reference, and the others as multiples of it."""
+def compact(rows: list[Row]) -> tuple[str, str]:
+    """Return a table and what has no peer: a line for each task, of a series for its two ends, with the reference and
+    the others as multiples of it.
+    """
     tasks: dict[str, list[Row]] = {}
     for row in rows:
         tasks.setdefault(row["what"], []).append(row)
-    lines = [("what", "reference", "s", "MB", "others", "quality of the reference")]
+    lines = {"": ("what", "reference", "s", "MB", "others", "quality of the reference")}
     alone: list[str] = []
+    series: dict[str, list[str]] = {}
     for what, some in tasks.items():
         first = next((row for row in some if "failed" not in row), some[0])
         others = "; ".join(
@@ -168,22 +170,22 @@ def compact(rows: list[Row]) -> str:
         if not others and "failed" not in first:
             alone.append(f"{what} {small(first['seconds'])} s ({number(first['peak MB'])} MB)")
             continue
-        if "failed" in first:
-            lines.append((what, first["who"], "", "", others, first["failed"]))
-        else:
-            lines.append(
-                (what, first["who"], small(first["seconds"]), number(first["peak MB"]), others, first["quality"])
-            )
-    parts = [table(lines, last=False)] * (len(lines) > 1) + [f"Without a peer: {'; '.join(alone)}."] * bool(alone)
-    return "\n\n".join(parts)
+        series.setdefault(first.get("series") or what, []).append(what)
+        figures = ("", "") if "failed" in first else (small(first["seconds"]), number(first["peak MB"]))
+        lines[what] = (what, first["who"], *figures, others, first.get("failed") or first["quality"])
+    for between in (what for some in series.values() for what in some[1:-1]):
+        del lines[between]
+    shown = table([*lines.values()], last=False) if len(lines) > 1 else ""
+    return shown, f"Without a peer: {'; '.join(alone)}." if alone else ""
 
 
 def section(content: Row, short: bool) -> str:
     """Return one section: what was measured, the table, how it grows, and on what."""
     rows = in_order(content["rows"])
     head = tuple(name.format(content["unit"]) for name in HEAD)
-    shown = compact(rows) if short else table([head, *map(cells, rows)])
-    return f"## {content['title']}\n\n{content['about']}\n\n{shown}{growth(rows)}\n\n{measured(rows)}\n"
+    shown, alone = compact(rows) if short else (table([head, *map(cells, rows)]), "")
+    below = "\n".join(f"- {line}" for line in (alone, f"{growth(rows)} {measured(rows)}".strip()) if line)
+    return f"## {content['title']}\n\n{content['about']}\n\n{shown}\n\n{below}\n"
 
 
 def results(folder: Path) -> dict[str, Row]:

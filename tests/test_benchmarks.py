@@ -318,7 +318,7 @@ def test_the_page_says_the_commit_that_was_measured_where_it_is_known(benchmarks
     old, unknown, new = run_at(date, 1.0), run_at(date, 1.0, commit=""), run_at(date, 1.0, commit="0123abc+")
     peer = new | {"version": "choix 0.4.1"}
     assert benchmarks.page.measured([old, unknown, new, peer]) == (
-        f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0, numpy 2.3.3; choix 0.4.1.\n"
+        f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0, numpy 2.3.3; choix 0.4.1. "
         f"Measured {date} (load 1.0) on a machine; nashboard 0.1.0 (commit 0123abc+), numpy 2.3.3; choix 0.4.1."
     )
 
