@@ -18,6 +18,7 @@ from nashboard._types import Floats
 from nashboard.charts.boards import describe_top
 
 N = r"[\d,]+"
+ONCE = "(, copies counted once,)?"
 P = r"\d\.\d\d"
 WHO = r"\S+( \d+)?"
 SHARED = "shared skills"
@@ -192,8 +193,8 @@ VERDICT = {
     r"A ladder explains most of these results; cycles are \d+% of the variance of the payoffs\.": {"weak cycles"},
     r"Cycles matter here: they are \d+% of the variance of the payoffs, and one rating cannot show them\.": {"cycle"},
     r"No near-duplicates are shown\.": {"cycle"},
-    rf"(No near-duplicates are shown; )?{N} of {N} pairs of \w+ cannot be ordered with these data\.": {
-        "ladder", "even",
+    rf"(No near-duplicates are shown; )?{N} of {N} pairs of \w+{ONCE} cannot be ordered with these data\.": {
+        "ladder", "even", "copies",
     },
     r"(No near-duplicates are shown; all|All) pairs of \w+ can be ordered\.": {"steep"},
     rf"{N} of {N} tasks (tells? the \w+ apart|measures? {SHARED}): .*?\.( Set aside: ({N} {REASON}(; )?)+\.)?{OPEN}": {
@@ -284,8 +285,9 @@ def test_the_headline_is_true_of_the_board(case: str) -> None:
         elo = board.uniform if board.rating is None else board.rating.values
         assert np.corrcoef(elo, -board.gaps)[0, 1] > 0.9
     for line in found.verdict:
-        if match := re.search(r"(\d+) of (\d+) pairs of \w+ cannot be ordered", line):
+        if match := re.search(rf"(\d+) of (\d+) pairs of \w+{ONCE} cannot be ordered", line):
             assert found.problem is not None
+            assert bool(match[3]) is (len(set(board.classes.tolist())) < len(found.agents))
             gaps, unclear = found.problem.draws.gaps, 0
             for a, b in combinations(gaps.T, 2):
                 above, below = (a < b - 1e-9).mean(), (b < a - 1e-9).mean()

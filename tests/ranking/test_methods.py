@@ -590,12 +590,15 @@ def test_the_command_says_that_results_are_taken_as_exact_and_who_played_few_gam
     command: Run, tmp_path: Path
 ) -> None:
     path = tmp_path / "log.csv"
-    rows = ["a,b,outcome", "new,ann,1", *["ann,bob,1"] * 20, *["ann,bob,0"] * 15]
+    rows = ["a,b,outcome", "new,ann,1", *["ann,bob,1"] * 20, *["ann,bob,0"] * 15, "bob,low,1"]
     path.write_text("\n".join(rows), encoding="utf-8")
     for name in ("rank", "nash"):
-        said = command(name, str(path)).stderr
-        assert "observed results are taken as exact" in said
-        assert "in first place with few games: new played 1\n" in said
+        done = command(name, str(path))
+        assert "observed results are taken as exact" in done.stderr
+        assert done.stderr.endswith("few games decide the place of new (1 game), low (1 game)\n")
+        head, _, *lines = [line.split() for line in done.stdout.splitlines()[1:7]]
+        assert head[-1] == "games"
+        assert [(line[1], line[-1]) for line in lines] == [("new", "1"), ("ann", "36"), ("bob", "36"), ("low", "1")]
     assert "few games" not in command("rank", "dataset:atari").stderr
 
 

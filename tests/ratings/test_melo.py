@@ -194,7 +194,7 @@ def test_the_starts_say_how_far_apart_they_ended() -> None:
     melo = nb.melo(alphago(), k=2)
     assert {end.start for end in melo.ends} >= {"Hodge and Schur", "plane by plane"}
     assert melo.spread == melo.ends[-1].loss - melo.ends[0].loss >= 0
-    assert "starts ended within" in str(melo)
+    assert "starts reached log-losses within" in str(melo)
 
 
 @pytest.mark.slow

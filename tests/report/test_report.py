@@ -275,6 +275,17 @@ def test_the_first_screen_has_the_verdict_a_compact_board_and_what_to_trust() ->
 TRUST = "What to trust"
 
 
+def test_an_unbeaten_agent_is_named_once_among_what_to_trust() -> None:
+    games = (
+        [("ann", "bob", k % 2) for k in range(40)] + [("bob", "cat", k % 2) for k in range(40)] + [("new", "ann", 1)]
+    )
+    found = nb.evaluate(nb.Matches.from_games(*zip(*games, strict=True)), n_resamples=10)
+    assert any("never lost a game" in line for line in found.warnings)
+    section = summarise(found, title=None, say=lambda what: None).sections[0]
+    (trust,) = [part for part in section.parts if isinstance(part, Sentences) and part.title == TRUST]
+    assert len([line for line in trust.lines if "'new'" in line and "only the prior limits" in line]) == 1
+
+
 @pytest.mark.slow
 def test_segments_are_compared_in_a_section_of_their_own() -> None:
     whole = evaluation("matches")

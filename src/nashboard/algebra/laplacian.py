@@ -63,9 +63,8 @@ def fitted_ratings(flow: ObservedFlow) -> Floats:
             break
     if not worst <= TOLERANCE:
         raise ConvergenceError(
-            f"the ratings meet their equations only to {worst:.1e} of the size of the terms, "
-            f"not to {TOLERANCE:.0e}: weights that differ by many orders of magnitude, "
-            f"or chains of very many agents, do that"
+            f"the ratings could not be solved: the relative residual is {worst:.1e}, above {TOLERANCE:.0e}; weights "
+            f"may differ by too many orders of magnitude, or chains of agents be too long"
         )
     return np.asarray(r)
 

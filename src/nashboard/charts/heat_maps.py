@@ -292,7 +292,7 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
         names,
         D[np.ix_(order, order)],
         alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
-        f"distance ({found.unit}), 0 is the same",
+        "distance; 0 is the same",
         tips,
         frames=[frames] if rows else [],
     )

@@ -40,7 +40,11 @@ def compare(
         ),
     ] = None,
     anytime: Annotated[
-        bool, typer.Option("--anytime", help="Matches: own games only, valid however often you look.")
+        bool,
+        typer.Option(
+            "--anytime",
+            help="Matches: use only games between the two; the test stays valid if it is repeated as games come in.",
+        ),
     ] = False,
     fail_on: options.FailOn = None,
 ) -> None:
@@ -247,8 +251,9 @@ def influence(
     """Find the fewest votes or tasks that decide first place.
 
     These are the smallest set of votes, items or tasks, or with --voter of voters, whose removal changes who is first.
-    Matches are judged by Elo ratings, scores by the plain mean, both also by the board. The answer is confirmed by a
-    fit without the set; on small data a search proves that no smaller set exists. Rows of the log are named.
+    First place is taken from Elo ratings (matches) or the plain mean (scores), or with --judge board from the board.
+    The answer is confirmed by a fit without the set; on small data a search proves that no smaller set exists. Rows of
+    the log are named.
 
     \b
     Examples:
@@ -327,12 +332,12 @@ def exposure(
         ),
     ] = None,
     least_games: Annotated[
-        float, typer.Option(min=1, help="Pairs with fewer games are weighted as if they had so many.")
+        float, typer.Option(min=1, help="Pairs with fewer games are weighted as if they had this many.")
     ] = 50,
 ) -> None:
     """Show how often every agent was sampled.
 
-    The result includes ratings with all pairs weighted equally, and what entering variants gains.
+    The result includes ratings with all pairs weighted equally, and how much an owner gains by entering many variants.
 
     \b
     Examples:

@@ -101,7 +101,7 @@ def hodge(
 
 
 def told(found: "Hodge", rest: str, cycles: int, split: bool) -> list[str]:
-    """Return what goes round in cycles, and in plain words what its numbers are."""
+    """Return how much ratings explain, the strongest cycles, and what these numbers mean."""
     parts = f"ratings explain {found.transitivity:.1%} of the squared norm"
     if split:
         parts += f", local cycles {found.local_share:.1%}, the harmonic part {found.harmonic_share:.1%}"

@@ -71,10 +71,12 @@ Agents = Annotated[
 ]
 Exclude = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Not these agents; can be repeated.")]
 Missing = Annotated[
-    MissingWay | None, typer.Option(help="Missing scores: drop agents or tasks, or fill in the task's mean, ...")
+    MissingWay | None,
+    typer.Option(help="Drop agents or tasks with missing scores, or fill in the mean, median or worst of the task."),
 ]
 ComponentsOption = Annotated[
-    Components, typer.Option(help="Groups of agents that never met: an error, the largest group, or each group.")
+    Components,
+    typer.Option(help="Where groups of agents never met: stop with an error, take the largest group, or each group."),
 ]
 Segment = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="One board for each value of this column, and a comparison.")
@@ -103,12 +105,13 @@ ToleranceOption = Annotated[
     str | None,
     typer.Option(
         metavar="NUMBER",
-        help="With --noise none: the most even mixture with this exploitability, or noise for what noise allows.",
+        help="With --noise none: take the most even mixture of at most this exploitability; noise derives it from the "
+        "standard errors.",
     ),
 ]
 NoPool = Annotated[bool, typer.Option("--no-pool", help="Keep near-duplicates apart instead of pooling their data.")]
 ScalingOption = Annotated[Scaling, typer.Option(help="Units of raw scores.")]
-SelectionOption = Annotated[Selection, typer.Option(help="Which equilibrium, where there are several.")]
+SelectionOption = Annotated[Selection, typer.Option(help="The equilibrium to take where there are several.")]
 Anchor = Annotated[
     list[str] | None, typer.Option(metavar="NAME=RATING", help="Fix the rating of an agent; can be repeated.")
 ]
@@ -120,8 +123,8 @@ Prior = Annotated[
     str,
     typer.Option(
         metavar="PRIOR",
-        help="learned: how far ratings spread is learned from the games. A number: drawn games of each agent against "
-        "an average one; 0 is maximum likelihood.",
+        help="learned: the spread of ratings is estimated from the games. A number: each agent is given so many draws "
+        "against an average agent; 0 is maximum likelihood.",
     ),
 ]
 FirstAdvantage = Annotated[
@@ -143,7 +146,7 @@ Call = Annotated[
     str | None, typer.Option(metavar="NOUN", help="What agents are called, in the plural: models, teams, players.")
 ]
 Columns = Annotated[
-    ColumnChoice, typer.Option(help="The columns of the board: the usual ones, or all; each is explained below it.")
+    ColumnChoice, typer.Option(help="Show the usual columns, or all; the meaning of each is printed below the board.")
 ]
 MethodOption = Annotated[
     list[str] | None,
@@ -160,7 +163,9 @@ OutputOption = Annotated[
 ]
 FailOn = Annotated[
     list[str] | None,
-    typer.Option(metavar="CONDITION", help="End with exit code 3 if this is true; can be repeated, or a,b."),
+    typer.Option(
+        metavar="CONDITION", help="End with exit code 3 if this is true; repeat it, or separate several by commas."
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes; only results and errors.")]
 

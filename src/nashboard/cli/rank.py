@@ -1,12 +1,15 @@
 """Rankings: ``nashboard rank FILE --method NAME``, ``methods`` compares all, ``nash`` solves the table as given."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
 from nashboard._progress import Progress, show_progress
+from nashboard._tables import Column, Table, count
+from nashboard._text import plural
 from nashboard.cli import options
 from nashboard.cli.output import Listing, note
 from nashboard.cli.reading import Connecting, Reading, varied
@@ -63,23 +66,40 @@ def rank(
         )
         data = read_parts(source, prompts, reading, most=MOST_PROMPTS)
     ranking = rank_agents(data, method, scaling=options.word(scaling), **chosen_options)
-    listing.show(ranking.table(), json=(ranking.to_dict(), "ranking/1"))
-    note_exact(data, ranking.winners)
+    listing.show(with_games(ranking.table(), data), json=(ranking.to_dict(), "ranking/1"))
+    note_exact(data, ranking.order)
     if chosen.by_prompt:
         note_pooled_prompts(data)
 
 
-def note_exact(data: Any, first: Sequence[str], how: str = EXACT) -> None:
-    """Note that a ranking takes the observed results as exact, and how few games those in first place played."""
-    from nashboard.data.matches import NO_COUNTS, Matches
+def games_played(data: Any) -> dict[str, float]:
+    """Return the number of games of each agent, where games were counted."""
+    from nashboard.data.matches import NO_COUNTS, Matches, whole
+
+    if not isinstance(data, Matches) or NO_COUNTS in data.origin.notes:
+        return {}
+    return dict(zip(data.agents, map(whole, data.games_per_agent.tolist()), strict=True))
+
+
+def with_games(table: Table, data: Any) -> Table:
+    """Return a table of agents with the games that each played: the table itself takes all results as exact."""
+    games = games_played(data)
+    if not games:
+        return table
+    agent = [column.name for column in table.columns].index("agent")
+    rows = tuple((*row, games[str(row[agent])]) for row in table.rows)
+    return replace(table, columns=(*table.columns, Column("games", decimals=2)), rows=rows)
+
+
+def note_exact(data: Any, agents: Iterable[str], how: str = EXACT) -> None:
+    """Note that a ranking takes the observed results as exact, and which of these agents played few games."""
     from nashboard.evaluation.verdict import FEW_GAMES
 
-    few = []
-    if isinstance(data, Matches) and NO_COUNTS not in data.origin.notes:
-        games = dict(zip(data.agents, data.games_per_agent.tolist(), strict=True))
-        few = [f"{name} played {games[name]:,g}" for name in dict.fromkeys(first) if games[name] < FEW_GAMES]
-    said = f"; in first place with few games: {', '.join(few[:3])}" if few else ""
-    note(f"note: {how}{said}")
+    games = games_played(data)
+    rare = {name: games[name] for name in agents if games.get(name, FEW_GAMES) < FEW_GAMES}
+    few = [f"{name} ({count(number)} {plural(number, 'games')})" for name, number in rare.items()]
+    more = f" and {len(few) - 3:,} more" if len(few) > 3 else ""
+    note(f"note: {how}" + (f"; few games decide the place of {', '.join(few[:3])}{more}" if few else ""))
 
 
 def note_pooled_prompts(data: Any) -> None:
@@ -156,7 +176,7 @@ def methods(
     with show_progress("Ranking by every method ...") as progress:
         trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."), prompts=by_prompts)
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
-    winners = [name for one in trials.ranked if one.ranking for name in one.ranking.winners]
+    winners = dict.fromkeys(name for one in trials.ranked if one.ranking for name in one.ranking.winners)
     note_exact(data, winners, "first places are those of the observed results; P(same) says what noise does to them")
     if by_prompt and prompts is None:
         note_pooled_prompts(data)
@@ -205,7 +225,7 @@ def nash(
         result = nash_average(data, selection=chosen, tolerance=tolerance, progress=not Progress.quiet)
         json = result.to_dict(), "nash/1"
         table, groups = result.table(), result.clone_groups
-    listing.show(table, json=json)
-    note_exact(data, [] if isinstance(data, Scores) else result.support)
+    listing.show(with_games(table, data), json=json)
+    note_exact(data, (str(row[1]) for row in table.rows))
     for number, group in enumerate(groups, start=1):
         note(f"copies {number}: {', '.join(group)}")

@@ -38,7 +38,9 @@ def elo(
     ] = options.DrawModel.half,
     covariate: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column that may sway games, fitted with the ratings; can be repeated."),
+        typer.Option(
+            metavar="COLUMN", help="A numeric column that may affect results, fitted with the ratings; can be repeated."
+        ),
     ] = None,
     anchor: options.Anchor = None,
     level: options.Level = options.LEVEL,
@@ -278,7 +280,9 @@ def online(
         float | None, typer.Option(help="Step of ratings in Elo points; unless given, steps adapt to each agent.")
     ] = None,
     cyclic_rate: Annotated[float | None, typer.Option(help="Step of planes; with a rate 1 unless given.")] = None,
-    decay: Annotated[float | None, typer.Option(help="Games after which an agent's steps have halved.")] = None,
+    decay: Annotated[
+        float | None, typer.Option(help="Number of games after which the steps of an agent are halved.")
+    ] = None,
     seed: options.Seed = options.SEED,
     from_start: Annotated[bool, typer.Option(help="Read the log from its start, even if it was read before.")] = False,
     pairs: Annotated[

@@ -380,8 +380,8 @@ def smoothed_ratings(matches: Matches, prior: float) -> Floats:
             return np.asarray(r[:n] - r[n])
         r = r - step
     raise ConvergenceError(
-        f"the ratings that fill in pairs did not settle in {MOST_STEPS:,} steps: numbers of games that differ by many "
-        "orders of magnitude do that"
+        f"the ratings that fill in pairs did not converge in {MOST_STEPS:,} steps: numbers of games may differ by too "
+        "many orders of magnitude"
     )
 
 

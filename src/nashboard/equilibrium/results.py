@@ -109,8 +109,8 @@ class NashAverage(Drawn):
         """Return what to know about the numbers."""
         over = "classes of identical agents" if self.selection == "clone-invariant" else "agents"
         return (
-            f"{kind_of(self)}{'' if self.unique else f' over {over}'}; {len(self.support):,} of "
-            f"{len(self.agents):,} agents {'are among the best' if self.tolerance else 'have weight'}, "
+            f"{kind_of(self)}{'' if self.unique else f' over {over}'}; agents "
+            f"{'among the best' if self.tolerance else 'with weight'}: {len(self.support):,} of {len(self.agents):,}, "
             f"effective number {self.effective_number:.2f}",
             f"certificates: exploitability {self.exploitability:.1e} (largest payoff {self.scale:.4g}), "
             f"residual {self.residual:.1e}",
@@ -265,8 +265,8 @@ class ScoreNashAverage(Drawn):
         unit = "as given" if self.scaling == "as given" else f"scaled by {self.scaling!r}"
         return (
             f"{kind_of(self)}; value {self.value:.6g} on scores {unit}",
-            f"{len(self.agent_support):,} of {len(self.agents):,} agents have weight (effective number "
-            f"{self.effective_agents:.2f}), {len(self.task_support):,} of {len(self.tasks):,} tasks "
+            f"with weight: {len(self.agent_support):,} of {len(self.agents):,} agents (effective number "
+            f"{self.effective_agents:.2f}) and {len(self.task_support):,} of {len(self.tasks):,} tasks "
             f"(effective number {self.effective_tasks:.2f})",
             f"certificates: exploitability {self.exploitability:.1e} (range of scores {self.scale:.4g}), "
             f"residual {self.residual:.1e}",

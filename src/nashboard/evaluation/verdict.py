@@ -24,6 +24,7 @@ from nashboard.ratings.schedule import SIMILAR_OPPONENTS, choose_prior, pairs_si
 
 FEW = 100  # draws below which the ends of intervals are rough
 FEW_GAMES = 10  # of an agent: below, its place is hardly known
+UNBEATEN = "never lost a game: only the prior limits the rating."
 FEWEST_AGENTS = 5  # that can show a task to point the wrong way
 UNITS = 10  # times the median task: from here on a task has another unit
 NAMED = 5  # candidates named in the headline
@@ -221,7 +222,8 @@ def pairs_sentence(problem: Problem) -> str:
     found = ["no near-duplicates are shown"] if sought and "copies" not in problem.draws.facts else []
     unclear, tied = count_unclear(problem.draws.gaps, problem.settings.level)
     if unclear:
-        found.append(f"{unclear:,} of {n * (n - 1) // 2:,} pairs of {call} cannot be ordered with these data")
+        once = ", copies counted once," if n < len(problem.agents) else ""
+        found.append(f"{unclear:,} of {n * (n - 1) // 2:,} pairs of {call}{once} cannot be ordered with these data")
     elif not tied:
         found.append(f"all pairs of {call} can be ordered")
     return sentence("; ".join(found)) if found else ""
@@ -382,7 +384,7 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
     if NO_COUNTS in problem.given.origin.notes:
         found.append(UNCOUNTED)
     if isinstance(data, Matches) and not problem.literal and 0 < len(data.unbeaten) < len(data.agents):
-        found.append(f"{listed(data.unbeaten, 3)} never lost a game: only the prior limits the rating.")
+        found.append(f"{listed(data.unbeaten, 3)} {UNBEATEN}")
     if problem.draws.facts.get("around_opponents"):
         found.append(BY_STRENGTH)
     elif isinstance(data, Matches) and not problem.literal:

@@ -100,13 +100,13 @@ class Trials(Result):
             columns=(
                 Column(name="method", meaning="its name in `nashboard methods`"),
                 Column(name="first", meaning="agents in first place"),
-                Column(name="P(same)", meaning="share of data simulated from the posterior with the same first place; "
-                       "for one method off by up to 0.11 on average in simulations with a known truth", decimals=2),
+                Column(name="P(same)", meaning="share of data sets, simulated from the posterior, with the same first "
+                       "place; error up to 0.11 in simulations with a known truth", decimals=2),
                 Column(name="Kendall", meaning="rank correlation with the board", decimals=2),
                 Column(name="one copy", meaning="agents (and tasks) of which one exact copy changes first place, of "
                        "those tried"),
-                Column(name="fewest copies", meaning="smallest number of exact copies that changes first place, of 1 "
-                       "to 32; for slow methods the smallest found up to 16, for clone-proof ones of 1, 2, 8 and 32"),
+                Column(name="fewest copies", meaning="smallest number of exact copies found to change first place; 1 "
+                       "to 32 are tried (slow methods: up to 16; clone-proof methods: 1, 2, 8 and 32)"),
                 Column(name="noisy copies", meaning=f"share of trials in which {NOISY} copies of one agent, with new "
                        "results of their own, change first place", decimals=2),
                 Column(name="dropping", meaning="agents not in first place whose absence changes first place, of those "
@@ -123,7 +123,7 @@ class Trials(Result):
         alike = [one for one in self.ranked if one.ranking is not None and set(one.ranking.winners) & board]
         count, of = len(alike), len(self.ranked)
         moved = [one.method for one in self.ranked if one.copies is not None]
-        agree = f"{count} of {of} methods have an agent in first place that is first on the board"
+        agree = f"{count} of {of} methods agree with the board on an agent in first place"
         return f"{agree}; exact copies change first place for {len(moved)} of {of}" + (
             f" ({listed(moved, 4)})" if moved else ""
         )

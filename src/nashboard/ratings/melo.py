@@ -44,7 +44,7 @@ from nashboard.ratings.rating import (
 )
 
 PART_IN_CYCLES = (
-    "part in cycles: the numbers of two agents multiplied are the most that these move their match, in Elo points"
+    "part in cycles: the product of the numbers of two agents is the most that a plane adds to their match, Elo points"
 )
 
 
@@ -185,7 +185,7 @@ class MeloRatings(Rating):
         """Return how the ratings were made, and how the fit went."""
         if not self.ends:
             return (self.made,)
-        return (self.made, f"{len(self.ends)} starts ended within {self.spread:.2g} nats per game of each other")
+        return (self.made, f"{len(self.ends)} starts reached log-losses within {self.spread:.2g} of each other")
 
     def selection(self) -> Table:
         """Return the numbers of planes that were compared for ``k="auto"``, with their cross-validated log-loss."""

@@ -2,8 +2,10 @@
 
 from nashboard import charts
 from nashboard._tables import Column, Table
+from nashboard.evaluation.audit.checks import NO_LOSS
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.segments import comparison
+from nashboard.evaluation.verdict import UNBEATEN
 from nashboard.report.blocks import Fold, Part, Section, Sentences, capital, draw, grid
 from nashboard.report.findings import Findings
 from nashboard.report.trust import own_or_audited
@@ -58,17 +60,16 @@ def trust_in_short(found: Findings) -> Part:
     """Return how many checks passed, which did not, and the warnings."""
     checks = own_or_audited(found)
     failed = [check for check in checks if check.passed is False]
-    unknown = sum(check.passed is None for check in checks)
-    passed = f"{sum(check.passed is True for check in checks)} of {len(checks)} checks passed"
-    passed += f", {unknown} undecided" * (unknown > 0)
-    lines = [f"{passed}; the others found:" if failed else f"{passed}."]
-    lines += [f"{capital(check.sentence)}." for check in failed[:FAILED]]
+    counts = [f"{sum(check.passed is True for check in checks)} of {len(checks)} checks passed"]
+    counts += [f"{len(failed)} failed"] if failed else []
+    counts += [f"{unknown} undecided"] if (unknown := sum(check.passed is None for check in checks)) else []
+    lines = [", ".join(counts) + (":" if failed else "."), *(f"{capital(one.sentence)}." for one in failed[:FAILED])]
     if len(failed) > FAILED:
         lines.append(f"All {len(failed)} failed checks are listed under Checks.")
+    named = any(check.name == NO_LOSS for check in failed[:FAILED])
+    warnings = [line for line in found.evaluation.warnings if not (named and line.endswith(UNBEATEN))]
     return Sentences(
-        lines=(*lines, *found.evaluation.warnings),
-        tone="warning" if failed or found.evaluation.warnings else "plain",
-        title="What to trust",
+        lines=(*lines, *warnings), tone="warning" if failed or warnings else "plain", title="What to trust"
     )
 
 

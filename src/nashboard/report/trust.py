@@ -4,7 +4,7 @@ from nashboard import charts
 from nashboard.evaluation.audit.checks import Check, equilibrium_checks
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.ranking.registry import methods
-from nashboard.report.blocks import Checks, Fold, Part, Section, Sentences, draw, grid
+from nashboard.report.blocks import Checks, Fold, Part, Section, Sentences, capital, draw, grid
 from nashboard.report.findings import FULL, MOST_ATTACKED, Findings, size
 
 
@@ -99,7 +99,10 @@ def outcome(found: Findings) -> list[Part]:
     if tested is None:
         return [Sentences(lines=(found.missing["stress"],), tone="missing")]
     every = tested.tables()
-    shown: list[Part] = [Sentences(lines=tested.verdict()), draw("chart-stress", charts.stress, tested)]
+    shown: list[Part] = [
+        Sentences(lines=tuple(map(capital, tested.verdict()))),
+        draw("chart-stress", charts.stress, tested),
+    ]
     if "attacks" in every:
         caption = "The smallest number of copies that puts an agent first"
         shown.append(grid(every["attacks"], "attacks", caption=caption, things="attacks"))

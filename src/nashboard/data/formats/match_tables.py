@@ -153,12 +153,11 @@ def find_repeated(table: Table, taken: set[str | None]) -> tuple[str | None, tup
         values, rows = (int(total or 0) for total in totals)  # a database adds up whole numbers as decimals
         if not LEAST_CLUSTERS <= values <= REPEATS * rows:
             continue
-        alike = f"column {repeated!r} has repeated values, and {MAY_BE_ALIKE}: "
+        alike = f"column {repeated!r} has repeated values, and {MAY_BE_ALIKE}"
         if rows > MOST_ROWS:
-            together = f"cluster={repeated!r} (-r cluster={repeated}) makes each value one cluster"
-            return None, (f"{alike}{together}",)
+            return None, (f"{alike}: cluster={repeated!r} (-r cluster={repeated}) makes each value one cluster",)
         apart = "cluster=False (-r cluster=none) treats all rows as independent"
-        return repeated, (f"{alike}each value is one cluster; {apart}",)
+        return repeated, (f"{alike}, so each value is one cluster; {apart}",)
     return None, ()
 
 

@@ -37,16 +37,17 @@ class Check:
         return self.name if self.passed is not False else REFUTED.get(self.name, self.name)
 
 
+NO_LOSS = "every agent lost a game"
 REFUTED = {  # what to call a check that failed
     "one equilibrium": "several equilibria",
     "certified": "not certified",
     "all payoffs measured": "pairs that never met",
     "known noise": "unknown noise",
     "coverage": "gaps in the data",
-    "enough games": "few games",
+    "enough games of a typical pair": "few games",
     "enough games of every pair": "pairs with few games",
     "one component": "groups that never met",
-    "every agent lost a game": "agents that never lost",
+    NO_LOSS: "agents that never lost",
     "every agent won a game": "agents that never won",
     "balanced schedules": "one-sided schedules",
     "every task varies": "tasks with one score for all agents",
@@ -217,13 +218,15 @@ def assess_matches(matches: Matches, problem: Problem) -> list[Finding]:
     pairs = "every pair of agents met" if whole else f"pairs of agents that met; the others are filled {filled}"
     found = [Finding("coverage", matches.coverage, met, whole, pairs)]
     if NO_COUNTS in matches.origin.notes:
-        found.append(Finding("enough games", 0.0, "unknown", False, "win rates come without numbers of games"))
+        found.append(
+            Finding("enough games of a typical pair", 0.0, "unknown", False, "win rates come without numbers of games")
+        )
     else:
         few, median = int((matches.games < FEW).sum()), float(np.median(matches.games))
         spread = f"median {count(median)}, least {count(float(matches.games.min()))}"
         rare = f"{few:,} of {len(matches.pairs):,}"
         found += [
-            Finding("enough games", median, spread, median >= FEW, "games of a pair"),
+            Finding("enough games of a typical pair", median, spread, median >= FEW, "games of a pair"),
             Finding("enough games of every pair", float(few), rare, few == 0, f"pairs that met less than {FEW} times"),
         ]
     groups = len(matches.components)
@@ -232,9 +235,7 @@ def assess_matches(matches: Matches, problem: Problem) -> list[Finding]:
     return [
         *found,
         Finding("one component", float(groups), f"{groups:,}", groups == 1, apart),
-        named(
-            "every agent lost a game", matches.unbeaten, "agents that lost no game; only the prior limits their rating"
-        ),
+        named(NO_LOSS, matches.unbeaten, "agents that lost no game; only the prior limits their rating"),
         named("every agent won a game", matches.winless, "agents that won no game; only the prior limits their rating"),
         named(
             "balanced schedules",

@@ -202,7 +202,7 @@ class Sprt(Result):
         means = {
             "accept": f"a gain of {self.elo1:g} Elo points is accepted over one of {self.elo0:g}",
             "reject": f"a gain of {self.elo1:g} Elo points is rejected in favour of {self.elo0:g}",
-            "continue": f"undecided between gains of {self.elo0:g} and {self.elo1:g} Elo points, play on",
+            "continue": f"undecided between gains of {self.elo0:g} and {self.elo1:g} Elo points; play more games",
         }
         return f"{self.decision.capitalize()}: {means[self.decision]} ({self.games:,} games, score {self.score:.1%})."
 
@@ -210,7 +210,7 @@ class Sprt(Result):
         """Return one row."""
         return Table.of(
             [self],
-            Column("decision", "accept: elo1; reject: elo0; continue: play on"),
+            Column("decision", "accept: the gain is elo1; reject: it is elo0; continue: play more games"),
             Column("llr", "log-likelihood ratio"),
             Column("lower", "reject elo1 at or below"),
             Column("upper", "accept elo1 at or above"),

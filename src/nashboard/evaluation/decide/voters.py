@@ -93,9 +93,10 @@ class Voters(Tabular):
         suspects, all_voters = len(self.suspects), number_of(len(self.voters), "voters")
         said = f"None of {all_voters} was found to ignore the answers; a few votes show little."
         if suspects or self.inattentive >= 0.5:
-            found = f"{suspects:,} {'is' if suspects == 1 else 'are'} identified (P(attentive) < 0.05)"
-            ignore = "are expected to vote without regard to the answers"
-            said = f"About {round(self.inattentive):,} of {all_voters} {ignore}; {found}."
+            said = (
+                f"Expected number of voters that ignore the answers: {round(self.inattentive):,} of "
+                f"{len(self.voters):,}; identified (P(attentive) < 0.05): {suspects:,}."
+            )
         alpha = (f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()
         return Table.of(
             np.lexsort([np.arange(len(self.voters)), -self.evidence]),

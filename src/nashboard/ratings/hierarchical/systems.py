@@ -288,8 +288,8 @@ class Penalised:
         found = conjugate_gradients(self, right, 10 * len(right), close)
         if found is None:
             raise ConvergenceError(
-                f"the ratings of {len(right):,} agents did not settle in {10 * len(right):,} steps: "
-                "numbers of games that differ by many orders of magnitude do that"
+                f"the ratings of {len(right):,} agents did not converge in {10 * len(right):,} steps: "
+                "numbers of games may differ by too many orders of magnitude"
             )
         return found
 
