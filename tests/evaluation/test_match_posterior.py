@@ -201,21 +201,22 @@ def enter_copies(x: Floats, copies: int) -> Floats:
 @pytest.mark.parametrize(("sigma", "tau"), [(1.0, 0.3), (0.5, 1.5)])
 def test_noisy_copies_are_found_pooled_and_do_not_raise_the_error(sigma: float, tau: float) -> None:
     alone, crowded, family, answers = [], [], [], []
-    for seed in range(12):
+    for seed in range(24):
         rng = np.random.default_rng([21, seed])
         x = truth_of(10, sigma, tau, rng)
         truth = solve_games(x[None])[0][0]
-        alone.append(((draw_matches(play(x, 40, rng), draws=150).point - truth) ** 2).mean())
         matches = play(enter_copies(x, 10), 40, rng)
+        without = matches.select(matches.agents[:10])  # the others have the same results
+        alone.append(((draw_matches(without, draws=150).point - truth) ** 2).mean())
         found = find_near_duplicates(matches)
         family.append(found.probability[np.ix_([0, *range(10, 20)], [0, *range(10, 20)])].mean())
         drawn = draw_matches(matches, draws=150, alike=found)
         crowded.append(((drawn.point[found.label[:10]] - truth) ** 2).mean())
         answers.append(found.verdict)
     # among strong cycles three planes may predict left-out pairs as well as one agent in place of eleven does
-    assert answers.count("yes") >= (12 if tau < 1 else 10)
+    assert answers.count("yes") >= (24 if tau < 1 else 20)
     assert np.mean(family) > 0.7
-    assert np.sqrt(np.mean(crowded) / np.mean(alone)) < 1.1  # 12 arenas
+    assert np.sqrt(np.mean(crowded) / np.mean(alone)) < 1.1
 
 
 def test_different_agents_are_not_pooled_and_thin_data_cannot_tell() -> None:

@@ -6,6 +6,8 @@ import pytest
 import nashboard as nb
 from evaluation.arenas import leads, played, problem
 from nashboard.evaluation.stress.experiment import enter_agents
+from nashboard.ratings.hierarchical.model import fit_hierarchical
+from nashboard.ratings.hierarchical.planes import count_planes
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +62,21 @@ def test_pooled_entries_count_once_in_the_ranks_by_mean_too() -> None:
     assert found.movers == ()  # before, the last two moved up from 5 and 6
     assert found.board.rating is not None
     assert found.board.rating.rank_high[-1] == found.board.rank_high[-1] == 5
+
+
+def test_many_copies_with_the_same_opponents_are_not_taken_for_planes_of_rotation() -> None:
+    rng = np.random.default_rng([17, 3])
+    n, copies = 20, 20
+    x = np.triu(rng.normal(0, 1.5, (n, n)), 1)
+    x = x - x.T + np.subtract.outer(*2 * [rng.normal(0, 0.5, n)])
+    met = np.triu(rng.random((n, n)) < 0.45, 1)
+    met |= np.eye(n, k=1, dtype=np.bool_)
+    who = np.concatenate([np.arange(n), np.full(copies, 5)])
+    games = np.triu(30 * (met | met.T | (np.arange(n) == 5) & (np.arange(n)[:, None] == 5))[np.ix_(who, who)], 1)
+    won = rng.binomial(games, 1 / (1 + np.exp(-x[np.ix_(who, who)])))
+    matches = nb.Matches.from_counts(won + (games - won).T)
+    found = problem(matches)
+    assert count_planes(fit_hierarchical(matches)) > 0
+    family = {found.agents[k] for k in np.flatnonzero(who == 5)}
+    assert any(set(group) >= family for group in found.pools)
+    assert found.draws.facts["planes"] == 0

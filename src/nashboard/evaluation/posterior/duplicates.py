@@ -12,7 +12,8 @@ entries all partitions of the entries into agents are averaged over (`ratings.hi
 probability that two are one agent comes from the same draws as the board. Two that are one with probability ``SHARED``
 share a row. Where the probability that all entries differ is ``NO_COPIES`` or more, they are taken as different.
 
-In larger leagues, and where there are planes of rotation or strength decides who meets whom, there is one decision.
+In larger leagues, and where there are planes of rotation (which copies do not explain: `copies_explain_planes`) or
+strength decides who meets whom, there is one decision.
 The prior over partitions is then a Chinese restaurant process with concentration ``n``. Entries are merged by
 agglomeration (Bayesian hierarchical clustering, Heller and Ghahramani 2005): a group stays where its evidence exceeds
 that of its parts. One opponent against whom two entries clearly differ keeps them apart, however alike they are on
@@ -118,7 +119,7 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
         )
     fit = fit or fit_hierarchical(matches)
     planes = count_planes(fit) if n <= MOST_TRAITS else 0
-    if planes or n > MOST_AVERAGED:
+    if n > MOST_AVERAGED:
         return decide_groups(matches, fit, planes)
     plain = fit_pairs(matches.agents, fit.counts) if fit.around_opponents else fit
     assert isinstance(fit.counts, PairCounts)
@@ -129,22 +130,37 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
         trials.append(sample_partitions(plain, near, TRIAL, len(trials), trials[-1]))
         found = PartitionDraws.joined(trials)
     label, averaged = np.arange(n), found.no_copies < NO_COPIES
+    if averaged:
+        for a, b in np.argwhere(np.triu(found.together >= SHARED, 1)):
+            label[label == label[b]] = label[a]
+    label = np.unique(label, return_inverse=True)[1]
+    if planes and not (averaged and copies_explain_planes(matches, fit, planes, label)):
+        return decide_groups(matches, fit, planes)
     if fit.around_opponents:  # many copies, which have the same opponents, look like a division
         pooled = pool_matches(matches, np.unique(found.label[-1], return_inverse=True)[1])
         if found.no_copies > 1 - SURE or choose_prior(pooled) is not None:
             return decide_groups(matches, fit, planes)
-    if averaged:
-        for a, b in np.argwhere(np.triu(found.together >= SHARED, 1)):
-            label[label == label[b]] = label[a]
     return NearDuplicates(
         agents=matches.agents,
-        label=np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp),
+        label=np.asarray(label, dtype=np.intp),
         probability=found.together,
         prior=pair_prior(n),
         fit=plain,
         partitions=found if averaged else None,
         near=near,
     )
+
+
+def copies_explain_planes(matches: Matches, fit: HierarchicalFit, planes: int, label: Ints) -> bool:
+    """Return whether groups predict left-out pairs better than planes of rotation, and leave no planes over.
+
+    Many copies against the same opponents look like a few traits that decide everything.
+    """
+    pooled = fit_hierarchical(pool_matches(matches, label), like=fit) if label.any() else fit
+    if pooled is fit or count_planes(pooled):
+        return False
+    apart = predict_pairs(fit, np.arange(len(label)), fit, planes)
+    return predict_pairs(fit, label, pooled, 0) > apart + ENOUGH
 
 
 def decide_groups(matches: Matches, fit: HierarchicalFit, planes: int) -> NearDuplicates:
