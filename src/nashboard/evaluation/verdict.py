@@ -74,7 +74,7 @@ def headline(board: Board) -> str:
     name, p = next(iter(leader.items()))
     probably = "" if first else "probably "
     if not others:
-        return f"{name} is {probably}first (P = {p:.2f})."
+        return f"{name} is {probably}first {f'(P = {p:.2f})' if p >= SURE else f'with P = {p:.2f}'}."
     following = f"next {'is' if len(others) == 1 else 'are'} {name_most(others, 3)}"
     return f"{name} is {probably}first with P = {p:.2f}; {following}.{below}"
 
@@ -123,7 +123,9 @@ def describe_first(board: Board) -> str:
     if not leader:
         return "First place is undecided"
     if len(leader) == 1:
-        return f"{shortened(next(iter(leader)), 40)} is {'' if first else 'probably '}first"
+        name, p = next(iter(leader.items()))
+        chance = "" if p >= SURE else f" with P = {p:.2f}"
+        return f"{shortened(name, 40)} is {'' if first else 'probably '}first{chance}"
     may = "" if min(first.values()) >= SURE else "may "
     return f"{len(first):,} {board.call} {may}share first place"
 
