@@ -4,12 +4,14 @@ Charts and report are rooms below those of the results. Results reach them only 
 by name when they are needed; everywhere else a room imports only from rooms above it.
 """
 
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from nashboard._tables import Result
+from nashboard._tables import Result, Table, as_html, plain
 from nashboard.errors import NashboardError
 
 
@@ -39,3 +41,41 @@ class Drawn(Result):
 
     chart = chart
     _repr_mimebundle_ = mimebundle
+
+
+class Findings(ABC):
+    """A result of several tables and sentences."""
+
+    schema: ClassVar[str]
+    notes: tuple[str, ...]
+
+    @abstractmethod
+    def lines(self) -> tuple[str, ...]:
+        """Return what was found, in sentences."""
+
+    @abstractmethod
+    def tables(self) -> dict[str, Table]:
+        """Return all tables by name; those without rows are left out."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+
+    def shown(self) -> tuple[Table, ...]:
+        """Return the tables of the text."""
+        return tuple(self.tables().values())
+
+    def to_json(self) -> str:
+        """Return `to_dict` as json, with a schema tag."""
+        tagged = {"schema": self.schema, **self.to_dict()}
+        return json.dumps(tagged, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def __str__(self) -> str:
+        parts = ["\n".join(self.lines()), *map(plain, self.shown()), "\n".join(self.notes)]
+        return "\n\n".join(parts if self.notes else parts[:-1])
+
+    chart = chart
+    _repr_mimebundle_ = mimebundle
+
+    def _repr_html_(self) -> str:
+        return "".join(as_html(table.head(50)) for table in self.tables().values())

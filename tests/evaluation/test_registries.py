@@ -62,12 +62,12 @@ def test_a_new_part_of_the_audit_is_one_entry(league: nb.Evaluation, monkeypatch
 
 def test_a_new_experiment_is_one_entry(league: nb.Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
     def remove(setup: stresses.Setup) -> stresses.Outcome:
-        last = setup.before["nash"].names[int(np.argmin(setup.before["nash"].scores))]
+        last = setup.results["nash"].names[int(np.argmin(setup.results["nash"].scores))]
         table = Table(title="without the last", columns=(Column(name="last"),), rows=((last,),))
-        return stresses.Outcome(rows=(last,), table=table, values=[{"last": last}], sentences=(f"{last} is last.",))
+        return stresses.Outcome(rows=(last,), table=table, sentences=(f"{last} is last.",))
 
     monkeypatch.setitem(stresses.EXPERIMENTS, "last", remove)
     found = league.stress(copies=[1], targets=[], draws=0)
     assert found.verdict()[-1].endswith(" is last.")
     assert "without the last" in str(found)
-    assert found.to_dict()["last"] == [{"last": found.outcomes["last"].rows[0]}]
+    assert found.to_dict()["last"] == list(found.outcomes["last"].rows)

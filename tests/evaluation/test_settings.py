@@ -52,7 +52,7 @@ def test_every_setting_reaches_audit_and_stress(setting: str) -> None:
     problem = found.problem
     assert problem is not None
     stress = found.stress(copies=[1], targets=[], draws=0)
-    assert stress.setup.game.problem is problem
+    assert stress.game.problem is problem
     (nash,) = [one for one in stress.before if one.method == "nash"]
     unit = 400 / np.log(10) if kind == "matches" else 1.0
     assert -nash.scores * unit == pytest.approx(found.board.gaps)
@@ -72,7 +72,7 @@ def test_a_report_is_about_the_board_that_was_evaluated() -> None:
     assert everything.audit is not None
     assert everything.stress is not None
     assert everything.audit.to_json() == found.audit().to_json()
-    assert everything.stress.setup.game.problem is found.problem
+    assert everything.stress.game.problem is found.problem
 
 
 def test_every_setting_has_a_case() -> None:

@@ -4,13 +4,12 @@ A part of the audit is one entry in `PARTS`; its checks, tables and sentences th
 and the report.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from nashboard._display import chart, mimebundle
-from nashboard._tables import Table, as_html, plain
+from nashboard._display import Findings
+from nashboard._tables import Table
 from nashboard._threads import threads_for
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
@@ -57,7 +56,7 @@ PARTS: dict[str, Registration] = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Audit:
+class Audit(Findings):
     """Everything that was found out about an evaluation.
 
     Parameters
@@ -80,6 +79,8 @@ class Audit:
     checks: tuple[Check, ...]
     level: float
     notes: tuple[str, ...]
+
+    schema = "nashboard/audit/1"
 
     @property
     def redundancy(self) -> tuple[Redundancy, ...]:
@@ -115,6 +116,8 @@ class Audit:
         """Return what was found, part by part; what the list of checks shows already is left out."""
         return tuple(line for name, part in self.parts.items() if name != "data" for line in part.sentences())
 
+    lines = summary
+
     def trust_table(self) -> Table:
         """Return the list of checks."""
         return trust_table(self.checks)
@@ -144,24 +147,8 @@ class Audit:
         checks = [dict(vars(check)) for check in self.checks]
         return {**found, "checks": checks, "passed": self.passed, "notes": list(self.notes)}
 
-    def to_json(self) -> str:
-        """Return `to_dict` as json, with a schema tag."""
-        tagged = {"schema": "nashboard/audit/1", **self.to_dict()}
-        return json.dumps(tagged, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
     def __repr__(self) -> str:
         return f"Audit({self.size}, {self.passed} of {len(self.checks)} checks passed)"
-
-    def __str__(self) -> str:
-        return "\n\n".join(
-            ["\n".join(self.summary()), *map(plain, self.shown()), *(["\n".join(self.notes)] if self.notes else [])]
-        )
-
-    chart = chart
-    _repr_mimebundle_ = mimebundle
-
-    def _repr_html_(self) -> str:
-        return "".join(as_html(table.head(50)) for table in self.tables().values())
 
 
 def audit(data: Data | Problem, *, margin: float | None = None, **options: Unpack[Options]) -> Audit:

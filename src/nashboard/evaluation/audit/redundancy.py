@@ -312,38 +312,37 @@ def find_redundancy(problem: Problem, kind: Kind, error: float, margin: float | 
         few = data.games_per_agent < FEW_GAMES
     groups = []
     for members in cliques(alike, far):
-        pairs = list(combinations(members, 2))
+        exact = len(set(label[members])) == 1
         groups.append(
             CloneGroup(
                 members=tuple(names[k] for k in members),
                 representative=names[max(members, key=lambda k: (found.preference[k], -k))],
-                exact=all(label[i] == label[j] for i, j in pairs),
-                few=all(label[i] == label[j] and few[i] for i, j in pairs),
-                distance=max(float(far[i, j]) for i, j in pairs),
+                exact=exact,
+                few=exact and bool(few[members].any()),
+                distance=max(float(far[i, j]) for i, j in combinations(members, 2)),
             )
         )
+    status = np.select(
+        [same & few[a], same, near, suspect, apart],
+        ["equal results", "exact copies", "near-duplicates", "suspected", "different"],
+        "cannot tell",
+    )
 
     def pair(k: int) -> Pair:
         i, j = a[k], b[k]
-        answers = {
-            "equal results": same & few[a],
-            "exact copies": same,
-            "near-duplicates": near,
-            "suspected": suspect,
-            "different": apart,
-        }
-        status: Any = next((name for name, answer in answers.items() if answer[k]), "cannot tell")
-        numbers = (found.distance, found.probability, found.p_same, found.p_apart)
-        distance, *chances = (float(one[i, j]) for one in numbers)
-        probability, p_same, p_apart = chances
-        probability = float("nan") if status == "equal results" else probability
         return Pair(
-            first=names[i], second=names[j], distance=distance, probability=probability, p_same=p_same, p_apart=p_apart,
-            status=status,
-        )  # fmt: skip
+            first=names[i],
+            second=names[j],
+            distance=float(found.distance[i, j]),
+            probability=float("nan") if status[k] == "equal results" else float(found.probability[i, j]),
+            p_same=float(found.p_same[i, j]),
+            p_apart=float(found.p_apart[i, j]),
+            status=str(status[k]),  # type: ignore[arg-type] # one of the words above
+        )
 
     order = np.lexsort([b, a, found.observed[a, b], far[a, b], ~suspect, ~alike[a, b]])[:NEAREST]
     clearest = np.lexsort([b, a, far[a, b], ~suspect])[: min(int(suspect.sum()), NEAREST)]
+    copies, near_copies = ({g.representative: g.members for g in groups if g.exact is one} for one in (True, False))
     return Redundancy(
         kind=kind,
         names=names,
@@ -357,44 +356,44 @@ def find_redundancy(problem: Problem, kind: Kind, error: float, margin: float | 
         literal=problem.settings.noise == "none",
         compared=len(a),
         told_apart=int(apart.sum()),
-        merged=measure_merging(problem, kind, by_name(groups, exact=True), by_name(groups, exact=False)),
+        merged=measure_merging(problem, kind, copies, near_copies),
         unit=WIN_RATE if isinstance(data, Matches) else "scaled score",
         copies=found.copies,
     )
 
 
-def by_name(groups: list[CloneGroup], *, exact: bool) -> dict[str, tuple[str, ...]]:
-    """Return the members of exact or of near groups by their representative."""
-    return {group.representative: group.members for group in groups if group.exact == exact}
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Likeness:
+    """Tests of all pairs of rows, ``(n, n)`` each; see the module's text."""
+
+    distance: Floats
+    p_same: Floats
+    p_apart: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
+class Comparison(Likeness):
     """All pairs compared: ``(n, n)`` each, symmetric, the diagonal meaningless; NaN where nothing is known.
 
     ``distance`` has the noise taken off, ``observed`` has it in; ``preference`` is larger for better representatives.
     """
 
     basis: Basis
-    distance: Floats
     observed: Floats
+    preference: Floats
     probability: Floats
-    p_same: Floats
-    p_apart: Floats
     near: Bools
     apart: Bools
     suspect: Bools
-    preference: Floats
     copies: float = float("nan")
 
-
-def unknown(distance: Floats, observed: Floats, preference: Floats) -> dict[str, Any]:
-    """Return the fields of a comparison that shows nothing but distances."""
-    nothing, no = np.full(distance.shape, np.nan), np.zeros(distance.shape, dtype=np.bool_)
-    return {
-        "basis": "none", "distance": distance, "observed": observed, "preference": preference, "probability": nothing,
-        "p_same": nothing, "p_apart": nothing, "near": no, "apart": no, "suspect": no,
-    }  # fmt: skip
+    @staticmethod
+    def of(distance: Floats, observed: Floats, preference: Floats, **known: Any) -> "Comparison":
+        """Return a comparison that shows nothing but distances and what else is known."""
+        answers = dict.fromkeys(("near", "apart", "suspect"), np.zeros(distance.shape, dtype=np.bool_))
+        chances = dict.fromkeys(("p_same", "p_apart", "probability"), np.full(distance.shape, np.nan))
+        given = {"basis": "none", "distance": distance, "observed": observed, "preference": preference}
+        return Comparison(**{**answers, **chances, **given, **known})
 
 
 def compare_matches(problem: Problem, error: float) -> Comparison:
@@ -402,15 +401,22 @@ def compare_matches(problem: Problem, error: float) -> Comparison:
     data, model, label = problem.data, problem.compared, problem.exact.label
     assert isinstance(data, Matches)
     distance, observed = distances_of_agents(data)
-    found = unknown(observed if problem.literal else distance, observed, np.asarray(data.games_per_agent))
+    games = np.asarray(data.games_per_agent)
     if model is None or not model.tested:
-        return Comparison(**found)
-    probability = model.probability[np.ix_(label, label)]
-    near = (model.label[:, None] == model.label)[np.ix_(label, label)]
-    different = model.different[np.ix_(label, label)]
-    answers = {"near": near, "apart": ~near & (different > 1 / error), "suspect": ~near & (probability >= SUSPECTED)}
-    copies = float("nan") if model.partitions is None else 1 - model.partitions.no_copies
-    return Comparison(**{**found, **answers, "basis": "model", "probability": probability, "copies": copies})
+        return Comparison.of(observed if problem.literal else distance, observed, games)
+    pairs = np.ix_(label, label)
+    probability, near = model.probability[pairs], (model.label[:, None] == model.label)[pairs]
+    return Comparison.of(
+        distance,
+        observed,
+        games,
+        basis="model",
+        probability=probability,
+        near=near,
+        apart=~near & (model.different[pairs] > 1 / error),
+        suspect=~near & (probability >= SUSPECTED),
+        copies=float("nan") if model.partitions is None else 1 - model.partitions.no_copies,
+    )
 
 
 def compare_scores(problem: Problem, kind: Kind, error: float, margin: float) -> Comparison:
@@ -418,17 +424,19 @@ def compare_scores(problem: Problem, kind: Kind, error: float, margin: float) ->
     scores = problem.scaled
     S, E = (scores.values, scores.stderr) if kind == "agents" else (scores.values.T, scores.stderr.T)
     gap = distances_of_rows(S)
-    found = unknown(gap, gap, -gap.sum(axis=1))
     if problem.literal or not np.isfinite(E).mean() > 0.5:
-        return Comparison(**found)
+        return Comparison.of(gap, gap, -gap.sum(axis=1))
     likeness = likeness_of_rows(S, E, margin, aligned=kind == "tasks")
     small = gap <= margin  # errors may be shared
-    answers = {
-        "near": small & holm_of_pairs(likeness.p_apart, error),
-        "apart": holm_of_pairs(likeness.p_same, error),
-        "suspect": small & (likeness.p_apart <= error),
-    }
-    return Comparison(**{**found, **vars(likeness), **answers, "basis": "test"})
+    return Comparison.of(
+        observed=gap,
+        preference=-gap.sum(axis=1),
+        basis="test",
+        near=small & holm_of_pairs(likeness.p_apart, error),
+        apart=holm_of_pairs(likeness.p_same, error),
+        suspect=small & (likeness.p_apart <= error),
+        **vars(likeness),
+    )
 
 
 def holm_of_pairs(p: Floats, error: float) -> Bools:
@@ -467,15 +475,6 @@ def distances_of_agents(matches: Matches) -> tuple[Floats, Floats]:
     info = np.where(K > 0, information / EVEN**2, 1.0)
     distance, observed = np.sqrt(np.maximum(T - K, 0.0) / info), np.sqrt(T / info)
     return np.where(K > 0, distance, np.nan), np.where(K > 0, observed, np.nan)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Likeness:
-    """Tests of all pairs of rows, ``(n, n)`` each; see the module's text."""
-
-    distance: Floats
-    p_same: Floats
-    p_apart: Floats
 
 
 def test_rows(T: Floats, K: Floats, information: Floats, mean: Floats, margin: float) -> Likeness:
@@ -554,15 +553,13 @@ def cliques(alike: Bools, distance: Floats) -> list[list[int]]:
 
 def merge_data(data: Data, kind: Kind, same: Groups, near: Groups) -> Data:
     """Return the data with each group as one entry, named by its representative."""
+    away = {**same, **({} if isinstance(data, Matches) else near)}
+    gone = {member for name, members in away.items() for member in members if member != name}
     if isinstance(data, Matches):
-        gone = {member for name, members in same.items() for member in members if member != name}
-        left = data.select([agent for agent in data.agents if agent not in gone]) if gone else data
+        left = data.select([agent for agent in data.agents if agent not in gone])
         return left.merge(near) if near else left
     assert isinstance(data, Scores)
-    gone = {member for name, members in {**same, **near}.items() for member in members if member != name}
-    if kind == "agents":
-        return data.select(agents=[agent for agent in data.agents if agent not in gone])
-    return data.select(tasks=[task for task in data.tasks if task not in gone])
+    return data.select(**{kind: [name for name in getattr(data, kind) if name not in gone]})
 
 
 def measure_merging(problem: Problem, kind: Kind, same: Groups, near: Groups) -> tuple[Movement, ...]:

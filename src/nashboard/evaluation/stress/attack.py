@@ -17,6 +17,7 @@ each promising entry the counts 1, 2, 4, ... and then bisection, which finds the
 works goes on working with more copies. Mixtures are not tried.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -279,9 +280,12 @@ def smallest_single(L: Floats, need: Floats, most: int) -> Ints | None:
     k = int(np.argmin(counts))
     if not np.isfinite(counts[k]):
         return None
-    copies = np.zeros(L.shape[1], dtype=np.intp)
-    copies[k] = int(counts[k])
-    return copies
+    return entering(len(counts), k, int(counts[k]))
+
+
+def entering(n: int, k: int, copies: int) -> Ints:
+    """Return so many copies of one of ``n`` entries."""
+    return np.where(np.arange(n) == k, copies, 0)
 
 
 def smallest_elo(game: Experiment, t: int, most: int) -> tuple[Ints | None, bool]:
@@ -314,22 +318,13 @@ def smallest_elo_of_one_entry(game: Experiment, t: int, most: int) -> Ints | Non
     n = len(game.entries)
 
     def works(k: int, c: int) -> bool:
-        copies = np.zeros(n, dtype=np.intp)
-        copies[k] = c
-        return leads(game.exact("elo", copies), t)
+        return leads(game.exact("elo", entering(n, k, c)), t)
 
-    best: tuple[int, int] | None = None
-    order = promising(game, t)
-    for k in order[: CANDIDATES if n <= MANY else FEWER_CANDIDATES]:
-        limit = most if best is None else best[1] - 1
-        c = first_count(partial(works, int(k)), limit)
-        if c is not None:
-            best = (int(k), c)
-    if best is None:
-        return None
-    copies = np.zeros(n, dtype=np.intp)
-    copies[best[0]] = best[1]
-    return copies
+    best: Ints | None = None
+    for k in promising(game, t)[: CANDIDATES if n <= MANY else FEWER_CANDIDATES].tolist():
+        c = first_count(partial(works, k), most if best is None else int(best.sum()) - 1)
+        best = best if c is None else entering(n, k, c)
+    return best
 
 
 def promising(game: Experiment, t: int) -> Ints:
@@ -347,7 +342,4 @@ def first_count(works: Callable[[int], bool], limit: int) -> int | None:
     low, c = 0, 1
     while c < limit and not works(c):
         low, c = c, min(2 * c, limit)
-    while c - low > 1:
-        middle = (low + c) // 2
-        low, c = (low, middle) if works(middle) else (middle, c)
-    return c
+    return bisect_left(range(c), True, lo=low + 1, key=works)

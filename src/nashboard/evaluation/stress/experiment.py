@@ -18,6 +18,7 @@ standard error.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
@@ -148,24 +149,15 @@ def named_first(winners: tuple[str, ...], most: int = 3) -> str:
 
 def copy_names(names: Sequence[str], originals: Ints) -> tuple[str, ...]:
     """Return a new name for each clone: ``X (copy 1)``, ``X (copy 2)``, never one that is taken."""
-    taken, made = set(names), []
-    number: dict[int, int] = {}
-    for k in map(int, originals):
-        while True:
-            number[k] = number.get(k, 0) + 1
-            name = f"{names[k]} (copy {number[k]})"
-            if name not in taken:
-                break
-        taken.add(name)
-        made.append(name)
-    return tuple(made)
+    taken, numbers = set(names), {int(k): count(1) for k in originals}
+    return tuple(
+        next(name for number in numbers[int(k)] if (name := f"{names[k]} (copy {number})") not in taken)
+        for k in originals
+    )
 
 
 def originals_of(clones: Mapping[str, int], names: Sequence[str], kind: str) -> Ints:
     """Return for each clone to be entered the position of its original."""
-    for name, times in clones.items():
-        if isinstance(times, bool) or not isinstance(times, int | np.integer) or times < 0:
-            raise InputError(f"{times!r} copies of {name!r}: the number of copies must be a whole number, 0 or more")
     where = positions(clones, names, kind=kind)
     return np.repeat(np.array(where, dtype=np.intp), np.array(list(clones.values()), dtype=np.intp))
 
@@ -180,28 +172,28 @@ def enter_agents(
 
     ``truth`` (n, n) are log-odds of the agents' games, by which clones play; without it, the observed shares are.
     """
-    n, p = len(matches.agents), len(matches.pairs)
+    n = len(matches.agents)
     originals = originals_of(clones, matches.agents, "agent")
     index = np.concatenate([np.arange(n), originals])
-    i, j = matches.pairs.T
+    first, second = matches.pairs.T
     where = np.full((n, n), -1)  # the pair of two originals
-    where[i, j] = where[j, i] = np.arange(p)
-    counts = np.stack([matches.wins, matches.draws, matches.losses], axis=1)
-    even = typical_games(matches)
+    where[first, second] = where[second, first] = np.arange(len(matches.pairs))
+    half = np.zeros(n)
+    for k in np.unique(originals):
+        half[k] = typical_games(matches, k) / 2
     a, b = np.triu_indices(len(index), k=1)
-    pair, same = where[index[a], index[b]], index[a] == index[b]
-    kept = same | (pair >= 0)
-    a, b, pair, same = a[kept], b[kept], pair[kept], same[kept]
-    flip = index[a] > index[b]
-    own = np.where(flip[:, None], counts[pair][:, ::-1], counts[pair]) if p else np.zeros((len(a), 3))
-    half = even[index[a]] / 2
-    own = np.where(same[:, None], np.stack([half, np.zeros_like(half), half], axis=1), own)
+    i, j = index[a], index[b]
+    pair, flip, same = where[i, j], i > j, i == j
+    counts = np.stack([matches.wins, matches.draws, matches.losses], axis=1)
+    own = np.concatenate([counts, np.zeros((1, 3))])[pair]  # none where two never met
+    own[flip] = own[flip, ::-1]
+    own[same, 0] = own[same, 2] = half[i[same]]
+    met = own.sum(axis=1) > 0
+    a, b, i, j, pair, flip, own = a[met], b[met], i[met], j[met], pair[met], flip[met], own[met]
     if rng is not None:
         fresh = b >= n
-        odds = None if truth is None else truth[index[a[fresh]], index[b[fresh]]]
+        odds = None if truth is None else truth[i[fresh], j[fresh]]
         own[fresh] = replay(own[fresh], rng, odds, float(matches.draws.sum() / max(matches.games.sum(), 1.0)))
-    met = own.sum(axis=1) > 0
-    a, b, pair, flip, own = a[met], b[met], np.where(same, -1, pair)[met], flip[met], own[met]
     exact = rng is None
     return Matches(
         agents=(*matches.agents, *copy_names(matches.agents, originals)),
@@ -243,46 +235,35 @@ def copy_sides(sides: Sides, pair: Ints, flip: Bools) -> Sides:
     )
 
 
-def typical_games(matches: Matches) -> Floats:
-    """Return the median number of games over the pairs of each agent, 1 where there are none."""
-    found = np.ones(len(matches.agents))
-    who, games = matches.pairs.ravel(), np.repeat(matches.games, 2)
-    order = np.lexsort([games, who])
-    who, games = who[order], games[order]
-    ends = np.searchsorted(who, np.arange(len(found) + 1))
-    met = np.diff(ends) > 0
-    twice = (ends[:-1] + ends[1:])[met]
-    found[met] = (games[(twice - 1) // 2] + games[twice // 2]) / 2
-    return found
+def typical_games(matches: Matches, k: int) -> float:
+    """Return the median number of games over the pairs of an agent, 1 where there are none."""
+    games = matches.games[(matches.pairs == k).any(axis=1)]
+    return float(np.median(games)) if games.size else 1.0
 
 
 def replay(counts: Floats, rng: np.random.Generator, odds: Floats | None, drawn: float) -> Floats:
-    """Play the games of each pair again; whole games, at least one where there was some.
+    """Play the games of each pair again; whole games, at least one.
 
     With log-odds of each pair, a share ``drawn`` of the games is drawn, or as many as the log-odds allow; without them
     the shares are those observed.
     """
-    games = counts.sum(axis=1)
-    whole = np.where(games > 0, np.maximum(np.rint(games), 1.0), 0.0).astype(np.int64)
-    shares = counts / np.where(games > 0, games, 1.0)[:, None]
-    shares[games == 0] = (0.5, 0.0, 0.5)
+    games = counts.sum(axis=1, keepdims=True)
+    shares = counts / games
     if odds is not None:
         p = 1 / (1 + np.exp(-odds))
         half = np.minimum(drawn / 2, np.minimum(p, 1 - p))
         shares = np.stack([p - half, 2 * half, 1 - p - half], axis=1)
     shares /= shares.sum(axis=1, keepdims=True)
+    whole = np.maximum(np.rint(games[:, 0]), 1.0).astype(np.int64)
     return np.asarray(rng.multinomial(whole, shares), dtype=np.float64)
 
 
 def enter_in_payoffs(payoffs: Payoffs, copies: Mapping[str, int]) -> Payoffs:
     """Return the payoffs with exact copies of agents entered, which are even among themselves."""
-    n = len(payoffs.agents)
     originals = originals_of(copies, payoffs.agents, "agent")
-    index = np.concatenate([np.arange(n), originals])
+    index = np.concatenate([np.arange(len(payoffs.agents)), originals])
     grid = np.ix_(index, index)
-    extra = {
-        name: getattr(payoffs, name)[grid] for name in ("stderr", "games") if getattr(payoffs, name, None) is not None
-    }
+    extra = {name: one[grid] for name in ("stderr", "games") if (one := getattr(payoffs, name)) is not None}
     return replace(
         payoffs,
         agents=(*payoffs.agents, *copy_names(payoffs.agents, originals)),
@@ -296,33 +277,23 @@ def enter_in_scores(
     scores: Scores, kind: str, clones: Mapping[str, int], rng: np.random.Generator | None = None
 ) -> Scores:
     """Return the scores with clones of agents or tasks entered; with ``rng`` they have their own luck."""
-    names = scores.agents if kind == "agents" else scores.tasks
+    axis, names = (0, scores.agents) if kind == "agents" else (1, scores.tasks)
     originals = originals_of(clones, names, kind[:-1])
     index = np.concatenate([np.arange(len(names)), originals])
-    axis = 0 if kind == "agents" else 1
-    values = np.take(scores.values, index, axis=axis)
-    stderr = np.take(scores.stderr, index, axis=axis)
+    per_cell = ("values", "stderr", "n", "runs", "filled")
+    entered: dict[str, Any] = {name: np.take(getattr(scores, name), index, axis=axis) for name in per_cell}
     if rng is not None:
-        noise = np.nan_to_num(np.take(known_noise(scores), index, axis=axis)) * rng.standard_normal(stderr.shape)
-        fresh = np.arange(len(index)) >= len(names)
+        values = entered["values"]
+        noise = np.nan_to_num(np.take(known_noise(scores), index, axis=axis)) * rng.standard_normal(values.shape)
         share = scores.scaling == "raw" and np.nanmin(values) >= 0 and np.nanmax(values) <= 1
-        values = values + noise * (fresh[:, None] if axis == 0 else fresh)
-        values = np.clip(values, 0.0, 1.0) if share else values
-    made = (*names, *copy_names(names, originals))
-    return replace(
-        scores,
-        agents=made if axis == 0 else scores.agents,
-        tasks=made if axis == 1 else scores.tasks,
-        values=values,
-        stderr=stderr,
-        n=np.take(scores.n, index, axis=axis),
-        runs=np.take(scores.runs, index, axis=axis),
-        filled=np.take(scores.filled, index, axis=axis),
-        single_runs=None,
-        lower_is_better=scores.lower_is_better if axis == 0 else scores.lower_is_better[index],
-        groups=scores.groups if axis == 0 or scores.groups is None else tuple(scores.groups[k] for k in index),
-        origin=scores.origin.noting(f"{len(originals):,} copies entered"),
-    )
+        values = values + noise * np.expand_dims(np.arange(len(index)) >= len(names), 1 - axis)
+        entered["values"] = np.clip(values, 0.0, 1.0) if share else values
+    if axis == 1:
+        entered["lower_is_better"] = scores.lower_is_better[index]
+        entered["groups"] = None if scores.groups is None else tuple(scores.groups[k] for k in index)
+    entered[kind] = (*names, *copy_names(names, originals))
+    origin = scores.origin.noting(f"{len(originals):,} copies entered")
+    return replace(scores, single_runs=None, origin=origin, **entered)
 
 
 ELO_TIES = 1e5  # ratings within a ten-thousandth of a point share a rank: the fit is no more exact
@@ -442,9 +413,13 @@ class Experiment:
 
     def result(self, method: Method, scores: Floats, certificate: float = 0.0) -> MethodResult:
         """Return scores in the unit of the gains."""
-        found, unit = np.asarray(scores) + 0.0, self.problem.unit
         return MethodResult(
-            method=method, names=self.names, scores=found, unit=unit, scale=self.scale, certificate=certificate
+            method=method,
+            names=self.names,
+            scores=np.asarray(scores) + 0.0,
+            unit=self.problem.unit,
+            scale=self.scale,
+            certificate=certificate,
         )
 
 
@@ -467,17 +442,13 @@ def choose_adversary(game: Experiment, counts: tuple[int, ...]) -> int:
     M, n = game.M, len(game.entries)
     totals = M.sum(axis=1)
     before = tied_ranks(totals / n, game.scale)
-    best: tuple[float, float, float] | None = None
-    chosen = 0
-    for k in range(n):
-        soonest, most_moved = np.inf, 0.0
-        for count in counts:
-            ranks = tied_ranks((totals + count * M[:, k]) / (n + count), game.scale)
-            if ((ranks == 1) != (before == 1)).any():
-                soonest = min(soonest, float(count))
-            most_moved = max(most_moved, float(np.abs(ranks - before).max()))
-        after = (totals + counts[-1] * M[:, k]) / (n + counts[-1])
-        score = (soonest, -most_moved, -float(np.abs(after - totals / n).max()))
-        if best is None or score < best:
-            best, chosen = score, k
-    return chosen
+
+    def harmless(k: int) -> tuple[float, float, float]:
+        """Return how many copies change the winner, and minus the largest changes of a rank and of an average."""
+        averages = [(totals + count * M[:, k]) / (n + count) for count in counts]
+        ranks = [tied_ranks(average, game.scale) for average in averages]
+        enough = (count for count, now in zip(counts, ranks, strict=True) if ((now == 1) != (before == 1)).any())
+        most_moved = max(float(np.abs(now - before).max()) for now in ranks)
+        return next(enough, np.inf), -most_moved, -float(np.abs(averages[-1] - totals / n).max())
+
+    return min(range(n), key=harmless)

@@ -4,15 +4,14 @@ An experiment is one entry in `EXPERIMENTS`: a function of `Setup` that returns 
 values then appear in the library, the command and the report.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from nashboard._display import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, percent, plain
+from nashboard._display import Findings
+from nashboard._tables import Column, Table, percent, plain_data
 from nashboard._text import number_of
 from nashboard._threads import threads_for
 from nashboard._types import Ints
@@ -49,16 +48,36 @@ class Setup:
     game: Experiment
     counts: tuple[int, ...]
     chosen: Ints  # 1 where an entry is copied
-    how: str
+    choice: str  # how, in words
     targets: tuple[str, ...]
     draws: int
     most: int
-    before: Mapping[Method, MethodResult]
+    results: Mapping[Method, MethodResult]
+
+    @property
+    def board(self) -> Kind:
+        """Whose board it is."""
+        return self.game.board
+
+    @property
+    def kind(self) -> Kind:
+        """What is copied."""
+        return self.game.kind
+
+    @property
+    def size(self) -> int:
+        """How many are on the board."""
+        return len(self.game.names)
+
+    @property
+    def cloned(self) -> tuple[str, ...]:
+        """The names that are copied."""
+        return tuple(self.game.entries[k] for k in np.flatnonzero(self.chosen))
 
     @property
     def title(self) -> str:
         """What is copied."""
-        return ", ".join(self.game.entries[k] for k in np.flatnonzero(self.chosen))
+        return ", ".join(self.cloned)
 
     def unmoved(self, change: float) -> bool:
         """Return whether a change is within the certified tolerance."""
@@ -67,14 +86,13 @@ class Setup:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What one experiment found: its rows, the same as a table, in sentences and as plain values.
+    """What one experiment found: its rows, the same as a table, and in sentences.
 
     The table has no rows where the experiment was not run. ``nash`` is how exact copies moved the Nash averages.
     """
 
     rows: tuple[Any, ...]
     table: Table
-    values: list[dict[str, Any]]
     sentences: tuple[str, ...] = ()
     nash: tuple[Movement, ...] = ()
 
@@ -87,6 +105,10 @@ class Cloned:
     moved: Movement
     after: MethodResult
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        return {"copies": self.copies, **self.moved.to_dict()}
+
 
 def enter_exact(setup: Setup) -> Outcome:
     """Enter exact copies, every number of them."""
@@ -94,12 +116,11 @@ def enter_exact(setup: Setup) -> Outcome:
     for count in setup.counts:
         for method in setup.game.methods:
             after = setup.game.exact(method, setup.chosen * count)
-            rows.append(Cloned(copies=count, moved=movement(setup.before[method], after), after=after))
+            rows.append(Cloned(copies=count, moved=movement(setup.results[method], after), after=after))
     others = [method for method in setup.game.methods if method != "nash"]
     return Outcome(
         rows=tuple(rows),
-        table=exact_table(rows, f"{setup.game.board} when exact copies of {setup.title} are entered ({setup.how})"),
-        values=[{"copies": row.copies, **row.moved.to_dict()} for row in rows],
+        table=exact_table(rows, f"{setup.game.board} when exact copies of {setup.title} are entered ({setup.choice})"),
         sentences=tuple(exact_sentence([row for row in rows if row.moved.method == method]) for method in others),
         nash=tuple(row.moved for row in rows if row.moved.method == "nash"),
     )
@@ -111,13 +132,12 @@ def exact_sentence(rows: list[Cloned]) -> str:
     fallen = next((row for row in rows if row.moved.winner_changed), None)
     worst = max(rows, key=lambda row: (row.moved.rank_moved, row.moved.score_moved))
     moved = worst.moved
+    start = f"{label}: the winner stays {named_first(moved.winners_before)}."
     if fallen is not None:
         before, after = (named_first(names) for names in (fallen.moved.winners_before, fallen.moved.winners_after))
         tried = f" (of {', '.join(f'{row.copies:,}' for row in rows)} tried)" if len(rows) > 1 else ""
-        start = f"{label}: with {fallen.copies:,} {'copy' if fallen.copies == 1 else 'copies'}{tried} the winner "
+        start = f"{label}: with {number_of(fallen.copies, 'copies')}{tried} the winner "
         start += f"changes from {before} to {after}."
-    else:
-        start = f"{label}: the winner stays {named_first(moved.winners_before)}."
     if moved.rank_moved:
         after = f" with {number_of(worst.copies, 'copies')}" if fallen is None or worst.copies != fallen.copies else ""
         return f"{start} {moved.who} moves from rank {moved.rank_before} to {moved.rank_after}{after}."
@@ -149,15 +169,13 @@ def exact_table(rows: list[Cloned], title: str) -> Table:
 
 def search_attacks(setup: Setup) -> Outcome:
     """Search the smallest attack for every target, on every method that copies can move."""
-    methods: tuple[Any, ...] = tuple(method for method in setup.game.methods if method != "nash")
-    pairs = [(target, method) for target in setup.targets for method in methods]
-    found = tuple(attack_on(setup.game, who, method=how, most=setup.most) for who, how in pairs)
-    return Outcome(
-        rows=found,
-        table=attack_table(found),
-        values=[one.to_dict() for one in found],
-        nash=tuple(one.nash for one in found),
+    found = tuple(
+        attack_on(setup.game, target, method=method, most=setup.most)
+        for target in setup.targets
+        for method in setup.game.methods
+        if method != "nash"
     )
+    return Outcome(rows=found, table=attack_table(found), nash=tuple(one.nash for one in found))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,16 +211,17 @@ def enter_noisy(setup: Setup) -> Outcome:
         problems = [game.repeat(one) for one in data]
         for method in game.methods:
             after = [game.noisy(method, one, problem) for one, problem in zip(data, problems, strict=True)]
-            moved = [movement(setup.before[method], one) for one in after]
+            moved = [movement(setup.results[method], one) for one in after]
+            ranks, scores = ([getattr(one, name) for one in moved] for name in ("rank_moved", "score_moved"))
             rows.append(
                 NoisyMovement(
                     method=method,
                     copies=count,
                     draws=draws,
-                    rank_median=float(np.median([one.rank_moved for one in moved])),
-                    rank_most=max(one.rank_moved for one in moved),
-                    score_median=float(np.median([one.score_moved for one in moved])),
-                    score_most=max(one.score_moved for one in moved),
+                    rank_median=float(np.median(ranks)),
+                    rank_most=max(ranks),
+                    score_median=float(np.median(scores)),
+                    score_most=max(scores),
                     share_median=float(np.median([one.share_moved for one in moved])),
                     winner_changed=float(np.mean([one.winner_changed for one in moved])),
                     unit=moved[0].unit,
@@ -211,7 +230,6 @@ def enter_noisy(setup: Setup) -> Outcome:
     return Outcome(
         rows=tuple(rows),
         table=noisy_table(rows, f"the same with noisy copies of {setup.title}"),
-        values=[dict(vars(row)) for row in rows],
         sentences=noisy_sentence(setup, [row for row in rows if row.method == "nash"]),
     )
 
@@ -225,7 +243,7 @@ def noisy_sentence(setup: Setup, rows: list[NoisyMovement]) -> tuple[str, ...]:
         return (f"Noisy copies did not move the board either, in {number_of(draws, 'draws')} each.",)
     worst = max(rows, key=lambda row: (row.winner_changed, row.share_median))
     how_far = f"{worst.share_median:.1%} of the range"
-    if setup.unmoved(float(np.ptp(setup.before["nash"].scores))):
+    if setup.unmoved(float(np.ptp(setup.results["nash"].scores))):
         how_far = f"{worst.score_median:.2g} {worst.unit}, where all were equal before"
     return (
         f"Noisy copies are not exact, and they can move the board: with {worst.copies:,} of them the largest change of "
@@ -266,52 +284,26 @@ EXPERIMENTS: dict[str, Callable[[Setup], Outcome]] = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Stress:
-    """What copies did to a board, method by method.
+class Stress(Setup, Findings):
+    """What copies did to a board, method by method; the fields of `Setup` say what was tried.
 
     Parameters
     ----------
-    setup
-        What was copied how often, and what each method says without copies.
     outcomes
         What every experiment found, by the names in `EXPERIMENTS`.
     notes
         What was left out of the data, and what could not be tried.
     """
 
-    setup: Setup
     outcomes: Mapping[str, Outcome]
     notes: tuple[str, ...]
 
-    @property
-    def board(self) -> Kind:
-        """Whose board it is."""
-        return self.setup.game.board
-
-    @property
-    def kind(self) -> Kind:
-        """What was copied."""
-        return self.setup.game.kind
-
-    @property
-    def cloned(self) -> tuple[str, ...]:
-        """The names that were copied."""
-        return tuple(self.setup.game.entries[k] for k in np.flatnonzero(self.setup.chosen))
+    schema = "nashboard/stress/1"
 
     @property
     def before(self) -> tuple[MethodResult, ...]:
         """What each method says without copies."""
-        return tuple(self.setup.before.values())
-
-    @property
-    def size(self) -> int:
-        """How many are on the board."""
-        return len(self.setup.game.names)
-
-    @property
-    def choice(self) -> str:
-        """How it was chosen what is copied, in words."""
-        return self.setup.how
+        return tuple(self.results.values())
 
     @property
     def exact(self) -> tuple[Cloned, ...]:
@@ -336,7 +328,7 @@ class Stress:
     @property
     def nash_unmoved(self) -> bool:
         """Whether that is within the certified tolerance, 1e-9 of the largest payoff."""
-        return self.setup.unmoved(self.nash_moved)
+        return self.unmoved(self.nash_moved)
 
     @property
     def certificate(self) -> float:
@@ -345,15 +337,16 @@ class Stress:
 
     def verdict(self) -> tuple[str, ...]:
         """Return in a few sentences what happened."""
-        exact, *others = self.outcomes.values()
-        lines = [*exact.sentences, self.nash_sentence()]
-        return tuple(lines + [line for one in others for line in one.sentences])
+        exact, *others = (one.sentences for one in self.outcomes.values())
+        return (*exact, self.nash_sentence(), *(line for lines in others for line in lines))
+
+    lines = verdict
 
     def nash_sentence(self) -> str:
         """Return whether the Nash averages moved, and if so, which setting allows that."""
         held = "did not move"
         if not self.nash_unmoved:
-            settings = self.setup.game.problem.settings
+            settings = self.game.problem.settings
             counted = f"scaling={settings.scaling!r}" if settings.scaling in COUNT_COPIES else "selection='maxent'"
             held = f"moved, because {counted} counts copies"
         return (
@@ -373,34 +366,19 @@ class Stress:
             "kind": self.kind,
             "cloned": list(self.cloned),
             "choice": self.choice,
-            "seed": self.setup.game.problem.settings.seed,
-            **{name: one.values for name, one in self.outcomes.items()},
+            "seed": self.game.problem.settings.seed,
+            **{name: plain_data(one.rows) for name, one in self.outcomes.items()},
             "nash_moved": self.nash_moved,
             "nash_unmoved": self.nash_unmoved,
             "certificate": self.certificate,
-            "scale": self.setup.game.scale,
+            "scale": self.game.scale,
             "verdict": list(self.verdict()),
             "notes": list(self.notes),
         }
 
-    def to_json(self) -> str:
-        """Return `to_dict` as json, with a schema tag."""
-        tagged = {"schema": "nashboard/stress/1", **self.to_dict()}
-        return json.dumps(tagged, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
     def __repr__(self) -> str:
         state = "unmoved" if self.nash_unmoved else "moved"
-        return f"Stress({self.size:,} {self.board}, copies of {self.setup.title}, Nash {state})"
-
-    def __str__(self) -> str:
-        parts = ["\n".join(self.verdict()), *(plain(table) for table in self.tables().values())]
-        return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
-
-    chart = chart
-    _repr_mimebundle_ = mimebundle
-
-    def _repr_html_(self) -> str:
-        return "".join(as_html(table) for table in self.tables().values())
+        return f"Stress({self.size:,} {self.board}, copies of {self.title}, Nash {state})"
 
 
 def stress(
@@ -460,14 +438,14 @@ def stress(
             game=game,
             counts=counts,
             chosen=chosen,
-            how=how,
+            choice=how,
             targets=chosen_targets(game, targets, before["uniform"]),
             draws=(DRAWS if len(game.entries) <= MANY else 0) if draws is None else draws,
             most=most,
-            before=before,
+            results=before,
         )
         outcomes = {name: run(setup) for name, run in EXPERIMENTS.items()}
-    return Stress(setup=setup, outcomes=outcomes, notes=(*problem.notes, *notes_on(setup)))
+    return Stress(**vars(setup), outcomes=outcomes, notes=(*problem.notes, *notes_on(setup)))
 
 
 def notes_on(setup: Setup) -> list[str]:
