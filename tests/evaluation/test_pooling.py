@@ -65,7 +65,7 @@ def test_pooled_entries_count_once_in_the_ranks_by_mean_too() -> None:
 
 
 def test_many_copies_with_the_same_opponents_are_not_taken_for_planes_of_rotation() -> None:
-    rng = np.random.default_rng([17, 3])
+    rng = np.random.default_rng([17, 1])
     n, copies = 20, 20
     x = np.triu(rng.normal(0, 1.5, (n, n)), 1)
     x = x - x.T + np.subtract.outer(*2 * [rng.normal(0, 0.5, n)])
